@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "base/bounded_queue.h"
+#include "base/config.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/rng.h"
+#include "base/temp_dir.h"
+
+namespace tritonsmith {
+namespace {
+
+enum class Colour { red, green };
+
+}  // namespace
+template <>
+inline constexpr auto enum_names<Colour> =
+    names<Colour>({{Colour::red, "red"}, {Colour::green, "green"}});
+namespace {
+
+struct Inner {
+  double rate = 0.5;
+  static Fields<Inner> fields() {
+    return {field("rate", &Inner::rate, "how fast", between(0.0, 1.0))};
+  }
+};
+struct Outer {
+  int steps = 10;
+  Colour colour = Colour::red;
+  std::vector<std::string> names = {"a"};
+  Inner inner;
+  static Fields<Outer> fields() {
+    Fields<Outer> all = {field("steps", &Outer::steps, "how many", at_least(1)),
+                         field("colour", &Outer::colour, "which"),
+                         field("names", &Outer::names, "whose")};
+    append_section(all, "inner", &Outer::inner);
+    return all;
+  }
+};
+
+Result<Outer> load(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  Outer config;
+  TRY_ASSIGN(const Settings settings, settings_from_toml(text, "test.toml"));
+  TRY(apply_settings(config, settings, "test.toml"));
+  TRY_ASSIGN(const Settings on_top, settings_from_overrides(overrides));
+  TRY(apply_settings(config, on_top, "--set"));
+  return config;
+}
+
+TEST(Config, ReadsSectionsAndOverrides) {
+  const auto config = load("steps = 3\n[inner]\nrate = 0.25\n", {"colour=green", "names=[\"b\"]"});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->steps, 3);
+  EXPECT_EQ(config->inner.rate, 0.25);
+  EXPECT_EQ(config->colour, Colour::green);
+  EXPECT_EQ(config->names, std::vector<std::string>{"b"});
+}
+
+TEST(Config, NamesTheNearestKeyWhenOneIsUnknown) {
+  const auto config = load("[inner]\nrat = 0.25\n");
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message,
+            "test.toml: unknown key 'inner.rat'; did you mean 'inner.rate'?");
+}
+
+TEST(Config, RefusesValuesOutOfRangeOrOfTheWrongType) {
+  EXPECT_EQ(load("steps = 0").error().message, "test.toml: steps: must be at least 1, not 0");
+  EXPECT_EQ(load("steps = \"x\"").error().message, "test.toml: steps: must be a whole number");
+  EXPECT_EQ(load("colour = \"blue\"").error().message,
+            "test.toml: colour: 'blue' is none of red or green");
+  EXPECT_NE(load("steps = ").error().message.find("test.toml:1:"), std::string::npos);
+}
+
+TEST(Config, ItsOwnRecordReadsBackTheSame) {
+  const auto config = load("steps = 7\ncolour = \"green\"\ninner.rate = 0.125\n");
+  ASSERT_TRUE(config);
+  const std::string record = toml_from_settings(settings_of(*config));
+  const auto again = load(record);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(toml_from_settings(settings_of(*again)), record);
+}
+
+TEST(Rng, GivesTheSameDrawsForTheSameNameAndOthersForOthers) {
+  Rng a(1, "sampling", 2), b(1, "sampling", 2), c(1, "sampling", 3);
+  const auto first = a.next_u64();
+  EXPECT_EQ(first, b.next_u64());
+  EXPECT_NE(first, c.next_u64());
+}
+
+TEST(Rng, BelowIsEvenlySpread) {
+  Rng rng(7, "test", 0);
+  std::vector<int> counts(6);
+  for (int i = 0; i < 60000; ++i) ++counts[rng.below(6)];
+  for (const int count : counts) EXPECT_NEAR(count, 10000, 500);
+}
+
+TEST(Hash, MatchesPublishedVectors) {
+  EXPECT_EQ(content_key("abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  // RFC 4231, test case 2.
+  EXPECT_EQ(to_hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(LineWriter, CutsTheUnfinishedLineThatACrashLeft) {
+  auto dir = TempDir::make("base-test");
+  ASSERT_TRUE(dir);
+  const auto path = dir->path() / "records.jsonl";
+  std::ofstream(path) << "one\ntw";
+  {
+    auto writer = LineWriter::open(path);
+    ASSERT_TRUE(writer) << writer.error().message;
+    ASSERT_TRUE(writer->append("three"));
+  }
+  EXPECT_EQ(*read_file(path), "one\nthree\n");
+}
+
+TEST(File, NamesTheFileItCannotReadOrWrite) {
+  EXPECT_EQ(read_file("/no/such/file").error().message,
+            "cannot open /no/such/file: No such file or directory");
+  EXPECT_FALSE(write_file_atomic("/no/such/dir/file", "x"));
+  EXPECT_EQ(read_file("/tmp").error().message, "/tmp is a directory, not a file");
+}
+
+TEST(Json, RefusesWhatIsTooDeep) {
+  EXPECT_TRUE(parse_json(std::string(60, '[') + std::string(60, ']')));
+  EXPECT_FALSE(parse_json(std::string(100000, '[')));
+  EXPECT_FALSE(parse_json(std::string(100, '[') + std::string(100, ']')));
+}
+
+TEST(Json, ReaderReportsTheFirstWrongMember) {
+  const Json json = Json::parse(R"({"a": 1, "b": "x"})");
+  JsonReader reader(json);
+  EXPECT_EQ(reader.integer("a"), 1);
+  reader.integer("b");
+  reader.string("c");
+  EXPECT_EQ(reader.status().error().message, "'b': must be a whole number");
+}
+
+TEST(BoundedQueue, DrainsAfterClosing) {
+  BoundedQueue<int> queue(2);
+  EXPECT_TRUE(queue.push(1));
+  queue.close();
+  EXPECT_FALSE(queue.push(2));
+  EXPECT_EQ(queue.pop(), 1);
+  EXPECT_EQ(queue.pop(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tritonsmith

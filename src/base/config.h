@@ -1,0 +1,178 @@
+// Config: a struct with defaults beside its fields, and one table of fields from which its TOML reader, its
+// --set key=value overrides, its JSON record, its TOML record and its help text all come.
+//
+//   struct RolloutConfig {
+//     double temperature = 1.0;
+//     static Fields<RolloutConfig> fields() {
+//       return {field("temperature", &RolloutConfig::temperature, "1 samples the model as it is", at_least(0.0))};
+//     }
+//   };
+//   struct RlConfig { RolloutConfig rollout; ... fields: section("rollout", &RlConfig::rollout) ... };
+//
+// An unknown key is an error that names the nearest known one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace tritonsmith {
+
+// A dotted name ("rollout.temperature"), its help, and how to set and get it.
+template <typename Config>
+struct Field {
+  std::string name;
+  std::string help;
+  std::function<Status(Config&, const Json&)> set;
+  std::function<Json(const Config&)> get;
+};
+
+template <typename Config>
+using Fields = std::vector<Field<Config>>;
+
+// What a field's type is in TOML and JSON. Numbers convert only without loss; enums go by name.
+Status read_value(const Json& json, bool& out);
+Status read_value(const Json& json, int& out);
+Status read_value(const Json& json, std::int64_t& out);
+Status read_value(const Json& json, std::uint64_t& out);
+Status read_value(const Json& json, double& out);
+Status read_value(const Json& json, std::string& out);
+template <typename T>
+Status read_value(const Json& json, std::vector<T>& out) {
+  if (!json.is_array()) return fail("must be a list");
+  out.clear();
+  for (const Json& item : json) {
+    T value{};
+    TRY(read_value(item, value));
+    out.push_back(std::move(value));
+  }
+  return ok();
+}
+template <NamedEnum E>
+Status read_value(const Json& json, E& out) {
+  if (!json.is_string()) return fail("must be {}", all_names<E>());
+  TRY_ASSIGN(out, enum_from_name<E>(json.get<std::string>()));
+  return ok();
+}
+template <typename T>
+Json write_value(const T& value) {
+  if constexpr (NamedEnum<T>)
+    return std::string(name_of(value));
+  else
+    return Json(value);
+}
+
+template <typename T>
+using Check = std::function<Status(const T&)>;
+
+template <typename T>
+Check<T> at_least(T low) {
+  return [low](const T& value) -> Status {
+    if (!(value >= low)) return fail("must be at least {}, not {}", low, value);
+    return ok();
+  };
+}
+template <typename T>
+Check<T> between(T low, T high) {
+  return [low, high](const T& value) -> Status {
+    if (!(value >= low && value <= high))
+      return fail("must lie between {} and {}, not {}", low, high, value);
+    return ok();
+  };
+}
+
+template <typename Config, typename T>
+Field<Config> field(std::string name, T Config::*member, std::string help,
+                    Check<std::type_identity_t<T>> check = {}) {
+  return {.name = std::move(name),
+          .help = std::move(help),
+          .set = [member, check](Config& config, const Json& json) -> Status {
+            T value{};
+            TRY(read_value(json, value));
+            if (check) TRY(check(value));
+            config.*member = std::move(value);
+            return ok();
+          },
+          .get = [member](const Config& config) { return write_value(config.*member); }};
+}
+
+// All fields of a member struct, their names behind "name.".
+template <typename Config, typename Part>
+void append_section(Fields<Config>& fields, const std::string& name, Part Config::*member) {
+  for (auto& inner : Part::fields())
+    fields.push_back({.name = name + "." + inner.name,
+                      .help = inner.help,
+                      .set = [member, set = inner.set](Config& config, const Json& json) {
+                        return set(config.*member, json);
+                      },
+                      .get = [member, get = inner.get](const Config& config) {
+                        return get(config.*member);
+                      }});
+}
+
+// Names and values in the order they were found, tables flattened to dotted names.
+using Settings = std::vector<std::pair<std::string, Json>>;
+Result<Settings> settings_from_toml(std::string_view text, std::string_view source_name);
+// "rollout.temperature=0.7": the value is read as TOML, or as a bare string where it is none.
+Result<Settings> settings_from_overrides(const std::vector<std::string>& overrides);
+std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
+std::string toml_from_settings(const Settings& settings);
+
+template <typename Config>
+Status apply_settings(Config& config, const Settings& settings, std::string_view source_name) {
+  const auto fields = Config::fields();
+  for (const auto& [name, value] : settings) {
+    const auto at = std::find_if(fields.begin(), fields.end(),
+                                 [&, key = name](const auto& known) { return known.name == key; });
+    if (at == fields.end()) {
+      std::vector<std::string> known;
+      for (const auto& each : fields) known.push_back(each.name);
+      return fail("{}: unknown key '{}'; did you mean '{}'?", source_name, name,
+                  nearest_name(name, known));
+    }
+    TRY_WITHIN(fmt::format("{}: {}", source_name, name), at->set(config, value));
+  }
+  return ok();
+}
+
+// Reads a TOML file over the defaults, then the overrides over both.
+template <typename Config>
+Result<Config> load_config(const std::filesystem::path& file,
+                           const std::vector<std::string>& overrides);
+
+template <typename Config>
+Settings settings_of(const Config& config) {
+  Settings settings;
+  for (const auto& each : Config::fields()) settings.emplace_back(each.name, each.get(config));
+  return settings;
+}
+
+template <typename Config>
+std::string config_help() {
+  std::string text;
+  const Config defaults{};
+  for (const auto& each : Config::fields())
+    text += fmt::format("  {:<36} {} (default {})\n", each.name, each.help,
+                        to_line(each.get(defaults)));
+  return text;
+}
+
+Result<Settings> settings_from_toml_file(const std::filesystem::path& file);
+
+template <typename Config>
+Result<Config> load_config(const std::filesystem::path& file,
+                           const std::vector<std::string>& overrides) {
+  Config config;
+  TRY_ASSIGN(const Settings in_file, settings_from_toml_file(file));
+  TRY(apply_settings(config, in_file, file.string()));
+  TRY_ASSIGN(const Settings on_top, settings_from_overrides(overrides));
+  TRY(apply_settings(config, on_top, "--set"));
+  return config;
+}
+
+}  // namespace tritonsmith

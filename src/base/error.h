@@ -1,0 +1,74 @@
+// Error and Result: how failures of the world (files, sockets, children, GPUs, foreign bytes) are passed up.
+// Each storey that passes an Error on may put one line of context in front of it. A bad kernel is no Error
+// but a Verdict; a mistake of ours is no Error but a CHECK.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace tritonsmith {
+
+// One sentence for the person who must act on it: it names the file or setting and says what to do.
+struct Error {
+  std::string message;
+
+  // "context: message".
+  [[nodiscard]] Error within(std::string_view context) const {
+    return Error{fmt::format("{}: {}", context, message)};
+  }
+  bool operator==(const Error&) const = default;
+};
+
+template <typename T>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+ public:
+  using tl::expected<T, Error>::expected;
+};
+
+// A Result without a value; success is `return ok();` or `return {};`.
+using Status = Result<void>;
+inline Status ok() { return {}; }
+
+// `return fail("{}: not a directory", path);`
+template <typename... Args>
+[[nodiscard]] tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
+}
+
+// The error of the last system call: "WHAT: No such file or directory".
+[[nodiscard]] tl::unexpected<Error> fail_errno(std::string_view what);
+
+}  // namespace tritonsmith
+
+#define TRITONSMITH_CONCAT_(a, b) a##b
+#define TRITONSMITH_CONCAT(a, b) TRITONSMITH_CONCAT_(a, b)
+
+// TRY(expression): passes an error up, else goes on (the value, if any, is dropped).
+#define TRY(...)                                                       \
+  do {                                                                 \
+    auto&& try_result_ = (__VA_ARGS__);                                \
+    if (!try_result_) [[unlikely]]                                     \
+      return ::tl::unexpected<::tritonsmith::Error>(                   \
+          std::move(try_result_).error());                             \
+  } while (false)
+
+// TRY_ASSIGN(auto x, expression): passes an error up, else x takes the value. Two statements: needs braces after if.
+#define TRY_ASSIGN(target, ...)                                               \
+  TRITONSMITH_TRY_ASSIGN_(TRITONSMITH_CONCAT(try_result_, __LINE__), target, __VA_ARGS__)
+#define TRITONSMITH_TRY_ASSIGN_(name, target, ...)                            \
+  auto name = (__VA_ARGS__);                                                  \
+  if (!name) [[unlikely]]                                                     \
+    return ::tl::unexpected<::tritonsmith::Error>(std::move(name).error());   \
+  target = *std::move(name)
+
+// As TRY, with one line of context in front of the error.
+#define TRY_WITHIN(context, ...)                                              \
+  do {                                                                        \
+    auto&& try_result_ = (__VA_ARGS__);                                       \
+    if (!try_result_) [[unlikely]]                                            \
+      return ::tl::unexpected<::tritonsmith::Error>(try_result_.error().within(context)); \
+  } while (false)

@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include "data/sample.h"
+#include "data/task.h"
+
+namespace tritonsmith {
+namespace {
+
+Verdict full_verdict() {
+  Verdict verdict;
+  verdict.task_id = "t";
+  verdict.stage = Stage::timed;
+  verdict.backend = Backend::replay;
+  verdict.policy = Policy::fused;
+  verdict.compiled = verdict.correct = verdict.accepted = true;
+  verdict.findings = {{"rule", Severity::warn, 3, "why"}};
+  verdict.error = VerdictError{"class", "message", "x = 1", 4};
+  verdict.numerics = Numerics{1e-6, 2e-6, 3};
+  verdict.time_ms = Timing{1, 2, 3, 4, 5};
+  verdict.reference_ms = Timing{2, 3, 4, 5, 6};
+  verdict.speedup = 2.0;
+  verdict.coverage = 0.5;
+  verdict.kernels = {{"k", 1, 2.5, 32, 0, 1024}};
+  verdict.aten = {{"aten::mm", 2, 7.0}};
+  verdict.stage_ms = {{"queue", 1.5}, {"capture", 80}};
+  verdict.environment = {"H200", "580", "2.11.0", "3.6.0", {"uid", "seccomp"}};
+  verdict.fault = Fault::none;
+  verdict.from_store = true;
+  return verdict;
+}
+
+TEST(Verdict, ComesBackFromItsJsonUnchanged) {
+  const Json json = to_json(full_verdict());
+  const auto again = verdict_from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_json(*again), json);
+}
+
+TEST(Verdict, RefusesAnUnknownStage) {
+  Json json = to_json(Verdict{});
+  json["stage"] = "nowhere";
+  EXPECT_NE(verdict_from_json(json).error().message.find("'nowhere' is none of"),
+            std::string::npos);
+}
+
+TEST(Sample, ComesBackFromItsJsonUnchanged) {
+  Sample sample{.step = 3, .group = 1, .member = 2, .task_id = "t", .prompt = "p"};
+  sample.completion = {{1, 2}, {3, 4}, {-0.5F, -0.25F}, "text", FinishReason::length};
+  sample.verdict = full_verdict();
+  sample.reward = {0.7, {{"format", 1, 0.1}, {"correct", 1, 0.6}}};
+  const Json json = to_json(sample);
+  const auto again = sample_from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_json(*again), json);
+}
+
+TEST(Task, ComesBackFromItsJsonUnchanged) {
+  const Task task{.id = "a", .suite = "s", .source = "import torch", .instruction = "relu",
+                  .family = "elementwise", .composition = "relu(x)", .scale = TaskScale::gpu,
+                  .split = TaskSplit::heldout, .tolerance = 1e-4};
+  const auto again = task_from_json(to_json(task));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(to_json(*again), to_json(task));
+}
+
+}  // namespace
+}  // namespace tritonsmith

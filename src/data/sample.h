@@ -1,0 +1,28 @@
+// Sample: one line of samples.jsonl: a prompt, what the model made of it, how it was judged and what it earned.
+#pragma once
+
+#include <optional>
+
+#include "data/completion.h"
+#include "data/reward.h"
+#include "data/verdict.h"
+
+namespace tritonsmith {
+
+struct Sample {
+  std::int64_t step = 0;
+  int group = 0;   // index of the prompt within the step
+  int member = 0;  // index within the group
+  std::string task_id;
+  std::string prompt;  // as text, for readers; the tokens are in the completion
+  Completion completion;
+  std::string kernel;  // the extracted source
+  Verdict verdict;
+  Reward reward;
+  double advantage = 0;
+};
+
+Json to_json(const Sample& sample);
+Result<Sample> sample_from_json(const Json& json);
+
+}  // namespace tritonsmith

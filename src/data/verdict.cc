@@ -1,0 +1,184 @@
+#include "data/verdict.h"
+
+#include <algorithm>
+
+namespace tritonsmith {
+namespace {
+
+Json to_json(const VerdictError& error) {
+  return {{"class", error.error_class},
+          {"message", error.message},
+          {"excerpt", error.excerpt},
+          {"line", error.line}};
+}
+
+Result<VerdictError> error_from_json(const Json& json) {
+  JsonReader reader(json);
+  VerdictError error{.error_class = reader.string("class"),
+                     .message = reader.string("message", ""),
+                     .excerpt = reader.string("excerpt", ""),
+                     .line = static_cast<int>(reader.integer("line", 0))};
+  TRY(reader.status());
+  return error;
+}
+
+Json to_json(const Timing& timing) {
+  return {{"median", timing.median},
+          {"mean", timing.mean},
+          {"p10", timing.p10},
+          {"p90", timing.p90},
+          {"n", timing.n}};
+}
+
+Result<Timing> timing_from_json(const Json& json) {
+  JsonReader reader(json);
+  Timing timing{.median = reader.number("median"),
+                .mean = reader.number("mean"),
+                .p10 = reader.number("p10"),
+                .p90 = reader.number("p90"),
+                .n = static_cast<int>(reader.integer("n"))};
+  TRY(reader.status());
+  return timing;
+}
+
+Json to_json(const KernelReport& kernel) {
+  return {{"name", kernel.name},           {"launches", kernel.launches},
+          {"device_us", kernel.device_us}, {"registers", kernel.registers},
+          {"spills", kernel.spills},       {"shared_bytes", kernel.shared_bytes}};
+}
+
+Result<KernelReport> kernel_from_json(const Json& json) {
+  JsonReader reader(json);
+  KernelReport kernel{.name = reader.string("name"),
+                      .launches = static_cast<int>(reader.integer("launches", 0)),
+                      .device_us = reader.number("device_us", 0),
+                      .registers = static_cast<int>(reader.integer("registers", 0)),
+                      .spills = static_cast<int>(reader.integer("spills", 0)),
+                      .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0))};
+  TRY(reader.status());
+  return kernel;
+}
+
+Result<AtenReport> aten_from_json(const Json& json) {
+  JsonReader reader(json);
+  AtenReport aten{.op = reader.string("op"),
+                  .calls = static_cast<int>(reader.integer("calls", 0)),
+                  .device_us = reader.number("device_us", 0)};
+  TRY(reader.status());
+  return aten;
+}
+
+Json to_json(const Environment& environment) {
+  return {{"gpu", environment.gpu},
+          {"driver", environment.driver},
+          {"torch", environment.torch},
+          {"triton", environment.triton},
+          {"jail", environment.jail_layers}};
+}
+
+Environment environment_from_json(const Json& json) {
+  JsonReader reader(json);
+  return {.gpu = reader.string("gpu", ""),
+          .driver = reader.string("driver", ""),
+          .torch = reader.string("torch", ""),
+          .triton = reader.string("triton", ""),
+          .jail_layers = reader.strings("jail")};
+}
+
+template <typename T, typename Parse>
+Status read_list(const Json& list, std::vector<T>& out, Parse parse) {
+  for (const Json& item : list) {
+    TRY_ASSIGN(T value, parse(item));
+    out.push_back(std::move(value));
+  }
+  return ok();
+}
+
+Status read_parts(JsonReader& reader, const Json& json, Verdict& verdict) {
+  TRY(read_list(reader.array("findings"), verdict.findings, finding_from_json));
+  TRY(read_list(reader.array("kernels"), verdict.kernels, kernel_from_json));
+  TRY(read_list(reader.array("aten"), verdict.aten, aten_from_json));
+  if (reader.has("error")) {
+    TRY_ASSIGN(verdict.error, error_from_json(json["error"]));
+  }
+  if (reader.has("time_ms")) {
+    TRY_ASSIGN(verdict.time_ms, timing_from_json(json["time_ms"]));
+  }
+  if (reader.has("reference_ms")) {
+    TRY_ASSIGN(verdict.reference_ms, timing_from_json(json["reference_ms"]));
+  }
+  if (reader.has("numerics")) {
+    JsonReader numerics(json["numerics"]);
+    verdict.numerics = Numerics{.max_abs = numerics.number("max_abs", 0),
+                                .max_rel = numerics.number("max_rel", 0),
+                                .trials = static_cast<int>(numerics.integer("trials", 0))};
+    TRY(numerics.status());
+  }
+  for (const Json& entry : reader.array("stage_ms"))
+    if (entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number())
+      verdict.stage_ms.emplace_back(entry[0].get<std::string>(), entry[1].get<double>());
+  return ok();
+}
+
+}  // namespace
+
+bool has_rejecting_finding(const Verdict& verdict) {
+  return std::ranges::any_of(verdict.findings,
+                             [](const Finding& f) { return f.severity == Severity::reject; });
+}
+
+Json to_json(const Verdict& verdict) {
+  Json json = {{"schema", 1},
+               {"task", verdict.task_id},
+               {"stage", name_of(verdict.stage)},
+               {"backend", name_of(verdict.backend)},
+               {"policy", name_of(verdict.policy)},
+               {"compiled", verdict.compiled},
+               {"correct", verdict.correct},
+               {"accepted", verdict.accepted},
+               {"findings", Json::array()},
+               {"kernels", Json::array()},
+               {"aten", Json::array()},
+               {"stage_ms", Json::array()},
+               {"environment", to_json(verdict.environment)},
+               {"fault", name_of(verdict.fault)},
+               {"from_store", verdict.from_store}};
+  for (const Finding& finding : verdict.findings) json["findings"].push_back(to_json(finding));
+  for (const KernelReport& kernel : verdict.kernels) json["kernels"].push_back(to_json(kernel));
+  for (const AtenReport& aten : verdict.aten)
+    json["aten"].push_back(
+        {{"op", aten.op}, {"calls", aten.calls}, {"device_us", aten.device_us}});
+  for (const auto& [stage, ms] : verdict.stage_ms) json["stage_ms"].push_back({stage, ms});
+  if (verdict.error) json["error"] = to_json(*verdict.error);
+  if (verdict.numerics)
+    json["numerics"] = {{"max_abs", verdict.numerics->max_abs},
+                        {"max_rel", verdict.numerics->max_rel},
+                        {"trials", verdict.numerics->trials}};
+  if (verdict.time_ms) json["time_ms"] = to_json(*verdict.time_ms);
+  if (verdict.reference_ms) json["reference_ms"] = to_json(*verdict.reference_ms);
+  if (verdict.speedup) json["speedup"] = *verdict.speedup;
+  if (verdict.coverage) json["coverage"] = *verdict.coverage;
+  return json;
+}
+
+Result<Verdict> verdict_from_json(const Json& json) {
+  JsonReader reader(json);
+  Verdict verdict;
+  verdict.task_id = reader.string("task", "");
+  verdict.stage = reader.enumerated<Stage>("stage");
+  verdict.backend = reader.enumerated<Backend>("backend");
+  verdict.policy = reader.enumerated<Policy>("policy");
+  verdict.compiled = reader.boolean("compiled");
+  verdict.correct = reader.boolean("correct");
+  verdict.accepted = reader.boolean("accepted");
+  verdict.environment = environment_from_json(reader.object("environment"));
+  verdict.fault = reader.enumerated("fault", std::optional(Fault::none));
+  verdict.from_store = reader.boolean("from_store", false);
+  if (reader.has("speedup")) verdict.speedup = reader.number("speedup");
+  if (reader.has("coverage")) verdict.coverage = reader.number("coverage");
+  TRY(read_parts(reader, json, verdict));
+  TRY(reader.status());
+  return verdict;
+}
+
+}  // namespace tritonsmith

@@ -1,0 +1,43 @@
+// Judge: all that training, evaluation and the assistant see of the gym. Jobs go in, verdicts come out as a stream in
+// whatever order they finish. LocalJudge runs the pool in this program, RemoteJudge speaks to `gym serve`, and
+// testing/fake_judge.h serves the tests. One thread calls submit, next and cancel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "data/task.h"
+#include "data/verdict.h"
+
+namespace tritonsmith::gym {
+
+struct JudgeJob {
+  std::uint64_t id = 0;  // the caller's; comes back with the verdict, must differ between jobs in flight
+  Task task;
+  std::string kernel;  // the candidate's Python source, which defines ModelNew
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  int trials = 3;
+  bool use_store = true;  // answer repeats from the verdict store, and add to it
+};
+
+struct Judged {
+  std::uint64_t id = 0;
+  Verdict verdict;  // fault == infrastructure only after the gym's own retries were used up
+};
+
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  // Waits while the queue is full. Fails only when the gym itself is broken.
+  virtual Status submit(JudgeJob job) = 0;
+  // The next finished verdict; nothing when the deadline passes first or no job is in flight.
+  virtual Result<std::optional<Judged>> next(Deadline deadline) = 0;
+  // The job's verdict will not come; one already finished may still.
+  virtual void cancel(std::uint64_t id) = 0;
+};
+
+}  // namespace tritonsmith::gym
