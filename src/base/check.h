@@ -13,6 +13,8 @@ namespace tritonsmith {
 
 }  // namespace tritonsmith
 
+// LibTorch's headers define a CHECK of their own (c10/util/Logging.h); ours takes its place.
+#undef CHECK
 // CHECK(x > 0, "x is {}", x) aborts with file, line, condition and message unless the condition holds.
 #define CHECK(condition, ...)                                                                 \
   do {                                                                                        \

@@ -39,5 +39,7 @@ class Progress {
 
 }  // namespace tritonsmith
 
+// LibTorch's headers define a LOG of their own; ours takes its place.
+#undef LOG
 #define LOG(...) ::tritonsmith::log_line(::tritonsmith::LogLevel::info, ::fmt::format(__VA_ARGS__))
 #define TRACE(...) ::tritonsmith::log_line(::tritonsmith::LogLevel::debug, ::fmt::format(__VA_ARGS__))
