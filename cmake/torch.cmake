@@ -11,6 +11,8 @@ endif()
 add_library(tritonsmith_torch INTERFACE)
 target_include_directories(tritonsmith_torch SYSTEM INTERFACE
   ${TORCH_ROOT}/include ${TORCH_ROOT}/include/torch/csrc/api/include)
+# The wheel's headers bring a newer fmt than Debian's library; with torch it is used header-only.
+target_compile_definitions(tritonsmith_torch INTERFACE FMT_HEADER_ONLY=1)
 target_link_directories(tritonsmith_torch INTERFACE ${TORCH_ROOT}/lib)
 target_link_libraries(tritonsmith_torch INTERFACE torch_cpu c10)
 # --disable-new-dtags: libraries that torch itself loads are then found by our path as well.

@@ -17,8 +17,8 @@ enum class Colour { red, green };
 
 }  // namespace
 template <>
-inline constexpr auto enum_names<Colour> =
-    names<Colour>({{Colour::red, "red"}, {Colour::green, "green"}});
+inline constexpr auto enum_names<Colour> = names<Colour>({{Colour::red, "red"},
+                                                          {Colour::green, "green"}});
 namespace {
 
 struct Inner {
@@ -98,8 +98,7 @@ TEST(Rng, BelowIsEvenlySpread) {
 }
 
 TEST(Hash, MatchesPublishedVectors) {
-  EXPECT_EQ(content_key("abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(content_key("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   // RFC 4231, test case 2.
   EXPECT_EQ(to_hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

@@ -1,5 +1,6 @@
-// BoundedQueue: how threads hand each other work. Push waits while the queue is full, pop while it is empty, both
-// until a Deadline; close() lets waiting poppers drain what is left and then get nothing. Any number of threads.
+// BoundedQueue: how threads hand each other work. Push waits while the queue is full, pop while it
+// is empty, both until a Deadline; close() lets waiting poppers drain what is left and then get
+// nothing. Any number of threads.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +23,8 @@ class BoundedQueue {
   bool push(T item, Deadline deadline = Deadline::never()) {
     std::unique_lock lock(mutex_);
     if (!wait(changed_space_, lock, deadline,
-              [&] { return closed_ || items_.size() < capacity_; }) || closed_)
+              [&] { return closed_ || items_.size() < capacity_; }) ||
+        closed_)
       return false;
     items_.push_back(std::move(item));
     changed_items_.notify_one();

@@ -1,5 +1,5 @@
-// Clock and Deadline: everything that waits takes a Deadline, and everything that reads the time takes a Clock, so
-// that tests run on a fake one and never sleep.
+// Clock and Deadline: everything that waits takes a Deadline, and everything that reads the time
+// takes a Clock, so that tests run on a fake one and never sleep.
 #pragma once
 
 #include <chrono>
@@ -38,9 +38,7 @@ class Deadline {
 class Stopwatch {
  public:
   explicit Stopwatch(const Clock& clock = system_clock()) : clock_(clock), start_(clock.now()) {}
-  double seconds() const {
-    return std::chrono::duration<double>(clock_.now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(clock_.now() - start_).count(); }
   double milliseconds() const { return 1e3 * seconds(); }
 
  private:

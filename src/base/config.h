@@ -1,13 +1,16 @@
-// Config: a struct with defaults beside its fields, and one table of fields from which its TOML reader, its
+// Config: a struct with defaults beside its fields, and one table of fields from which its TOML
+// reader, its
 // --set key=value overrides, its JSON record, its TOML record and its help text all come.
 //
 //   struct RolloutConfig {
 //     double temperature = 1.0;
 //     static Fields<RolloutConfig> fields() {
-//       return {field("temperature", &RolloutConfig::temperature, "1 samples the model as it is", at_least(0.0))};
+//       return {field("temperature", &RolloutConfig::temperature, "1 samples the model as it is",
+//       at_least(0.0))};
 //     }
 //   };
-//   struct RlConfig { RolloutConfig rollout; ... fields: section("rollout", &RlConfig::rollout) ... };
+//   struct RlConfig { RolloutConfig rollout; ... fields: section("rollout", &RlConfig::rollout) ...
+//   };
 //
 // An unknown key is an error that names the nearest known one.
 #pragma once
@@ -105,14 +108,12 @@ Field<Config> field(std::string name, T Config::*member, std::string help,
 template <typename Config, typename Part>
 void append_section(Fields<Config>& fields, const std::string& name, Part Config::*member) {
   for (auto& inner : Part::fields())
-    fields.push_back({.name = name + "." + inner.name,
-                      .help = inner.help,
-                      .set = [member, set = inner.set](Config& config, const Json& json) {
-                        return set(config.*member, json);
-                      },
-                      .get = [member, get = inner.get](const Config& config) {
-                        return get(config.*member);
-                      }});
+    fields.push_back(
+        {.name = name + "." + inner.name,
+         .help = inner.help,
+         .set = [member, set = inner.set](Config& config,
+                                          const Json& json) { return set(config.*member, json); },
+         .get = [member, get = inner.get](const Config& config) { return get(config.*member); }});
 }
 
 // Names and values in the order they were found, tables flattened to dotted names.

@@ -1,9 +1,10 @@
-// Names of closed sets, written once: a specialisation of enum_names<E> lists each value with its name in records,
-// configs and on the command line; name_of and enum_from_name go both ways.
+// Names of closed sets, written once: a specialisation of enum_names<E> lists each value with its
+// name in records, configs and on the command line; name_of and enum_from_name go both ways.
 //
 //   enum class Severity { note, warn, reject };
 //   template <> inline constexpr auto enum_names<Severity> =
-//       names<Severity>({{Severity::note, "note"}, {Severity::warn, "warn"}, {Severity::reject, "reject"}});
+//       names<Severity>({{Severity::note, "note"}, {Severity::warn, "warn"}, {Severity::reject,
+//       "reject"}});
 #pragma once
 
 #include <array>
@@ -26,7 +27,9 @@ template <typename E>
 inline constexpr int enum_names = 0;  // specialised beside each enum
 
 template <typename E>
-concept NamedEnum = std::is_enum_v<E> && requires { enum_names<E>.size(); };
+concept NamedEnum = std::is_enum_v<E> && requires {
+  enum_names<E>.size();
+};
 
 template <NamedEnum E>
 constexpr std::string_view name_of(E value) {

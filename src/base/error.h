@@ -1,6 +1,6 @@
-// Error and Result: how failures of the world (files, sockets, children, GPUs, foreign bytes) are passed up.
-// Each storey that passes an Error on may put one line of context in front of it. A bad kernel is no Error
-// but a Verdict; a mistake of ours is no Error but a CHECK.
+// Error and Result: how failures of the world (files, sockets, children, GPUs, foreign bytes) are
+// passed up. Each storey that passes an Error on may put one line of context in front of it. A bad
+// kernel is no Error but a Verdict; a mistake of ours is no Error but a CHECK.
 #pragma once
 
 #include <fmt/format.h>
@@ -48,27 +48,27 @@ template <typename... Args>
 #define TRITONSMITH_CONCAT(a, b) TRITONSMITH_CONCAT_(a, b)
 
 // TRY(expression): passes an error up, else goes on (the value, if any, is dropped).
-#define TRY(...)                                                       \
-  do {                                                                 \
-    auto&& try_result_ = (__VA_ARGS__);                                \
-    if (!try_result_) [[unlikely]]                                     \
-      return ::tl::unexpected<::tritonsmith::Error>(                   \
-          std::move(try_result_).error());                             \
+#define TRY(...)                                                                     \
+  do {                                                                               \
+    auto&& try_result_ = (__VA_ARGS__);                                              \
+    if (!try_result_) [[unlikely]]                                                   \
+      return ::tl::unexpected<::tritonsmith::Error>(std::move(try_result_).error()); \
   } while (false)
 
-// TRY_ASSIGN(auto x, expression): passes an error up, else x takes the value. Two statements: needs braces after if.
-#define TRY_ASSIGN(target, ...)                                               \
+// TRY_ASSIGN(auto x, expression): passes an error up, else x takes the value. Two statements: needs
+// braces after if.
+#define TRY_ASSIGN(target, ...) \
   TRITONSMITH_TRY_ASSIGN_(TRITONSMITH_CONCAT(try_result_, __LINE__), target, __VA_ARGS__)
-#define TRITONSMITH_TRY_ASSIGN_(name, target, ...)                            \
-  auto name = (__VA_ARGS__);                                                  \
-  if (!name) [[unlikely]]                                                     \
-    return ::tl::unexpected<::tritonsmith::Error>(std::move(name).error());   \
+#define TRITONSMITH_TRY_ASSIGN_(name, target, ...)                          \
+  auto name = (__VA_ARGS__);                                                \
+  if (!name) [[unlikely]]                                                   \
+    return ::tl::unexpected<::tritonsmith::Error>(std::move(name).error()); \
   target = *std::move(name)
 
 // As TRY, with one line of context in front of the error.
-#define TRY_WITHIN(context, ...)                                              \
-  do {                                                                        \
-    auto&& try_result_ = (__VA_ARGS__);                                       \
-    if (!try_result_) [[unlikely]]                                            \
+#define TRY_WITHIN(context, ...)                                                          \
+  do {                                                                                    \
+    auto&& try_result_ = (__VA_ARGS__);                                                   \
+    if (!try_result_) [[unlikely]]                                                        \
       return ::tl::unexpected<::tritonsmith::Error>(try_result_.error().within(context)); \
   } while (false)

@@ -12,7 +12,8 @@ using Digest = std::array<std::uint8_t, 32>;
 
 Digest sha256(std::string_view bytes);
 Digest hmac_sha256(std::string_view key, std::string_view message);
-// The first eight bytes of HMAC(key, message), little endian: a seed that who lacks the key cannot know.
+// The first eight bytes of HMAC(key, message), little endian: a seed that who lacks the key cannot
+// know.
 std::uint64_t secret_seed(std::string_view key, std::string_view message);
 
 std::string to_hex(const Digest& digest);

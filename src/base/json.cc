@@ -26,7 +26,8 @@ std::string to_line(const Json& json) {
 }
 
 JsonReader::JsonReader(const Json& json) : json_(json) {
-  if (!json.is_object()) error_ = Error{fmt::format("an object is expected, not {}", json.type_name())};
+  if (!json.is_object())
+    error_ = Error{fmt::format("an object is expected, not {}", json.type_name())};
 }
 
 const Json* JsonReader::find(std::string_view name, bool required) {

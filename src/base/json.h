@@ -1,5 +1,6 @@
-// Reading JSON that others wrote: parse_json gives a one-line error with the place; JsonReader reads the members of
-// an object with checked types, and the first wrong or missing one becomes the error.
+// Reading JSON that others wrote: parse_json gives a one-line error with the place; JsonReader
+// reads the members of an object with checked types, and the first wrong or missing one becomes the
+// error.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ std::string to_line(const Json& json);
 //   Finding f{.rule = reader.string("rule"), .line = reader.integer("line", 0)};
 //   TRY(reader.status());
 //   return f;
-// A member given with a default may be absent or null; without one it must be there. After the first error the
-// readers return empty values.
+// A member given with a default may be absent or null; without one it must be there. After the
+// first error the readers return empty values.
 class JsonReader {
  public:
   explicit JsonReader(const Json& json);

@@ -41,13 +41,13 @@ void Progress::print(bool last) {
   if (current_level == LogLevel::quiet) return;
   const double seconds = watch_.seconds();
   const std::string left =
-      last || done_ == 0 ? fmt::format("{:.0f} s", seconds)
-                         : fmt::format("{:.0f} s, {:.0f} s left", seconds,
-                                       seconds / static_cast<double>(done_) *
-                                           static_cast<double>(total_ - done_));
-  const std::string line = fmt::format("{}{} {}/{} ({}){}{}{}", terminal_ ? "\r\x1b[K" : "", what_, done_,
-                                       total_, left, detail_.empty() ? "" : "  ", detail_,
-                                       terminal_ && !last ? "" : "\n");
+      last || done_ == 0
+          ? fmt::format("{:.0f} s", seconds)
+          : fmt::format("{:.0f} s, {:.0f} s left", seconds,
+                        seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_));
+  const std::string line =
+      fmt::format("{}{} {}/{} ({}){}{}{}", terminal_ ? "\r\x1b[K" : "", what_, done_, total_, left,
+                  detail_.empty() ? "" : "  ", detail_, terminal_ && !last ? "" : "\n");
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -14,8 +14,9 @@ enum class LogLevel { quiet, info, debug };
 void set_log_level(LogLevel level);
 void log_line(LogLevel level, const std::string& message);
 
-// A line that says how far something longer than a second has come. On a terminal it rewrites itself at most ten
-// times a second; in a file it adds a line at most every ten seconds. The destructor ends it with a last line.
+// A line that says how far something longer than a second has come. On a terminal it rewrites
+// itself at most ten times a second; in a file it adds a line at most every ten seconds. The
+// destructor ends it with a last line.
 class Progress {
  public:
   Progress(std::string what, std::size_t total);
@@ -42,4 +43,5 @@ class Progress {
 // LibTorch's headers define a LOG of their own; ours takes its place.
 #undef LOG
 #define LOG(...) ::tritonsmith::log_line(::tritonsmith::LogLevel::info, ::fmt::format(__VA_ARGS__))
-#define TRACE(...) ::tritonsmith::log_line(::tritonsmith::LogLevel::debug, ::fmt::format(__VA_ARGS__))
+#define TRACE(...) \
+  ::tritonsmith::log_line(::tritonsmith::LogLevel::debug, ::fmt::format(__VA_ARGS__))

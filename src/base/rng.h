@@ -1,6 +1,7 @@
-// Rng: every random choice of the program comes from Rng(run_seed, purpose, index), so that a resumed run makes
-// the same choices without saving any generator state. Counter-based: draw k is a hash of (key, k).
-// Cheap to make (one SHA-256), safe to copy; not for secrets (see hash.h for HMAC).
+// Rng: every random choice of the program comes from Rng(run_seed, purpose, index), so that a
+// resumed run makes the same choices without saving any generator state. Counter-based: draw k is a
+// hash of (key, k). Cheap to make (one SHA-256), safe to copy; not for secrets (see hash.h for
+// HMAC).
 #pragma once
 
 #include <cstdint>

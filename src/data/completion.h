@@ -1,5 +1,5 @@
-// Completion: what the model wrote for one prompt, as tokens with their log-probabilities. Tokens are never made anew
-// from the text: training uses these.
+// Completion: what the model wrote for one prompt, as tokens with their log-probabilities. Tokens
+// are never made anew from the text: training uses these.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ inline constexpr auto enum_names<FinishReason> =
                          {FinishReason::cancelled, "cancelled"}});
 
 struct Completion {
-  std::vector<TokenId> prompt;    // [P]
-  std::vector<TokenId> tokens;    // [T], the stop token included when there was one
-  std::vector<float> logprobs;    // [T], of the sampler's own distribution (temperature applied)
-  std::string text;               // decoded tokens without the stop token
+  std::vector<TokenId> prompt;  // [P]
+  std::vector<TokenId> tokens;  // [T], the stop token included when there was one
+  std::vector<float> logprobs;  // [T], of the sampler's own distribution (temperature applied)
+  std::string text;             // decoded tokens without the stop token
   FinishReason finish = FinishReason::stop;
 };
 

@@ -55,9 +55,15 @@ TEST(Sample, ComesBackFromItsJsonUnchanged) {
 }
 
 TEST(Task, ComesBackFromItsJsonUnchanged) {
-  const Task task{.id = "a", .suite = "s", .source = "import torch", .instruction = "relu",
-                  .family = "elementwise", .composition = "relu(x)", .scale = TaskScale::gpu,
-                  .split = TaskSplit::heldout, .tolerance = 1e-4};
+  const Task task{.id = "a",
+                  .suite = "s",
+                  .source = "import torch",
+                  .instruction = "relu",
+                  .family = "elementwise",
+                  .composition = "relu(x)",
+                  .scale = TaskScale::gpu,
+                  .split = TaskSplit::heldout,
+                  .tolerance = 1e-4};
   const auto again = task_from_json(to_json(task));
   ASSERT_TRUE(again);
   EXPECT_EQ(to_json(*again), to_json(task));

@@ -1,4 +1,5 @@
-// Finding: one thing that static inspection or the launch plan shows about a candidate, with the rule's name.
+// Finding: one thing that static inspection or the launch plan shows about a candidate, with the
+// rule's name.
 #pragma once
 
 #include <string>
@@ -10,8 +11,9 @@ namespace tritonsmith {
 // reject: the verdict cannot be accepted. warn and note only inform.
 enum class Severity { note, warn, reject };
 template <>
-inline constexpr auto enum_names<Severity> = names<Severity>(
-    {{Severity::note, "note"}, {Severity::warn, "warn"}, {Severity::reject, "reject"}});
+inline constexpr auto enum_names<Severity> = names<Severity>({{Severity::note, "note"},
+                                                              {Severity::warn, "warn"},
+                                                              {Severity::reject, "reject"}});
 
 struct Finding {
   std::string rule;  // stable, lower_snake_case: "no_triton_kernel"

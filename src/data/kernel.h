@@ -1,4 +1,5 @@
-// Kernel: a candidate's Python source as extracted from a completion, with where it and the plan before it stand.
+// Kernel: a candidate's Python source as extracted from a completion, with where it and the plan
+// before it stand.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Reward: what a verdict and a completion are worth, with every term kept so that records show where it came from.
+// Reward: what a verdict and a completion are worth, with every term kept so that records show
+// where it came from.
 #pragma once
 
 #include <string>

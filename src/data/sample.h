@@ -1,4 +1,5 @@
-// Sample: one line of samples.jsonl: a prompt, what the model made of it, how it was judged and what it earned.
+// Sample: one line of samples.jsonl: a prompt, what the model made of it, how it was judged and
+// what it earned.
 #pragma once
 
 #include <optional>

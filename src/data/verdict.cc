@@ -146,8 +146,7 @@ Json to_json(const Verdict& verdict) {
   for (const Finding& finding : verdict.findings) json["findings"].push_back(to_json(finding));
   for (const KernelReport& kernel : verdict.kernels) json["kernels"].push_back(to_json(kernel));
   for (const AtenReport& aten : verdict.aten)
-    json["aten"].push_back(
-        {{"op", aten.op}, {"calls", aten.calls}, {"device_us", aten.device_us}});
+    json["aten"].push_back({{"op", aten.op}, {"calls", aten.calls}, {"device_us", aten.device_us}});
   for (const auto& [stage, ms] : verdict.stage_ms) json["stage_ms"].push_back({stage, ms});
   if (verdict.error) json["error"] = to_json(*verdict.error);
   if (verdict.numerics)

@@ -1,5 +1,6 @@
-// Verdict: everything the gym found out about one candidate kernel. A bad kernel is data: each way to fail is a stage
-// reached and a typed error in here, never an Error. Documented for users in docs/verdict.md.
+// Verdict: everything the gym found out about one candidate kernel. A bad kernel is data: each way
+// to fail is a stage reached and a typed error in here, never an Error. Documented for users in
+// docs/verdict.md.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,8 @@
 
 namespace tritonsmith {
 
-// How far a candidate came; each stage implies those before it. `none`: no kernel was found in the completion.
+// How far a candidate came; each stage implies those before it. `none`: no kernel was found in the
+// completion.
 enum class Stage { none, extracted, parsed, inspected, captured, compiled, ran, correct, timed };
 template <>
 inline constexpr auto enum_names<Stage> = names<Stage>({{Stage::none, "none"},
@@ -24,28 +26,32 @@ inline constexpr auto enum_names<Stage> = names<Stage>({{Stage::none, "none"},
                                                         {Stage::correct, "correct"},
                                                         {Stage::timed, "timed"}});
 
-// evaluate: the native evaluator of Triton IR on the CPU. replay: the GPU. automatic: replay where there is a GPU.
+// evaluate: the native evaluator of Triton IR on the CPU. replay: the GPU. automatic: replay where
+// there is a GPU.
 enum class Backend { automatic, evaluate, replay };
 template <>
-inline constexpr auto enum_names<Backend> = names<Backend>(
-    {{Backend::automatic, "auto"}, {Backend::evaluate, "evaluate"}, {Backend::replay, "replay"}});
+inline constexpr auto enum_names<Backend> = names<Backend>({{Backend::automatic, "auto"},
+                                                            {Backend::evaluate, "evaluate"},
+                                                            {Backend::replay, "replay"}});
 
 // What `accepted` demands of the candidate's forward (docs/verdict.md).
 enum class Policy { strict, fused, open };
 template <>
-inline constexpr auto enum_names<Policy> = names<Policy>(
-    {{Policy::strict, "strict"}, {Policy::fused, "fused"}, {Policy::open, "open"}});
+inline constexpr auto enum_names<Policy> =
+    names<Policy>({{Policy::strict, "strict"}, {Policy::fused, "fused"}, {Policy::open, "open"}});
 
-// Whose fault it is that a verdict ended early. An infrastructure fault is retried and never becomes a reward.
+// Whose fault it is that a verdict ended early. An infrastructure fault is retried and never
+// becomes a reward.
 enum class Fault { none, candidate, infrastructure };
 template <>
 inline constexpr auto enum_names<Fault> = names<Fault>({{Fault::none, "none"},
                                                         {Fault::candidate, "candidate"},
                                                         {Fault::infrastructure, "infrastructure"}});
 
-// Why a candidate went no further. Classes are stable names, listed in docs/verdict.md: "syntax_error",
-// "import_error", "exception", "compile_error", "data_dependent", "timeout", "killed", "output_flood",
-// "out_of_bounds", "wrong_shape", "wrong_dtype", "wrong_value", "not_evaluable", "too_large_to_evaluate", ...
+// Why a candidate went no further. Classes are stable names, listed in docs/verdict.md:
+// "syntax_error", "import_error", "exception", "compile_error", "data_dependent", "timeout",
+// "killed", "output_flood", "out_of_bounds", "wrong_shape", "wrong_dtype", "wrong_value",
+// "not_evaluable", "too_large_to_evaluate", ...
 struct VerdictError {
   std::string error_class;
   std::string message;
@@ -86,7 +92,8 @@ struct Environment {
   std::string gpu;     // the chip timed on, or compiled for: "sm_90 (compiled, not run)"
   std::string driver;  // empty without a GPU
   std::string torch, triton;
-  std::vector<std::string> jail_layers;  // those that held: "uid", "netns", "seccomp", "landlock=7", ...
+  std::vector<std::string>
+      jail_layers;  // those that held: "uid", "netns", "seccomp", "landlock=7", ...
   bool operator==(const Environment&) const = default;
 };
 
@@ -107,7 +114,8 @@ struct Verdict {
   std::optional<double> coverage;  // share of device time spent in the candidate's own kernels
   std::vector<KernelReport> kernels;
   std::vector<AtenReport> aten;
-  std::vector<std::pair<std::string, double>> stage_ms;  // {"queue", 1.2}, {"capture", 80.1}, ... in order
+  std::vector<std::pair<std::string, double>>
+      stage_ms;  // {"queue", 1.2}, {"capture", 80.1}, ... in order
   Environment environment;
   Fault fault = Fault::none;
   bool from_store = false;  // answered by the verdict store without judging again

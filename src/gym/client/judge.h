@@ -1,6 +1,7 @@
-// Judge: all that training, evaluation and the assistant see of the gym. Jobs go in, verdicts come out as a stream in
-// whatever order they finish. LocalJudge runs the pool in this program, RemoteJudge speaks to `gym serve`, and
-// testing/fake_judge.h serves the tests. One thread calls submit, next and cancel.
+// Judge: all that training, evaluation and the assistant see of the gym. Jobs go in, verdicts come
+// out as a stream in whatever order they finish. LocalJudge runs the pool in this program,
+// RemoteJudge speaks to `gym serve`, and testing/fake_judge.h serves the tests. One thread calls
+// submit, next and cancel.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@
 namespace tritonsmith::gym {
 
 struct JudgeJob {
-  std::uint64_t id = 0;  // the caller's; comes back with the verdict, must differ between jobs in flight
+  std::uint64_t id =
+      0;  // the caller's; comes back with the verdict, must differ between jobs in flight
   Task task;
   std::string kernel;  // the candidate's Python source, which defines ModelNew
   Policy policy = Policy::strict;

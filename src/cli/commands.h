@@ -1,0 +1,11 @@
+// Every subcommand, in the order the help shows them. Adding one: its file, a line here, a line in
+// main.cc.
+#pragma once
+
+#include "cli/command.h"
+
+namespace tritonsmith::cli {
+
+void add_doctor_command(CLI::App& app, Run& run);
+
+}  // namespace tritonsmith::cli

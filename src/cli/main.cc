@@ -1,0 +1,47 @@
+// The program's entry: chooses the subcommand, runs it, and turns what LibTorch or the standard
+// library throws into one line and a non-zero exit.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+
+namespace tritonsmith::cli {
+
+int finish(const Status& status) {
+  if (status) return 0;
+  fmt::print(stderr, "tritonsmith: {}\n", status.error().message);
+  return 1;
+}
+
+namespace {
+
+int run_program(int argc, char** argv) {
+  CLI::App app("Trains, judges and serves language models that write Triton GPU kernels.",
+               "tritonsmith");
+  app.set_version_flag("--version", TRITONSMITH_VERSION);
+  app.require_subcommand(1);
+  Run run;
+  add_doctor_command(app, run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  return run();
+}
+
+}  // namespace
+}  // namespace tritonsmith::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not our death
+  try {
+    return tritonsmith::cli::run_program(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tritonsmith: {}\n", error.what());
+    return 1;
+  }
+}
