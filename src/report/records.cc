@@ -1,0 +1,96 @@
+#include "report/records.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+
+namespace tritonsmith::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Calls `use` with each line's JSON. The last line may be cut short; any other must be whole.
+template <typename Use>
+Status for_each_record(const fs::path& file, std::size_t skip, Use use) {
+  TRY_ASSIGN(const auto lines, read_lines(file));
+  for (std::size_t i = std::min(skip, lines.size()); i < lines.size(); ++i) {
+    auto json = parse_json(lines[i]);
+    if (!json && i + 1 == lines.size()) break;
+    if (!json) return fail("{}:{}: {}", file.string(), i + 1, json.error().message);
+    TRY_WITHIN(fmt::format("{}:{}", file.string(), i + 1), use(*json));
+  }
+  return ok();
+}
+
+Status read_steps(const fs::path& file, RunRecords& records) {
+  return for_each_record(file, 0, [&](const Json& json) -> Status {
+    if (!json.is_object()) return fail("an object is expected");
+    const double step = json.value("step", 0.0);
+    for (const auto& [name, value] : json.items())
+      if (value.is_number() && name != "step" && name != "schema")
+        records.metrics[name].push_back({step, value.get<double>()});
+    return ok();
+  });
+}
+
+Status read_samples(const fs::path& file, std::size_t max_samples, RunRecords& records) {
+  TRY_ASSIGN(const auto lines, read_lines(file));
+  const std::size_t skip = lines.size() > max_samples ? lines.size() - max_samples : 0;
+  return for_each_record(file, skip, [&](const Json& json) -> Status {
+    TRY_ASSIGN(Sample sample, sample_from_json(json));
+    records.samples.push_back(std::move(sample));
+    return ok();
+  });
+}
+
+Status read_evaluation(const fs::path& file, RunRecords& records) {
+  TRY_ASSIGN(const std::string text, read_file(file));
+  auto json = parse_json(text);
+  if (!json) return fail("{}: {}", file.string(), json.error().message);
+  TRY_ASSIGN(Evaluation evaluation, evaluation_from_json(*json));
+  records.evaluations.push_back(std::move(evaluation));
+  return ok();
+}
+
+bool holds_records(const fs::path& directory) {
+  return fs::exists(directory / "steps.jsonl") || fs::exists(directory / "samples.jsonl") ||
+         fs::exists(directory / "evaluation.json");
+}
+
+}  // namespace
+
+Result<RunRecords> read_run(const fs::path& directory, std::size_t max_samples) {
+  if (!fs::is_directory(directory)) return fail("{}: no such run directory", directory.string());
+  RunRecords records{.name = directory.lexically_normal().string()};
+  if (const fs::path file = directory / "steps.jsonl"; fs::exists(file))
+    TRY(read_steps(file, records));
+  if (const fs::path file = directory / "samples.jsonl"; fs::exists(file))
+    TRY(read_samples(file, max_samples, records));
+  if (const fs::path file = directory / "evaluation.json"; fs::exists(file))
+    TRY(read_evaluation(file, records));
+  return records;
+}
+
+Result<std::vector<RunRecords>> read_runs(const fs::path& directory) {
+  if (!fs::is_directory(directory)) return fail("{}: no such run directory", directory.string());
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  const auto consider = [&](const fs::path& path) {
+    if (holds_records(path)) found.emplace_back(fs::last_write_time(path), path);
+  };
+  consider(directory);
+  std::error_code code;
+  for (const auto& entry : fs::directory_iterator(directory, code))
+    if (entry.is_directory(code)) consider(entry.path());
+  std::ranges::sort(found);
+  if (found.empty())
+    return fail("{} holds no records (steps.jsonl, samples.jsonl or evaluation.json)",
+                directory.string());
+  std::vector<RunRecords> runs;
+  for (const auto& [time, path] : found) {
+    TRY_ASSIGN(RunRecords records, read_run(path));
+    runs.push_back(std::move(records));
+  }
+  return runs;
+}
+
+}  // namespace tritonsmith::report

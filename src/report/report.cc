@@ -1,0 +1,187 @@
+#include "report/report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "report/chart.h"
+#include "report/html.h"
+
+namespace tritonsmith::report {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::vector<Evaluation> all_evaluations(const std::vector<RunRecords>& runs) {
+  std::vector<Evaluation> all;
+  for (const RunRecords& run : runs)
+    all.insert(all.end(), run.evaluations.begin(), run.evaluations.end());
+  return all;
+}
+
+std::vector<std::vector<std::string>> evaluation_rows(const std::vector<Evaluation>& evaluations) {
+  std::set<int> ks;
+  for (const Evaluation& e : evaluations)
+    for (const auto& [k, share] : e.pass_at) ks.insert(k);
+  std::vector<std::vector<std::string>> rows(1);
+  rows[0] = {"evaluation", "compiled", "correct", "accepted", "greedy accepted"};
+  for (const int k : ks) rows[0].push_back(fmt::format("pass@{}", k));
+  rows[0].insert(rows[0].end(), {"tasks", "samples", "seconds"});
+  for (const Evaluation& e : evaluations) {
+    std::vector<std::string> row = {e.name, percent(e.sampled.compiled), percent(e.sampled.correct),
+                                    percent(e.sampled.accepted), percent(e.greedy.accepted)};
+    for (const int k : ks) row.push_back(e.pass_at.contains(k) ? percent(e.pass_at.at(k)) : "");
+    row.insert(row.end(), {std::to_string(e.tasks), std::to_string(e.samples),
+                           fmt::format("{:.0f}", e.seconds)});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string render_evaluations(const std::vector<Evaluation>& evaluations) {
+  if (evaluations.empty()) return "";
+  const Evaluation& first = evaluations.front();
+  return fmt::format(
+             "<h2>On held-out tasks</h2>\n<p class=\"quiet\">{} tasks the model was never trained "
+             "on; {} samples a task at temperature {:.3g}, and one greedy. Policy {}, backend {}. "
+             "Accepted: correct, and nothing that the policy refuses.</p>\n",
+             first.tasks, first.samples, first.temperature, escape(first.policy),
+             escape(first.backend)) +
+         render_table(evaluation_rows(evaluations));
+}
+
+// Metrics that belong into one picture, by the names that training records.
+struct Picture {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> metrics;  // recorded name, name in the legend
+  bool unit_interval = false;
+};
+
+const std::vector<Picture>& pictures() {
+  static const std::vector<Picture> all = {
+      {"Reward", {{"reward/mean", "mean reward"}}},
+      {"Judged samples",
+       {{"stage/compiled", "compiled"},
+        {"stage/correct", "correct"},
+        {"stage/accepted", "accepted"}},
+       true},
+      {"Loss (SFT)", {{"loss", "loss"}}},
+      {"Entropy", {{"entropy", "entropy"}}},
+      {"Sampler against trainer",
+       {{"logprob_difference/mean", "mean |difference|"},
+        {"logprob_difference/max", "largest |difference|"}}},
+      {"Gradient norm", {{"grad_norm", "gradient norm"}}},
+  };
+  return all;
+}
+
+std::string render_curves(const RunRecords& run) {
+  std::string charts;
+  for (const Picture& picture : pictures()) {
+    Chart chart{.title = picture.title, .x_label = "step", .unit_interval = picture.unit_interval};
+    for (const auto& [metric, legend] : picture.metrics) {
+      const auto at = run.metrics.find(metric);
+      if (at == run.metrics.end() || at->second.size() < 2) continue;
+      chart.series.push_back({legend, smoothed(at->second, at->second.size() / 40)});
+    }
+    if (!chart.series.empty()) charts += render_chart(chart);
+  }
+  if (charts.empty()) return "";
+  return fmt::format("<h2>Training: {}</h2>\n<div class=\"charts\">\n{}</div>\n", escape(run.name),
+                     charts);
+}
+
+std::string render_failures(const std::vector<Evaluation>& evaluations) {
+  std::set<std::string> names;
+  for (const Evaluation& e : evaluations) {
+    for (const auto& [name, count] : e.errors) names.insert(name);
+    for (const auto& [name, count] : e.findings) names.insert("finding: " + name);
+  }
+  if (names.empty()) return "";
+  std::vector<std::vector<std::string>> rows(1, {"why a sample was not accepted"});
+  for (const Evaluation& e : evaluations) rows[0].push_back(e.name);
+  for (const std::string& name : names) {
+    std::vector<std::string> row = {name};
+    for (const Evaluation& e : evaluations) {
+      const bool finding = name.starts_with("finding: ");
+      const auto& counts = finding ? e.findings : e.errors;
+      const auto at = counts.find(finding ? name.substr(9) : name);
+      row.push_back(at == counts.end() ? "" : std::to_string(at->second));
+    }
+    rows.push_back(std::move(row));
+  }
+  return "<h2>What went wrong</h2>\n" + render_table(rows);
+}
+
+std::string verdict_line(const Verdict& verdict) {
+  if (verdict.accepted) return "accepted";
+  std::string line = fmt::format("reached stage {}", name_of(verdict.stage));
+  if (verdict.error)
+    line += fmt::format("; {}: {}", verdict.error->error_class, verdict.error->message);
+  for (const Finding& finding : verdict.findings)
+    if (finding.severity == Severity::reject)
+      line += fmt::format("; {} (line {})", finding.rule, finding.line);
+  return line;
+}
+
+std::string render_sample(const Sample& sample) {
+  const Verdict& verdict = sample.verdict;
+  std::string facts;
+  if (verdict.numerics)
+    facts += fmt::format("largest error {:.3g} over {} trials. ", verdict.numerics->max_abs,
+                         verdict.numerics->trials);
+  for (const KernelReport& kernel : verdict.kernels)
+    facts += fmt::format("{}: {} launches, {} registers, {} spills, {} bytes of shared memory. ",
+                         kernel.name, kernel.launches, kernel.registers, kernel.spills,
+                         kernel.shared_bytes);
+  return fmt::format(
+      "<details><summary>{} <span class=\"{}\">{}</span></summary><div><p class=\"quiet\">{}</p>"
+      "<pre>{}</pre></div></details>\n",
+      escape(sample.task_id), verdict.accepted ? "good" : "bad", escape(verdict_line(verdict)),
+      escape(facts), escape(sample.completion.text));
+}
+
+// The newest samples: some accepted, then some of each way to fail.
+std::string render_samples(const RunRecords& run) {
+  if (run.samples.empty()) return "";
+  std::string html = fmt::format("<h2>Samples: {}</h2>\n", escape(run.name));
+  int accepted = 0;
+  std::set<std::string> failures;
+  for (auto at = run.samples.rbegin(); at != run.samples.rend(); ++at) {
+    const Verdict& verdict = at->verdict;
+    if (verdict.accepted
+            ? accepted++ < 4
+            : failures.size() < 4 &&
+                  failures.insert(verdict.error ? verdict.error->error_class : "").second)
+      html += render_sample(*at);
+  }
+  return html;
+}
+
+}  // namespace
+
+std::string render_report(const std::string& title, const std::vector<RunRecords>& runs) {
+  const std::vector<Evaluation> evaluations = all_evaluations(runs);
+  std::string body = fmt::format("<h1>{}</h1>\n", escape(title));
+  body += render_evaluations(evaluations);
+  for (const RunRecords& run : runs) body += render_curves(run);
+  body += render_failures(evaluations);
+  for (const RunRecords& run : runs) body += render_samples(run);
+  return render_page(title, body);
+}
+
+std::string evaluation_table(const std::vector<Evaluation>& evaluations) {
+  const auto rows = evaluation_rows(evaluations);
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
+                     : fmt::format("  {:>{}}", row[i], widths[i]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace tritonsmith::report
