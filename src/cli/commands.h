@@ -7,5 +7,6 @@
 namespace tritonsmith::cli {
 
 void add_doctor_command(CLI::App& app, Run& run);
+void add_report_command(CLI::App& app, Run& run);
 
 }  // namespace tritonsmith::cli

@@ -1,0 +1,45 @@
+// `tritonsmith report RUN_DIR...`: one HTML page, and the table of evaluations in the terminal,
+// from the records of runs.
+#include "report/report.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> directories;
+  std::string html = "report.html";
+};
+
+Status write_report(const Options& options) {
+  std::vector<report::RunRecords> runs;
+  std::vector<Evaluation> evaluations;
+  for (const std::string& directory : options.directories) {
+    TRY_ASSIGN(auto found, report::read_runs(directory));
+    for (report::RunRecords& run : found) {
+      evaluations.insert(evaluations.end(), run.evaluations.begin(), run.evaluations.end());
+      runs.push_back(std::move(run));
+    }
+  }
+  TRY(write_file_atomic(options.html, report::render_report("Tritonsmith report", runs)));
+  if (!evaluations.empty()) fmt::print("{}", report::evaluation_table(evaluations));
+  fmt::print("report: {}\n", options.html);
+  return ok();
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
+  command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
+  command->add_option("--html", options->html, "The page to write")->capture_default_str();
+  command->callback(
+      [&run, options] { run = [options] { return finish(write_report(*options)); }; });
+}
+
+}  // namespace tritonsmith::cli
