@@ -90,10 +90,10 @@ Check<T> between(T low, T high) {
 }
 
 template <typename Config, typename T>
-Field<Config> field(std::string name, T Config::*member, std::string help,
+Field<Config> field(const std::string& name, T Config::*member, const std::string& help,
                     Check<std::type_identity_t<T>> check = {}) {
-  return {.name = std::move(name),
-          .help = std::move(help),
+  return {.name = name,
+          .help = help,
           .set = [member, check](Config& config, const Json& json) -> Status {
             T value{};
             TRY(read_value(json, value));

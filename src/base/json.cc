@@ -48,7 +48,7 @@ bool JsonReader::has(std::string_view name) const {
   return at != json_.end() && !at->is_null();
 }
 
-std::string JsonReader::string(std::string_view name, std::optional<std::string> fallback) {
+std::string JsonReader::string(std::string_view name, const std::optional<std::string>& fallback) {
   const Json* value = find(name, !fallback);
   if (value == nullptr) return fallback.value_or("");
   if (value->is_string()) return value->get<std::string>();

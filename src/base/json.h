@@ -34,7 +34,8 @@ class JsonReader {
  public:
   explicit JsonReader(const Json& json);
 
-  std::string string(std::string_view name, std::optional<std::string> fallback = std::nullopt);
+  std::string string(std::string_view name,
+                     const std::optional<std::string>& fallback = std::nullopt);
   std::int64_t integer(std::string_view name, std::optional<std::int64_t> fallback = std::nullopt);
   double number(std::string_view name, std::optional<double> fallback = std::nullopt);
   bool boolean(std::string_view name, std::optional<bool> fallback = std::nullopt);
