@@ -1,0 +1,23 @@
+// From a plan's values to what the dispatcher takes: each argument typed by the operator's schema, defaults filled in,
+// devices rewritten to the CPU. A value that does not fit its schema is a mistake of the plan, hence an Error.
+#pragma once
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/stack.h>
+#include <c10/core/ScalarType.h>
+
+#include "gym/plan/plan.h"
+#include "gym/referee/tensors.h"
+
+namespace tritonsmith::gym {
+
+c10::ScalarType scalar_type_of(DType dtype);
+
+// How floating dtypes named in arguments are understood: as they are, or all as float64 (the oracle's replay).
+enum class Precision { as_written, float64 };
+
+// The operator's whole stack of arguments, in the order of its schema.
+Result<torch::jit::Stack> operator_stack(const c10::FunctionSchema& schema, const AtenCall& call,
+                                         const TensorTable& tensors, Precision precision);
+
+}  // namespace tritonsmith::gym

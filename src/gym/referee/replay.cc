@@ -1,0 +1,213 @@
+#include "gym/referee/replay.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Functions.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/InferenceMode.h>
+
+#include <cstring>
+
+#include "gym/referee/operators.h"
+#include "gym/referee/replay_memory.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+c10::OperatorName operator_name(std::string_view full_name) {
+  const auto dot = full_name.find('.');
+  if (dot == std::string_view::npos) return {std::string(full_name), ""};
+  std::string overload(full_name.substr(dot + 1));
+  if (overload == "default") overload.clear();
+  return {std::string(full_name.substr(0, dot)), overload};
+}
+
+// A failure that LibTorch reported, without its C++ stack.
+std::string first_line(const std::exception& error) {
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
+  return text.substr(0, std::min(text.find('\n'), std::size_t{400}));
+}
+
+Stop stop_at(const PlanStep& step, Fault fault, std::string error_class, std::string message) {
+  return {.error = {.error_class = std::move(error_class),
+                    .message = std::move(message),
+                    .excerpt = {},
+                    .line = step.line},
+          .fault = fault};
+}
+
+Stop mistake(const PlanStep& step, std::string error_class, std::string message) {
+  return stop_at(step, Fault::candidate, std::move(error_class), std::move(message));
+}
+
+// What the plan may well want but this referee cannot give: nobody's fault.
+Stop limit(const PlanStep& step, std::string error_class, std::string message) {
+  return stop_at(step, Fault::none, std::move(error_class), std::move(message));
+}
+
+void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
+  if (value.isTensor()) flat.push_back(value.toTensor());
+  else if (value.isTensorList())
+    for (const at::Tensor& item : value.toTensorVector()) flat.push_back(item);
+  else if (value.isList())
+    for (const c10::IValue& item : value.toListRef()) append_flat(item, flat);
+}
+
+}  // namespace
+
+Replay::Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options)
+    : plan_(plan), executor_(executor), options_(options), tensors_(plan.tensors.size()) {}
+
+void Replay::seed(std::uint64_t seed) {
+  auto generator = at::detail::getDefaultCPUGenerator();
+  generator.set_current_seed(seed);
+}
+
+void Replay::bind(int tensor, at::Tensor value) {
+  tensors_.at(static_cast<std::size_t>(tensor)) = std::move(value);
+}
+
+std::optional<Stop> Replay::run(Phase phase) {
+  const c10::InferenceMode no_gradients(true);
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    if (plan_.steps[i].phase != phase) continue;
+    if (options_.deadline.passed())
+      return limit(plan_.steps[i], "too_large_to_evaluate",
+                   "the time budget ended before the plan did");
+    if (auto stop = run_step(i)) return stop;
+  }
+  return std::nullopt;
+}
+
+std::optional<Stop> Replay::run_step(std::size_t index) {
+  const PlanStep& step = plan_.steps[index];
+  if (const auto* call = std::get_if<AtenCall>(&step.action)) return run_operator(step, *call);
+  if (const auto* launch = std::get_if<LaunchStep>(&step.action))
+    return run_launch(index, step, *launch);
+  return make_constant(step, std::get<ConstantStep>(step.action));
+}
+
+std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& call) {
+  if (!is_replayable(call.op))
+    return limit(step, "not_evaluable", fmt::format("the referee does not replay {}", call.op));
+  const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(call.op));
+  if (!handle)
+    return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
+  // LibTorch reports by exceptions: the one place of the referee that takes them.
+  try {
+    auto stack = operator_stack(handle->schema(), call, tensors_, options_.precision);
+    if (!stack) return mistake(step, "bad_plan", stack.error().message);
+    handle->callBoxed(*stack);
+    return keep_outputs(step, call, handle->schema(), *stack);
+  } catch (const std::exception& error) {
+    if (ReplayMemory::instance().refused() || dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+      return limit(step, "too_large_to_evaluate", first_line(error));
+    if (dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr)
+      return limit(step, "not_evaluable",
+                   fmt::format("{} does not run here: {}", call.op, first_line(error)));
+    return mistake(step, "exception", fmt::format("{}: {}", call.op, first_line(error)));
+  }
+}
+
+std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& call,
+                                         const c10::FunctionSchema& schema,
+                                         torch::jit::Stack& stack) {
+  std::vector<at::Tensor> made;
+  std::vector<bool> fresh;
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    append_flat(stack[i], made);
+    const bool aliases = i < schema.returns().size() && schema.returns()[i].alias_info() != nullptr;
+    fresh.resize(made.size(), !aliases);
+  }
+  // Undefined tensors are returned in places that a plan marks with -1, or leaves out at the end.
+  if (made.size() < call.outputs.size())
+    return mistake(step, "bad_plan", fmt::format("{} returned {} tensors, not {}", call.op,
+                                                 made.size(), call.outputs.size()));
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    if (call.outputs[i] < 0) continue;
+    auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i]);
+    if (!kept) return mistake(step, "bad_plan", fmt::format("{}: {}", call.op, kept.error().message));
+  }
+  return std::nullopt;
+}
+
+// Later steps were recorded for the declared strides, and a kernel relies on them; the CPU's operators sometimes choose
+// others for the same values (convolution, for one).
+Status Replay::keep_output(int index, at::Tensor made, bool is_fresh) {
+  const PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(index));
+  if (!made.defined()) return fail("tensor {} was not made", index);
+  if (made.sizes() != at::IntArrayRef(declared.shape))
+    return fail("tensor {} has another shape than declared", index);
+  if (options_.precision == Precision::as_written &&
+      made.scalar_type() != scalar_type_of(declared.dtype))
+    return fail("tensor {} has dtype {}, not {}", index, c10::toString(made.scalar_type()),
+                name_of(declared.dtype));
+  if (is_fresh && made.numel() > 0 && made.strides() != at::IntArrayRef(declared.stride)) {
+    at::Tensor as_declared = at::empty_strided(declared.shape, declared.stride, made.options());
+    as_declared.copy_(made);
+    made = std::move(as_declared);
+  }
+  bind(index, std::move(made));
+  return ok();
+}
+
+std::optional<Stop> Replay::make_constant(const PlanStep& step, const ConstantStep& constant) {
+  const PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(constant.output));
+  try {
+    at::Tensor made = at::empty(declared.shape, at::dtype(scalar_type_of(declared.dtype)));
+    if (made.nbytes() != constant.bytes.size())
+      return mistake(step, "bad_plan", "a constant's bytes do not fill its tensor");
+    if (!constant.bytes.empty())
+      std::memcpy(made.mutable_data_ptr(), constant.bytes.data(), constant.bytes.size());
+    if (options_.precision == Precision::float64 && made.is_floating_point()) made = made.to(at::kDouble);
+    bind(constant.output, std::move(made));
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    return mistake(step, "bad_plan", first_line(error));
+  }
+}
+
+Result<KernelArgument> Replay::kernel_argument(const Value& value) const {
+  if (const auto* i = std::get_if<std::int64_t>(&value.data)) return KernelArgument(*i);
+  if (const auto* f = std::get_if<double>(&value.data)) return KernelArgument(*f);
+  if (const auto* b = std::get_if<bool>(&value.data)) return KernelArgument(*b);
+  const auto* reference = std::get_if<TensorRef>(&value.data);
+  if (reference == nullptr) return fail("a kernel takes tensors and numbers only");
+  const at::Tensor& tensor = tensors_.at(static_cast<std::size_t>(reference->index));
+  if (!tensor.defined()) return fail("tensor {} does not exist yet", reference->index);
+  const auto& storage = tensor.storage();
+  return KernelArgument(KernelBuffer{
+      .storage = static_cast<std::byte*>(storage.mutable_data()),
+      .storage_bytes = storage.nbytes(),
+      .offset_bytes = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size(),
+      .tensor = reference->index});
+}
+
+std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
+                                       const LaunchStep& launch) {
+  const auto last = static_cast<int>(launch.choices.size()) - 1;
+  const LaunchChoice& choice = launch.choices.at(static_cast<std::size_t>(std::min(options_.choice, last)));
+  const PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(choice.kernel));
+  std::vector<KernelArgument> arguments;
+  for (const Value& value : choice.arguments) {
+    auto argument = kernel_argument(value);
+    if (!argument) return mistake(step, "bad_plan", argument.error().message);
+    arguments.push_back(*argument);
+  }
+  LaunchOutcome outcome = executor_.launch(kernel, choice, arguments, options_.deadline);
+  for (Finding& finding : outcome.findings) findings_.push_back(std::move(finding));
+  if (outcome.error) {
+    if (outcome.error->line == 0) outcome.error->line = step.line;
+    return Stop{std::move(*outcome.error), outcome.fault};
+  }
+  LaunchTrace& trace = launches_[index];
+  const auto tensor_of = [&](int argument) {
+    const auto* buffer = std::get_if<KernelBuffer>(&arguments.at(static_cast<std::size_t>(argument)));
+    return buffer != nullptr ? buffer->tensor : -1;
+  };
+  for (const int argument : outcome.loaded) trace.loaded_tensors.push_back(tensor_of(argument));
+  for (const int argument : outcome.stored) trace.stored_tensors.push_back(tensor_of(argument));
+  return std::nullopt;
+}
+
+}  // namespace tritonsmith::gym

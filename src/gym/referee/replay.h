@@ -1,0 +1,70 @@
+// Replay: one run of a plan on the CPU. Steps go through LibTorch's dispatcher (operators) and a KernelExecutor
+// (launches); every failure comes back as a Stop with the line it came from. A plan is a stranger's: only replayable
+// operators run, results are held against their declarations, memory is capped by ReplayMemory, and time between steps.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "gym/plan/plan.h"
+#include "gym/referee/kernel_executor.h"
+#include "gym/referee/operator_arguments.h"
+#include "gym/referee/tensors.h"
+
+namespace tritonsmith::gym {
+
+// Why a replay ended early.
+struct Stop {
+  VerdictError error;
+  Fault fault = Fault::none;
+};
+
+// What the launches of one step did, for the dataflow over own kernels.
+struct LaunchTrace {
+  std::vector<int> loaded_tensors;
+  std::vector<int> stored_tensors;
+};
+
+struct ReplayOptions {
+  Precision precision = Precision::as_written;
+  int choice = 0;  // which alternative of tuned launches; the last one where there are fewer
+  Deadline deadline = Deadline::never();
+};
+
+class Replay {
+ public:
+  Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options);
+
+  // Draws of operators that take a generator follow from this.
+  static void seed(std::uint64_t seed);
+
+  void bind(int tensor, at::Tensor value);
+  // Runs all steps of the phase in order; a Stop ends it.
+  std::optional<Stop> run(Phase phase);
+
+  const TensorTable& tensors() const { return tensors_; }
+  TensorTable& tensors() { return tensors_; }
+  // By index of the step; only launches that ran.
+  const std::map<std::size_t, LaunchTrace>& launches() const { return launches_; }
+  const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  std::optional<Stop> run_step(std::size_t index);
+  std::optional<Stop> run_operator(const PlanStep& step, const AtenCall& call);
+  std::optional<Stop> run_launch(std::size_t index, const PlanStep& step, const LaunchStep& launch);
+  std::optional<Stop> make_constant(const PlanStep& step, const ConstantStep& constant);
+  Result<KernelArgument> kernel_argument(const Value& value) const;
+  std::optional<Stop> keep_outputs(const PlanStep& step, const AtenCall& call,
+                                   const c10::FunctionSchema& schema, torch::jit::Stack& stack);
+  Status keep_output(int index, at::Tensor made, bool is_fresh);
+
+  const Plan& plan_;
+  KernelExecutor& executor_;
+  ReplayOptions options_;
+  TensorTable tensors_;
+  std::map<std::size_t, LaunchTrace> launches_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace tritonsmith::gym

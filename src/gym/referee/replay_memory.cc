@@ -1,0 +1,87 @@
+#include "gym/referee/replay_memory.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <cstring>
+
+namespace tritonsmith::gym {
+namespace {
+
+struct State {
+  bool active = false;
+  bool refused = false;
+  Filler filler = Filler::zero;
+  std::int64_t cap = 0;
+  std::int64_t live = 0;
+};
+State state;
+
+// A block of the default allocator and what it counts for.
+struct Block {
+  c10::DataPtr data;
+  std::int64_t bytes = 0;
+};
+
+void release(void* context) {
+  auto* block = static_cast<Block*>(context);
+  state.live -= block->bytes;
+  delete block;
+}
+
+class Allocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const auto size = static_cast<std::int64_t>(bytes);
+    if (state.active && size > state.cap - state.live) {
+      state.refused = true;
+      // LibTorch's allocators report by its own exception; the replay catches it with all others of its kind.
+      TORCH_CHECK(false, "out of the referee's memory budget: ", size, " bytes more than ", state.live,
+                  " would exceed ", state.cap);
+    }
+    auto* block = new Block{c10::GetDefaultCPUAllocator()->allocate(bytes), size};
+    state.live += size;
+    if (state.active && bytes > 0)
+      std::memset(block->data.get(), static_cast<int>(state.filler), bytes);
+    return {block->data.get(), block, &release, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+}  // namespace
+
+ReplayMemory::ReplayMemory() {
+  static Allocator allocator;
+  constexpr std::uint8_t above_the_default = 10;
+  c10::SetCPUAllocator(&allocator, above_the_default);
+}
+
+ReplayMemory& ReplayMemory::instance() {
+  static ReplayMemory memory;
+  return memory;
+}
+
+void ReplayMemory::begin(Filler filler, std::int64_t cap_bytes) {
+  state.active = true;
+  state.refused = false;
+  state.filler = filler;
+  state.cap = cap_bytes;
+}
+
+void ReplayMemory::set_filler(Filler filler) { state.filler = filler; }
+void ReplayMemory::end() { state.active = false; }
+std::int64_t ReplayMemory::live_bytes() const { return state.live; }
+bool ReplayMemory::refused() const { return state.refused; }
+
+bool holds_filler(const at::Tensor& contiguous, std::int64_t element, Filler filler) {
+  const auto width = static_cast<std::int64_t>(contiguous.element_size());
+  const auto* bytes = static_cast<const std::uint8_t*>(contiguous.const_data_ptr()) + element * width;
+  for (std::int64_t i = 0; i < width; ++i)
+    if (bytes[i] != static_cast<std::uint8_t>(filler)) return false;
+  return true;
+}
+
+}  // namespace tritonsmith::gym
