@@ -1,0 +1,111 @@
+#include "model/aten_layer.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace tritonsmith::model {
+namespace {
+
+// x is [T, heads, D]; Hugging Face's layout pairs element i with i + D/2.
+at::Tensor rotate(const at::Tensor& x, const RopeTable& rope) {
+  const auto halves = x.chunk(2, -1);
+  const at::Tensor cos = rope.cos.unsqueeze(1);  // [T, 1, D/2]
+  const at::Tensor sin = rope.sin.unsqueeze(1);
+  return at::cat({halves[0] * cos - halves[1] * sin, halves[1] * cos + halves[0] * sin}, -1);
+}
+
+at::Tensor apply_linear(const at::Tensor& x, const at::Tensor& weight,
+                        const at::Tensor& bias = {}) {
+  return at::linear(x, weight.to(x.scalar_type()),
+                    bias.defined() ? bias.to(x.scalar_type()) : bias);
+}
+
+// One sequence: [L, heads, D] each, causal.
+at::Tensor attend_sequence(const QueryKeyValue& qkv, double scale) {
+  const auto heads_first = [](const at::Tensor& t) { return t.transpose(0, 1).unsqueeze(0); };
+  return at::scaled_dot_product_attention(heads_first(qkv.query), heads_first(qkv.key),
+                                          heads_first(qkv.value), {}, 0.0, true, scale, true)
+      .squeeze(0)
+      .transpose(0, 1);
+}
+
+at::Tensor attend_by_sequence(const QueryKeyValue& qkv, const PackedBatch& batch, double scale) {
+  std::vector<at::Tensor> outputs;
+  for (std::int64_t b = 0; b < batch.sequences(); ++b) {
+    const std::int64_t begin = batch.offsets[b], length = batch.offsets[b + 1] - begin;
+    if (length == 0) continue;
+    const auto part = [&](const at::Tensor& t) { return t.narrow(0, begin, length); };
+    outputs.push_back(attend_sequence(
+        {.query = part(qkv.query), .key = part(qkv.key), .value = part(qkv.value)}, scale));
+  }
+  return outputs.empty() ? qkv.query : at::cat(outputs);
+}
+
+// FlashAttention over all sequences at once; it exists for 16-bit types on a GPU.
+at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch, double scale) {
+  const auto offsets = at::tensor(batch.offsets, at::kInt).to(qkv.query.device());
+  const std::int64_t longest = batch.longest();
+  return std::get<0>(at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, offsets, offsets,
+                                                  longest, longest, 0.0, /*is_causal=*/true,
+                                                  /*return_debug_mask=*/false, scale));
+}
+
+}  // namespace
+
+RopeTable make_rope_table(const ModelConfig& config, std::int64_t positions,
+                          const at::TensorOptions& options) {
+  const std::int64_t half = config.head_dim / 2;
+  const auto exponent =
+      at::arange(half, at::kDouble) * (-2.0 / static_cast<double>(config.head_dim));
+  const auto frequencies = at::exp(exponent * std::log(config.rope_theta));           // [D/2]
+  const auto angles = at::arange(positions, at::kDouble).unsqueeze(1) * frequencies;  // [n, D/2]
+  return {.cos = angles.cos().to(options), .sin = angles.sin().to(options)};
+}
+
+RopeTable rope_of_batch(const RopeTable& table, const PackedBatch& batch) {
+  std::vector<at::Tensor> positions;
+  for (std::int64_t b = 0; b < batch.sequences(); ++b)
+    positions.push_back(at::arange(batch.offsets[b + 1] - batch.offsets[b], at::kLong));
+  const auto index = at::cat(positions).to(table.cos.device());
+  return {.cos = table.cos.index_select(0, index), .sin = table.sin.index_select(0, index)};
+}
+
+at::Tensor aten_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  const auto wide = x.scalar_type() == at::kDouble ? x : x.to(at::kFloat);
+  const auto rstd = (wide.square().mean(-1, true) + eps).rsqrt();
+  return ((wide * rstd) * weight).to(x.scalar_type());
+}
+
+QueryKeyValue aten_project(const at::Tensor& x, const LayerWeights& weights,
+                           const ModelConfig& config, const RopeTable& rope) {
+  const auto normed = aten_rms_norm(x, weights.input_norm, config.rms_norm_eps);
+  const auto heads = [&](const at::Tensor& t, std::int64_t count) {
+    return t.view({t.size(0), count, config.head_dim});
+  };
+  const auto q = heads(apply_linear(normed, weights.q, weights.q_bias), config.num_attention_heads);
+  const auto k = heads(apply_linear(normed, weights.k, weights.k_bias), config.num_key_value_heads);
+  const auto v = heads(apply_linear(normed, weights.v, weights.v_bias), config.num_key_value_heads);
+  return {.query = rotate(q, rope), .key = rotate(k, rope), .value = v};
+}
+
+at::Tensor aten_finish_layer(const at::Tensor& x, const at::Tensor& attended,
+                             const LayerWeights& weights, const ModelConfig& config) {
+  const auto middle = x + apply_linear(attended, weights.o);
+  const auto normed = aten_rms_norm(middle, weights.post_norm, config.rms_norm_eps);
+  const auto inner =
+      at::silu(apply_linear(normed, weights.gate)) * apply_linear(normed, weights.up);
+  return middle + apply_linear(inner, weights.down);
+}
+
+at::Tensor aten_layer(const at::Tensor& x, const LayerWeights& weights, const ModelConfig& config,
+                      const RopeTable& rope, const PackedBatch& batch) {
+  const auto qkv = aten_project(x, weights, config, rope);
+  const double scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
+  const bool flash = x.is_cuda() && x.element_size() == 2;
+  const auto attended =
+      flash ? attend_packed(qkv, batch, scale) : attend_by_sequence(qkv, batch, scale);
+  return aten_finish_layer(x, attended.reshape({x.size(0), config.query_size()}), weights, config);
+}
+
+}  // namespace tritonsmith::model

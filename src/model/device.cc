@@ -1,0 +1,42 @@
+#include "model/device.h"
+
+#include <ATen/ATen.h>
+#include <dlfcn.h>
+
+namespace tritonsmith::model {
+namespace {
+
+// cuInit and cuDeviceGetCount by hand: cheap, and no LibTorch state is touched where there is no
+// driver.
+Status find_gpu() {
+  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  if (driver == nullptr) return fail("no NVIDIA driver (libcuda.so.1) on this machine");
+  const auto init = reinterpret_cast<int (*)(unsigned)>(::dlsym(driver, "cuInit"));
+  const auto count = reinterpret_cast<int (*)(int*)>(::dlsym(driver, "cuDeviceGetCount"));
+  if (init == nullptr || count == nullptr) return fail("libcuda.so.1 is not a CUDA driver");
+  if (const int code = init(0); code != 0)
+    return fail("the NVIDIA driver does not start (cuInit gives error {})", code);
+  int gpus = 0;
+  if (count(&gpus) != 0 || gpus == 0) return fail("the NVIDIA driver sees no GPU");
+  return ok();
+}
+
+Status load_cuda() {
+  TRY(find_gpu());
+  if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    return fail("cannot load LibTorch's CUDA library: {}", ::dlerror());
+  if (!at::hasCUDA()) return fail("LibTorch finds no usable GPU");
+  return ok();
+}
+
+}  // namespace
+
+Result<c10::Device> open_device(DeviceChoice choice) {
+  if (choice == DeviceChoice::cpu) return c10::Device(c10::kCPU);
+  static const Status loaded = load_cuda();
+  if (loaded) return c10::Device(c10::kCUDA, 0);
+  if (choice == DeviceChoice::cuda) return fail("cannot use a GPU: {}", loaded.error().message);
+  return c10::Device(c10::kCPU);
+}
+
+}  // namespace tritonsmith::model

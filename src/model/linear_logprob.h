@@ -1,0 +1,22 @@
+// The head of the model without its logits: log-probability of given targets, and entropy of the
+// distribution they were given under, straight from hidden states and head weight, a chunk of rows
+// at a time.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace tritonsmith::model {
+
+struct LogprobAndEntropy {
+  at::Tensor logprob;  // [N] log softmax(hidden · head^T / temperature)[target]
+  at::Tensor entropy;  // [N] of that softmax, in nats
+};
+
+// hidden [N, H], head_weight [V, H], targets [N] int64. A negative target is masked: its logprob,
+// entropy and gradients are exactly 0. N may be 0. Both outputs are float32 at least and
+// differentiable in hidden and head_weight; the normaliser is taken after subtracting the row's
+// maximum, so no logprob is ever above 0.
+LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
+                                 const at::Tensor& targets, double temperature = 1.0);
+
+}  // namespace tritonsmith::model

@@ -1,0 +1,175 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "base/temp_dir.h"
+#include "model/checkpoint.h"
+#include "model/device.h"
+#include "model/linear_logprob.h"
+#include "model/transformer.h"
+
+namespace tritonsmith::model {
+namespace {
+
+ModelConfig tiny() {
+  return {.vocab_size = 97,
+          .hidden_size = 48,
+          .intermediate_size = 80,
+          .num_hidden_layers = 2,
+          .num_attention_heads = 4,
+          .num_key_value_heads = 2,
+          .head_dim = 12,
+          .max_position_embeddings = 256};
+}
+
+TEST(ModelConfig, ReadsBackWhatItWrites) {
+  ModelConfig config = tiny();
+  config.eos_token_id = 3;
+  const auto again = model_config_from_json(to_json(config), "config.json");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, config);
+}
+
+TEST(ModelConfig, RefusesWhatTheCodeDoesNotCompute) {
+  const auto error_with = [](const char* key, Json value) {
+    Json json = to_json(tiny());
+    json[key] = std::move(value);
+    const auto config = model_config_from_json(json, "dir/config.json");
+    return config ? "accepted" : config.error().message;
+  };
+  EXPECT_EQ(
+      error_with("architectures", {"LlamaForCausalLM"}),
+      "dir/config.json: architecture 'LlamaForCausalLM' is not supported; Qwen2ForCausalLM is");
+  EXPECT_EQ(error_with("model_type", "llama"),
+            "dir/config.json: model_type 'llama' is not supported; qwen2 is");
+  EXPECT_NE(error_with("rope_scaling", {{"rope_type", "yarn"}}).find("yarn"), std::string::npos);
+  EXPECT_NE(error_with("use_sliding_window", true).find("sliding"), std::string::npos);
+  EXPECT_NE(error_with("hidden_size", -4).find("hidden_size"), std::string::npos);
+  EXPECT_NE(error_with("num_key_value_heads", 3).find("multiple"), std::string::npos);
+  EXPECT_NE(error_with("vocab_size", "many").find("vocab_size"), std::string::npos);
+}
+
+TEST(ModelConfig, ReadsTheRopeBaseFromBothPlaces) {
+  Json json = to_json(tiny());
+  json["rope_theta"] = 5e5;
+  EXPECT_EQ(model_config_from_json(json, "")->rope_theta, 5e5);
+  json.erase("rope_theta");
+  json["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 1e6}};
+  EXPECT_EQ(model_config_from_json(json, "")->rope_theta, 1e6);
+}
+
+TEST(Transformer, SequencesOfAPackedBatchDoNotSeeEachOther) {
+  const Transformer model = Transformer::random(tiny(), 1);
+  const at::NoGradGuard no_grad;
+  const std::vector<TokenId> first = {1, 2, 3, 4, 5}, second = {9, 8, 7};
+  const auto both = model.forward(pack(std::vector{first, second}, c10::kCPU));
+  const auto alone = model.forward(pack(std::vector{second}, c10::kCPU));
+  EXPECT_LT((both.narrow(0, 5, 3) - alone).abs().max().item<double>(), 1e-6);
+}
+
+TEST(Transformer, LaterTokensDoNotChangeEarlierOnes) {
+  const Transformer model = Transformer::random(tiny(), 1);
+  const at::NoGradGuard no_grad;
+  const auto a = model.forward(pack(std::vector<std::vector<TokenId>>{{1, 2, 3, 4}}, c10::kCPU));
+  const auto b = model.forward(pack(std::vector<std::vector<TokenId>>{{1, 2, 3, 90}}, c10::kCPU));
+  EXPECT_LT((a - b).narrow(0, 0, 3).abs().max().item<double>(), 1e-6);
+  EXPECT_GT((a - b).narrow(0, 3, 1).abs().max().item<double>(), 1e-3);
+}
+
+TEST(Transformer, WeightsAreAFunctionOfTheSeed) {
+  const auto a = Transformer::random(tiny(), 7), b = Transformer::random(tiny(), 7),
+             c = Transformer::random(tiny(), 8);
+  EXPECT_TRUE(at::equal(a.embedding(), b.embedding()));
+  EXPECT_FALSE(at::equal(a.embedding(), c.embedding()));
+  EXPECT_NEAR(a.embedding().std().item<double>(), 0.02, 0.001);
+}
+
+TEST(Checkpoint, GivesTheSameWeightsBack) {
+  const auto dir = TempDir::make("model-test");
+  for (const bool tied : {true, false}) {
+    ModelConfig config = tiny();
+    config.tie_word_embeddings = tied;
+    const auto model = Transformer::random(config, 3);
+    ASSERT_TRUE(save_model(model, dir->path() / "m"));
+    const auto again = load_model(dir->path() / "m");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->config(), config);
+    for (std::size_t i = 0; i < model.parameters().size(); ++i)
+      EXPECT_TRUE(at::equal(again->parameters()[i].tensor, model.parameters()[i].tensor));
+  }
+}
+
+class DamagedCheckpoint : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(save_model(Transformer::random(tiny(), 3), dir_->path()));
+    bytes_ = *read_file(weights());
+  }
+  std::filesystem::path weights() const { return dir_->path() / "model.safetensors"; }
+  std::string error_of(const std::string& bytes) {
+    std::ofstream(weights(), std::ios::binary) << bytes;
+    const auto model = load_model(dir_->path());
+    return model ? "accepted" : model.error().message;
+  }
+  Result<TempDir> dir_ = TempDir::make("model-test");
+  std::string bytes_;
+};
+
+TEST_F(DamagedCheckpoint, IsRefusedWithTheNameOfTheFile) {
+  const std::string name = weights().string();
+  for (const std::size_t kept : {0ul, 5ul, 100ul, bytes_.size() / 2, bytes_.size() - 1}) {
+    const std::string error = error_of(bytes_.substr(0, kept));
+    EXPECT_EQ(error.rfind(name, 0), 0u) << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos);
+  }
+  std::string huge = bytes_;
+  huge[6] = 1;  // a header of 2^48 bytes
+  EXPECT_NE(error_of(huge).find("claims"), std::string::npos);
+}
+
+TEST_F(DamagedCheckpoint, NeverCrashesOnFlippedHeaderBytes) {
+  Rng rng(1, "flip", 0);
+  const std::size_t header = std::min<std::size_t>(bytes_.size(), 2000);
+  for (int i = 0; i < 300; ++i) {
+    std::string bad = bytes_;
+    bad[rng.below(header)] = static_cast<char>(rng.below(256));
+    std::ofstream(weights(), std::ios::binary) << bad;
+    const auto file = SafetensorsFile::open(weights());
+    if (!file) continue;
+    for (const auto& [tensor_name, entry] : file->entries()) EXPECT_TRUE(file->tensor(tensor_name));
+  }
+}
+
+TEST_F(DamagedCheckpoint, NamesTensorsThatAreMissingTooManyOrOfTheWrongShape) {
+  const auto model = Transformer::random(tiny(), 3);
+  auto tensors = model.parameters();
+  const auto error_with = [&](const std::vector<NamedTensor>& list) {
+    EXPECT_TRUE(write_safetensors(weights(), list));
+    return load_model(dir_->path()).error().message;
+  };
+  tensors.pop_back();
+  EXPECT_EQ(error_with(tensors), weights().string() + ": tensor 'model.norm.weight' is missing");
+  tensors.push_back({"model.norm.weight", at::zeros({49})});
+  EXPECT_EQ(error_with(tensors),
+            weights().string() + ": tensor 'model.norm.weight' has shape [49], but [48] is needed");
+  tensors.back().tensor = at::zeros({48});
+  tensors.push_back({"lm_head.weight", at::zeros({97, 48})});
+  EXPECT_EQ(error_with(tensors),
+            weights().string() + ": tensor 'lm_head.weight' does not belong to this model");
+}
+
+TEST(Checkpoint, NamesTheConfigThatIsNotThere) {
+  EXPECT_EQ(load_model("/no/model").error().message,
+            "cannot open /no/model/config.json: No such file or directory");
+}
+
+TEST(Device, TheCpuIsAlwaysThere) {
+  EXPECT_EQ(open_device(DeviceChoice::cpu), c10::Device(c10::kCPU));
+  EXPECT_TRUE(open_device(DeviceChoice::automatic));
+}
+
+}  // namespace
+}  // namespace tritonsmith::model

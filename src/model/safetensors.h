@@ -1,0 +1,63 @@
+// The safetensors format: named tensors in one file (8 bytes of header length, a JSON header, raw
+// little-endian data). Reading maps the file and checks every byte of the header first; foreign
+// files may hold anything. Writing is atomic: the target is either the old file or the new one,
+// whole. SafetensorsFile owns the mapping; tensors it gives are copies and outlive it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace tritonsmith::model {
+
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+class SafetensorsFile {
+ public:
+  struct Entry {
+    c10::ScalarType dtype;
+    std::vector<std::int64_t> shape;
+    std::size_t begin = 0;  // bytes from the start of the data
+    std::size_t end = 0;
+  };
+
+  // Fails in one line that names the file: missing, truncated, a header that lies.
+  static Result<SafetensorsFile> open(const std::filesystem::path& path);
+  SafetensorsFile(SafetensorsFile&& other) noexcept;
+  SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
+  ~SafetensorsFile();
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::map<std::string, Entry>& entries() const { return entries_; }
+  // The "__metadata__" of the header: text only.
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  // A copy on the CPU, in the file's dtype.
+  Result<at::Tensor> tensor(const std::string& name) const;
+
+ private:
+  explicit SafetensorsFile(std::filesystem::path path) : path_(std::move(path)) {}
+  Status map();
+  Status parse_header();
+  std::filesystem::path path_;
+  const char* bytes_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t data_begin_ = 0;
+  std::map<std::string, Entry> entries_;
+  std::map<std::string, std::string> metadata_;
+};
+
+// Tensors of any device and strides; names must differ.
+Status write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
+                         const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace tritonsmith::model

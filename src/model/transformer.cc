@@ -1,0 +1,104 @@
+#include "model/transformer.h"
+
+#include <ATen/ATen.h>
+
+#include "base/rng.h"
+#include "model/aten_layer.h"
+
+namespace tritonsmith::model {
+namespace {
+
+bool ends_with_norm(std::string_view name) {
+  return name.ends_with("norm.weight") || name.ends_with("layernorm.weight");
+}
+
+void fill_normal(at::Tensor& tensor, double deviation, Rng rng) {
+  const at::Tensor values = at::empty(tensor.sizes(), at::TensorOptions().dtype(at::kFloat));
+  float* out = values.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i)
+    out[i] = static_cast<float>(deviation * rng.normal());
+  tensor.copy_(values);
+}
+
+}  // namespace
+
+Transformer::Transformer(const ModelConfig& config, c10::Device device, c10::ScalarType dtype)
+    : config_(config), device_(device), dtype_(dtype) {
+  const Status sound = check(config);
+  CHECK(sound, "a Transformer of a config that was not checked: {}", sound.error().message);
+  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
+  const std::int64_t query = config.query_size(), key_value = config.key_value_size();
+  embedding_ = add("model.embed_tokens.weight", {config.vocab_size, hidden});
+  for (std::int64_t n = 0; n < config.num_hidden_layers; ++n) {
+    const auto named = [&](const char* name) { return fmt::format("model.layers.{}.{}", n, name); };
+    LayerWeights& layer = layers_.emplace_back();
+    layer.input_norm = add(named("input_layernorm.weight"), {hidden});
+    layer.q = add(named("self_attn.q_proj.weight"), {query, hidden});
+    layer.q_bias = add(named("self_attn.q_proj.bias"), {query});
+    layer.k = add(named("self_attn.k_proj.weight"), {key_value, hidden});
+    layer.k_bias = add(named("self_attn.k_proj.bias"), {key_value});
+    layer.v = add(named("self_attn.v_proj.weight"), {key_value, hidden});
+    layer.v_bias = add(named("self_attn.v_proj.bias"), {key_value});
+    layer.o = add(named("self_attn.o_proj.weight"), {hidden, query});
+    layer.post_norm = add(named("post_attention_layernorm.weight"), {hidden});
+    layer.gate = add(named("mlp.gate_proj.weight"), {inner, hidden});
+    layer.up = add(named("mlp.up_proj.weight"), {inner, hidden});
+    layer.down = add(named("mlp.down_proj.weight"), {hidden, inner});
+  }
+  final_norm_ = add("model.norm.weight", {hidden});
+  head_ =
+      config.tie_word_embeddings ? embedding_ : add("lm_head.weight", {config.vocab_size, hidden});
+}
+
+at::Tensor Transformer::add(std::string name, std::vector<std::int64_t> shape) {
+  at::Tensor tensor = at::zeros(shape, at::TensorOptions().dtype(dtype_).device(device_));
+  tensor.requires_grad_(true);
+  parameters_.push_back({.name = std::move(name), .tensor = tensor});
+  return tensor;
+}
+
+Transformer Transformer::random(const ModelConfig& config, std::uint64_t seed, c10::Device device) {
+  Transformer model(config, device);
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < model.parameters_.size(); ++i) {
+    auto& [name, tensor] = model.parameters_[i];
+    if (ends_with_norm(name))
+      tensor.fill_(1.0);
+    else if (!name.ends_with(".bias"))
+      fill_normal(tensor, config.initializer_range, Rng(seed, "model.weights", i));
+  }
+  return model;
+}
+
+Transformer Transformer::frozen_copy() const {
+  Transformer copy(config_, device_, dtype_);
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    copy.parameters_[i].tensor.copy_(parameters_[i].tensor);
+    copy.parameters_[i].tensor.requires_grad_(false);
+  }
+  copy.path_ = path_;
+  return copy;
+}
+
+void Transformer::check_batch(const PackedBatch& batch) const {
+  CHECK(!batch.offsets.empty() && batch.offsets.front() == 0 &&
+            batch.length() == batch.tokens.size(0),
+        "offsets must begin at 0 and end at the number of tokens ({})", batch.tokens.size(0));
+  CHECK(batch.longest() <= config_.max_position_embeddings,
+        "a sequence of {} tokens, but the model has {} positions", batch.longest(),
+        config_.max_position_embeddings);
+}
+
+at::Tensor Transformer::forward(const PackedBatch& batch) const {
+  check_batch(batch);
+  at::Tensor x = at::embedding(embedding_, batch.tokens);  // [T, H]
+  if (device_.is_cuda()) x = x.to(at::kBFloat16);
+  const RopeTable table =
+      make_rope_table(config_, batch.longest(), x.options().requires_grad(false));
+  const RopeTable rope = rope_of_batch(table, batch);
+  for (const LayerWeights& layer : layers_) x = aten_layer(x, layer, config_, rope, batch);
+  return aten_rms_norm(x, final_norm_, config_.rms_norm_eps);
+}
+
+}  // namespace tritonsmith::model

@@ -1,0 +1,76 @@
+// Transformer: a Qwen2-family decoder (GQA, RoPE, RMSNorm, SwiGLU, QKV bias) over packed sequences.
+// It owns its weights, under Hugging Face's names; the trainer's optimizer and the rollout engine
+// work on these very tensors. Master weights are float32 (float64 in tests); on a GPU the layers
+// compute in bfloat16, on a CPU in the weights' own type. One thread runs forward and backward at a
+// time. On a CPU the same inputs give the same bits, forward and backward, on every run and for
+// every number of threads.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/config.h"
+#include "model/packed_batch.h"
+#include "model/safetensors.h"
+
+namespace tritonsmith::model {
+
+// The weights of one decoder layer: linear ones are [out, in], as Hugging Face stores them.
+struct LayerWeights {
+  at::Tensor input_norm;                       // [H]
+  at::Tensor q, q_bias, k, k_bias, v, v_bias;  // [heads * D, H] and [heads * D]
+  at::Tensor o;                                // [H, heads * D]
+  at::Tensor post_norm;                        // [H]
+  at::Tensor gate, up;                         // [I, H]
+  at::Tensor down;                             // [H, I]
+};
+
+// Which code computes a layer: `automatic` takes the fused kernels on a CPU and ATen elsewhere;
+// `aten` is plain autograd everywhere, the oracle of the tests.
+enum class LayerPath { automatic, aten };
+
+class Transformer {
+ public:
+  // Fresh weights: normal with initializer_range, zero biases, unit norms; a function of (config,
+  // seed) alone.
+  static Transformer random(const ModelConfig& config, std::uint64_t seed,
+                            c10::Device device = c10::kCPU);
+  // Weights are allocated and hold nothing sensible yet: who calls this fills parameters().
+  Transformer(const ModelConfig& config, c10::Device device, c10::ScalarType dtype = c10::kFloat);
+
+  // Hidden states after the final norm, [T, hidden_size], differentiable in the parameters unless
+  // gradients are off. Logits are never made here: see linear_logprob.h.
+  at::Tensor forward(const PackedBatch& batch) const;
+
+  const ModelConfig& config() const { return config_; }
+  c10::Device device() const { return device_; }
+  // In a fixed order (that of the file), each a leaf that requires a gradient. A tied head is
+  // listed once, as the embedding.
+  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+  const at::Tensor& embedding() const { return embedding_; }  // [V, H]
+  const at::Tensor& head_weight() const { return head_; }  // [V, H]; the embedding itself when tied
+  const at::Tensor& final_norm() const { return final_norm_; }  // [H]
+  const std::vector<LayerWeights>& layers() const { return layers_; }
+
+  // A frozen copy (the reference of a KL term): same values, no gradients.
+  Transformer frozen_copy() const;
+  void set_layer_path(LayerPath path) { path_ = path; }
+
+ private:
+  at::Tensor add(std::string name, std::vector<std::int64_t> shape);
+  void check_batch(const PackedBatch& batch) const;
+
+  ModelConfig config_;
+  c10::Device device_;
+  c10::ScalarType dtype_;
+  LayerPath path_ = LayerPath::automatic;
+  std::vector<NamedTensor> parameters_;
+  at::Tensor embedding_, head_, final_norm_;
+  std::vector<LayerWeights> layers_;
+};
+
+}  // namespace tritonsmith::model
