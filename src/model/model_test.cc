@@ -65,8 +65,9 @@ TEST(Transformer, SequencesOfAPackedBatchDoNotSeeEachOther) {
   const Transformer model = Transformer::random(tiny(), 1);
   const at::NoGradGuard no_grad;
   const std::vector<TokenId> first = {1, 2, 3, 4, 5}, second = {9, 8, 7};
-  const auto both = model.forward(pack(std::vector{first, second}, c10::kCPU));
-  const auto alone = model.forward(pack(std::vector{second}, c10::kCPU));
+  const auto both =
+      model.forward(pack(std::vector<std::vector<TokenId>>{first, second}, c10::kCPU));
+  const auto alone = model.forward(pack(std::vector<std::vector<TokenId>>{second}, c10::kCPU));
   EXPECT_LT((both.narrow(0, 5, 3) - alone).abs().max().item<double>(), 1e-6);
 }
 
