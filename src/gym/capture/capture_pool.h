@@ -1,0 +1,131 @@
+// CapturePool: the part of the gym that runs candidates' Python, and all that others see of it. Each capture runs in a
+// guest process of its own, freshly forked from a warm zygote and jailed; each compilation in a long-lived jailed
+// worker. What comes back is data the guest made (hostile, to be parsed as such) or a typed failure that we
+// established ourselves; never the guest's word about its own fate.
+//
+//   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
+//   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., .inputs_json = ...},
+//                 [&](CaptureOutcome outcome) { queue.push(std::move(outcome)); });
+//
+// One thread of the pool's own owns all processes and calls the callbacks, which must not wait. The public functions
+// may be called from any thread. The destructor kills every process and removes every file; callbacks of work not
+// yet done get an infrastructure fault.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "data/verdict.h"
+
+namespace tritonsmith::gym {
+
+struct CaptureConfig {
+  int slots = 2;                      // guests at a time, each under a uid of its own
+  int compilers = 1;                  // compile workers at a time
+  int capture_seconds = 20;           // wall clock of a guest, from its fork; half as much again of CPU time
+  int compile_seconds = 60;           // wall clock of one compilation
+  int compiles_per_worker = 500;      // then a fresh worker takes over
+  int memory_mib = 4096;              // address space beyond what the warm zygote has
+  int output_kib = 256;               // stdout and stderr of a guest, each
+  int plan_mib = 16;                  // what a guest may hand over
+  int tmp_mib = 64;                   // private temporary folder
+  int compile_cache_entries = 4096;   // in memory
+  std::string compile_cache_directory;  // empty: in memory only
+  std::string python;                 // empty: TRITONSMITH_PYTHON of the environment, else of the build
+  // Jail layers without which nothing runs; those that do not hold and are not named are reported with each outcome.
+  std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp"};
+  static Fields<CaptureConfig> fields();
+};
+
+enum class CaptureRole { task, candidate };
+
+struct CaptureRequest {
+  CaptureRole role = CaptureRole::candidate;
+  std::string source;
+  std::string path = "candidate.py";  // the name in tracebacks and locs
+  // Values of docs/plan.md as JSON text, from the task's plan; empty for a task.
+  std::string init_args_json;
+  std::string inputs_json;
+  std::string target = "sm_90";
+};
+
+struct CompileRequest {
+  std::string ttir;
+  int num_warps = 4;
+  int num_stages = 3;
+  int num_ctas = 1;
+  std::string target = "sm_90";
+};
+
+// What a guest handed over: JSON text in the form of docs/plan.md, unless the guest lied.
+struct CapturedPlan {
+  std::string json;
+};
+struct CompiledKernel {
+  std::string cubin;  // bytes
+  std::string name;
+  int registers = 0, spills = 0, shared_bytes = 0;
+  bool operator==(const CompiledKernel&) const = default;
+};
+// `stage` is how far the candidate came before it failed. Classes made here: "timeout", "killed" (out of memory, as a
+// rule), "crashed" (a signal), "exited" (ended its process), "output_flood", "bad_reply"; from the guest's own
+// capture and from the compiler: see docs/verdict.md.
+struct CandidateFailure {
+  Stage stage = Stage::inspected;
+  VerdictError error;
+};
+// Not the candidate's doing; already retried once.
+struct InfrastructureFault {
+  std::string message;
+};
+
+using StageTimes = std::vector<std::pair<std::string, double>>;  // milliseconds, in order
+
+struct CaptureOutcome {
+  std::variant<CapturedPlan, CandidateFailure, InfrastructureFault> result;
+  StageTimes stage_ms;                   // "queue", "fork", "jail", "capture"
+  std::vector<std::string> jail_layers;  // those that held: "uid", "namespaces", "landlock=7", ...
+  std::string output;                    // the first KiB of what the candidate printed, for people
+};
+struct CompileOutcome {
+  std::variant<CompiledKernel, CandidateFailure, InfrastructureFault> result;
+  StageTimes stage_ms;  // "queue", "compile"
+  bool from_cache = false;
+};
+
+class CapturePool {
+ public:
+  using CaptureDone = std::function<void(CaptureOutcome)>;
+  using CompileDone = std::function<void(CompileOutcome)>;
+
+  // Returns once the zygote is on its way; work submitted meanwhile waits for it (a few seconds).
+  static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config);
+  virtual ~CapturePool() = default;
+
+  // The id serves only to cancel.
+  virtual std::uint64_t capture(CaptureRequest request, CaptureDone done) = 0;
+  virtual std::uint64_t compile(CompileRequest request, CompileDone done) = 0;
+  // The guest is killed; the callback is not called, unless it is being called already.
+  virtual void cancel(std::uint64_t id) = 0;
+
+  // Versions of what captures and compiles. Fails when the zygote did not come up, and says why.
+  struct Versions {
+    std::string python, torch, triton;
+    double start_ms = 0;  // of the zygote, imports and warm-up included
+  };
+  virtual Result<Versions> versions(Deadline deadline) = 0;
+
+  // The same, waiting for the result.
+  CaptureOutcome capture_now(CaptureRequest request);
+  CompileOutcome compile_now(CompileRequest request);
+};
+
+}  // namespace tritonsmith::gym
