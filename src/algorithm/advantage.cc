@@ -26,9 +26,12 @@ Moments moments_of(std::span<const MaybeReward> rewards) {
 // What (r_i - mean) is multiplied by; the group has at least two rewards that differ.
 double scale_of(const Moments& moments, const AdvantageOptions& options) {
   switch (options.rule) {
-    case AdvantageRule::mean_only: return 1.0;
-    case AdvantageRule::rloo: return moments.count / (moments.count - 1);
-    case AdvantageRule::grpo: break;
+    case AdvantageRule::mean_only:
+      return 1.0;
+    case AdvantageRule::rloo:
+      return moments.count / (moments.count - 1);
+    case AdvantageRule::grpo:
+      break;
   }
   const double freedom =
       options.deviation == Deviation::unbiased ? moments.count - 1 : moments.count;

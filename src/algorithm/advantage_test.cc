@@ -18,11 +18,13 @@ std::vector<double> advantages(std::vector<MaybeReward> rewards, AdvantageOption
 }
 
 TEST(Advantage, OfGrpoIsTheGroupZScore) {
-  // Rewards 0 0 0 1: mean 1/4, squares 3/4; unbiased std = sqrt(3/4 / 3) = 1/2, population sqrt(3/16).
+  // Rewards 0 0 0 1: mean 1/4, squares 3/4; unbiased std = sqrt(3/4 / 3) = 1/2, population
+  // sqrt(3/16).
   const auto unbiased = advantages({0, 0, 0, 1}, {.epsilon = 0});
   EXPECT_DOUBLE_EQ(unbiased[0], -0.5);
   EXPECT_DOUBLE_EQ(unbiased[3], 1.5);
-  const auto population = advantages({0, 0, 0, 1}, {.deviation = Deviation::population, .epsilon = 0});
+  const auto population =
+      advantages({0, 0, 0, 1}, {.deviation = Deviation::population, .epsilon = 0});
   EXPECT_DOUBLE_EQ(population[3], 0.75 / std::sqrt(3.0 / 16));
 }
 

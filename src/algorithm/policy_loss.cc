@@ -35,7 +35,8 @@ PolicyLoss policy_loss(const PolicyTokens& tokens, const PolicyOptions& options)
   PolicyLoss result;
   result.is_clipped = bounded_gain < gain;
   result.loss = -at::min(gain, bounded_gain);
-  result.derivative = at::where(result.is_clipped, at::zeros_like(gain), -gain);  // d rho / d l = rho
+  result.derivative =
+      at::where(result.is_clipped, at::zeros_like(gain), -gain);  // d rho / d l = rho
   if (options.mismatch_cap > 0) {
     CHECK(tokens.sampler_logprob.defined(), "mismatch_cap needs the sampler's log-probabilities");
     const at::Tensor weight =

@@ -66,7 +66,8 @@ TEST(PolicyLoss, WeighsASamplerThatDiffersUpToTheCap) {
 }
 
 TEST(PolicyLoss, HasTheDerivativeThatAutogradFinds) {
-  const PolicyOptions options{.clip_low = 0.1, .clip_high = 0.2, .kl_beta = 0.3, .mismatch_cap = 1.5};
+  const PolicyOptions options{
+      .clip_low = 0.1, .clip_high = 0.2, .kl_beta = 0.3, .mismatch_cap = 1.5};
   at::manual_seed(7);
   const auto noise = [] { return at::randn({200}, at::kDouble) * 0.3 - 1; };
   PolicyTokens tokens{.logprob = noise(),

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "data/sample.h"
+#include "data/step.h"
 #include "data/task.h"
 
 namespace tritonsmith {
@@ -67,6 +70,17 @@ TEST(Task, ComesBackFromItsJsonUnchanged) {
   const auto again = task_from_json(to_json(task));
   ASSERT_TRUE(again);
   EXPECT_EQ(to_json(*again), to_json(task));
+}
+
+TEST(StepRecord, ComesBackFromItsJsonWithoutWhatIsNoNumber) {
+  const StepRecord record{
+      .step = 7, .phase = "rl", .metrics = {{"loss", 0.5}, {"odd", std::nan("")}, {"x/y", -2}}};
+  const auto again = step_from_json(to_json(record));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again,
+            (StepRecord{.step = 7, .phase = "rl", .metrics = {{"loss", 0.5}, {"x/y", -2}}}));
+  EXPECT_EQ(metric_of(*again, "x/y"), -2);
+  EXPECT_EQ(metric_of(*again, "odd"), std::nullopt);
 }
 
 }  // namespace

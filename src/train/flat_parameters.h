@@ -1,0 +1,34 @@
+// FlatParameters: all weights of a model in one fp32 buffer, and all their gradients in another, so
+// that an optimizer step is a few passes over contiguous memory instead of hundreds of small calls.
+// The model's own tensors become views of these buffers. Matrices come first, vectors (norms,
+// biases) behind them: weight decay ends at `decayed`.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace tritonsmith::train {
+
+class FlatParameters {
+ public:
+  // Takes the parameters over: their storage moves into the flat buffer, their gradients are
+  // allocated and zero. All fp32 and on one device; a tensor shared by two names comes once.
+  explicit FlatParameters(const std::vector<at::Tensor>& parameters);
+
+  const at::Tensor& values() const { return values_; }        // [P]
+  const at::Tensor& gradients() const { return gradients_; }  // [P]
+  std::int64_t decayed() const { return decayed_; }           // the first so many take weight decay
+  std::int64_t parameter_count() const { return parameter_count_; }  // without padding
+  void zero_gradients() { gradients_.zero_(); }
+
+ private:
+  void adopt(const std::vector<at::Tensor>& ordered, std::int64_t total);
+
+  at::Tensor values_, gradients_;
+  std::int64_t decayed_ = 0;
+  std::int64_t parameter_count_ = 0;
+};
+
+}  // namespace tritonsmith::train

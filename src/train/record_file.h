@@ -1,0 +1,36 @@
+// RecordFile: an append-only file of a run whose length is part of each checkpoint. Opening it for
+// a resumed run cuts off what was written after the checkpoint, so that records have neither gaps
+// nor duplicates. A failed append (a full disk) takes its own bytes back: what was there before
+// stays whole.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace tritonsmith::train {
+
+class RecordFile {
+ public:
+  // Makes the file where it is missing; fails when it is shorter than `keep_bytes`.
+  static Result<RecordFile> open(const std::filesystem::path& path, std::uint64_t keep_bytes);
+  RecordFile(RecordFile&& other) noexcept;
+  RecordFile& operator=(RecordFile&& other) noexcept;
+  ~RecordFile();
+
+  Status append(std::string_view bytes);
+  Status append_line(std::string_view line);
+  // Until this returns, appended bytes may be lost with the machine (not with the process).
+  Status sync();
+  std::uint64_t size() const { return size_; }
+
+ private:
+  RecordFile(int fd, std::filesystem::path path, std::uint64_t size);
+  int fd_ = -1;
+  std::filesystem::path path_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,164 @@
+#include "train/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "train/tensorboard.h"
+
+namespace tritonsmith::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Result<int> lock_directory(const fs::path& path) {
+  const fs::path file = path / ".lock";
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return fail_errno(fmt::format("cannot write in {}", path.string()));
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  ::close(fd);
+  return fail(
+      "{}: another process is training in this directory; wait for it or choose another "
+      "run.dir",
+      path.string());
+}
+
+// Anything but what a run killed at its very start may have left.
+bool holds_foreign_files(const fs::path& path) {
+  return std::ranges::any_of(fs::directory_iterator(path), [](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename();
+    return !name.starts_with(".lock") && !name.starts_with("config.toml");
+  });
+}
+
+Status compare_with(const fs::path& path, const std::string& command, const Settings& config) {
+  TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
+  for (const auto& [name, value] : config) {
+    if (name == "run.dir") continue;
+    const auto known =
+        std::ranges::find_if(there, [&, key = name](const auto& s) { return s.first == key; });
+    if (known == there.end() || known->second == value) continue;
+    return fail(
+        "{} holds a run with another config ({} is {} there, {} here); to go on with that "
+        "run: tritonsmith {} {}; for a new one set run.dir to another directory",
+        path.string(), name, to_line(known->second), to_line(value), command, path.string());
+  }
+  return ok();
+}
+
+}  // namespace
+
+Json to_json(const RecordSizes& sizes) {
+  return {{"steps", sizes.steps}, {"samples", sizes.samples}, {"events", sizes.events}};
+}
+
+Result<RecordSizes> record_sizes_from_json(const Json& json) {
+  JsonReader reader(json);
+  const auto size = [&](std::string_view name) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(reader.integer(name), 0));
+  };
+  RecordSizes sizes{.steps = size("steps"), .samples = size("samples"), .events = size("events")};
+  TRY(reader.status());
+  return sizes;
+}
+
+Result<RunDirectory> RunDirectory::open(const fs::path& path, const std::string& command,
+                                        const Settings& config) {
+  TRY(make_directories(path));
+  TRY_ASSIGN(const int lock, lock_directory(path));
+  RunDirectory run(path, lock);
+  std::error_code ignored;
+  if (fs::exists(path / "config.toml", ignored)) {
+    TRY(compare_with(path, command, config));
+  } else {
+    if (holds_foreign_files(path))
+      return fail(
+          "{} exists and is no run directory (it has no config.toml); set run.dir to a "
+          "new directory",
+          path.string());
+    TRY(write_file_atomic(path / "config.toml", toml_from_settings(config)));
+  }
+  TRY(make_directories(run.checkpoints()));
+  return run;
+}
+
+RunDirectory::RunDirectory(fs::path path, int lock_fd)
+    : path_(std::move(path)), lock_fd_(lock_fd) {}
+RunDirectory::RunDirectory(RunDirectory&& other) noexcept
+    : path_(std::move(other.path_)),
+      lock_fd_(std::exchange(other.lock_fd_, -1)),
+      records_(std::move(other.records_)) {}
+RunDirectory& RunDirectory::operator=(RunDirectory&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_fd_, other.lock_fd_);
+  std::swap(records_, other.records_);
+  return *this;
+}
+RunDirectory::~RunDirectory() {
+  if (lock_fd_ >= 0) ::close(lock_fd_);
+}
+
+Status RunDirectory::open_records(const RecordSizes& kept) {
+  CHECK(!records_, "the records are open already");
+  TRY_ASSIGN(RecordFile steps, RecordFile::open(path_ / "steps.jsonl", kept.steps));
+  TRY_ASSIGN(RecordFile samples, RecordFile::open(path_ / "samples.jsonl", kept.samples));
+  TRY_ASSIGN(RecordFile events,
+             RecordFile::open(path_ / "events.out.tfevents.0.tritonsmith", kept.events));
+  if (events.size() == 0) TRY(events.append(event_file_head(wall_seconds())));
+  records_.emplace(Records{
+      .steps = std::move(steps), .samples = std::move(samples), .events = std::move(events)});
+  return ok();
+}
+
+Status RunDirectory::append(const StepRecord& record) {
+  CHECK(records_, "open_records comes first");
+  TRY(records_->steps.append_line(to_line(to_json(record))));
+  return records_->events.append(scalar_record(wall_seconds(), record.step, record.metrics));
+}
+
+Status RunDirectory::append(const Sample& sample) {
+  CHECK(records_, "open_records comes first");
+  return records_->samples.append_line(to_line(to_json(sample)));
+}
+
+Result<RecordSizes> RunDirectory::sync_records() {
+  CHECK(records_, "open_records comes first");
+  TRY(records_->steps.sync());
+  TRY(records_->samples.sync());
+  TRY(records_->events.sync());
+  return RecordSizes{.steps = records_->steps.size(),
+                     .samples = records_->samples.size(),
+                     .events = records_->events.size()};
+}
+
+Result<std::string> RunDirectory::judge_secret() const {
+  const fs::path file = path_ / "judge.secret";
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) {
+    TRY_ASSIGN(std::string secret, read_file(file));
+    if (secret.size() != 32) return fail("{} is damaged: 32 bytes expected", file.string());
+    return secret;
+  }
+  std::string secret(32, '\0');
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    return fail_errno("cannot draw a secret for the judge");
+  const mode_t before = ::umask(0077);
+  const Status written = write_file_atomic(file, secret);
+  ::umask(before);
+  TRY(written);
+  return secret;
+}
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,166 @@
+#include "train/run_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+#include "train/checkpoint_store.h"
+
+namespace tritonsmith::train {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class RunDirectoryTest : public ::testing::Test {
+ protected:
+  fs::path path() const { return temp_->path() / "run"; }
+  Result<RunDirectory> open(double rate = 0.5) const {
+    return RunDirectory::open(path(), "sft",
+                              {{"run.dir", path().string()}, {"optimizer.learning_rate", rate}});
+  }
+  Result<TempDir> temp_ = TempDir::make("run-directory");
+};
+
+StepRecord step(std::int64_t n) { return {.step = n, .phase = "sft", .metrics = {{"loss", 1}}}; }
+
+TEST_F(RunDirectoryTest, CutsRecordsBackToTheCheckpoint) {
+  RecordSizes at_one;
+  {
+    auto run = open();
+    ASSERT_TRUE(run && run->open_records({}));
+    ASSERT_TRUE(run->append(step(1)));
+    at_one = *run->sync_records();
+    ASSERT_TRUE(run->append(step(2)));
+    ASSERT_TRUE(run->append(Sample{}));
+  }
+  auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_TRUE(run->open_records(at_one));
+  EXPECT_EQ(*run->sync_records(), at_one);
+  EXPECT_THAT(*read_lines(path() / "steps.jsonl"), ElementsAre(to_line(to_json(step(1)))));
+  EXPECT_THAT(*read_lines(path() / "samples.jsonl"), IsEmpty());
+}
+
+TEST_F(RunDirectoryTest, RefusesAnotherConfigAndSaysHowToGoOn) {
+  ASSERT_TRUE(open(0.5));
+  const auto other = open(0.25);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("optimizer.learning_rate is 0.5 there, 0.25 here"));
+  EXPECT_THAT(other.error().message, HasSubstr("tritonsmith sft " + path().string()));
+}
+
+TEST_F(RunDirectoryTest, RefusesAForeignDirectoryAndASecondTrainer) {
+  fs::create_directories(path());
+  std::ofstream(path() / "thesis.tex") << "x";
+  EXPECT_THAT(open().error().message, HasSubstr("is no run directory"));
+  fs::remove(path() / "thesis.tex");
+  const auto first = open();
+  ASSERT_TRUE(first);
+  EXPECT_THAT(open().error().message, HasSubstr("another process is training"));
+}
+
+TEST_F(RunDirectoryTest, RefusesAFileInItsPlace) {
+  std::ofstream(path()) << "x";
+  EXPECT_THAT(open().error().message, HasSubstr(path().string()));
+}
+
+TEST_F(RunDirectoryTest, KeepsTheJudgesSecretToItself) {
+  const auto run = open();
+  ASSERT_TRUE(run);
+  const std::string secret = *run->judge_secret();
+  EXPECT_EQ(secret.size(), 32U);
+  EXPECT_EQ(*run->judge_secret(), secret);
+  EXPECT_EQ(fs::status(path() / "judge.secret").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(RunDirectoryTest, SaysWhenRecordsWereRemoved) {
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_THAT(run->open_records({.steps = 10}).error().message, HasSubstr("steps.jsonl"));
+}
+
+// A full disk: RLIMIT_FSIZE makes write(2) fail in mid-record.
+TEST_F(RunDirectoryTest, LosesNothingWhenTheDiskIsFull) {
+  auto run = open();
+  ASSERT_TRUE(run && run->open_records({}));
+  ASSERT_TRUE(run->append(step(1)));
+  const auto size = fs::file_size(path() / "steps.jsonl");
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit tight{.rlim_cur = size + 10, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tight), 0);
+  const Status status = run->append(step(2));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("steps.jsonl: File too large"));
+  EXPECT_EQ(fs::file_size(path() / "steps.jsonl"), size);
+  EXPECT_TRUE(run->append(step(2)));
+}
+
+class CheckpointStoreTest : public ::testing::Test {
+ protected:
+  CheckpointStore open(CheckpointConfig config = {}) const {
+    auto store = CheckpointStore::open(temp_->path(), config);
+    CHECK(store, "{}", store.error().message);
+    return *store;
+  }
+  static Status write(const fs::path& directory) {
+    return write_file_atomic(directory / "model.safetensors", "weights");
+  }
+  Result<TempDir> temp_ = TempDir::make("checkpoints");
+};
+
+TEST_F(CheckpointStoreTest, KeepsTheLastFewTheChosenMultiplesAndStepZero) {
+  const auto store = open({.keep_last = 2, .keep_every = 50});
+  EXPECT_THAT(store.to_remove({0, 10, 20, 50, 60, 70, 80}, 80), ElementsAre(60, 20, 10));
+}
+
+TEST_F(CheckpointStoreTest, GivesUpTheFutureThatWasGoneBackFrom) {
+  EXPECT_THAT(open({.keep_last = 2}).to_remove({10, 20, 30, 40}, 20), ElementsAre(40, 30));
+}
+
+TEST_F(CheckpointStoreTest, PointsToTheNewestAndPrunes) {
+  const auto store = open({.keep_last = 1});
+  EXPECT_EQ(*store.latest(), std::nullopt);
+  for (const std::int64_t step : {1, 2, 2, 3}) ASSERT_TRUE(store.save(step, write));
+  EXPECT_EQ(*store.latest(), 3);
+  EXPECT_TRUE(fs::exists(store.path_of(3) / "model.safetensors"));
+  EXPECT_FALSE(fs::exists(store.path_of(2)));
+}
+
+TEST_F(CheckpointStoreTest, KeepsTheOldOneWhenWritingFails) {
+  const auto store = open();
+  ASSERT_TRUE(store.save(1, write));
+  const Status failed = store.save(2, [](const fs::path& directory) -> Status {
+    TRY(write(directory));
+    return fail("No space left on device");
+  });
+  EXPECT_THAT(failed.error().message, HasSubstr("checkpoint of step 2: No space left"));
+  EXPECT_EQ(*store.latest(), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(temp_->path()), {}), 2);
+}
+
+TEST_F(CheckpointStoreTest, CleansUpAfterAKilledProcess) {
+  fs::create_directories(temp_->path() / ".writing-step-7");
+  fs::create_directories(temp_->path() / ".removed-step-5");
+  open();
+  EXPECT_TRUE(fs::is_empty(temp_->path()));
+}
+
+TEST_F(CheckpointStoreTest, SaysWhenThePointerIsWrong) {
+  ASSERT_TRUE(write_file_atomic(temp_->path() / "latest", "step-12\n"));
+  EXPECT_THAT(open().latest().error().message, HasSubstr("latest names 'step-12'"));
+}
+
+}  // namespace
+}  // namespace tritonsmith::train
