@@ -1,11 +1,10 @@
-// Generator: all that training, evaluation and the assistant see of a model that writes. Requests
-// go in, completions come out as they finish, in any order. Engine (engine.h) is the real one,
-// testing/scripted_generator.h serves tests. One thread calls submit, next and cancel.
+// Generator: all that training and evaluation see of the rollout engine. Requests go in, finished
+// completions come out in whatever order they finish. Token-level: text is made by who has the
+// tokenizer. One thread calls submit, next and cancel; the work happens inside next.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/config.h"
@@ -14,28 +13,34 @@
 namespace tritonsmith::rollout {
 
 struct SamplingParams {
-  double temperature = 1.0;  // 0: greedy
-  double top_p = 1.0;        // smallest set of likeliest tokens with at least this much probability
-  int top_k = 0;             // 0: all
-  int max_new_tokens = 256;
-  std::vector<TokenId> stop_tokens;
+  double temperature = 1.0;  // 0 is greedy
+  double top_p = 1.0;
+  int top_k = 0;  // 0: no limit
+  int max_new_tokens = 512;
+  std::vector<TokenId> stop_tokens;  // the first of them to be sampled ends the completion
 
-  static Fields<SamplingParams> fields();
+  static Fields<SamplingParams> fields() {
+    return {field("temperature", &SamplingParams::temperature,
+                  "1 samples the model's own distribution, 0 is greedy", between(0.0, 100.0)),
+            field("top_p", &SamplingParams::top_p,
+                  "sample among the likeliest tokens that together reach this probability",
+                  between(1e-6, 1.0)),
+            field("top_k", &SamplingParams::top_k,
+                  "sample among this many likeliest tokens; 0: all", at_least(0)),
+            field("max_new_tokens", &SamplingParams::max_new_tokens,
+                  "a longer completion is cut and counts as unfinished", at_least(1))};
+  }
 };
 
 struct GenerationRequest {
-  std::uint64_t id = 0;  // the caller's; must differ between requests in flight
-  std::vector<TokenId>
-      prompt;  // at least one token; requests with equal prompts share its computation
+  std::uint64_t id = 0;         // the caller's; must differ between requests in flight
+  std::vector<TokenId> prompt;  // at least one token
   SamplingParams sampling;
-  // Draw t of this request is a hash of (seed, t): its tokens depend on prompt, weights, sampling
-  // and seed, never on what else is in flight or on the order of submission.
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // the draws depend on (seed, position) alone, not on the batch
 };
 
-// `completion.logprobs[t]` is log softmax(logits / temperature)[token] over the whole vocabulary,
-// before top-p and top-k cut it (temperature 1 where it is 0), so that it is what the trainer
-// recomputes. `text` is left empty.
+// `completion.text` is empty; `completion.logprobs` are those of softmax(logits / temperature),
+// before top-p and top-k cut it (temperature 0: of softmax(logits)).
 struct Generated {
   std::uint64_t id = 0;
   Completion completion;
@@ -44,17 +49,12 @@ struct Generated {
 class Generator {
  public:
   virtual ~Generator() = default;
-  // Fails when the request cannot be served: empty prompt, unknown token, no room for one more
-  // token.
+  // Fails, naming the limit, when prompt and max_new_tokens can never fit.
   virtual Status submit(GenerationRequest request) = 0;
-  // Works until a completion is finished, and gives it; nothing when none is in flight.
+  // Decodes until a completion is finished; nothing when no request is in flight.
   virtual Result<std::optional<Generated>> next() = 0;
-  // The completion ends as `cancelled` with what it has so far, and still comes out of next().
+  // The request's completion will not come.
   virtual void cancel(std::uint64_t id) = 0;
 };
-
-// Submits all, and gives their completions in the order of the requests.
-Result<std::vector<Completion>> generate_all(Generator& generator,
-                                             std::span<const GenerationRequest> requests);
 
 }  // namespace tritonsmith::rollout
