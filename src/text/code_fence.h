@@ -1,0 +1,25 @@
+// Code fences of Markdown: three or more backticks or tildes at the beginning of a line, up to a line of at least as
+// many of the same (CommonMark 4.5; fences within lists or quotes are not looked for). Pure; hostile text.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "data/kernel.h"
+
+namespace tritonsmith::text {
+
+struct CodeFence {
+  Span whole;   // both fence lines included
+  Span inside;  // the lines between them, each with its newline
+  std::string_view language;
+  bool closed = false;  // else it goes to the end of the range
+
+  // Marked as Python or not marked at all.
+  bool is_python() const;
+};
+
+// The fences of text[range], in order.
+std::vector<CodeFence> find_fences(std::string_view text, Span range);
+
+}  // namespace tritonsmith::text
