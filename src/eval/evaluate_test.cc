@@ -1,0 +1,93 @@
+#include "eval/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+#include "gym/client/testing/fake_judge.h"
+#include "rollout/testing/fake_generator.h"
+
+namespace tritonsmith::eval {
+namespace {
+
+const std::string kAnswer = "<answer>\n```python\nright\n```\n</answer>";
+
+class EvaluateTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = TempDir::make("evaluate-test");
+    ASSERT_TRUE(made);
+    directory_.emplace(std::move(*made));
+    auto tokenizer = text::Tokenizer::train({}, {.vocabulary_size = 256});
+    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    tokenizer_.emplace(std::move(*tokenizer));
+    for (const char* id : {"a", "b", "c"}) tasks_.push_back({.id = id, .source = "pass"});
+  }
+
+  // Greedy completions are right, sampled ones are so for the first task only, the third task's
+  // hold no code at all.
+  std::vector<TokenId> write(const rollout::GenerationRequest& request) {
+    ++written_;
+    const std::string prompt = tokenizer_->decode(request.prompt);
+    if (prompt == "c") return tokenizer_->encode("no code");
+    const bool right = request.sampling.temperature == 0 || prompt == "a";
+    return tokenizer_->encode(right ? kAnswer : "<answer>\n```python\nwrong\n```\n</answer>");
+  }
+
+  Result<Evaluation> run() {
+    rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
+    gym::FakeJudge judge([](const gym::JudgeJob& job) {
+      return job.kernel.find("right") != std::string::npos
+                 ? gym::accepted_verdict()
+                 : gym::failed_verdict(Stage::ran, "wrong_value");
+    });
+    return evaluate(
+        tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
+        {generator, *tokenizer_, [this](const Task& task) { return tokenizer_->encode(task.id); }},
+        judge);
+  }
+
+  std::optional<TempDir> directory_;
+  std::optional<text::Tokenizer> tokenizer_;
+  std::vector<Task> tasks_;
+  int written_ = 0;
+};
+
+TEST_F(EvaluateTest, JudgesOneGreedyAndAllSampledCompletionsOfEachTask) {
+  const auto evaluation = run();
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(written_, 9);
+  EXPECT_NEAR(evaluation->greedy.accepted, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(evaluation->sampled.accepted, 1.0 / 3, 1e-12);
+  EXPECT_EQ(evaluation->errors.at("no_kernel"), 2);
+  EXPECT_EQ(evaluation->errors.at("wrong_value"), 2);
+  EXPECT_TRUE(std::filesystem::exists(directory_->path() / "evaluation.json"));
+}
+
+TEST_F(EvaluateTest, GoesOnWhereAKilledOneStopped) {
+  const auto whole = run();
+  ASSERT_TRUE(whole);
+  const auto records = directory_->path() / "samples.jsonl";
+  auto lines = read_lines(records);
+  ASSERT_TRUE(lines);
+  std::ofstream(records) << (*lines)[0] << '\n' << (*lines)[1] << '\n' << (*lines)[2].substr(0, 40);
+  written_ = 0;
+  auto resumed = run();
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(written_, 7);
+  resumed->seconds = whole->seconds;
+  EXPECT_EQ(to_json(*resumed), to_json(*whole));
+}
+
+TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
+  ASSERT_TRUE(run());
+  tasks_[0].id = "other";
+  const auto evaluation = run();
+  ASSERT_FALSE(evaluation);
+  EXPECT_NE(evaluation.error().message.find("another evaluation"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tritonsmith::eval
