@@ -1,0 +1,212 @@
+#include "gym/capture/capture_loop.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/log.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr auto kStartTime = std::chrono::seconds(180);
+constexpr int kMaxFailures = 3;
+
+Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uint64_t file_mib) {
+  return {{"cpu_seconds", cpu_seconds},
+          {"memory_bytes", static_cast<std::uint64_t>(config.memory_mib) << 20},
+          {"file_bytes", file_mib << 20},
+          {"required", config.required_layers}};
+}
+
+std::string python_of(const CaptureConfig& config) {
+  if (!config.python.empty()) return config.python;
+  const char* named = std::getenv("TRITONSMITH_PYTHON");
+  return named != nullptr && *named != '\0' ? named : TRITONSMITH_PYTHON;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& config, GuestModules modules) {
+  TRY_ASSIGN(GuestFiles files, GuestFiles::write());
+  TRY_ASSIGN(GuestPool guests, GuestPool::make(config));
+  TRY_ASSIGN(CompilerPool compilers, CompilerPool::make(config));
+  TRY_ASSIGN(Pipe wake, make_pipe());
+  TRY(set_nonblocking(wake.read));
+  TRY(set_nonblocking(wake.write));
+  const auto capture_cpu = static_cast<std::uint64_t>(config.capture_seconds + config.capture_seconds / 2 + 1);
+  // A worker's processor time adds up over all that it compiles; its wall clock is per kernel.
+  const auto compile_cpu =
+      static_cast<std::uint64_t>(config.compile_seconds) * static_cast<std::uint64_t>(config.compiles_per_worker);
+  ZygoteOptions options{
+      .python = python_of(config),
+      .modules = std::move(modules),
+      .profiles = {{"capture", profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},
+                   {"compile", profile_of(config, compile_cpu, 1024)}}};
+  return std::unique_ptr<CapturePool>(new CaptureLoop(std::move(files), std::move(guests), std::move(compilers),
+                                                      std::move(wake), std::move(options)));
+}
+
+CaptureLoop::CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake,
+                         ZygoteOptions options)
+    : files_(std::move(files)),
+      guests_(std::move(guests)),
+      compilers_(std::move(compilers)),
+      wake_(std::move(wake)),
+      options_(std::move(options)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+CaptureLoop::~CaptureLoop() {
+  thread_.request_stop();
+  post(Cancel{});
+  thread_.join();
+}
+
+std::uint64_t CaptureLoop::capture(CaptureRequest request, CaptureDone done) {
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    id = ++last_id_;
+  }
+  post(CaptureJob{.id = id, .request = std::move(request), .done = std::move(done)});
+  return id;
+}
+
+std::uint64_t CaptureLoop::compile(CompileRequest request, CompileDone done) {
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    id = ++last_id_;
+  }
+  post(CompileJob{.id = id, .request = std::move(request), .done = std::move(done)});
+  return id;
+}
+
+void CaptureLoop::cancel(std::uint64_t id) { post(Cancel{id}); }
+
+Result<CapturePool::Versions> CaptureLoop::versions(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const auto known = [&] { return versions_.has_value(); };
+  if (deadline.at() == TimePoint::max())
+    changed_.wait(lock, known);
+  else if (!changed_.wait_until(lock, deadline.at(), known))
+    return fail("the zygote was not ready in time");
+  return *versions_;
+}
+
+void CaptureLoop::post(Letter letter) {
+  const std::lock_guard lock(mutex_);
+  mail_.push_back(std::move(letter));
+  const char byte = 0;
+  const ssize_t ignored = ::write(wake_.write.get(), &byte, 1);  // full means that it will wake anyway
+  static_cast<void>(ignored);
+}
+
+void CaptureLoop::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    read_mail();
+    turn();
+    wait_for_something();
+  }
+  zygote_.reset();  // and with it every guest
+  read_mail();
+  const Error over{"the capture pool was closed"};
+  guests_.fail_all(over);
+  compilers_.fail_all(over);
+}
+
+void CaptureLoop::read_mail() {
+  char bytes[256];
+  while (::read(wake_.read.get(), bytes, sizeof bytes) > 0) {
+  }
+  std::vector<Letter> mail;
+  {
+    const std::lock_guard lock(mutex_);
+    mail.swap(mail_);
+  }
+  for (Letter& letter : mail) {
+    if (auto* capture = std::get_if<CaptureJob>(&letter)) guests_.submit(std::move(*capture));
+    if (auto* compile = std::get_if<CompileJob>(&letter)) compilers_.submit(std::move(*compile));
+    if (const auto* cancel = std::get_if<Cancel>(&letter))
+      if (!guests_.cancel(cancel->id, zygote_ ? &*zygote_ : nullptr)) compilers_.cancel(cancel->id);
+  }
+}
+
+// Whatever can be done now. Failures on the way are the zygote's.
+void CaptureLoop::turn() {
+  const auto step = [&]() -> Status {
+    const bool wanted = failures_ < kMaxFailures || !guests_.idle() || !compilers_.idle();
+    if (!zygote_ && wanted) TRY(start_zygote());
+    if (!zygote_) return ok();
+    TRY(hear_zygote());
+    if (!ready_ && ready_by_.passed()) return fail("the zygote was not ready in time");
+    if (!ready_) return ok();
+    TRY(guests_.advance(*zygote_));
+    TRY(compilers_.advance(*zygote_, compiler_version_));
+    return hear_zygote();  // sends the orders just given
+  };
+  if (const Status done = step(); !done) zygote_failed(done.error());
+}
+
+Status CaptureLoop::start_zygote() {
+  started_ = system_clock().now();
+  ready_ = false;
+  TRY_ASSIGN(Zygote zygote, Zygote::start(options_, files_));
+  zygote_.emplace(std::move(zygote));
+  ready_by_ = Deadline::after(kStartTime);
+  return ok();
+}
+
+Status CaptureLoop::hear_zygote() {
+  TRY_ASSIGN(const std::vector<ZygoteEvent> events, zygote_->exchange());
+  for (const ZygoteEvent& event : events) {
+    if (const auto* exited = std::get_if<GuestExited>(&event))
+      if (!guests_.exited(*exited)) compilers_.exited(*exited);
+    if (const auto* ready = std::get_if<ZygoteReady>(&event)) {
+      ready_ = true;
+      failures_ = 0;
+      compiler_version_ = fmt::format("torch {} triton {}", ready->torch, ready->triton);
+      const std::lock_guard lock(mutex_);
+      versions_ = Versions{.python = ready->python,
+                           .torch = ready->torch,
+                           .triton = ready->triton,
+                           .start_ms = milliseconds_since(started_)};
+      changed_.notify_all();
+    }
+  }
+  return ok();
+}
+
+void CaptureLoop::zygote_failed(const Error& why) {
+  LOG("{}; starting it again", why.message);
+  zygote_.reset();
+  ready_ = false;
+  guests_.lost_all(why);
+  compilers_.lost_all(why);
+  if (++failures_ < kMaxFailures) return;
+  guests_.fail_all(why);
+  compilers_.fail_all(why);
+  const std::lock_guard lock(mutex_);
+  versions_ = tl::unexpected<Error>(why);
+  changed_.notify_all();
+}
+
+void CaptureLoop::wait_for_something() {
+  std::vector<pollfd> polls = {{.fd = wake_.read.get(), .events = POLLIN, .revents = 0}};
+  TimePoint next = TimePoint::max();
+  if (zygote_) {
+    zygote_->add_polls(polls);
+    guests_.add_polls(polls);
+    compilers_.add_polls(polls);
+    next = std::min(guests_.next_deadline(), compilers_.next_deadline());
+    if (!ready_) next = std::min(next, ready_by_.at());
+  } else if (failures_ < kMaxFailures) {
+    return;  // start it at once
+  }
+  const auto left = next == TimePoint::max() ? Deadline::never() : Deadline::after(next - system_clock().now());
+  ::poll(polls.data(), polls.size(), left.poll_timeout());
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,175 @@
+#include "gym/capture/compile_cache.h"
+
+#include <openssl/evp.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// Past the closing quote of the string that begins at `at`.
+std::size_t skip_string(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') ++at;
+    else if (text[at] == '"') return at + 1;
+  }
+  return text.size();
+}
+
+// Past the parenthesis that closes the one at `at`.
+std::size_t skip_parentheses(std::string_view text, std::size_t at) {
+  int depth = 0;
+  while (at < text.size()) {
+    if (text[at] == '"') {
+      at = skip_string(text, at);
+      continue;
+    }
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && --depth == 0) return at + 1;
+    ++at;
+  }
+  return text.size();
+}
+
+// `#loc12 = loc(`: where its parentheses begin, or npos.
+std::size_t location_alias(std::string_view line) {
+  constexpr std::string_view kName = "#loc", kValue = " = loc(";
+  if (!line.starts_with(kName)) return std::string_view::npos;
+  std::size_t at = kName.size();
+  while (at < line.size() && line[at] >= '0' && line[at] <= '9') ++at;
+  if (!line.substr(at).starts_with(kValue)) return std::string_view::npos;
+  return at + kValue.size() - 1;
+}
+
+}  // namespace
+
+std::string without_locations(std::string_view ir) {
+  std::string kept;
+  kept.reserve(ir.size());
+  for (std::size_t at = 0; at < ir.size();) {
+    const bool line_begins = at == 0 || ir[at - 1] == '\n';
+    if (line_begins) {
+      const std::size_t alias = location_alias(ir.substr(at));
+      if (alias != std::string_view::npos) {
+        at = skip_parentheses(ir, at + alias);
+        continue;
+      }
+    }
+    if (ir[at] == '"') {
+      const std::size_t end = skip_string(ir, at);
+      kept.append(ir.substr(at, end - at));
+      at = end;
+    } else if (ir.substr(at).starts_with(" loc(")) {
+      at = skip_parentheses(ir, at + 4);
+    } else {
+      kept += ir[at++];
+    }
+  }
+  return kept;
+}
+
+CompileKeys keys_of(const CompileRequest& request, std::string_view compiler_version) {
+  const std::string options = fmt::format("{}|{}|{}|{}|{}\n", compiler_version, request.target, request.num_warps,
+                                          request.num_stages, request.num_ctas);
+  return {.kernel = content_key("kernel " + options + without_locations(request.ttir)),
+          .text = content_key("text " + options + request.ttir)};
+}
+
+std::optional<CompileCache::Entry> CompileCache::find(const CompileKeys& keys) {
+  if (auto found = find_in_memory(keys.kernel)) return found;
+  if (auto found = find_in_memory(keys.text)) return found;
+  if (auto found = find_on_disk(keys.kernel)) {
+    remember(keys.kernel, *found);
+    return *found;
+  }
+  return std::nullopt;
+}
+
+void CompileCache::add(const CompileKeys& keys, const Entry& entry) {
+  const auto* kernel = std::get_if<CompiledKernel>(&entry);
+  remember(kernel != nullptr ? keys.kernel : keys.text, entry);
+  if (kernel == nullptr || directory_.empty()) return;
+  const auto file = file_of(keys.kernel);
+  Status written = make_directories(file.parent_path());
+  if (written) written = write_file_atomic(file, to_line(to_json(*kernel)));
+  if (!written) {
+    LOG("the compile cache goes on in memory only: {}", written.error().message);
+    directory_.clear();
+  }
+}
+
+std::optional<CompileCache::Entry> CompileCache::find_in_memory(const std::string& key) {
+  const auto at = by_key_.find(key);
+  if (at == by_key_.end()) return std::nullopt;
+  newest_first_.splice(newest_first_.begin(), newest_first_, at->second);
+  return at->second->entry;
+}
+
+std::optional<CompiledKernel> CompileCache::find_on_disk(const std::string& key) const {
+  if (directory_.empty()) return std::nullopt;
+  const auto text = read_file(file_of(key));
+  if (!text) return std::nullopt;
+  const auto json = parse_json(*text);
+  if (!json) return std::nullopt;
+  auto kernel = compiled_kernel_from_json(*json);
+  if (!kernel) return std::nullopt;
+  return std::move(*kernel);
+}
+
+void CompileCache::remember(const std::string& key, Entry entry) {
+  if (capacity_ == 0 || by_key_.contains(key)) return;
+  newest_first_.push_front({key, std::move(entry)});
+  by_key_[key] = newest_first_.begin();
+  if (newest_first_.size() <= capacity_) return;
+  by_key_.erase(newest_first_.back().key);
+  newest_first_.pop_back();
+}
+
+std::filesystem::path CompileCache::file_of(const std::string& key) const {
+  return directory_ / key.substr(0, 2) / (key + ".json");
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0 || text.size() > (std::size_t{1} << 30)) return std::nullopt;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (size < 0) return std::nullopt;
+  std::size_t padding = 0;
+  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+  bytes.resize(static_cast<std::size_t>(size) - padding);
+  return bytes;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                   reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
+Json to_json(const CompiledKernel& kernel) {
+  return {{"cubin", to_base64(kernel.cubin)},
+          {"name", kernel.name},
+          {"registers", kernel.registers},
+          {"spills", kernel.spills},
+          {"shared_bytes", kernel.shared_bytes}};
+}
+
+Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
+  JsonReader reader(json);
+  const auto cubin = from_base64(reader.string("cubin"));
+  CompiledKernel kernel{.name = reader.string("name"),
+                        .registers = static_cast<int>(reader.integer("registers", 0)),
+                        .spills = static_cast<int>(reader.integer("spills", 0)),
+                        .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0))};
+  TRY(reader.status());
+  if (!cubin || cubin->empty()) return fail("'cubin': must be base64");
+  kernel.cubin = *cubin;
+  return kernel;
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,282 @@
+#include "gym/capture/compiler_pool.h"
+
+#include <algorithm>
+
+#include "gym/capture/guest_pool.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr std::size_t kMaxIrBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20;
+constexpr std::uint64_t kWorkerTmpBytes = std::uint64_t{1} << 30;
+constexpr auto kGreetTime = std::chrono::seconds(30);
+constexpr auto kReapTime = std::chrono::seconds(10);
+constexpr int kMaxAttempts = 2;
+
+std::string request_text(const CompileRequest& request) {
+  return to_line({{"ttir", request.ttir},
+                  {"num_warps", request.num_warps},
+                  {"num_stages", request.num_stages},
+                  {"num_ctas", request.num_ctas},
+                  {"target", request.target}});
+}
+
+}  // namespace
+
+CompilerPool::CompilerPool(const CaptureConfig& config)
+    : limits_{.output_bytes = std::size_t{16} << 20,
+              .frame_bytes = kMaxReplyBytes,
+              .wall = std::chrono::seconds(config.compile_seconds)},
+      tmp_bytes_(kWorkerTmpBytes),
+      compiles_per_worker_(config.compiles_per_worker),
+      cache_(static_cast<std::size_t>(config.compile_cache_entries), config.compile_cache_directory) {}
+
+Result<CompilerPool> CompilerPool::make(const CaptureConfig& config) {
+  CompilerPool pool(config);
+  for (int i = 0; i < config.compilers; ++i) {
+    TRY_ASSIGN(SlotUid uid, SlotUid::take());
+    pool.workers_.push_back(Worker{.uid = std::move(uid)});
+  }
+  return pool;
+}
+
+void CompilerPool::submit(CompileJob job) {
+  if (job.request.ttir.size() <= kMaxIrBytes) {
+    unsorted_.push_back(std::move(job));
+    return;
+  }
+  job.done({.result = CandidateFailure{
+                .stage = Stage::captured,
+                .error = {.error_class = "compile_error",
+                          .message = fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes)}}});
+}
+
+bool CompilerPool::cancel(std::uint64_t id) {
+  const auto is_it = [&](const CompileJob& job) { return job.id == id; };
+  if (std::erase_if(unsorted_, is_it) > 0) return true;
+  for (auto work = queue_.begin(); work != queue_.end(); ++work) {
+    if (std::erase_if(work->jobs, is_it) == 0) continue;
+    if (work->jobs.empty()) queue_.erase(work);
+    return true;
+  }
+  for (Worker& worker : workers_)
+    if (worker.work && std::erase_if(worker.work->jobs, is_it) > 0) return true;
+  return false;
+}
+
+// To the cache's answer, to equal work in hand, or to the end of the queue.
+void CompilerPool::sort_in(std::string_view compiler_version) {
+  for (; !unsorted_.empty(); unsorted_.pop_front()) {
+    CompileJob job = std::move(unsorted_.front());
+    CompileKeys keys = keys_of(job.request, compiler_version);
+    const double queued_ms = milliseconds_since(job.submitted);
+    if (const auto found = cache_.find(keys)) {
+      CompileOutcome outcome{.stage_ms = {{"queue", queued_ms}}, .from_cache = true};
+      std::visit([&](const auto& entry) { outcome.result = entry; }, *found);
+      job.done(std::move(outcome));
+      continue;
+    }
+    Work* same = nullptr;
+    for (Worker& worker : workers_)
+      if (worker.work && worker.work->keys.kernel == keys.kernel) same = &*worker.work;
+    for (Work& work : queue_)
+      if (work.keys.kernel == keys.kernel) same = &work;
+    if (same == nullptr) same = &queue_.emplace_back(Work{.keys = std::move(keys)});
+    same->jobs.push_back(std::move(job));
+  }
+}
+
+Status CompilerPool::advance(Zygote& zygote, std::string_view compiler_version) {
+  for (Worker& worker : workers_) {
+    if (worker.guest) TRY(hear(worker, zygote));
+    if (worker.phase == Phase::over && worker.guest->status()) {
+      worker.guest.reset();
+      worker.phase = Phase::none;
+    }
+    if (worker.phase == Phase::over && worker.reaped_by.passed())
+      return fail("the zygote did not reap a killed compile worker");
+  }
+  sort_in(compiler_version);
+  for (Worker& worker : workers_) {
+    if (queue_.empty()) break;
+    if (worker.phase == Phase::none) TRY(start_worker(worker, zygote));
+    if (worker.phase == Phase::ready) take_work(worker);
+  }
+  return ok();
+}
+
+Status CompilerPool::start_worker(Worker& worker, Zygote& zygote) {
+  GuestLimits limits = limits_;
+  limits.wall = kGreetTime;
+  TRY_ASSIGN(worker.guest,
+             Guest::fork(zygote, {.role = "compile", .uid = worker.uid.value(), .tmp_bytes = tmp_bytes_}, limits));
+  worker.phase = Phase::greeting;
+  worker.served = 0;
+  return ok();
+}
+
+Status CompilerPool::hear(Worker& worker, Zygote& zygote) {
+  worker.guest->exchange();
+  while (worker.phase != Phase::over) {
+    const auto frame = worker.guest->next_frame();
+    if (!frame) break;
+    if (worker.phase == Phase::greeting) {
+      TRY(greet(worker, *frame));
+    } else if (worker.phase == Phase::busy) {
+      take_reply(worker, *frame);
+      if (worker.served >= compiles_per_worker_) retire(worker, zygote);
+    } else {
+      retire(worker, zygote);  // speaks without being asked
+    }
+  }
+  const GuestEnd end = worker.guest->end();
+  if (worker.phase == Phase::over || end == GuestEnd::running) return ok();
+  if (worker.phase == Phase::greeting)
+    return fail("a compile worker {} before its jail was closed: {}",
+                error_of_end(end, worker.guest->status(), limits_).message, worker.guest->output());
+  if (worker.work) worker_failed(worker, end);
+  retire(worker, zygote);
+  return ok();
+}
+
+Status CompilerPool::greet(Worker& worker, std::string_view frame) {
+  TRY_ASSIGN(const Json hello, parse_json(frame));
+  JsonReader reader(hello);
+  const std::string refused = reader.string("refused", "");
+  if (!refused.empty())
+    return fail("the jail's layer {}, which required_layers demands, does not hold here", refused);
+  worker.phase = Phase::ready;
+  worker.guest->set_time_limit(std::chrono::hours(24 * 365));
+  return ok();
+}
+
+void CompilerPool::take_work(Worker& worker) {
+  worker.work = std::move(queue_.front());
+  queue_.pop_front();
+  worker.work->queued_ms = milliseconds_since(worker.work->jobs.front().submitted);
+  worker.guest->set_time_limit(limits_.wall);
+  worker.guest->send(request_text(worker.work->jobs.front().request));
+  worker.guest->exchange();
+  worker.phase = Phase::busy;
+}
+
+void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
+  Work work = std::move(*worker.work);
+  worker.work.reset();
+  worker.phase = Phase::ready;
+  worker.guest->set_time_limit(std::chrono::hours(24 * 365));
+  ++worker.served;
+  const auto json = parse_json(frame);
+  const Json reply = json && json->is_object() ? *json : Json::object();
+  const double compile_ms = JsonReader(reply).number("compile_ms", 0);
+  if (reply.contains("error")) {
+    CandidateFailure failure = failure_from_guest(reply, Stage::captured);
+    failure.stage = Stage::captured;
+    give_results(std::move(work), failure, compile_ms);
+    return;
+  }
+  auto kernel = compiled_kernel_from_json(reply);
+  if (kernel)
+    give_results(std::move(work), *kernel, compile_ms);
+  else
+    give_results(std::move(work),
+                 CandidateFailure{.stage = Stage::captured,
+                                  .error = {.error_class = "compile_error",
+                                            .message = "the compiler's answer is no kernel: " + kernel.error().message}},
+                 compile_ms);
+}
+
+void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
+  Work work = std::move(*worker.work);
+  worker.work.reset();
+  if (work.jobs.empty()) return;
+  if (++work.attempts < kMaxAttempts) {
+    queue_.push_front(std::move(work));
+    return;
+  }
+  CandidateFailure failure{.stage = Stage::captured, .error = error_of_end(end, worker.guest->status(), limits_)};
+  const bool slow = failure.error.error_class == "timeout";
+  failure.error.message = "the compiler " + failure.error.message;
+  failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
+  for (CompileJob& job : work.jobs)
+    job.done({.result = failure, .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
+}
+
+void CompilerPool::retire(Worker& worker, Zygote& zygote) {
+  if (!worker.guest->status()) zygote.kill(worker.guest->id());
+  worker.reaped_by = Deadline::after(kReapTime);
+  worker.phase = Phase::over;
+}
+
+void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, double compile_ms) {
+  cache_.add(work.keys, entry);
+  const bool failed = std::holds_alternative<CandidateFailure>(entry);
+  for (std::size_t i = 0; i < work.jobs.size(); ++i) {
+    CompileJob& job = work.jobs[i];
+    // An error names lines, which differ where only the locations do: that one is compiled for itself.
+    if (failed && i > 0 && job.request.ttir != work.jobs.front().request.ttir) {
+      unsorted_.push_back(std::move(job));
+      continue;
+    }
+    CompileOutcome outcome{.stage_ms = {{"queue", work.queued_ms}, {"compile", compile_ms}}, .from_cache = i > 0};
+    std::visit([&](const auto& result) { outcome.result = result; }, entry);
+    const auto done = std::move(job.done);
+    done(std::move(outcome));
+    if (i == 0) job.done = nullptr;
+  }
+}
+
+bool CompilerPool::exited(const GuestExited& exited) {
+  for (Worker& worker : workers_) {
+    if (!worker.guest || worker.guest->id() != exited.id) continue;
+    worker.guest->exited(exited.status);
+    return true;
+  }
+  return false;
+}
+
+void CompilerPool::lost_all(const Error& why) {
+  for (Worker& worker : workers_) {
+    if (worker.work) {
+      Work work = std::move(*worker.work);
+      worker.work.reset();
+      if (++work.attempts < kMaxAttempts) {
+        queue_.push_front(std::move(work));
+      } else {
+        for (CompileJob& job : work.jobs) job.done({.result = InfrastructureFault{why.message}});
+      }
+    }
+    worker.guest.reset();
+    worker.phase = Phase::none;
+  }
+}
+
+void CompilerPool::fail_all(const Error& why) {
+  lost_all(why);
+  for (Work& work : queue_)
+    for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
+  queue_.clear();
+  for (CompileJob& job : std::exchange(unsorted_, {})) job.done({.result = InfrastructureFault{why.message}});
+}
+
+bool CompilerPool::idle() const {
+  return unsorted_.empty() && queue_.empty() &&
+         std::all_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return !worker.work; });
+}
+
+void CompilerPool::add_polls(std::vector<pollfd>& polls) const {
+  for (const Worker& worker : workers_)
+    if (worker.guest && worker.phase != Phase::over) worker.guest->add_polls(polls);
+}
+
+TimePoint CompilerPool::next_deadline() const {
+  TimePoint next = TimePoint::max();
+  for (const Worker& worker : workers_) {
+    if (!worker.guest) continue;
+    next = std::min(next, worker.phase == Phase::over ? worker.reaped_by.at() : worker.guest->deadline().at());
+  }
+  return next;
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,251 @@
+#include "gym/capture/guest_pool.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr std::size_t kMaxMessageBytes = 4096;
+constexpr auto kReapTime = std::chrono::seconds(10);
+
+std::string request_text(const CaptureRequest& request) {
+  Json json = {{"role", request.role == CaptureRole::task ? "task" : "candidate"},
+               {"source", request.source},
+               {"path", request.path},
+               {"target", request.target}};
+  std::string text = to_line(json);
+  text.pop_back();  // the values go in as they are
+  if (!request.init_args_json.empty()) text += ",\"init_args\":" + request.init_args_json;
+  if (!request.inputs_json.empty()) text += ",\"inputs\":" + request.inputs_json;
+  return text + "}";
+}
+
+Status check_values(const CaptureRequest& request) {
+  for (const auto* text : {&request.init_args_json, &request.inputs_json})
+    if (!text->empty() && !Json::accept(*text)) return fail("the values of a capture request are no JSON");
+  return ok();
+}
+
+}  // namespace
+
+CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
+  JsonReader outer(reply);
+  const Json& error = outer.object("error");
+  JsonReader reader(error);
+  CandidateFailure failure{.stage = outer.enumerated<Stage>("stage", highest),
+                           .error = {.error_class = reader.string("class", "exception"),
+                                     .message = reader.string("message", ""),
+                                     .excerpt = reader.string("excerpt", ""),
+                                     .line = static_cast<int>(reader.integer("line", 0))}};
+  failure.stage = std::min(failure.stage, highest);
+  if (!outer.status() || !reader.status() || failure.error.error_class.empty())
+    failure.error = {.error_class = "bad_reply", .message = "replied with something that is no reply"};
+  for (std::string* text : {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
+    if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
+  return failure;
+}
+
+GuestPool::GuestPool(const CaptureConfig& config)
+    : limits_{.output_bytes = static_cast<std::size_t>(config.output_kib) << 10,
+              .frame_bytes = static_cast<std::size_t>(config.plan_mib) << 20,
+              .wall = std::chrono::seconds(config.capture_seconds)},
+      tmp_bytes_(static_cast<std::uint64_t>(config.tmp_mib) << 20) {}
+
+Result<GuestPool> GuestPool::make(const CaptureConfig& config) {
+  GuestPool pool(config);
+  for (int i = 0; i < config.slots; ++i) {
+    TRY_ASSIGN(SlotUid uid, SlotUid::take());
+    pool.slots_.push_back(Slot{.uid = std::move(uid)});
+  }
+  return pool;
+}
+
+bool GuestPool::cancel(GuestId id, Zygote* zygote) {
+  const auto waiting = std::find_if(queue_.begin(), queue_.end(), [&](const auto& job) { return job.id == id; });
+  if (waiting != queue_.end()) {
+    queue_.erase(waiting);
+    return true;
+  }
+  for (Slot& slot : slots_) {
+    if (slot.phase == Phase::free || slot.phase == Phase::over || slot.job.id != id) continue;
+    if (zygote != nullptr) zygote->kill(slot.guest->id());
+    slot.phase = Phase::over;
+    slot.reaped_by = Deadline::after(kReapTime);
+    return true;
+  }
+  return false;
+}
+
+Status GuestPool::advance(Zygote& zygote) {
+  for (Slot& slot : slots_) {
+    if (slot.guest) hear(slot, zygote);
+    if (slot.phase == Phase::over && slot.guest->status()) {
+      slot.guest.reset();
+      slot.phase = Phase::free;
+    }
+    if (slot.phase == Phase::over && slot.reaped_by.passed())
+      return fail("the zygote did not reap a killed guest");
+    if (slot.phase == Phase::free && !queue_.empty()) TRY(launch(slot, zygote));
+  }
+  return ok();
+}
+
+Status GuestPool::launch(Slot& slot, Zygote& zygote) {
+  CaptureJob job = std::move(queue_.front());
+  queue_.pop_front();
+  if (const Status values = check_values(job.request); !values) {
+    job.done({.result = InfrastructureFault{values.error().message}});
+    return ok();
+  }
+  slot.outcome = {};
+  slot.outcome.stage_ms = {{"queue", milliseconds_since(job.submitted)}};
+  auto guest = Guest::fork(zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_},
+                           limits_);
+  if (!guest) {
+    const Error why = guest.error();
+    give_back(std::move(job), why);
+    return tl::unexpected<Error>(why);
+  }
+  slot.guest = std::move(*guest);
+  slot.job = std::move(job);
+  slot.phase = Phase::greeting;
+  return ok();
+}
+
+void GuestPool::hear(Slot& slot, Zygote& zygote) {
+  slot.guest->exchange();
+  bool more = slot.phase != Phase::over;
+  while (more) {
+    auto frame = slot.guest->next_frame();
+    if (frame) {
+      more = take_frame(slot, zygote, std::move(*frame));
+    } else {
+      const GuestEnd end = slot.guest->end();
+      if (end == GuestEnd::running) return;
+      if (slot.phase == Phase::greeting)  // no line of the candidate has run yet
+        slot.outcome.result = InfrastructureFault{
+            fmt::format("a guest {} before its jail was closed: {}",
+                        error_of_end(end, slot.guest->status(), limits_).message, slot.guest->output())};
+      else
+        slot.outcome.result = CandidateFailure{
+            .stage = Stage::inspected, .error = error_of_end(end, slot.guest->status(), limits_)};
+      more = false;
+    }
+  }
+  if (slot.phase == Phase::over) return;
+  // Whatever it may still be about: its work is done.
+  if (!slot.guest->status()) zygote.kill(slot.guest->id());
+  slot.reaped_by = Deadline::after(kReapTime);
+  slot.phase = Phase::over;
+  slot.outcome.output = slot.guest->output();
+  auto* fault = std::get_if<InfrastructureFault>(&slot.outcome.result);
+  if (fault != nullptr)
+    give_back(std::move(slot.job), Error{fault->message});
+  else
+    give_result(slot);
+}
+
+bool GuestPool::take_frame(Slot& slot, Zygote& zygote, std::string frame) {
+  if (slot.phase == Phase::sending_plan) {
+    slot.outcome.result = CapturedPlan{std::move(frame)};
+    return false;
+  }
+  const auto json = parse_json(frame);
+  if (!json || !json->is_object()) {
+    slot.outcome.result = CandidateFailure{
+        .stage = Stage::inspected, .error = error_of_end(GuestEnd::false_frame, std::nullopt, limits_)};
+    return false;
+  }
+  return slot.phase == Phase::greeting ? greet(slot, *json, zygote) : take_header(slot, *json);
+}
+
+bool GuestPool::greet(Slot& slot, const Json& hello, const Zygote& zygote) {
+  JsonReader reader(hello);
+  const std::string refused = reader.string("refused", "");
+  if (!refused.empty()) {
+    slot.outcome.result = InfrastructureFault{
+        fmt::format("the jail's layer {}, which required_layers demands, does not hold here", refused)};
+    return false;
+  }
+  slot.outcome.jail_layers = zygote.layers();
+  for (auto& layer : reader.strings("held")) slot.outcome.jail_layers.push_back(std::move(layer));
+  slot.outcome.stage_ms.emplace_back("fork", reader.number("fork_ms", 0));
+  slot.outcome.stage_ms.emplace_back("jail", reader.number("jail_ms", 0));
+  slot.guest->send(request_text(slot.job.request));
+  slot.guest->exchange();
+  slot.phase = Phase::capturing;
+  return true;
+}
+
+bool GuestPool::take_header(Slot& slot, const Json& header) {
+  JsonReader reader(header);
+  slot.outcome.stage_ms.emplace_back("capture", reader.number("capture_ms", 0));
+  if (reader.boolean("plan_follows", false)) {
+    slot.phase = Phase::sending_plan;
+    return true;
+  }
+  slot.outcome.result = failure_from_guest(header, Stage::inspected);
+  return false;
+}
+
+void GuestPool::give_result(Slot& slot) {
+  const auto done = std::move(slot.job.done);
+  done(std::move(slot.outcome));
+}
+
+void GuestPool::give_back(CaptureJob job, const Error& why) {
+  if (++job.attempts < 2)
+    queue_.push_front(std::move(job));
+  else
+    job.done({.result = InfrastructureFault{why.message}});
+}
+
+bool GuestPool::exited(const GuestExited& exited) {
+  for (Slot& slot : slots_) {
+    if (!slot.guest || slot.guest->id() != exited.id) continue;
+    slot.guest->exited(exited.status);
+    return true;
+  }
+  return false;
+}
+
+void GuestPool::lost_all(const Error& why) {
+  for (Slot& slot : slots_) {
+    if (slot.phase != Phase::free && slot.phase != Phase::over) give_back(std::move(slot.job), why);
+    slot.guest.reset();
+    slot.phase = Phase::free;
+  }
+}
+
+void GuestPool::fail_all(const Error& why) {
+  lost_all(why);
+  while (!queue_.empty()) {
+    CaptureJob job = std::move(queue_.front());
+    queue_.pop_front();
+    job.done({.result = InfrastructureFault{why.message}});
+  }
+}
+
+bool GuestPool::idle() const {
+  return queue_.empty() && std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+           return slot.phase == Phase::free;
+         });
+}
+
+void GuestPool::add_polls(std::vector<pollfd>& polls) const {
+  for (const Slot& slot : slots_)
+    if (slot.guest && slot.phase != Phase::over) slot.guest->add_polls(polls);
+}
+
+TimePoint GuestPool::next_deadline() const {
+  TimePoint next = TimePoint::max();
+  for (const Slot& slot : slots_) {
+    if (!slot.guest) continue;
+    next = std::min(next, slot.phase == Phase::over ? slot.reaped_by.at() : slot.guest->deadline().at());
+  }
+  return next;
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,70 @@
+// GuestPool: captures, each in a guest of its own, at most one guest a slot. A job waits for a slot, is forked, says what
+// jail it is in, gets its request, replies, and its guest is killed and reaped before the slot serves again. Lives on
+// the capture loop's thread; advance() does what can be done without waiting.
+#pragma once
+
+#include <deque>
+
+#include "gym/capture/capture_pool.h"
+#include "gym/capture/guest.h"
+#include "gym/capture/slot_uid.h"
+
+namespace tritonsmith::gym {
+
+struct CaptureJob {
+  GuestId id = 0;
+  CaptureRequest request;
+  CapturePool::CaptureDone done;
+  TimePoint submitted = system_clock().now();
+  int attempts = 0;
+};
+
+class GuestPool {
+ public:
+  static Result<GuestPool> make(const CaptureConfig& config);
+
+  void submit(CaptureJob job) { queue_.push_back(std::move(job)); }
+  bool cancel(GuestId id, Zygote* zygote);
+  // Starts guests where slots are free, hears those that run, gives results. Fails when the zygote does not do as told.
+  Status advance(Zygote& zygote);
+  // True when the guest is one of ours.
+  bool exited(const GuestExited& exited);
+  // The zygote died, and all guests with it: jobs in flight go back into the queue, once.
+  void lost_all(const Error& why);
+  void fail_all(const Error& why);
+
+  bool idle() const;
+  void add_polls(std::vector<pollfd>& polls) const;
+  TimePoint next_deadline() const;
+
+ private:
+  enum class Phase { free, greeting, capturing, sending_plan, over };
+  struct Slot {
+    SlotUid uid;
+    Phase phase = Phase::free;
+    std::unique_ptr<Guest> guest;
+    CaptureJob job;
+    CaptureOutcome outcome;
+    Deadline reaped_by = Deadline::never();
+  };
+
+  explicit GuestPool(const CaptureConfig& config);
+  Status launch(Slot& slot, Zygote& zygote);
+  void hear(Slot& slot, Zygote& zygote);
+  // False when the frame was the last that we want.
+  bool take_frame(Slot& slot, Zygote& zygote, std::string frame);
+  bool greet(Slot& slot, const Json& hello, const Zygote& zygote);
+  bool take_header(Slot& slot, const Json& header);
+  static void give_result(Slot& slot);
+  void give_back(CaptureJob job, const Error& why);
+
+  GuestLimits limits_;
+  std::uint64_t tmp_bytes_;
+  std::deque<CaptureJob> queue_;
+  std::vector<Slot> slots_;
+};
+
+// What both pools read the same way. The stage that a guest claims counts only up to `highest`.
+CandidateFailure failure_from_guest(const Json& reply, Stage highest);
+
+}  // namespace tritonsmith::gym

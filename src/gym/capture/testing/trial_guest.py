@@ -1,0 +1,37 @@
+"""Stands in for warm, capture and compiler in tests of the pools: light, and does what it is told."""
+
+import base64
+import os
+import signal
+import sys
+import time
+
+
+def warm():
+    pass
+
+
+def capture(request):
+    """Runs the source and hands over what it left in `answer`."""
+    scope = {"request": request}
+    try:
+        exec(compile(request["source"], request["path"], "exec"), scope)
+    except BaseException as error:
+        return {"error": {"class": "exception", "message": f"{type(error).__name__}: {error}", "line": 1,
+                          "excerpt": request["source"][:100]}, "stage": "parsed"}
+    return {"plan": {"answer": scope.get("answer")}}
+
+
+def compile_kernel(request):
+    words = request["ttir"].split()
+    if words[0] == "crash" or (words[0] == "crash_once" and not os.path.exists(words[1])):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if words[0] == "hang":
+        time.sleep(3600)
+    if words[0] == "raise":
+        raise ValueError("the compiler is confused")
+    if words[0] == "refuse":
+        return {"error": {"class": "compile_error", "message": "no such operation", "line": 3}}
+    cubin = f"{os.getpid()} {' '.join(words)}".encode()
+    return {"cubin": base64.b64encode(cubin).decode(), "name": "trial", "registers": 32, "spills": 0,
+            "shared_bytes": 128}

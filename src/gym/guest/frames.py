@@ -1,0 +1,48 @@
+"""Frames between the gym's processes: 4 bytes of length, little endian, then that many bytes (gym/wire/frame.h)."""
+
+import array
+import json
+import socket
+import struct
+
+MAX_FDS = 8
+
+
+def _read_exactly(connection, size):
+    parts = bytearray()
+    while len(parts) < size:
+        part = connection.recv(min(size - len(parts), 1 << 20))
+        if not part:
+            raise EOFError
+        parts += part
+    return bytes(parts)
+
+
+def read(connection):
+    """The next frame's JSON; EOFError when the other side is gone."""
+    (size,) = struct.unpack("<I", _read_exactly(connection, 4))
+    return json.loads(_read_exactly(connection, size))
+
+
+def read_with_fds(connection):
+    """As read, with the descriptors that came along."""
+    space = socket.CMSG_SPACE(MAX_FDS * 4)
+    head, ancillary, _, _ = connection.recvmsg(4, space, socket.MSG_CMSG_CLOEXEC)
+    if not head:
+        raise EOFError
+    fds = array.array("i")
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
+    head += _read_exactly(connection, 4 - len(head)) if len(head) < 4 else b""
+    (size,) = struct.unpack("<I", head)
+    return json.loads(_read_exactly(connection, size)), list(fds)
+
+
+def write(connection, value):
+    write_text(connection, json.dumps(value))
+
+
+def write_text(connection, text):
+    payload = text.encode("utf-8", "replace")
+    connection.sendall(struct.pack("<I", len(payload)) + payload)

@@ -1,0 +1,40 @@
+"""libtritonsmith_jail.so for Python: the room of the zygote, the private folders of guests, the jail itself."""
+
+import ctypes
+import json
+
+
+class JailRefused(RuntimeError):
+    """A layer that must hold does not hold here. The process is half jailed and must end."""
+
+
+class Jail:
+    def __init__(self, library):
+        self._library = ctypes.CDLL(library, use_errno=True)
+        self._answer = ctypes.create_string_buffer(1 << 16)
+        self._library.tritonsmith_make_private_folder.argtypes = [
+            ctypes.c_char_p, ctypes.c_uint, ctypes.c_ulonglong]
+        self._library.tritonsmith_remove_private_folder.argtypes = [ctypes.c_char_p]
+        self._library.tritonsmith_remove_private_folder.restype = None
+
+    def _call(self, function, argument):
+        function(json.dumps(argument).encode(), self._answer, ctypes.c_size_t(len(self._answer)))
+        return json.loads(self._answer.value)
+
+    def enter_room(self, plan):
+        """Why there is no room, or an empty string."""
+        return self._call(self._library.tritonsmith_enter_room, plan)["why"]
+
+    def enter(self, profile):
+        """The layers that held and those that did not, with why."""
+        report = self._call(self._library.tritonsmith_enter_jail, profile)
+        if report["why"]:
+            raise JailRefused(report["why"])
+        return report
+
+    def make_private_folder(self, path, uid, size):
+        if self._library.tritonsmith_make_private_folder(path.encode(), uid, size):
+            raise OSError(f"cannot make the guest's folder {path}")
+
+    def remove_private_folder(self, path):
+        self._library.tritonsmith_remove_private_folder(path.encode())

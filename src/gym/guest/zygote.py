@@ -1,0 +1,264 @@
+"""The zygote: a warm Python process from which every guest and every compile worker is forked.
+
+Theory of operation
+-------------------
+    tritonsmith (C++, one poll loop: gym/capture/)
+      |  control socket (fd 3): "fork", "kill" down; "ready", "forked", "exited" up
+      zygote   this file. pid 1 of its own PID namespace where permitted; torch and triton imported and
+      |        warmed, no CUDA context, one thread, no secret in its memory (guests inherit all of it).
+      |        stderr is a pipe that tritonsmith keeps the tail of.
+      +- guest     one per candidate. Its first act is the jail; then it reads one request from its own
+      |            socket, captures, writes one reply and ends.
+      +- worker    long lived, jailed likewise but able to start ptxas: worker.py.
+
+tritonsmith makes each guest's socket pair and output pipes and sends one end of each with "fork"; the zygote keeps
+none of them, so their other ends close when the guest dies. The zygote alone reaps, and reports the wait status on
+the control socket, which no guest holds: a guest never has a say about its own fate. It also kills, on request,
+because only who reaps can know that a pid still means the same process. If the control socket closes, or tritonsmith
+dies, the zygote ends and takes all guests along (parent-death signals, and the PID namespace).
+
+Each guest has a private folder (in memory where mounts are permitted), removed here when it has been reaped.
+"""
+
+import gc
+import importlib
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+
+from tritonsmith_guest import frames, worker
+from tritonsmith_guest.jail import Jail, JailRefused
+
+CONTROL_FD = 3
+MIB = 1 << 20
+SYSTEM_TREES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives",
+                "/etc/localtime", "/sys/devices/system/cpu"]
+PROC_FILES = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel"]
+
+
+def readable_trees(config):
+    """What Python and its packages are read from."""
+    trees = set(SYSTEM_TREES)
+    trees.update((sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix))
+    trees.update(path for path in sys.path if path and os.path.isdir(path))
+    trees.update(config["packages"])
+    trees.update(path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path)
+    return sorted(os.path.abspath(path) for path in trees if path != "/")
+
+
+def reachable_by_others(path):
+    """Whether any user may enter every folder on the way to path, and it."""
+    path = os.path.abspath(path)
+    while True:
+        if not os.stat(path).st_mode & 0o001:
+            return False
+        if path == "/":
+            return True
+        path = os.path.dirname(path)
+
+
+def thread_count():
+    return len(os.listdir("/proc/self/task"))
+
+
+def milliseconds_since(start_ns):
+    return (time.monotonic_ns() - start_ns) / 1e6
+
+
+class Zygote:
+    def __init__(self, control, config):
+        self.control = control
+        self.config = config
+        self.jail = Jail(config["jail_library"])
+        self.guests = {}  # pidfd -> (id, pid, folder)
+        self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        self.poller = select.poll()
+        self.poller.register(control, select.POLLIN)
+
+    # Becoming warm.
+
+    def settle(self):
+        """Finds its room, imports and warms up. Returns the "ready" message."""
+        start = time.monotonic_ns()
+        self.trees = readable_trees(self.config)
+        self.folders = self.config["folders"]
+        why_no_room = "mount namespaces are not permitted here"
+        if self.config["own_namespaces"]:
+            why_no_room = self.jail.enter_room({"staging": self.config["staging"], "readable": self.trees})
+        if not why_no_room:
+            self.folders = "/tmp"
+        # Without a room, a slot's user may be unable to reach the environment at all (below /root, say).
+        self.may_change_user = not why_no_room or all(
+            reachable_by_others(path) for path in [sys.prefix, *self.config["packages"]])
+        self.warm_up()
+        return {"event": "ready", "room": why_no_room, "warm_ms": milliseconds_since(start),
+                "python": sys.version.split()[0], **self.versions()}
+
+    def warm_up(self):
+        warm = f"{self.folders}/zygote"
+        os.mkdir(warm, 0o700)
+        os.environ.update(HOME=warm, TMPDIR=warm, TRITON_HOME=warm, TRITON_CACHE_DIR=f"{warm}/triton")
+        sys.path[:0] = self.config["packages"]
+        self.capture = importlib.import_module(self.config["capture_module"]).capture
+        self.compile_kernel = importlib.import_module(self.config["compile_module"]).compile_kernel
+        importlib.import_module(self.config["warm_module"]).warm()
+        gc.collect()
+        if thread_count() != 1:
+            raise RuntimeError(f"the zygote has {thread_count()} threads after warm-up; only one survives a fork")
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            raise RuntimeError("warm-up initialised CUDA, which does not survive a fork")
+        gc.freeze()
+
+    @staticmethod
+    def versions():
+        return {name: getattr(sys.modules.get(name), "__version__", "") for name in ("torch", "triton")}
+
+    # The loop.
+
+    def serve(self):
+        while True:
+            for fd, _ in self.poller.poll():
+                if fd == self.control.fileno():
+                    self.obey()
+                elif fd in self.guests:
+                    self.reap(fd)
+
+    def obey(self):
+        order, fds = frames.read_with_fds(self.control)
+        if order["order"] == "fork":
+            self.fork(order, fds)
+        elif order["order"] == "kill":
+            self.kill(order["id"])
+
+    def fork(self, order, fds):
+        start = time.monotonic_ns()
+        uid = order["uid"] if self.may_change_user else 0
+        folder = f"{self.folders}/guest-{order['id']}"
+        self.jail.make_private_folder(folder, uid, order["tmp_bytes"])
+        zygote_pid = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            exit_code = 70
+            try:
+                exit_code = self.become_guest(order, fds, uid, folder, zygote_pid, start)
+            finally:
+                os._exit(exit_code)
+        for fd in fds:
+            os.close(fd)
+        pidfd = os.pidfd_open(pid)
+        self.guests[pidfd] = (order["id"], pid, folder)
+        self.poller.register(pidfd, select.POLLIN)
+        frames.write(self.control, {"event": "forked", "id": order["id"]})
+
+    def kill(self, guest_id):
+        for pidfd, (known_id, _, _) in self.guests.items():
+            if known_id == guest_id:
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+    def reap(self, pidfd):
+        guest_id, pid, folder = self.guests.pop(pidfd)
+        self.poller.unregister(pidfd)
+        _, status, usage = os.wait4(pid, 0)
+        os.close(pidfd)
+        self.jail.remove_private_folder(folder)
+        frames.write(self.control, {"event": "exited", "id": guest_id, "status": status,
+                                    "cpu_ms": 1e3 * (usage.ru_utime + usage.ru_stime),
+                                    "max_rss_kib": usage.ru_maxrss})
+        self.reap_orphans()
+
+    def reap_orphans(self):
+        """Grandchildren that outlived their parent become ours where we are pid 1."""
+        known = {pid for _, pid, _ in self.guests.values()}
+        if os.getpid() == 1 and not known:
+            try:
+                while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                    pass
+            except ChildProcessError:
+                pass
+
+    # In the child.
+
+    def become_guest(self, order, fds, uid, folder, zygote_pid, start):
+        comms_fd, out_fd, err_fd = fds
+        for target, source in enumerate((self.null, out_fd, err_fd)):
+            os.dup2(source, target)
+        forked = time.monotonic_ns()
+        connection = socket.socket(fileno=comms_fd)
+        self.settle_in(folder)
+        try:
+            report = self.jail.enter(self.profile(order, uid, folder, comms_fd, zygote_pid))
+        except JailRefused as refusal:
+            frames.write(connection, {"refused": str(refusal)})
+            return 71
+        frames.write(connection, {"held": report["held"], "missing": report["missing"],
+                                  "fork_ms": (forked - start) / 1e6, "jail_ms": milliseconds_since(forked)})
+        if order["role"] == "compile":
+            return worker.serve(connection, self.compile_kernel)
+        return capture_once(connection, self.capture)
+
+    def settle_in(self, folder):
+        """What must differ between guests, and what must not be shared with the zygote."""
+        os.environ.update(HOME=folder, TMPDIR=folder, TRITON_HOME=folder, TRITON_CACHE_DIR=f"{folder}/triton",
+                          TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor")
+        tempfile.tempdir = None
+        os.chdir(folder)
+        seed = int.from_bytes(os.urandom(4), "little")
+        random.seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed)
+        if "torch" in sys.modules:
+            sys.modules["torch"].default_generator.manual_seed(seed)
+
+    def profile(self, order, uid, folder, comms_fd, zygote_pid):
+        profile = dict(self.config["profiles"][order["role"]])
+        required = list(profile["required"])
+        if order["uid"] and not uid:
+            required.append("landlock")  # as root without capabilities, it alone guards root's files
+        profile.update(role=order["role"], uid=uid, required=required, keep_fds=[comms_fd], parent_pid=zygote_pid,
+                       readable=[*self.trees, *PROC_FILES, "/dev/zero", "/dev/urandom", "/dev/random"],
+                       writable=[folder, "/dev/null"],
+                       executable=worker.programs() if order["role"] == "compile" else [])
+        return profile
+
+
+def capture_once(connection, capture):
+    """A guest's whole life after the jail: one request, one reply (a header, then the plan where there is one)."""
+    request = frames.read(connection)
+    start = time.monotonic_ns()
+    try:
+        reply = capture(request)
+        plan = reply.pop("plan", None)
+        text = None if plan is None else json.dumps(plan)
+    except BaseException as error:  # capture never raises; a candidate may still have broken what it stands on
+        reply, text = {"error": {"class": "exception", "message": f"{type(error).__name__}: {error}"[:2000]}}, None
+    reply["capture_ms"] = milliseconds_since(start)
+    reply["plan_follows"] = text is not None
+    frames.write(connection, reply)
+    if text is not None:
+        frames.write_text(connection, text)
+    return 0
+
+
+def main():
+    control = socket.socket(fileno=CONTROL_FD)
+    config = frames.read(control)
+    os.umask(0o077)
+    zygote = Zygote(control, config)
+    try:
+        ready = zygote.settle()
+    except BaseException as error:
+        frames.write(control, {"event": "failed", "why": f"{type(error).__name__}: {error}"[:2000]})
+        raise
+    frames.write(control, ready)
+    try:
+        zygote.serve()
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # tritonsmith is gone, or wants us gone
+    os._exit(0)
