@@ -1,5 +1,6 @@
-// Added tokens: strings that become one token wherever they stand in a text, before anything else looks at it.
-// AddedTokenMatcher finds them as `tokenizers` does: leftmost, longest first, with their flags. Immutable; any thread.
+// Added tokens: strings that become one token wherever they stand in a text, before anything else
+// looks at it. AddedTokenMatcher finds them as `tokenizers` does: leftmost, longest first, with
+// their flags. Immutable; any thread.
 #pragma once
 
 #include <array>
@@ -24,7 +25,8 @@ struct AddedToken {
   bool operator==(const AddedToken&) const = default;
 };
 
-// Special tokens that stand in a text written by others are an attack or an accident; those in a template are meant.
+// Special tokens that stand in a text written by others are an attack or an accident; those in a
+// template are meant.
 enum class SpecialText { parse, plain };
 
 class AddedTokenMatcher {
@@ -43,7 +45,7 @@ class AddedTokenMatcher {
  private:
   const AddedToken* longest_at(std::string_view text) const;
 
-  std::vector<AddedToken> tokens_;                                   // longest first
+  std::vector<AddedToken> tokens_;                             // longest first
   std::array<std::vector<std::uint32_t>, 256> by_first_byte_;  // indices of tokens_, longest first
 };
 

@@ -38,11 +38,14 @@ Result<std::vector<std::string>> read_vocabulary(const Json& vocabulary) {
   if (!vocabulary.is_object()) return fail("model: 'vocab' must be an object");
   std::vector<std::string> tokens;
   for (const auto& [token, id] : vocabulary.items()) {
-    if (!id.is_number_integer() || id.get<std::int64_t>() < 0 || id.get<std::int64_t>() > kMostTokens)
-      return fail("model: the id of token '{}' must be a whole number from 0 to {}", token, kMostTokens);
+    if (!id.is_number_integer() || id.get<std::int64_t>() < 0 ||
+        id.get<std::int64_t>() > kMostTokens)
+      return fail("model: the id of token '{}' must be a whole number from 0 to {}", token,
+                  kMostTokens);
     const auto at = static_cast<std::size_t>(id.get<std::int64_t>());
     if (tokens.size() <= at) tokens.resize(at + 1);
-    if (!tokens[at].empty()) return fail("model: id {} belongs to '{}' and '{}'", at, tokens[at], token);
+    if (!tokens[at].empty())
+      return fail("model: id {} belongs to '{}' and '{}'", at, tokens[at], token);
     tokens[at] = token;
   }
   return tokens;
@@ -101,7 +104,8 @@ Result<Bpe> Bpe::from_json(const Json& model) {
   const bool has_way_out = reader.has("unk_token") || reader.boolean("byte_fallback", false);
   TRY(reader.status());
   if (!has_all_bytes && has_way_out)
-    return fail("model: 'unk_token' and 'byte_fallback' are not supported where 'vocab' lacks bytes");
+    return fail(
+        "model: 'unk_token' and 'byte_fallback' are not supported where 'vocab' lacks bytes");
   return bpe;
 }
 
@@ -159,7 +163,8 @@ void Bpe::encode(std::string_view piece, std::vector<TokenId>& out) const {
   if (piece.size() > kLongestCachedPiece) return;
   const std::lock_guard lock(cache_->mutex);
   if (cache_->pieces.size() < kCachedPieces)
-    cache_->pieces.emplace(key, std::vector<TokenId>(out.begin() + static_cast<std::ptrdiff_t>(before), out.end()));
+    cache_->pieces.emplace(
+        key, std::vector<TokenId>(out.begin() + static_cast<std::ptrdiff_t>(before), out.end()));
 }
 
 void Bpe::merge_bytes(std::string_view piece, std::vector<TokenId>& out) const {

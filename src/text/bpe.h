@@ -1,5 +1,6 @@
-// Bpe: the byte-pair model of a tokenizer: vocabulary and ranked merges, from the bytes of one piece to token ids.
-// Immutable but for a cache of short pieces, which a mutex guards: any thread may encode.
+// Bpe: the byte-pair model of a tokenizer: vocabulary and ranked merges, from the bytes of one
+// piece to token ids. Immutable but for a cache of short pieces, which a mutex guards: any thread
+// may encode.
 #pragma once
 
 #include <array>

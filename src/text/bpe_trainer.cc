@@ -70,7 +70,8 @@ class Trainer {
   void add_bytes() {
     std::vector<std::pair<char32_t, int>> order;
     for (int byte = 0; byte < 256; ++byte)
-      order.emplace_back(utf8_step(alphabet_character(static_cast<unsigned char>(byte))).code_point, byte);
+      order.emplace_back(utf8_step(alphabet_character(static_cast<unsigned char>(byte))).code_point,
+                         byte);
     std::ranges::sort(order);
     for (const auto& [character, byte] : order)
       byte_ids_[static_cast<std::size_t>(byte)] =
@@ -87,7 +88,9 @@ class Trainer {
                           .weight = count});
   }
 
-  Bpe::Merge pair_at(Position at) const { return {symbols_[at].id, symbols_[symbols_[at].next].id}; }
+  Bpe::Merge pair_at(Position at) const {
+    return {symbols_[at].id, symbols_[symbols_[at].next].id};
+  }
 
   void count_pair_at(Position at) {
     if (at == kNone || symbols_[at].next == kNone) return;
@@ -100,7 +103,8 @@ class Trainer {
     pairs_[key_of(pair_at(at))].count -= symbols_[at].weight;
   }
 
-  // Merges the most frequent pair everywhere; false when none is left that is frequent and short enough.
+  // Merges the most frequent pair everywhere; false when none is left that is frequent and short
+  // enough.
   bool merge_best() {
     while (!queue_.empty()) {
       const Candidate best = queue_.top();

@@ -1,5 +1,6 @@
-// The training of byte-pair merges: from counted pieces to a vocabulary and its merges. A pure function; the same
-// pieces in any order give the same result, and the same as the trainer of `tokenizers`.
+// The training of byte-pair merges: from counted pieces to a vocabulary and its merges. A pure
+// function; the same pieces in any order give the same result, and the same as the trainer of
+// `tokenizers`.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ struct TrainedBpe {
   std::vector<Bpe::Merge> merges;
 };
 
-// Each step merges the pair that is seen most often, among equals the one with the smaller ids. Takes time
-// proportional to the merges made, not to corpus times vocabulary: every pair knows where it stands.
+// Each step merges the pair that is seen most often, among equals the one with the smaller ids.
+// Takes time proportional to the merges made, not to corpus times vocabulary: every pair knows
+// where it stands.
 TrainedBpe train_bpe(const std::map<std::string, std::int64_t>& counted_pieces,
                      const BpeTraining& training);
 

@@ -16,7 +16,8 @@ void put(RenderedChat& chat, TokenId token, bool by_assistant) {
 Result<ChatTemplate> ChatTemplate::make(const Tokenizer& tokenizer) {
   ChatTemplate chat(tokenizer);
   const auto start = tokenizer.id_of("<|im_start|>"), end = tokenizer.id_of("<|im_end|>");
-  if (!start || !end) return fail("the tokenizer has no <|im_start|> and <|im_end|>, which ChatML needs");
+  if (!start || !end)
+    return fail("the tokenizer has no <|im_start|> and <|im_end|>, which ChatML needs");
   chat.start_ = *start;
   chat.end_ = *end;
   chat.newline_ = tokenizer.encode("\n");
@@ -48,7 +49,8 @@ void ChatTemplate::append_generation_prompt(RenderedChat& chat) const {
   put(chat, tokenizer_->encode("assistant\n", SpecialText::plain), false);
 }
 
-void ChatTemplate::append_completion(RenderedChat& chat, std::span<const TokenId> completion) const {
+void ChatTemplate::append_completion(RenderedChat& chat,
+                                     std::span<const TokenId> completion) const {
   put(chat, completion, true);
   if (completion.empty() || completion.back() != end_) put(chat, end_, true);
   put(chat, newline_, false);

@@ -1,8 +1,9 @@
 // Chat: ChatML rendered to token ids,
 //   <|im_start|>system\n...<|im_end|>\n<|im_start|>user\n...<|im_end|>\n<|im_start|>assistant\n...<|im_end|>\n
-// with a mask of what the assistant wrote (its text and the <|im_end|> that ends it): what training learns from.
-// Rendering only ever appends: the ids of a conversation are a prefix of the ids of its continuation, and completions
-// go in as the tokens that were sampled, never tokenised anew. Special tokens written out in a message stay plain text.
+// with a mask of what the assistant wrote (its text and the <|im_end|> that ends it): what training
+// learns from. Rendering only ever appends: the ids of a conversation are a prefix of the ids of
+// its continuation, and completions go in as the tokens that were sampled, never tokenised anew.
+// Special tokens written out in a message stay plain text.
 #pragma once
 
 #include <span>
@@ -30,7 +31,8 @@ struct RenderedChat {
 
 class ChatTemplate {
  public:
-  // Fails when the tokenizer lacks <|im_start|> or <|im_end|> as tokens of their own. It must outlive the template.
+  // Fails when the tokenizer lacks <|im_start|> or <|im_end|> as tokens of their own. It must
+  // outlive the template.
   static Result<ChatTemplate> make(const Tokenizer& tokenizer);
 
   RenderedChat render(std::span<const Message> messages) const;
@@ -62,4 +64,5 @@ template <>
 inline constexpr auto tritonsmith::enum_names<tritonsmith::text::Role> =
     tritonsmith::names<tritonsmith::text::Role>({{tritonsmith::text::Role::system, "system"},
                                                  {tritonsmith::text::Role::user, "user"},
-                                                 {tritonsmith::text::Role::assistant, "assistant"}});
+                                                 {tritonsmith::text::Role::assistant,
+                                                  "assistant"}});

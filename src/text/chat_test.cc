@@ -54,7 +54,8 @@ TEST(Chat, KeepsSampledTokensAsTheyAre) {
   const Tokenizer tokenizer = small_tokenizer();
   const auto chatml = ChatTemplate::make(tokenizer);
   ASSERT_TRUE(chatml);
-  const std::vector<TokenId> odd = {*tokenizer.id_of("t"), *tokenizer.id_of("l")};  // "tl" is one token
+  const std::vector<TokenId> odd = {*tokenizer.id_of("t"),
+                                    *tokenizer.id_of("l")};  // "tl" is one token
   RenderedChat chat;
   chatml->append_generation_prompt(chat);
   const std::size_t prompt = chat.tokens.size();

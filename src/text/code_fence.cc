@@ -34,7 +34,8 @@ FenceLine read_fence_line(std::string_view line) {
 }  // namespace
 
 bool CodeFence::is_python() const {
-  constexpr auto kNames = std::to_array<std::string_view>({"", "python", "py", "python3", "triton"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"", "python", "py", "python3", "triton"});
   std::string lower(language);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::find(kNames, lower) != kNames.end();
@@ -49,8 +50,10 @@ std::vector<CodeFence> find_fences(std::string_view text, Span range) {
     if (open.mark == 0 && line.mark != 0) {
       open = line;
       const std::string_view language = line.info.substr(0, line.info.find_first_of(" \t{"));
-      fences.push_back({.whole = {at, range.end}, .inside = {end, range.end}, .language = language});
-    } else if (open.mark != 0 && line.mark == open.mark && line.length >= open.length && line.info.empty()) {
+      fences.push_back(
+          {.whole = {at, range.end}, .inside = {end, range.end}, .language = language});
+    } else if (open.mark != 0 && line.mark == open.mark && line.length >= open.length &&
+               line.info.empty()) {
       fences.back().whole.end = end;
       fences.back().inside.end = at;
       fences.back().closed = true;

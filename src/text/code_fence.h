@@ -1,5 +1,6 @@
-// Code fences of Markdown: three or more backticks or tildes at the beginning of a line, up to a line of at least as
-// many of the same (CommonMark 4.5; fences within lists or quotes are not looked for). Pure; hostile text.
+// Code fences of Markdown: three or more backticks or tildes at the beginning of a line, up to a
+// line of at least as many of the same (CommonMark 4.5; fences within lists or quotes are not
+// looked for). Pure; hostile text.
 #pragma once
 
 #include <string_view>

@@ -105,7 +105,8 @@ class Extraction {
     const auto code_fences = std::ranges::count_if(fences, &CodeFence::is_python);
     if (code_fences > 1)
       return find("several_code_blocks", Severity::reject, "there are several code blocks");
-    if (code_fences == 1) return take_fence(answer, *std::ranges::find_if(fences, &CodeFence::is_python));
+    if (code_fences == 1)
+      return take_fence(answer, *std::ranges::find_if(fences, &CodeFence::is_python));
     if (!answer.tagged || !fences.empty())
       return find("no_code", Severity::reject, "there is no code block");
     take(trimmed(text_, answer.body));
@@ -117,8 +118,9 @@ class Extraction {
            "the code fence is not closed");
       if (!answer.closed) return;
     }
-    const bool alone = is_blank(text_.substr(answer.body.begin, fence.whole.begin - answer.body.begin)) &&
-                       is_blank(text_.substr(fence.whole.end, answer.body.end - fence.whole.end));
+    const bool alone =
+        is_blank(text_.substr(answer.body.begin, fence.whole.begin - answer.body.begin)) &&
+        is_blank(text_.substr(fence.whole.end, answer.body.end - fence.whole.end));
     if (answer.tagged && !alone)
       find("text_around_code", Severity::note, "the answer holds text beside its code");
     take(fence.inside);

@@ -51,8 +51,8 @@ TEST(Extract, KnowsAPlanWhoseOpeningTagStoodInThePrompt) {
 }
 
 TEST(Extract, NeverTakesCodeFromThePlan) {
-  const Kernel kernel =
-      extract_kernel("<think>try <answer>no</answer>\n```python\nno\n```\n</think><answer>yes</answer>");
+  const Kernel kernel = extract_kernel(
+      "<think>try <answer>no</answer>\n```python\nno\n```\n</think><answer>yes</answer>");
   EXPECT_EQ(kernel.source, "yes");
   const Kernel lost = extract_kernel("<think>\n```python\nx = 1\n```\n");
   EXPECT_EQ(lost.source, "");
@@ -60,14 +60,16 @@ TEST(Extract, NeverTakesCodeFromThePlan) {
 }
 
 TEST(Extract, RefusesWhatCanBeReadInTwoWays) {
-  EXPECT_EQ(rules(extract_kernel("<answer>a</answer><answer>b</answer>")), Rules{"several_answers"});
+  EXPECT_EQ(rules(extract_kernel("<answer>a</answer><answer>b</answer>")),
+            Rules{"several_answers"});
   EXPECT_EQ(extract_kernel("<answer>a</answer><answer>b</answer>").source, "");
   EXPECT_EQ(rules(extract_kernel("<answer>\n```\na\n```\n```python\nb\n```\n</answer>")),
             Rules{"several_code_blocks"});
 }
 
 TEST(Extract, DoesNotCountFencesOfOtherLanguages) {
-  const Kernel kernel = extract_kernel("<answer>\n```bash\nls\n```\n```python\nx = 1\n```\n</answer>");
+  const Kernel kernel =
+      extract_kernel("<answer>\n```bash\nls\n```\n```python\nx = 1\n```\n</answer>");
   EXPECT_EQ(kernel.source, "x = 1\n");
   EXPECT_EQ(rules(kernel), Rules{"text_around_code"});
 }
@@ -99,7 +101,8 @@ TEST(Extract, GivesTheTokensThatCoverPlanAndCode) {
   const auto begin_of = [&](std::size_t i) { return i == 0 ? 0 : decoded.token_ends[i - 1]; };
   for (std::size_t i = 0; i < decoded.token_ends.size(); ++i) {
     const bool inside = i >= kernel.code_tokens.begin && i < kernel.code_tokens.end;
-    const bool shares = begin_of(i) < kernel.code_bytes.end && decoded.token_ends[i] > kernel.code_bytes.begin;
+    const bool shares =
+        begin_of(i) < kernel.code_bytes.end && decoded.token_ends[i] > kernel.code_bytes.begin;
     EXPECT_EQ(inside, shares) << i;
   }
   EXPECT_LE(kernel.plan_tokens.end, kernel.code_tokens.begin);
@@ -107,17 +110,19 @@ TEST(Extract, GivesTheTokensThatCoverPlanAndCode) {
 
 RC_GTEST_PROP(Extract, SourceIsAlwaysWhatStandsAtItsSpanAndMissingOnesAreExplained, ()) {
   const auto pieces = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-      "<thinking>", "</thinking>", "<think>", "</think>", "<answer>", "</answer>", "\n```python\n", "\n```\n",
-      "```", "~~~~", "\n", " ", "x = 1", "é"));
+      "<thinking>", "</thinking>", "<think>", "</think>", "<answer>", "</answer>", "\n```python\n",
+      "\n```\n", "```", "~~~~", "\n", " ", "x = 1", "é"));
   std::string text;
   for (const std::string& piece : pieces) text += piece;
   const Kernel kernel = extract_kernel(text);
   RC_ASSERT(kernel.code_bytes.end <= text.size() && kernel.plan_bytes.end <= text.size());
-  RC_ASSERT(kernel.source == text.substr(kernel.code_bytes.begin, kernel.code_bytes.end - kernel.code_bytes.begin));
+  RC_ASSERT(kernel.source ==
+            text.substr(kernel.code_bytes.begin, kernel.code_bytes.end - kernel.code_bytes.begin));
   const bool rejected = std::ranges::any_of(
       kernel.findings, [](const Finding& f) { return f.severity == Severity::reject; });
   RC_ASSERT(rejected == kernel.source.empty());
-  RC_ASSERT(kernel.source.empty() || kernel.plan_bytes.empty() || kernel.plan_bytes.end <= kernel.code_bytes.begin);
+  RC_ASSERT(kernel.source.empty() || kernel.plan_bytes.empty() ||
+            kernel.plan_bytes.end <= kernel.code_bytes.begin);
 }
 
 }  // namespace

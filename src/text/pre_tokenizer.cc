@@ -72,7 +72,8 @@ Status PreTokenizer::add_step(const Json& json) {
                       .behavior = individual ? Behavior::isolated : Behavior::contiguous});
     return ok();
   }
-  return fail("pre_tokenizer: '{}' is not supported (Sequence, Split, Digits and ByteLevel are)", type);
+  return fail("pre_tokenizer: '{}' is not supported (Sequence, Split, Digits and ByteLevel are)",
+              type);
 }
 
 Status PreTokenizer::add_split(const Json& json) {
@@ -81,8 +82,10 @@ Status PreTokenizer::add_split(const Json& json) {
   const std::string behavior = reader.string("behavior");
   Step step{.invert = reader.boolean("invert", false)};
   TRY(reader.status());
-  const auto known = std::ranges::find(kBehaviors, behavior, [](const auto& b) { return b.second; });
-  if (known == std::end(kBehaviors)) return fail("pre_tokenizer: behavior '{}' is unknown", behavior);
+  const auto known =
+      std::ranges::find(kBehaviors, behavior, [](const auto& b) { return b.second; });
+  if (known == std::end(kBehaviors))
+    return fail("pre_tokenizer: behavior '{}' is unknown", behavior);
   step.behavior = known->first;
   const bool is_regex = pattern.has("Regex");
   const std::string text = pattern.string(is_regex ? "Regex" : "String");
@@ -131,12 +134,18 @@ void PreTokenizer::split(const Step& step, std::string_view piece,
   std::vector<Section> sections = sections_of(piece, step.pattern.front(), step.invert);
   const auto match_after_text = [](bool matched, bool before) { return matched && !before; };
   switch (step.behavior) {
-    case Behavior::isolated: break;
-    case Behavior::removed: std::erase_if(sections, [](const Section& s) { return s.matched; }); break;
-    case Behavior::contiguous:
-      sections = fold(std::move(sections), [](bool matched, bool before) { return matched == before; });
+    case Behavior::isolated:
       break;
-    case Behavior::merged_with_previous: sections = fold(std::move(sections), match_after_text); break;
+    case Behavior::removed:
+      std::erase_if(sections, [](const Section& s) { return s.matched; });
+      break;
+    case Behavior::contiguous:
+      sections =
+          fold(std::move(sections), [](bool matched, bool before) { return matched == before; });
+      break;
+    case Behavior::merged_with_previous:
+      sections = fold(std::move(sections), match_after_text);
+      break;
     case Behavior::merged_with_next:
       std::ranges::reverse(sections);
       sections = fold(std::move(sections), match_after_text);

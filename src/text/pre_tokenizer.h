@@ -1,5 +1,6 @@
-// PreTokenizer: cuts text into the pieces that BPE works on, as the "pre_tokenizer" of a tokenizer.json says: any
-// sequence of Split and Digits that ends in ByteLevel. Immutable once made; any thread.
+// PreTokenizer: cuts text into the pieces that BPE works on, as the "pre_tokenizer" of a
+// tokenizer.json says: any sequence of Split and Digits that ends in ByteLevel. Immutable once
+// made; any thread.
 #pragma once
 
 #include <deque>
@@ -12,7 +13,8 @@
 
 namespace tritonsmith::text {
 
-// Pieces in order; they point into the text that was cut, or into `owned` where a step put a space in front.
+// Pieces in order; they point into the text that was cut, or into `owned` where a step put a space
+// in front.
 struct Pieces {
   std::vector<std::string_view> pieces;
   std::deque<std::string> owned;

@@ -6,8 +6,9 @@
 namespace tritonsmith::text {
 namespace {
 
-// What each general category has in Unicode 16 beyond 14, found by matching every code point with `tokenizers`
-// 0.23.2 and with PCRE2 10.42. Categories not listed have nothing new. (U+1171E moved from Mn to Mc.)
+// What each general category has in Unicode 16 beyond 14, found by matching every code point with
+// `tokenizers` 0.23.2 and with PCRE2 10.42. Categories not listed have nothing new. (U+1171E moved
+// from Mn to Mc.)
 struct Category {
   std::string_view name, additions;
 };
@@ -15,7 +16,8 @@ constexpr auto kCategories = std::to_array<Category>(
     {{"Lu", R"(\x{1C89}\x{A7CB}-\x{A7CC}\x{A7DA}\x{A7DC}\x{10D50}-\x{10D65})"},
      {"Ll", R"(\x{1C8A}\x{A7CD}\x{A7DB}\x{10D70}-\x{10D85}\x{1DF25}-\x{1DF2A})"},
      {"Lt", ""},
-     {"Lm", R"(\x{10D4E}\x{10D6F}\x{16D40}-\x{16D42}\x{16D6B}-\x{16D6C}\x{1E030}-\x{1E06D}\x{1E4EB})"},
+     {"Lm",
+      R"(\x{10D4E}\x{10D6F}\x{16D40}-\x{16D42}\x{16D6B}-\x{16D6C}\x{1E030}-\x{1E06D}\x{1E4EB})"},
      {"Lo",
       R"(\x{105C0}-\x{105F3}\x{10D4A}-\x{10D4D}\x{10D4F}\x{10EC2}-\x{10EC4}\x{1123F}-\x{11240})"
       R"(\x{11380}-\x{11389}\x{1138B}\x{1138E}\x{11390}-\x{113B5}\x{113B7}\x{113D1}\x{113D3})"
@@ -56,7 +58,8 @@ constexpr auto kCategories = std::to_array<Category>(
       R"(\x{1FAAD}-\x{1FAAF}\x{1FABB}-\x{1FABF}\x{1FAC6}\x{1FACE}-\x{1FACF}\x{1FADA}-\x{1FADC})"
       R"(\x{1FADF}\x{1FAE8}-\x{1FAE9}\x{1FAF7}-\x{1FAF8}\x{1FBCB}-\x{1FBEF})"}});
 
-// The inside of a class for a general category ("Lu") or a group of them ("L"); empty where it is neither.
+// The inside of a class for a general category ("Lu") or a group of them ("L"); empty where it is
+// neither.
 std::string category_members(std::string_view name) {
   std::string additions;
   bool known = false;
@@ -129,21 +132,28 @@ class Translator {
     if (kind == 'p' || kind == 'P') return property();
     if (kind == 'u') return code_point();
     if (std::string_view("nrtfvx").find(kind) != std::string_view::npos ||
-        (static_cast<unsigned char>(kind) < 0x80 && std::isalnum(static_cast<unsigned char>(kind)) == 0)) {
+        (static_cast<unsigned char>(kind) < 0x80 &&
+         std::isalnum(static_cast<unsigned char>(kind)) == 0)) {
       take(2);
       return ok();
     }
     rest_.remove_prefix(2);
     switch (kind) {
-      case 's': return put_members("\\p{White_Space}", false);
+      case 's':
+        return put_members("\\p{White_Space}", false);
       case 'S':
         out_ += "\\P{White_Space}";
         return ok();
-      case 'd': return put_members(category_members("Nd"), false);
-      case 'D': return put_members(category_members("Nd"), true);
-      case 'w': return put_members(word_members(), false);
-      case 'W': return put_members(word_members(), true);
-      default: return refuse(fmt::format("'\\{}'", kind));
+      case 'd':
+        return put_members(category_members("Nd"), false);
+      case 'D':
+        return put_members(category_members("Nd"), true);
+      case 'w':
+        return put_members(word_members(), false);
+      case 'W':
+        return put_members(word_members(), true);
+      default:
+        return refuse(fmt::format("'\\{}'", kind));
     }
   }
 

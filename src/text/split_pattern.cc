@@ -15,15 +15,15 @@ template <typename T, void (*free_it)(T*)>
 struct Freer {
   void operator()(T* item) const { free_it(item); }
 };
-using CompileContext =
-    std::unique_ptr<pcre2_compile_context,
-                    Freer<pcre2_compile_context, pcre2_compile_context_free>>;
+using CompileContext = std::unique_ptr<pcre2_compile_context,
+                                       Freer<pcre2_compile_context, pcre2_compile_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Freer<pcre2_match_data, pcre2_match_data_free>>;
 using MatchContext =
     std::unique_ptr<pcre2_match_context, Freer<pcre2_match_context, pcre2_match_context_free>>;
 using JitStack = std::unique_ptr<pcre2_jit_stack, Freer<pcre2_jit_stack, pcre2_jit_stack_free>>;
 
-// What one search needs beside the program; one per thread, since making them costs more than a short search.
+// What one search needs beside the program; one per thread, since making them costs more than a
+// short search.
 struct SearchState {
   MatchData match{pcre2_match_data_create(32, nullptr)};
   MatchContext context{pcre2_match_context_create(nullptr)};
@@ -54,7 +54,8 @@ Result<SplitPattern> SplitPattern::from_regex(std::string_view pattern) {
 Result<SplitPattern> SplitPattern::from_literal(std::string_view literal) {
   std::string escaped;
   for (const char c : literal) {
-    const bool plain = static_cast<unsigned char>(c) >= 0x80 || std::isalnum(static_cast<unsigned char>(c)) != 0;
+    const bool plain =
+        static_cast<unsigned char>(c) >= 0x80 || std::isalnum(static_cast<unsigned char>(c)) != 0;
     if (!plain) escaped += '\\';
     escaped += c;
   }
@@ -68,9 +69,9 @@ Result<SplitPattern> SplitPattern::compile(const std::string& pcre2_pattern,
   auto code = std::make_shared<Code>();
   int error = 0;
   std::size_t offset = 0;
-  code->program = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pcre2_pattern.data()),
-                                pcre2_pattern.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE,
-                                &error, &offset, context.get());
+  code->program =
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pcre2_pattern.data()), pcre2_pattern.size(),
+                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE, &error, &offset, context.get());
   if (code->program == nullptr) {
     std::array<PCRE2_UCHAR, 200> message{};
     pcre2_get_error_message(error, message.data(), message.size());
@@ -90,9 +91,9 @@ std::vector<ByteRange> SplitPattern::find_all(std::string_view text) const {
   std::vector<ByteRange> found;
   std::size_t from = 0;
   while (from < text.size()) {
-    const int count = pcre2_match(code_->program, reinterpret_cast<PCRE2_SPTR>(text.data()),
-                                  text.size(), from, PCRE2_NO_UTF_CHECK, state.match.get(),
-                                  state.context.get());
+    const int count =
+        pcre2_match(code_->program, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+                    PCRE2_NO_UTF_CHECK, state.match.get(), state.context.get());
     if (count == PCRE2_ERROR_NOMATCH) break;
     CHECK(count > 0, "PCRE2 stopped with error {}", count);
     const std::size_t* ends = pcre2_get_ovector_pointer(state.match.get());

@@ -1,5 +1,6 @@
-// SplitPattern: a compiled regular expression that finds the pieces of a text before BPE. Immutable once made, so any
-// number of threads may search with it. Compiling fails on patterns that cannot be matched as `tokenizers` would.
+// SplitPattern: a compiled regular expression that finds the pieces of a text before BPE. Immutable
+// once made, so any number of threads may search with it. Compiling fails on patterns that cannot
+// be matched as `tokenizers` would.
 #pragma once
 
 #include <memory>

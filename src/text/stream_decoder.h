@@ -1,5 +1,6 @@
-// StreamDecoder: turns tokens into text as they come, giving out whole characters only. The text of all pushes and
-// finish() together is what Tokenizer::decode gives for all tokens at once. One thread per decoder.
+// StreamDecoder: turns tokens into text as they come, giving out whole characters only. The text of
+// all pushes and finish() together is what Tokenizer::decode gives for all tokens at once. One
+// thread per decoder.
 #pragma once
 
 #include <span>
@@ -25,7 +26,8 @@ class StreamDecoder {
   std::string held_;
 };
 
-// A text with the byte at which each token's share of it ends. A character made of several tokens belongs to the last.
+// A text with the byte at which each token's share of it ends. A character made of several tokens
+// belongs to the last.
 struct DecodedText {
   std::string text;
   std::vector<std::size_t> token_ends;

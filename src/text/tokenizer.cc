@@ -57,9 +57,9 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text, SpecialText specia
       if (inner.token != nullptr)
         ids.push_back(inner.token->id);
       else
-        encode_ordinary(std::string_view(normal).substr(inner.range.begin,
-                                                        inner.range.end - inner.range.begin),
-                        ids);
+        encode_ordinary(
+            std::string_view(normal).substr(inner.range.begin, inner.range.end - inner.range.begin),
+            ids);
     }
   }
   return ids;

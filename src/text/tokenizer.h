@@ -1,6 +1,7 @@
-// Tokenizer: byte-level BPE as Hugging Face's tokenizer.json describes it (the Qwen and Llama 3 families), encoding and
-// decoding exactly as the package `tokenizers` does with the same file; tools and tests compare them. Made once,
-// then read by any thread. Files that ask for something unsupported are refused with one line that names it.
+// Tokenizer: byte-level BPE as Hugging Face's tokenizer.json describes it (the Qwen and Llama 3
+// families), encoding and decoding exactly as the package `tokenizers` does with the same file;
+// tools and tests compare them. Made once, then read by any thread. Files that ask for something
+// unsupported are refused with one line that names it.
 //
 //   text -> added tokens -> NFC -> pieces (PreTokenizer) -> bytes -> merges (Bpe) -> ids
 #pragma once
@@ -43,11 +44,12 @@ inline constexpr auto tritonsmith::enum_names<tritonsmith::text::PieceRule> =
 namespace tritonsmith::text {
 
 struct TokenizerTraining {
-  int vocabulary_size = 2048;            // added tokens and the 256 bytes included
-  std::vector<AddedToken> added_tokens;  // get the first ids, in this order; their own ids are ignored
+  int vocabulary_size = 2048;  // added tokens and the 256 bytes included
+  std::vector<AddedToken>
+      added_tokens;  // get the first ids, in this order; their own ids are ignored
   PieceRule pieces = PieceRule::qwen2;
-  bool nfc = false;             // normalise as Qwen does
-  int min_count = 2;            // pairs seen less often are not merged
+  bool nfc = false;   // normalise as Qwen does
+  int min_count = 2;  // pairs seen less often are not merged
   int max_token_bytes = 1 << 20;
 };
 
@@ -56,7 +58,8 @@ class Tokenizer {
   static Result<Tokenizer> from_file(const std::filesystem::path& path);
   static Result<Tokenizer> from_json(std::string_view json);
   // The same corpus and settings give the same tokenizer on every machine.
-  static Result<Tokenizer> train(std::span<const std::string> corpus, const TokenizerTraining& training);
+  static Result<Tokenizer> train(std::span<const std::string> corpus,
+                                 const TokenizerTraining& training);
 
   std::string to_json() const;
   Status save(const std::filesystem::path& path) const;
@@ -69,7 +72,8 @@ class Tokenizer {
 
   // Valid UTF-8; what is not becomes U+FFFD. Ids that no token has are left out.
   std::string decode(std::span<const TokenId> ids, SkipSpecial skip = SkipSpecial::no) const;
-  // The bytes that a token stands for, perhaps not a whole character; empty for ids that no token has.
+  // The bytes that a token stands for, perhaps not a whole character; empty for ids that no token
+  // has.
   const std::string& bytes_of(TokenId id) const;
   bool is_special(TokenId id) const;
 

@@ -1,5 +1,5 @@
-// Tokenizer's way from and to tokenizer.json. Parts that only describe (normalizer, pre_tokenizer, post_processor,
-// decoder) are kept as they were read and written back unchanged.
+// Tokenizer's way from and to tokenizer.json. Parts that only describe (normalizer, pre_tokenizer,
+// post_processor, decoder) are kept as they were read and written back unchanged.
 #include <algorithm>
 
 #include "text/byte_alphabet.h"
@@ -22,12 +22,8 @@ Result<AddedToken> read_added_token(const Json& json) {
 }
 
 nlohmann::ordered_json write_added_token(const AddedToken& token) {
-  return {{"id", token.id},
-          {"content", token.content},
-          {"single_word", token.single_word},
-          {"lstrip", token.lstrip},
-          {"rstrip", token.rstrip},
-          {"normalized", token.normalized},
+  return {{"id", token.id},          {"content", token.content}, {"single_word", token.single_word},
+          {"lstrip", token.lstrip},  {"rstrip", token.rstrip},   {"normalized", token.normalized},
           {"special", token.special}};
 }
 
@@ -76,10 +72,12 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view json_text) {
     return fail("'truncation' and 'padding' are not supported: set them to null");
   Tokenizer tokenizer;
   TRY_ASSIGN(tokenizer.bpe_, Bpe::from_json(reader.object("model")));
-  TRY_ASSIGN(tokenizer.pre_tokenizer_,
-             PreTokenizer::from_json(json.contains("pre_tokenizer") ? json["pre_tokenizer"] : Json()));
+  TRY_ASSIGN(
+      tokenizer.pre_tokenizer_,
+      PreTokenizer::from_json(json.contains("pre_tokenizer") ? json["pre_tokenizer"] : Json()));
   TRY(tokenizer.read_normalizer(reader.has("normalizer") ? json["normalizer"] : Json()));
-  TRY(tokenizer.read_post_processor(reader.has("post_processor") ? json["post_processor"] : Json()));
+  TRY(tokenizer.read_post_processor(reader.has("post_processor") ? json["post_processor"]
+                                                                 : Json()));
   TRY(tokenizer.read_added_tokens(reader.array("added_tokens")));
   tokenizer.decoder_ = reader.object("decoder");
   TRY(reader.status());
@@ -97,8 +95,8 @@ Status Tokenizer::read_added_tokens(const Json& json) {
     TRY_ASSIGN(AddedToken token, read_added_token(item));
     const TokenId expected = expected_id(token, bpe_, largest);
     if (token.id != expected)
-      return fail("added_tokens: '{}' has id {}, but its place gives it {}", token.content, token.id,
-                  expected);
+      return fail("added_tokens: '{}' has id {}, but its place gives it {}", token.content,
+                  token.id, expected);
     largest = std::max(largest, token.id);
     added_tokens_.push_back(std::move(token));
   }
@@ -137,7 +135,8 @@ Status Tokenizer::read_post_processor(const Json& post_processor) {
     TRY_WITHIN("post_processor", reader.status());
     if (type == "ByteLevel") continue;  // trims offsets only
     if (type != "TemplateProcessing")
-      return fail("post_processor: '{}' is not supported (ByteLevel and TemplateProcessing are)", type);
+      return fail("post_processor: '{}' is not supported (ByteLevel and TemplateProcessing are)",
+                  type);
     TRY_ASSIGN(const Frame frame, read_template(step));
     prefix_.insert(prefix_.begin(), frame.prefix.begin(), frame.prefix.end());
     suffix_.insert(suffix_.end(), frame.suffix.begin(), frame.suffix.end());
@@ -148,7 +147,8 @@ Status Tokenizer::read_post_processor(const Json& post_processor) {
 std::string Tokenizer::to_json() const {
   using Ordered = nlohmann::ordered_json;
   Ordered merges = Ordered::array(), added = Ordered::array();
-  Ordered::object_t vocabulary;  // in the order of ids; filled as a vector, since the map's own insert searches
+  Ordered::object_t
+      vocabulary;  // in the order of ids; filled as a vector, since the map's own insert searches
   for (std::size_t id = 0; id < bpe_.tokens().size(); ++id)
     if (!bpe_.tokens()[id].empty())
       static_cast<Ordered::object_t::Container&>(vocabulary).emplace_back(bpe_.tokens()[id], id);

@@ -76,7 +76,8 @@ TEST(Tokenizer, ReadsSpecialTokensInTextOnlyWhenAsked) {
 }
 
 TEST(Tokenizer, RefusesFilesItWouldReadOtherwise) {
-  EXPECT_EQ(refusal({{"model", {{"type", "Unigram"}}}}), "model: 'Unigram' is not supported, only BPE");
+  EXPECT_EQ(refusal({{"model", {{"type", "Unigram"}}}}),
+            "model: 'Unigram' is not supported, only BPE");
   EXPECT_EQ(refusal({{"model", {{"dropout", 0.1}}}}), "model: 'dropout' is not supported");
   EXPECT_EQ(refusal({{"normalizer", {{"type", "Lowercase"}}}}),
             "normalizer: 'Lowercase' is not supported, only NFC");

@@ -1,5 +1,5 @@
-// Tokenizer::train: counts the pieces of a corpus, trains the merges, and describes the result as a tokenizer.json
-// that `tokenizers` reads as it stands.
+// Tokenizer::train: counts the pieces of a corpus, trains the merges, and describes the result as a
+// tokenizer.json that `tokenizers` reads as it stands.
 #include <map>
 
 #include "text/bpe_trainer.h"
@@ -13,7 +13,8 @@ constexpr std::string_view kQwen2Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kLlama3Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-// The newlines go with the line that follows, so that a token may hold an indentation and what it introduces.
+// The newlines go with the line that follows, so that a token may hold an indentation and what it
+// introduces.
 constexpr std::string_view kLinesPattern = R"(\n*[^\n]+|\n+)";
 
 Json byte_level(bool use_regex) {
@@ -33,11 +34,16 @@ Json split_then_bytes(std::string_view pattern) {
 
 Json pre_tokenizer_of(PieceRule rule) {
   switch (rule) {
-    case PieceRule::qwen2: return split_then_bytes(kQwen2Pattern);
-    case PieceRule::llama3: return split_then_bytes(kLlama3Pattern);
-    case PieceRule::gpt2: return byte_level(true);
-    case PieceRule::lines: return split_then_bytes(kLinesPattern);
-    case PieceRule::whole: return byte_level(false);
+    case PieceRule::qwen2:
+      return split_then_bytes(kQwen2Pattern);
+    case PieceRule::llama3:
+      return split_then_bytes(kLlama3Pattern);
+    case PieceRule::gpt2:
+      return byte_level(true);
+    case PieceRule::lines:
+      return split_then_bytes(kLinesPattern);
+    case PieceRule::whole:
+      return byte_level(false);
   }
   return {};
 }
@@ -49,7 +55,8 @@ Status check_training(const TokenizerTraining& training) {
                 training.vocabulary_size, least);
   for (const AddedToken& token : training.added_tokens)
     if (token.content.size() < 2 || repair_utf8(token.content) != token.content)
-      return fail("an added token must be valid UTF-8 of at least two bytes, '{}' is not", token.content);
+      return fail("an added token must be valid UTF-8 of at least two bytes, '{}' is not",
+                  token.content);
   return ok();
 }
 

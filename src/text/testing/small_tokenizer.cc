@@ -7,7 +7,8 @@ namespace tritonsmith::text {
 Tokenizer small_tokenizer(PieceRule pieces) {
   const std::vector<std::string> corpus(
       3,
-      "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(x_ptr, n, BLOCK: tl.constexpr):\n"
+      "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(x_ptr, n, BLOCK: "
+      "tl.constexpr):\n"
       "    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    mask = offsets < n\n"
       "    x = tl.load(x_ptr + offsets, mask=mask)\n    tl.store(x_ptr + offsets, x, mask=mask)\n");
   TokenizerTraining training{.vocabulary_size = 500, .pieces = pieces};

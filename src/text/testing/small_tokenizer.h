@@ -5,7 +5,8 @@
 
 namespace tritonsmith::text {
 
-// Has <|endoftext|>, <|im_start|> and <|im_end|> as special tokens and the tags of answers as added ones.
+// Has <|endoftext|>, <|im_start|> and <|im_end|> as special tokens and the tags of answers as added
+// ones.
 Tokenizer small_tokenizer(PieceRule pieces = PieceRule::lines);
 
 }  // namespace tritonsmith::text

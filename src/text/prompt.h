@@ -1,0 +1,55 @@
+// Prompts: the conversation that asks a model for the kernel of a task. Two kinds, as in
+// KernelTune's data sets: implementation ("write a kernel for this operation", from the task's
+// instruction and the shapes of its inputs) and conversion ("turn this module into a Triton
+// kernel", from its source). Two styles: full explains the interface and the form of the answer;
+// compact is for small models trained here, which learn both from examples, and holds what differs
+// between tasks only. Pure functions; the same task and config give the same prompt.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config.h"
+#include "data/task.h"
+#include "text/chat.h"
+
+namespace tritonsmith::text {
+
+// automatic: implementation where the task has an instruction, else conversion.
+enum class PromptKind { automatic, implementation, conversion };
+enum class PromptStyle { full, compact };
+
+}  // namespace tritonsmith::text
+
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::text::PromptKind> =
+    tritonsmith::names<tritonsmith::text::PromptKind>(
+        {{tritonsmith::text::PromptKind::automatic, "automatic"},
+         {tritonsmith::text::PromptKind::implementation, "implementation"},
+         {tritonsmith::text::PromptKind::conversion, "conversion"}});
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::text::PromptStyle> =
+    tritonsmith::names<tritonsmith::text::PromptStyle>(
+        {{tritonsmith::text::PromptStyle::full, "full"},
+         {tritonsmith::text::PromptStyle::compact, "compact"}});
+
+namespace tritonsmith::text {
+
+struct PromptConfig {
+  PromptKind kind = PromptKind::automatic;
+  PromptStyle style = PromptStyle::full;
+  std::string system;  // empty: no system message
+  static Fields<PromptConfig> fields();
+};
+
+// A task without an instruction is always a conversion.
+std::vector<Message> prompt_for(const Task& task, const PromptConfig& config);
+
+// Parts of a task's source, found by lines alone (the source may be anything):
+// what the inputs are: get_inputs, get_init_inputs and the constants beside them;
+std::string input_facts(std::string_view source);
+// the source without imports, comments and empty lines.
+std::string without_padding(std::string_view source);
+
+}  // namespace tritonsmith::text
