@@ -1,0 +1,21 @@
+// RewardConfig: what each term of the reward is worth, and when a stage of execution counts as
+// learnt.
+#pragma once
+
+#include "base/config.h"
+
+namespace tritonsmith::reward {
+
+struct RewardConfig {
+  double format = 0.1;  // kernel-coder: the completion has its plan and its answer in tags
+  double similarity =
+      0.0;                // kernel-coder: likeness to a reference solution, where the task has one
+  double compiled = 0.2;  // KernelTune's stages
+  double correct = 1.0;
+  double saturation_begin = 0.85;  // from this moving rate on, format and compiled pay less,
+  double saturation_end = 0.97;    // from this one on nothing
+  double rate_memory = 0.9;        // how much of the moving rate a step keeps
+  static Fields<RewardConfig> fields();
+};
+
+}  // namespace tritonsmith::reward

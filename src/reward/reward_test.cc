@@ -1,0 +1,132 @@
+// Exactness of similarity against difflib is tested by compare/compare_similarity.py.
+#include <gtest/gtest.h>
+
+#include "reward/similarity.h"
+#include "reward/terms.h"
+
+namespace tritonsmith::reward {
+namespace {
+
+Kernel good_kernel() {
+  return {.source = "x = 1\n", .code_bytes = {40, 46}, .plan_bytes = {10, 20}};
+}
+Verdict reached(bool compiled, bool accepted) {
+  Verdict verdict;
+  verdict.compiled = compiled;
+  verdict.correct = verdict.accepted = accepted;
+  return verdict;
+}
+double value_of(const Reward& reward, std::string_view name) {
+  for (const RewardTerm& term : reward.terms)
+    if (term.name == name) return term.value;
+  return -1;
+}
+double weight_of(const Reward& reward, std::string_view name) {
+  for (const RewardTerm& term : reward.terms)
+    if (term.name == name) return term.weight;
+  return -1;
+}
+constexpr RewardConfig kConfig;
+
+TEST(Score, SumsItsTerms) {
+  const auto reward = score({good_kernel(), reached(true, true)}, kConfig, {});
+  ASSERT_TRUE(reward);
+  EXPECT_DOUBLE_EQ(reward->total, kConfig.format + kConfig.compiled + kConfig.correct);
+}
+
+TEST(Score, PaysForExecutionOnlyWhenAccepted) {
+  Verdict verdict = reached(true, false);
+  verdict.correct = true;  // right, but not accepted
+  EXPECT_EQ(value_of(*score({good_kernel(), verdict}, kConfig, {}), "correct"), 0);
+}
+
+TEST(Score, PaysNothingForCompilingWhatCheats) {
+  Verdict verdict = reached(true, false);
+  verdict.findings = {{"no_launch", Severity::reject, 1, ""}};
+  EXPECT_EQ(value_of(*score({good_kernel(), verdict}, kConfig, {}), "compiled"), 0);
+  verdict.findings[0].severity = Severity::warn;
+  EXPECT_EQ(value_of(*score({good_kernel(), verdict}, kConfig, {}), "compiled"), 1);
+}
+
+TEST(Score, IsNotThereForFaultsOfOurs) {
+  Verdict verdict = reached(false, false);
+  verdict.fault = Fault::infrastructure;
+  EXPECT_FALSE(score({good_kernel(), verdict}, kConfig, {}));
+  verdict.fault = Fault::candidate;
+  EXPECT_TRUE(score({good_kernel(), verdict}, kConfig, {}));
+}
+
+TEST(Score, CountsSimilarityOnlyWhereThereIsAReference) {
+  RewardConfig config;
+  config.similarity = 0.5;
+  EXPECT_EQ(value_of(*score({good_kernel(), reached(false, false)}, config, {}), "similarity"), -1);
+  const auto reward = score({good_kernel(), reached(false, false), "x = 1\n"}, config, {});
+  EXPECT_EQ(value_of(*reward, "similarity"), 1);
+}
+
+TEST(Format, WantsPlanThenAnswer) {
+  EXPECT_EQ(format_value(good_kernel()), 1);
+  Kernel no_answer = good_kernel();
+  no_answer.findings = {{"no_answer", Severity::note, 0, ""}};
+  EXPECT_EQ(format_value(no_answer), 0.5);
+  Kernel no_plan = good_kernel();
+  no_plan.plan_bytes = {};
+  EXPECT_EQ(format_value(no_plan), 0);
+}
+
+TEST(Stages, StopPayingWhenSaturated) {
+  StageState state;
+  const std::vector<Reward> all_compile(
+      8, *score({good_kernel(), reached(true, false)}, kConfig, state));
+  EXPECT_EQ(weight_of(all_compile[0], "compiled"), kConfig.compiled);
+  for (int step = 0; step < 3; ++step) state.observe(all_compile, kConfig);
+  EXPECT_DOUBLE_EQ(state.compiled_rate(), 1);
+  const auto reward = score({good_kernel(), reached(true, true)}, kConfig, state);
+  EXPECT_EQ(weight_of(*reward, "compiled"), 0);
+  EXPECT_EQ(weight_of(*reward, "format"), 0);
+  EXPECT_EQ(weight_of(*reward, "correct"), kConfig.correct) << "the last stage always pays";
+}
+
+TEST(Stages, PayAgainWhenUnlearnt) {
+  StageState state;
+  const std::vector<Reward> good(4, *score({good_kernel(), reached(true, false)}, kConfig, state));
+  const std::vector<Reward> bad(4, *score({Kernel{}, reached(false, false)}, kConfig, state));
+  for (int step = 0; step < 50; ++step) state.observe(good, kConfig);
+  for (int step = 0; step < 50; ++step) state.observe(bad, kConfig);
+  EXPECT_EQ(pay_factor(state.compiled_rate(), kConfig), 1);
+}
+
+TEST(Stages, FadeOutOnAStraightLine) {
+  const RewardConfig config{.saturation_begin = 0.5, .saturation_end = 0.9};
+  EXPECT_EQ(pay_factor(0.5, config), 1);
+  EXPECT_DOUBLE_EQ(pay_factor(0.7, config), 0.5);
+  EXPECT_EQ(pay_factor(0.9, config), 0);
+}
+
+TEST(Stages, ComeBackFromTheirJsonBitForBit) {
+  StageState state;
+  std::vector<Reward> rewards(3, *score({good_kernel(), reached(true, false)}, kConfig, state));
+  rewards.push_back(*score({Kernel{}, reached(false, false)}, kConfig, state));
+  for (int step = 0; step < 7; ++step) state.observe(rewards, kConfig);
+  const auto again = stage_state_from_json(*parse_json(to_line(to_json(state))));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, state);
+}
+
+TEST(Similarity, KnowsTheAnswersOfDifflib) {
+  EXPECT_EQ(similarity("", ""), 1.0);
+  EXPECT_EQ(similarity("abc", ""), 0.0);
+  EXPECT_EQ(similarity("abcd", "bcde"), 0.75);
+  EXPECT_EQ(similarity("qabxcd", "abycdf"), 2.0 * 4 / 12);
+  EXPECT_EQ(similarity("aé", "é"), 2.0 / 3) << "characters, not bytes";
+}
+
+TEST(Similarity, LetsFrequentCharactersExtendButNotBeginAMatch) {
+  const std::string many(300, 'a');
+  EXPECT_EQ(similarity("x" + many, many), 0.0)
+      << "all of b is too frequent, and nothing matches at the start";
+  EXPECT_EQ(similarity(many + "x", many), 600.0 / 601);
+}
+
+}  // namespace
+}  // namespace tritonsmith::reward

@@ -1,0 +1,59 @@
+#include "reward/terms.h"
+
+#include <algorithm>
+
+#include "reward/similarity.h"
+
+namespace tritonsmith::reward {
+namespace {
+
+bool has_finding(const Kernel& kernel, std::string_view rule) {
+  return std::ranges::find(kernel.findings, rule, &Finding::rule) != kernel.findings.end();
+}
+
+}  // namespace
+
+Fields<RewardConfig> RewardConfig::fields() {
+  return {field("format", &RewardConfig::format, "weight of plan and answer in their tags",
+                at_least(0.0)),
+          field("similarity", &RewardConfig::similarity,
+                "weight of likeness to a reference solution", at_least(0.0)),
+          field("compiled", &RewardConfig::compiled, "weight of compiling", at_least(0.0)),
+          field("correct", &RewardConfig::correct, "weight of being accepted", at_least(0.0)),
+          field("saturation_begin", &RewardConfig::saturation_begin,
+                "moving rate from which format and compiled pay less", between(0.0, 2.0)),
+          field("saturation_end", &RewardConfig::saturation_end,
+                "moving rate from which they pay nothing", between(0.0, 2.0)),
+          field("rate_memory", &RewardConfig::rate_memory,
+                "share of the moving rate that a step keeps", between(0.0, 0.9999))};
+}
+
+double format_value(const Kernel& kernel) {
+  const bool has_plan = !kernel.plan_bytes.empty() && !has_finding(kernel, "unclosed_thinking");
+  const bool has_answer = !kernel.source.empty() && !has_finding(kernel, "no_answer") &&
+                          !has_finding(kernel, "unclosed_answer");
+  if (!has_plan) return 0;
+  return has_answer ? 1 : 0.5;
+}
+
+std::optional<Reward> score(const ScoreInput& input, const RewardConfig& config,
+                            const StageState& state) {
+  const Verdict& verdict = input.verdict;
+  if (verdict.fault == Fault::infrastructure) return std::nullopt;
+  const bool honest = !has_rejecting_finding(verdict);
+  Reward reward;
+  const auto add = [&](std::string name, double value, double weight) {
+    reward.terms.push_back({std::move(name), value, weight});
+  };
+  add("format", format_value(input.kernel),
+      config.format * pay_factor(state.format_rate(), config));
+  if (config.similarity > 0 && input.reference)
+    add("similarity", similarity(input.kernel.source, *input.reference), config.similarity);
+  add("compiled", verdict.compiled && honest ? 1 : 0,
+      config.compiled * pay_factor(state.compiled_rate(), config));
+  add("correct", verdict.accepted && honest ? 1 : 0, config.correct);
+  for (const RewardTerm& term : reward.terms) reward.total += term.value * term.weight;
+  return reward;
+}
+
+}  // namespace tritonsmith::reward
