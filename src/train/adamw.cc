@@ -45,7 +45,9 @@ void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOpti
 
 double clip_gradients(const FlatParameters& parameters, double max_norm) {
   const at::NoGradGuard no_grad;
-  const double norm = parameters.gradients().norm().item<double>();
+  // In rows of fixed size: the sum is the same for every number of threads.
+  const at::Tensor rows = parameters.gradients().view({-1, FlatParameters::kRow}).norm(2, 1);
+  const double norm = rows.to(at::kCPU, at::kDouble).norm().item<double>();
   if (max_norm > 0 && std::isfinite(norm) && norm > max_norm)
     parameters.gradients().mul_(max_norm / norm);
   return norm;

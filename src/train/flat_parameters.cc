@@ -12,8 +12,8 @@ namespace {
 // Every parameter begins on a cache line, for the vector instructions of the kernels that read it.
 constexpr std::int64_t kAlignment = 16;
 
-std::int64_t padded(std::int64_t count) {
-  return (count + kAlignment - 1) / kAlignment * kAlignment;
+std::int64_t padded(std::int64_t count, std::int64_t unit = kAlignment) {
+  return (count + unit - 1) / unit * unit;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ FlatParameters::FlatParameters(const std::vector<at::Tensor>& parameters) {
     parameter_count_ += tensor.numel();
     if (tensor.dim() >= 2) decayed_ = total;
   }
-  adopt(ordered, total);
+  adopt(ordered, padded(total, kRow));
 }
 
 void FlatParameters::adopt(const std::vector<at::Tensor>& ordered, std::int64_t total) {

@@ -13,6 +13,9 @@ namespace tritonsmith::train {
 
 class FlatParameters {
  public:
+  // The buffers' length is a multiple of this; what no parameter fills is zero and stays so.
+  static constexpr std::int64_t kRow = 1024;
+
   // Takes the parameters over: their storage moves into the flat buffer, their gradients are
   // allocated and zero. All fp32 and on one device; a tensor shared by two names comes once.
   explicit FlatParameters(const std::vector<at::Tensor>& parameters);

@@ -1,0 +1,122 @@
+// The learning rule: gradients do not depend on how an optimizer step is cut into micro-batches.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "base/rng.h"
+#include "base/temp_dir.h"
+#include "model/checkpoint.h"
+#include "train/sft_gradient.h"
+
+namespace tritonsmith::train {
+namespace {
+
+model::ModelConfig tiny_config() {
+  return {.vocab_size = 40,
+          .hidden_size = 32,
+          .intermediate_size = 48,
+          .num_hidden_layers = 2,
+          .num_attention_heads = 2,
+          .num_key_value_heads = 1,
+          .head_dim = 16,
+          .max_position_embeddings = 64,
+          .initializer_range = 0.3};
+}
+
+class GradientTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(model::save_model(model::Transformer::random(tiny_config(), 3), temp_->path()));
+    auto started = Learner::start(temp_->path(), c10::kCPU);
+    ASSERT_TRUE(started) << started.error().message;
+    learner_ = std::make_unique<Learner>(*std::move(started));
+    Rng rng(1, "gradient test", 0);
+    for (std::size_t i = 0; i < 12; ++i) {
+      TrainingSequence sequence{.prompt_length = 1 + rng.below(8)};
+      const std::size_t length = sequence.prompt_length + 1 + rng.below(20);
+      for (std::size_t t = 0; t < length; ++t)
+        sequence.tokens.push_back(static_cast<TokenId>(rng.below(40)));
+      sequences_.push_back(std::move(sequence));
+    }
+  }
+  std::vector<std::size_t> in_order() const {
+    std::vector<std::size_t> members(sequences_.size());
+    std::iota(members.begin(), members.end(), std::size_t{0});
+    return members;
+  }
+  Result<TempDir> temp_ = TempDir::make("gradient");
+  std::unique_ptr<Learner> learner_;
+  std::vector<TrainingSequence> sequences_;
+};
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+TEST_F(GradientTest, OfSftDoesNotDependOnMicroBatchesOrOrder) {
+  const auto whole = set_sft_gradient(*learner_, sequences_, in_order(), 1 << 20);
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  EXPECT_GT(expected.norm().item<double>(), 0.1);
+  for (const std::int64_t budget : {1, 20, 37, 64}) {
+    for (std::uint64_t order = 0; order < 3; ++order) {
+      auto members = in_order();
+      if (order > 0) Rng(order, "order", 0).shuffle(members);
+      const auto cut = set_sft_gradient(*learner_, sequences_, members, budget);
+      EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
+      EXPECT_NEAR(cut.loss, whole.loss, 1e-6);
+      EXPECT_NEAR(cut.entropy, whole.entropy, 1e-6);
+      EXPECT_EQ(cut.trained_tokens, whole.trained_tokens);
+    }
+  }
+}
+
+TEST_F(GradientTest, OfSftIsThatOfTheMeanCrossEntropy) {
+  // By autograd over full logits, one sequence at a time.
+  at::Tensor total = at::zeros({});
+  std::int64_t tokens = 0;
+  for (const TrainingSequence& sequence : sequences_) {
+    const std::vector<std::vector<TokenId>> alone = {sequence.tokens};
+    const at::Tensor hidden = learner_->model().forward(model::pack(alone, c10::kCPU));
+    const at::Tensor logprobs =
+        at::log_softmax(at::matmul(hidden, learner_->model().head_weight().t()), 1);
+    for (std::size_t t = sequence.prompt_length; t < sequence.tokens.size(); ++t, ++tokens)
+      total = total - logprobs[static_cast<std::int64_t>(t) - 1][sequence.tokens[t]];
+  }
+  learner_->zero_gradients();
+  const at::Tensor loss = total / tokens;
+  loss.backward();
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  const auto report = set_sft_gradient(*learner_, sequences_, in_order(), 50);
+  EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-5);
+  EXPECT_NEAR(report.loss, loss.item<double>(), 1e-5);
+}
+
+TEST_F(GradientTest, LeavesTheSameLearnerAfterSaveAndResume) {
+  const OptimizerSection options{.learning_rate = 0.01, .warmup_updates = 0};
+  set_sft_gradient(*learner_, sequences_, in_order(), 64);
+  ASSERT_TRUE(learner_->update(options, 10));
+  auto dir = TempDir::make("learner");
+  ASSERT_TRUE(learner_->save(dir->path(), temp_->path()));
+  auto resumed = Learner::resume(dir->path(), c10::kCPU);
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  for (Learner* learner : {learner_.get(), &*resumed}) {
+    set_sft_gradient(*learner, sequences_, in_order(), 64);
+    ASSERT_TRUE(learner->update(options, 10));
+  }
+  EXPECT_EQ(resumed->updates(), 2);
+  EXPECT_TRUE(at::equal(learner_->parameters().values(), resumed->parameters().values()));
+}
+
+TEST_F(GradientTest, ThatIsNotFiniteStopsBeforeTheWeightsAreTouched) {
+  set_sft_gradient(*learner_, sequences_, in_order(), 64);
+  learner_->parameters().gradients()[5] = NAN;
+  const at::Tensor before = learner_->parameters().values().clone();
+  const auto report = learner_->update({}, 10);
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().message.find("update 1 is not finite"), std::string::npos);
+  EXPECT_TRUE(at::equal(learner_->parameters().values(), before));
+}
+
+}  // namespace
+}  // namespace tritonsmith::train

@@ -1,0 +1,37 @@
+// MicroBatch: some sequences of an optimizer step, packed for one forward and backward pass, with
+// the rows whose next token is trained. The last token of a sequence predicts nothing and is left
+// out of the input.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <vector>
+
+#include "model/linear_logprob.h"
+#include "model/transformer.h"
+#include "train/packing.h"
+
+namespace tritonsmith::train {
+
+struct MicroBatch {
+  model::PackedBatch packed;
+  at::Tensor rows;                   // [N] int64: where in the packed input a trained token is next
+  at::Tensor targets;                // [N] int64: that token
+  std::vector<std::size_t> members;  // indices of the sequences, in the order of their tokens
+};
+
+// Cuts the sequences named by `members` into micro-batches of at most `budget` tokens.
+std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> sequences,
+                                           std::span<const std::size_t> members,
+                                           std::int64_t budget, c10::Device device);
+
+// Log-probability and entropy of each trained token, [N], at the given temperature.
+model::LogprobAndEntropy forward_tokens(const model::Transformer& model, const MicroBatch& batch,
+                                        double temperature);
+
+// One value a sequence -> one a trained token, [N] fp32 on the batch's device.
+at::Tensor spread_over_tokens(const MicroBatch& batch, std::span<const TrainingSequence> sequences,
+                              std::span<const double> of_sequence);
+
+}  // namespace tritonsmith::train

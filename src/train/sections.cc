@@ -1,0 +1,54 @@
+#include "train/sections.h"
+
+#include <filesystem>
+
+namespace tritonsmith::train {
+
+Fields<RunSection> RunSection::fields() {
+  using S = RunSection;
+  return {field("dir", &S::dir, "the directory the run writes to; a run in it is gone on with"),
+          field("seed", &S::seed, "every random choice follows from it"),
+          field("steps", &S::steps, "how many steps the run has", at_least<std::int64_t>(1))};
+}
+
+Fields<ModelSection> ModelSection::fields() {
+  using S = ModelSection;
+  return {field("path", &S::path,
+                "directory of the model to begin with (config.json, model.safetensors, "
+                "tokenizer.json)"),
+          field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works")};
+}
+
+Fields<OptimizerSection> OptimizerSection::fields() {
+  using S = OptimizerSection;
+  return {
+      field("learning_rate", &S::learning_rate, "the peak, after the warm-up", between(0.0, 10.0)),
+      field("schedule", &S::schedule, "constant, cosine or linear, from the peak downwards"),
+      field("warmup_updates", &S::warmup_updates, "updates of linear rise to the peak",
+            at_least<std::int64_t>(0)),
+      field("final_ratio", &S::final_ratio, "the last update's rate, as a share of the peak",
+            between(0.0, 1.0)),
+      field("beta1", &S::beta1, "AdamW: decay of the mean of gradients", between(0.0, 0.999999)),
+      field("beta2", &S::beta2, "AdamW: decay of the mean of squared gradients",
+            between(0.0, 0.999999)),
+      field("epsilon", &S::epsilon, "AdamW: added to the root of the second mean",
+            between(1e-30, 1.0)),
+      field("weight_decay", &S::weight_decay, "decoupled; norms and biases take none",
+            between(0.0, 10.0)),
+      field("max_grad_norm", &S::max_grad_norm,
+            "gradients are scaled down to this global norm; 0: no limit", at_least(0.0)),
+      field("micro_batch_tokens", &S::micro_batch_tokens,
+            "tokens in one forward and backward pass; bounds the memory, never the result",
+            at_least<std::int64_t>(16))};
+}
+
+Status check_sections(const RunSection& run, const ModelSection& model) {
+  if (run.dir.empty()) return fail("run.dir is not set: name the directory the run writes to");
+  if (model.path.empty()) return fail("model.path is not set: name the model to begin with");
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(model.path, ignored))
+    return fail("model.path: {} is not a directory with a model", model.path);
+  return ok();
+}
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,56 @@
+// The sections that the configs of all training loops share. Each number has its help and its range
+// in fields(), from which TOML, --set, --help and the record in the run directory come.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/config.h"
+#include "model/device.h"
+#include "train/adamw.h"
+#include "train/schedule.h"
+
+namespace tritonsmith::train {
+
+struct RunSection {
+  std::string dir;
+  std::uint64_t seed = 1;
+  std::int64_t steps = 1000;
+  static Fields<RunSection> fields();
+};
+
+struct ModelSection {
+  std::string path;
+  model::DeviceChoice device = model::DeviceChoice::automatic;
+  static Fields<ModelSection> fields();
+};
+
+struct OptimizerSection {
+  double learning_rate = 1e-3;
+  ScheduleShape schedule = ScheduleShape::cosine;
+  std::int64_t warmup_updates = 20;
+  double final_ratio = 0.1;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double epsilon = 1e-8;
+  double weight_decay = 0.01;
+  double max_grad_norm = 1.0;
+  std::int64_t micro_batch_tokens = 8192;
+  static Fields<OptimizerSection> fields();
+
+  AdamWOptions adamw() const {
+    return {.beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .weight_decay = weight_decay};
+  }
+  double rate_at(std::int64_t update, std::int64_t total) const {
+    return learning_rate_at({.shape = schedule,
+                             .peak = learning_rate,
+                             .warmup = warmup_updates,
+                             .final_ratio = final_ratio},
+                            update, total);
+  }
+};
+
+// What no default can stand in for: a model to begin with and a directory to write to.
+Status check_sections(const RunSection& run, const ModelSection& model);
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,21 @@
+// The gradient of supervised fine-tuning: cross entropy on completion tokens, the prompt masked
+// out, averaged over all completion tokens of the optimizer step.
+#pragma once
+
+#include "train/learner.h"
+
+namespace tritonsmith::train {
+
+struct SftGradientReport {
+  double loss = 0;     // mean -logprob over the step's trained tokens, in nats
+  double entropy = 0;  // mean of the model's own entropy there
+  std::int64_t trained_tokens = 0;
+  std::int64_t tokens = 0;  // prompts included
+};
+
+// Replaces the learner's gradients. `members` name the sequences of the step, `budget` is how many
+// tokens go through the model at a time.
+SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSequence> sequences,
+                                   std::span<const std::size_t> members, std::int64_t budget);
+
+}  // namespace tritonsmith::train
