@@ -27,6 +27,7 @@ model::ModelConfig tiny_config() {
 class GradientTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    at::set_num_threads(1);  // the model is tiny: threads would only wait for each other
     ASSERT_TRUE(model::save_model(model::Transformer::random(tiny_config(), 3), temp_->path()));
     auto started = Learner::start(temp_->path(), c10::kCPU);
     ASSERT_TRUE(started) << started.error().message;
