@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "report": BASE,
     "gym": BASE | {"inspect"},
     "algorithm": BASE,
-    "model": {"base"},
+    "model": BASE,
     "rollout": BASE | {"text", "model"},
     "eval": BASE | {"text", "model", "rollout", "reward", "gym/client", "curriculum"},
     "train": BASE | {"text", "model", "rollout", "reward", "gym/client", "algorithm", "curriculum"},
