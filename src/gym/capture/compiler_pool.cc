@@ -157,7 +157,6 @@ void CompilerPool::take_work(Worker& worker) {
   worker.work->queued_ms = milliseconds_since(worker.work->jobs.front().submitted);
   worker.guest->set_time_limit(limits_.wall);
   worker.guest->send(request_text(worker.work->jobs.front().request));
-  worker.guest->exchange();
   worker.phase = Phase::busy;
 }
 

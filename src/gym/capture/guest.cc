@@ -38,14 +38,22 @@ void Guest::set_time_limit(std::chrono::nanoseconds wall) {
   deadline_ = Deadline::after(wall);
 }
 
+void Guest::send(std::string_view frame) {
+  writer_.add(frame);
+  write_comms();
+}
+
 void Guest::exchange() {
-  if (comms_ && !false_frame_ && !writer_.empty()) {
-    const auto written = writer_.write_some(comms_.get());
-    if (!written) writer_ = FrameWriter();  // it closed its end; its exit status will say more
-  }
+  write_comms();
   read_comms();
   read_stream(out_);
   read_stream(err_);
+}
+
+void Guest::write_comms() {
+  if (!comms_ || writer_.empty()) return;
+  const auto written = writer_.write_some(comms_.get());
+  if (!written) writer_ = FrameWriter();  // it closed its end; its exit status will say more
 }
 
 void Guest::read_comms() {

@@ -41,7 +41,8 @@ class Guest {
                                              const GuestLimits& limits);
 
   GuestId id() const { return id_; }
-  void send(std::string_view frame) { writer_.add(frame); }
+  // What the socket does not take at once goes with the next exchange().
+  void send(std::string_view frame);
   // From now on it has this long.
   void set_time_limit(std::chrono::nanoseconds wall);
 
@@ -66,6 +67,7 @@ class Guest {
     std::size_t bytes = 0;
   };
   explicit Guest(const GuestLimits& limits);
+  void write_comms();
   void read_comms();
   void read_stream(Stream& stream) const;
 

@@ -174,7 +174,6 @@ bool GuestPool::greet(Slot& slot, const Json& hello, const Zygote& zygote) {
   slot.outcome.stage_ms.emplace_back("fork", reader.number("fork_ms", 0));
   slot.outcome.stage_ms.emplace_back("jail", reader.number("jail_ms", 0));
   slot.guest->send(request_text(slot.job.request));
-  slot.guest->exchange();
   slot.phase = Phase::capturing;
   return true;
 }

@@ -95,7 +95,10 @@ Result<std::vector<ZygoteEvent>> Zygote::exchange() {
 Result<ZygoteEvent> Zygote::understand(const Json& event) {
   JsonReader reader(event);
   const std::string kind = reader.string("event");
-  if (kind == "failed") return tl::unexpected<Error>(dead(reader.string("why")));
+  if (kind == "failed") {
+    last_words_.clear();  // a stack trace that ends in the same
+    return tl::unexpected<Error>(dead(reader.string("why")));
+  }
   if (kind == "exited") {
     const GuestExited exited{.id = static_cast<GuestId>(reader.integer("id")),
                              .status = exit_status_from_wait(static_cast<int>(reader.integer("status")))};
@@ -126,8 +129,11 @@ void Zygote::hear_complaints() {
 }
 
 Error Zygote::dead(std::string_view why) const {
-  return Error{last_words_.empty() ? fmt::format("the zygote failed: {}", why)
-                                   : fmt::format("the zygote failed: {}; its last words: {}", why, last_words_)};
+  std::string_view words = last_words_;
+  while (words.ends_with('\n')) words.remove_suffix(1);
+  words.remove_prefix(words.rfind('\n') + 1);  // npos + 1: all of it
+  return Error{words.empty() ? fmt::format("the zygote failed: {}", why)
+                             : fmt::format("the zygote failed: {}; its last words: {}", why, words)};
 }
 
 void Zygote::add_polls(std::vector<pollfd>& polls) const {

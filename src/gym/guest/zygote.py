@@ -255,7 +255,7 @@ def main():
         ready = zygote.settle()
     except BaseException as error:
         frames.write(control, {"event": "failed", "why": f"{type(error).__name__}: {error}"[:2000]})
-        raise
+        return 1
     frames.write(control, ready)
     try:
         zygote.serve()

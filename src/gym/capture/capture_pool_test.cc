@@ -1,0 +1,210 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <future>
+
+#include "base/bounded_queue.h"
+#include "base/file.h"
+#include "gym/capture/testing/trial_pool.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::unique_ptr<CapturePool> pool_of(const CaptureConfig& config) {
+  auto pool = start_trial_pool(config);
+  CHECK(pool.has_value(), "{}", pool.error().message);
+  return std::move(*pool);
+}
+
+std::string told(const CompileOutcome& outcome) {
+  if (const auto* kernel = std::get_if<CompiledKernel>(&outcome.result)) return "kernel " + kernel->cubin;
+  if (const auto* failure = std::get_if<CandidateFailure>(&outcome.result))
+    return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
+  return "fault " + std::get<InfrastructureFault>(outcome.result).message;
+}
+
+std::vector<std::string> names(const StageTimes& times) {
+  std::vector<std::string> list;
+  for (const auto& [name, ms] : times) {
+    EXPECT_GE(ms, 0) << name;
+    list.push_back(name);
+  }
+  return list;
+}
+
+// Ours and our children's, by their command line.
+std::vector<pid_t> zygotes_of_this_process() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto status = read_file(entry.path() / "status");
+    const auto command = read_file(entry.path() / "cmdline");
+    if (!status || !command || command->find("tritonsmith_guest") == std::string::npos) continue;
+    if (status->find(fmt::format("\nPPid:\t{}\n", ::getpid())) != std::string::npos)
+      found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+TEST(CapturePool, TellsWhatTheGuestSaysAndWhichLayersHeldAndHowLongItTook) {
+  const auto pool = pool_of({.slots = 1});
+  const auto outcome = pool->capture_now({.role = CaptureRole::task,
+                                          .source = "print('hello'); answer = request",
+                                          .path = "task.py",
+                                          .init_args_json = R"([{"i":1}])",
+                                          .inputs_json = "[]"});
+  EXPECT_THAT(told(outcome), AllOf(StartsWith("plan "), HasSubstr(R"("role": "task")"), HasSubstr(R"([{"i": 1}])"),
+                                   HasSubstr(R"("target": "sm_90")")));
+  EXPECT_THAT(outcome.jail_layers, AllOf(Contains("no_new_privs"), Contains("seccomp"), Contains("rlimits")));
+  EXPECT_THAT(names(outcome.stage_ms), ElementsAre("queue", "fork", "jail", "capture"));
+  EXPECT_EQ(outcome.output, "") << "a reply ends the guest before its output is flushed";
+}
+
+TEST(CapturePool, GuestsOfDifferentSlotsRunAtTheSameTime) {
+  const auto pool = pool_of({.slots = 2, .capture_seconds = 10});
+  ASSERT_TRUE(pool->versions(Deadline::never()));
+  BoundedQueue<std::string> finished(4);
+  pool->capture(python("import time; time.sleep(5); answer = 'slow'"),
+                [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
+  pool->capture(python("answer = 'quick'"), [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
+  EXPECT_EQ(finished.pop(), R"(plan {"answer": "quick"})");
+}
+
+TEST(CapturePool, ValuesThatAreNoJsonAreOurFault) {
+  const auto pool = pool_of({.slots = 1});
+  EXPECT_THAT(told(pool->capture_now({.source = "answer = 1", .inputs_json = "[}"})), StartsWith("fault "));
+}
+
+TEST(CapturePool, CancelledWorkGivesNoResultAndItsSlotServesAgain) {
+  const auto pool = pool_of({.slots = 1, .capture_seconds = 30});
+  bool called = false;
+  const auto id = pool->capture(python("while True: pass"), [&](CaptureOutcome) { called = true; });
+  const auto waiting = pool->capture(python("answer = 0"), [&](CaptureOutcome) { called = true; });
+  pool->cancel(waiting);
+  pool->cancel(id);
+  EXPECT_EQ(told(pool->capture_now(python("answer = 1"))), R"(plan {"answer": 1})");
+  EXPECT_FALSE(called);
+}
+
+TEST(CapturePool, ZygoteThatDiesIsStartedAgainAndItsWorkDoneAgain) {
+  const auto pool = pool_of({.slots = 1});
+  ASSERT_TRUE(pool->versions(Deadline::never()));
+  const auto zygotes = zygotes_of_this_process();
+  ASSERT_EQ(zygotes.size(), 1u);
+  std::promise<std::string> promise;
+  pool->capture(python("import time; time.sleep(0.3); answer = 1"),
+                [&](CaptureOutcome outcome) { promise.set_value(told(outcome)); });
+  EXPECT_EQ(::kill(zygotes[0], SIGKILL), 0);
+  EXPECT_EQ(promise.get_future().get(), R"(plan {"answer": 1})");
+}
+
+TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {
+  auto pool = CaptureLoop::start({.slots = 1}, GuestModules{.packages = {TRITONSMITH_TRIAL_GUEST},
+                                                           .warm = "no_such_module",
+                                                           .capture = "trial_guest",
+                                                           .compiler = "trial_guest"});
+  ASSERT_TRUE(pool);
+  EXPECT_THAT(told((*pool)->capture_now(python("answer = 1"))), AllOf(StartsWith("fault "), HasSubstr("no_such_module")));
+  EXPECT_FALSE((*pool)->versions(Deadline::never()));
+  const auto nowhere = pool_of({.slots = 1, .python = "/no/python"});
+  EXPECT_THAT(told(nowhere->capture_now(python("answer = 1"))), HasSubstr("/no/python"));
+}
+
+TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
+  if (::geteuid() == 0) GTEST_SKIP() << "as root, every layer that a profile can name holds";
+  const auto pool = pool_of({.slots = 1, .required_layers = {"uid"}});
+  EXPECT_THAT(told(pool->capture_now(python("answer = 1"))), HasSubstr("layer uid"));
+}
+
+TEST(CapturePool, LeavesNothingBehind) {
+  const auto temporary = TempDir::make("tritonsmith-test");
+  ASSERT_TRUE(temporary);
+  ASSERT_EQ(::chmod(temporary->path().c_str(), 0711), 0);
+  ::setenv("TMPDIR", temporary->path().c_str(), 1);
+  std::string last;
+  {
+    const auto pool = pool_of({.slots = 1, .capture_seconds = 30});
+    ::unsetenv("TMPDIR");
+    ASSERT_TRUE(pool->versions(Deadline::never()));
+    pool->capture(python("while True: pass"), [&](CaptureOutcome outcome) { last = told(outcome); });
+  }
+  EXPECT_EQ(last, "fault the capture pool was closed");
+  EXPECT_TRUE(std::filesystem::is_empty(temporary->path()));
+  EXPECT_TRUE(zygotes_of_this_process().empty());
+}
+
+TEST(CompilerPool, EqualKernelsCompileOnceHoweverTheirLocationsDiffer) {
+  const auto pool = pool_of({.slots = 1});
+  const auto first = pool->compile_now({.ttir = "add loc(\"a.py\":1:2)"});
+  EXPECT_THAT(told(first), HasSubstr("add loc(\"a.py\":1:2)"));
+  EXPECT_THAT(names(first.stage_ms), ElementsAre("queue", "compile"));
+  EXPECT_FALSE(first.from_cache);
+  const auto second = pool->compile_now({.ttir = "add loc(\"b.py\":30:2)"});
+  EXPECT_TRUE(second.from_cache);
+  EXPECT_EQ(told(second), told(first));
+  EXPECT_FALSE(pool->compile_now({.ttir = "add", .num_warps = 8}).from_cache);
+}
+
+TEST(CompilerPool, WorkAskedForTwiceAtTheSameTimeIsDoneOnce) {
+  const auto pool = pool_of({.slots = 1});
+  BoundedQueue<bool> cached(8);
+  for (int i = 0; i < 4; ++i)
+    pool->compile({.ttir = fmt::format("mul loc({})", i)}, [&](CompileOutcome outcome) { cached.push(outcome.from_cache); });
+  std::vector<bool> all;
+  for (int i = 0; i < 4; ++i) all.push_back(cached.pop().value());
+  EXPECT_EQ(all, (std::vector<bool>{false, true, true, true}));
+}
+
+TEST(CompilerPool, CompileErrorsAreTypedAndKeepTheirOwnLines) {
+  const auto pool = pool_of({.slots = 1});
+  const auto outcome = pool->compile_now({.ttir = "refuse loc(1)"});
+  EXPECT_EQ(told(outcome), "failure compile_error: no such operation");
+  EXPECT_EQ(std::get<CandidateFailure>(outcome.result).stage, Stage::captured);
+  EXPECT_EQ(std::get<CandidateFailure>(outcome.result).error.line, 3);
+  EXPECT_TRUE(pool->compile_now({.ttir = "refuse loc(1)"}).from_cache);
+  EXPECT_FALSE(pool->compile_now({.ttir = "refuse loc(2)"}).from_cache);
+  EXPECT_THAT(told(pool->compile_now({.ttir = "raise"})), HasSubstr("the compiler is confused"));
+}
+
+TEST(CompilerPool, CrashCountsOnlyWhenAFreshWorkerCrashesToo) {
+  const auto pool = pool_of({.slots = 1, .compile_seconds = 1});
+  EXPECT_THAT(told(pool->compile_now({.ttir = "crash"})), StartsWith("failure compile_crash: the compiler was killed"));
+  EXPECT_THAT(told(pool->compile_now({.ttir = "fine"})), StartsWith("kernel"));
+  EXPECT_EQ(told(pool->compile_now({.ttir = "hang"})),
+            "failure compile_timeout: the compiler did not finish within 1 s");
+  EXPECT_THAT(told(pool->compile_now({.ttir = "fine too"})), StartsWith("kernel"));
+}
+
+TEST(CompilerPool, WorkersAreRecycled) {
+  const auto pool = pool_of({.slots = 1, .compiles_per_worker = 2});
+  std::vector<std::string> workers;
+  for (int i = 0; i < 4; ++i) {
+    const std::string text = told(pool->compile_now({.ttir = fmt::format("k {}", i)}));
+    workers.push_back(text.substr(7, text.find(' ', 7) - 7));
+  }
+  EXPECT_EQ(workers[0], workers[1]);
+  EXPECT_NE(workers[1], workers[2]);
+}
+
+TEST(CompilerPool, KernelsOnDiskOutliveThePool) {
+  const auto folder = TempDir::make("tritonsmith-cache");
+  ASSERT_TRUE(folder);
+  const CaptureConfig config{.slots = 1, .compile_cache_directory = folder->path() / "cubins"};
+  const std::string first = told(pool_of(config)->compile_now({.ttir = "kept"}));
+  const auto again = pool_of(config)->compile_now({.ttir = "kept"});
+  EXPECT_TRUE(again.from_cache);
+  EXPECT_EQ(told(again), first);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym

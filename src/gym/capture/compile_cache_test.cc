@@ -1,0 +1,87 @@
+#include "gym/capture/compile_cache.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+TEST(WithoutLocations, DropsAliasesAndReferences) {
+  EXPECT_EQ(without_locations("#loc = loc(\"a(b)\\\").py\":1:0)\n"
+                              "module {\n"
+                              "  tt.func @k(%a: i32 loc(\"k\"(#loc))) {\n"
+                              "    tt.return loc(#loc2)\n"
+                              "  } loc(#loc)\n"
+                              "} loc(#loc)\n"
+                              "#loc2 = loc(callsite(#loc at #loc))\n"),
+            "\nmodule {\n  tt.func @k(%a: i32) {\n    tt.return\n  }\n}\n\n");
+}
+
+TEST(WithoutLocations, LeavesWhatOnlyLooksLikeOne) {
+  for (const std::string ir : {"%0 = \"x loc(a)\"", "#local = #tt.x", "#loc1 = #tt.x", "x_loc(3)", "loc", ""})
+    EXPECT_EQ(without_locations(ir), ir);
+  EXPECT_EQ(without_locations("a loc(never closed"), "a");
+  EXPECT_EQ(without_locations("\"never closed loc("), "\"never closed loc(");
+}
+
+RC_GTEST_PROP(WithoutLocations, NeverGrowsNorFails, (const std::string& ir)) {
+  RC_ASSERT(without_locations(ir).size() <= ir.size());
+}
+
+TEST(CompileKeys, DifferByEverythingThatChangesTheCubin) {
+  const CompileRequest base{.ttir = "module"};
+  CompileRequest other = base;
+  other.num_warps = 8;
+  EXPECT_NE(keys_of(base, "1").kernel, keys_of(other, "1").kernel);
+  other = base;
+  other.target = "sm_80";
+  EXPECT_NE(keys_of(base, "1").kernel, keys_of(other, "1").kernel);
+  EXPECT_NE(keys_of(base, "1").kernel, keys_of(base, "2").kernel);
+  other = base;
+  other.ttir = "module loc(unknown)";
+  EXPECT_EQ(keys_of(base, "1").kernel, keys_of(other, "1").kernel);
+  EXPECT_NE(keys_of(base, "1").text, keys_of(other, "1").text);
+}
+
+CompileKeys keys(const std::string& ir) { return keys_of({.ttir = ir}, ""); }
+
+TEST(CompileCache, ForgetsTheOldestFirst) {
+  CompileCache cache(2, "");
+  cache.add(keys("a"), CompiledKernel{.name = "a"});
+  cache.add(keys("b"), CompiledKernel{.name = "b"});
+  EXPECT_TRUE(cache.find(keys("a")));
+  cache.add(keys("c"), CompiledKernel{.name = "c"});
+  EXPECT_TRUE(cache.find(keys("a")));
+  EXPECT_FALSE(cache.find(keys("b")));
+}
+
+TEST(CompileCache, DamagedFilesAreNotBelieved) {
+  const auto folder = TempDir::make("tritonsmith-cache");
+  ASSERT_TRUE(folder);
+  const std::string key = keys("a").kernel;
+  CompileCache(2, folder->path()).add(keys("a"), CompiledKernel{.cubin = "bytes", .name = "a"});
+  EXPECT_TRUE(CompileCache(2, folder->path()).find(keys("a")));
+  ASSERT_TRUE(write_file_atomic(folder->path() / key.substr(0, 2) / (key + ".json"), R"({"cubin":"####","name":"a"})"));
+  EXPECT_FALSE(CompileCache(2, folder->path()).find(keys("a")));
+}
+
+TEST(CompileCache, FullDiskLeavesItInMemory) {
+  CompileCache cache(2, "/proc/nowhere");
+  cache.add(keys("a"), CompiledKernel{.cubin = "x", .name = "a"});
+  EXPECT_TRUE(cache.find(keys("a")));
+}
+
+RC_GTEST_PROP(Base64, GoesBothWays, (const std::string& bytes)) {
+  RC_ASSERT(from_base64(to_base64(bytes)) == bytes);
+}
+
+TEST(Base64, RefusesWhatIsNone) {
+  EXPECT_FALSE(from_base64("abc"));
+  EXPECT_FALSE(from_base64("a*c="));
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
