@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "gym/jail/room.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -30,6 +31,11 @@ Result<GuestFiles> GuestFiles::write() {
     TRY(open_to_others(package / file.name, 0444));
   }
   return files;
+}
+
+// What guests of a zygote that died made there may be deeper than a plain removal can go.
+GuestFiles::~GuestFiles() {
+  if (!root_.path().empty()) remove_private_folder(folders().string());
 }
 
 std::filesystem::path GuestFiles::jail_library() const { return package_root() / kPackage / kJailLibrary; }

@@ -20,6 +20,9 @@ std::span<const EmbeddedFile> embedded_guest_files();
 class GuestFiles {
  public:
   static Result<GuestFiles> write();
+  GuestFiles(GuestFiles&&) noexcept = default;
+  GuestFiles& operator=(GuestFiles&&) noexcept = default;
+  ~GuestFiles();
 
   // What Python's path begins with.
   std::filesystem::path package_root() const { return root_.path() / "python"; }

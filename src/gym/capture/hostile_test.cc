@@ -119,7 +119,7 @@ TEST_F(Hostile, CannotFillTheDisk) {
 }
 
 TEST_F(Hostile, DeepFoldersAreRemoved) {
-  EXPECT_THAT(run("import os\nfor i in range(3000):\n  os.mkdir('d'); os.chdir('d')\nanswer = 1"), StartsWith("plan"));
+  EXPECT_THAT(run("import os\nfor i in range(200):\n  os.mkdir('d'); os.chdir('d')\nanswer = 1"), StartsWith("plan"));
 }
 
 TEST_F(Hostile, GiantAllocationIsRefused) {
@@ -132,8 +132,8 @@ TEST_F(Hostile, CannotUndoItsJail) {
   EXPECT_THAT(run("import ctypes; libc = ctypes.CDLL(None)\n"
                   "answer = [libc.prctl(1, 0), libc.prctl(4, 1), libc.unshare(0x10000000), libc.ptrace(0, 0, 0, 0)]"),
               HasSubstr("[-1, -1, -1, -1]"));
-  if (::geteuid() != 0) return;
-  EXPECT_THAT(run("import os; os.setuid(0)"), StartsWith("failure exception: PermissionError"));
+  EXPECT_THAT(run("import os, ctypes; os.getuid() and os.setuid(0); os.getuid() or os.chown('.', 1, 1)"),
+              StartsWith("failure exception: PermissionError"));
 }
 
 constexpr const char* kComms =

@@ -101,8 +101,7 @@ class Zygote:
                 "python": sys.version.split()[0], **self.versions()}
 
     def warm_up(self):
-        warm = f"{self.folders}/zygote"
-        os.mkdir(warm, 0o700)
+        warm = tempfile.mkdtemp(prefix="zygote-", dir=self.folders)
         os.environ.update(HOME=warm, TMPDIR=warm, TRITON_HOME=warm, TRITON_CACHE_DIR=f"{warm}/triton")
         sys.path[:0] = self.config["packages"]
         self.capture = importlib.import_module(self.config["capture_module"]).capture
