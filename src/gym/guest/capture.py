@@ -1,0 +1,192 @@
+"""capture(request): a module's source text becomes a launch plan (docs/plan.md), with no GPU and no data.
+
+request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90"}
+A candidate's request has besides, from its task's plan: "init_args", "inputs", and "tensors" (what their indices mean).
+The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": how far it came}.
+
+For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [--task FILE]
+"""
+
+import json
+import linecache
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from . import launches, whole_operators
+from .errors import CaptureStop, describe, describe_exception
+from .recorder import Recorder
+from .source_module import load_module, register_source
+from .values import DTYPES, decode, encode
+
+
+class Session:
+    """One capture: the phases in order, each of which may raise what the captured code raises."""
+
+    def __init__(self, request):
+        self.request = request
+        self.path = request.get("path") or f"{request['role']}.py"
+        self.where = "import"
+        self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self.recorder = Recorder(self.path, self.fake_mode)
+        self.launches = launches.Launches(self.recorder)
+        self.given = {}  # index in the request's tensors -> fake tensor
+
+    def run(self):
+        recorder = self.recorder
+        whole_operators.set_recorder(recorder)
+        launches.set_launches(self.launches)
+        with torch.no_grad(), self.fake_mode, recorder:
+            plan = self.phases()
+        if recorder.stopped:
+            raise recorder.stopped
+        return plan
+
+    def phases(self):
+        is_task = self.request["role"] == "task"
+        module = load_module(self.request["source"], self.path, "task_module" if is_task else "candidate_module")
+        model_class = self.model_class(module, is_task)
+        init_args = self.init_args(module, is_task)
+        self.where = "__init__"
+        encoded_args = [encode(value, self.recorder.index_of) for value in init_args]
+        model = self.construct(model_class, init_args)
+        parameters = self.move_module(model)
+        inputs = self.inputs(module, is_task)
+        encoded_inputs = [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
+                          else {"value": encode(value, self.recorder.index_of)} for value in inputs]
+        self.where = self.recorder.phase = "forward"
+        out = model(*inputs)
+        self.where = "outputs"
+        outputs = encode_outputs(out, self.recorder)
+        return {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
+                "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
+                "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps,
+                "outputs": outputs, "mutated_inputs": self.mutated(inputs)}
+
+    def model_class(self, module, is_task):
+        name = "Model" if is_task else "ModelNew"
+        found = getattr(module, name, None)
+        if not isinstance(found, type):
+            raise CaptureStop("no_model", f"the file defines no class {name}", 0)
+        return found
+
+    def init_args(self, module, is_task):
+        if not is_task:
+            return [decode(value, lambda i: self.given_tensor(i, "cpu")) for value in self.request["init_args"]]
+        self.where = "get_init_inputs"
+        if not hasattr(module, "get_init_inputs"):
+            return []
+        return as_list(module.get_init_inputs(), "get_init_inputs")
+
+    def construct(self, model_class, init_args):
+        pair = len(init_args) == 2 and isinstance(init_args[0], (list, tuple)) and isinstance(init_args[1], dict)
+        if pair and all(isinstance(key, str) for key in init_args[1]):
+            return model_class(*init_args[0], **init_args[1])
+        return model_class(*init_args)
+
+    def inputs(self, module, is_task):
+        if not is_task:
+            return [self.given_tensor(value["tensor"], "cuda") if "tensor" in value
+                    else decode(value["value"], lambda i: self.given_tensor(i, "cuda"))
+                    for value in self.request["inputs"]]
+        self.where = self.recorder.phase = "inputs"
+        if not hasattr(module, "get_inputs"):
+            raise CaptureStop("no_inputs", "the task defines no get_inputs()", 0)
+        inputs = as_list(module.get_inputs(), "get_inputs")
+        inputs = tree_map(self.recorder.as_fake, inputs)
+        for leaf in tree_leaves(inputs):
+            if isinstance(leaf, torch.Tensor):
+                self.move(leaf)
+        return inputs
+
+    def given_tensor(self, index, device):
+        if index not in self.given:
+            spec = self.request["tensors"][index]
+            dtype = DTYPES[spec["dtype"]]
+            with self.recorder.pause():
+                base = torch.empty(spec["storage_bytes"], dtype=torch.uint8, device=device)
+                self.given[index] = torch.empty(0, dtype=dtype, device=device).set_(
+                    base.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
+            self.recorder.tensors.adopt(self.given[index])
+        return self.given[index]
+
+    def move_module(self, model):
+        """The plan's "parameters"; all of them on the GPU, as after `model.cuda()`."""
+        if not isinstance(model, torch.nn.Module):
+            raise CaptureStop("no_model", f"{type(model).__name__} is no torch.nn.Module", 0)
+        parameters = []
+        for kind, found in (("parameter", model.named_parameters(remove_duplicate=False)),
+                            ("buffer", model.named_buffers(remove_duplicate=False))):
+            for name, tensor in found:
+                parameters.append({"name": name, "tensor": self.move(tensor), "kind": kind})
+        return parameters
+
+    def move(self, tensor):
+        tensor = self.recorder.as_fake(tensor)
+        with self.recorder.pause():
+            return self.recorder.tensors.move_to_gpu(tensor)
+
+    def mutated(self, inputs):
+        table, written = self.recorder.tensors, self.recorder.written
+        return [i for i, value in enumerate(inputs) if any(
+            isinstance(leaf, torch.Tensor) and table.storage_of(leaf) in written for leaf in tree_leaves(value))]
+
+
+def as_list(value, function):
+    if not isinstance(value, (list, tuple)):
+        raise CaptureStop("bad_task", f"{function}() must return a list, not {type(value).__name__}", 0)
+    return list(value)
+
+
+def encode_outputs(out, recorder):
+    if hasattr(out, "to_tuple") and callable(out.to_tuple):
+        out = out.to_tuple()
+    return encode(out, recorder.index_of)
+
+
+def capture(request):
+    """Never raises."""
+    path = "candidate.py"
+    session = None
+    try:
+        path = request.get("path") or f"{request['role']}.py"
+        register_source(request["source"], path)
+        try:
+            compile(request["source"], path, "exec")
+        except (SyntaxError, ValueError) as error:
+            message = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
+            return {"error": describe("syntax_error", message, path, getattr(error, "lineno", 0) or 0),
+                    "stage": "extracted"}
+        session = Session(request)
+        return {"plan": session.run()}
+    except BaseException as error:  # whatever it is, it is this candidate's own
+        stopped = session.recorder.stopped if session else None
+        where = session.where if session else "request"
+        return {"error": describe_exception(stopped or error, path, where), "stage": "inspected"}
+
+
+def candidate_request(task_plan, source, path):
+    return {"role": "candidate", "source": source, "path": path, "target": task_plan["target"],
+            "init_args": task_plan["init_args"], "inputs": task_plan["inputs"], "tensors": task_plan["tensors"]}
+
+
+def main():
+    import argparse
+    from .warm import warm
+    parser = argparse.ArgumentParser(description="Print the launch plan of a file, or the error of its capture.")
+    parser.add_argument("file")
+    parser.add_argument("--role", choices=("task", "candidate"), required=True)
+    parser.add_argument("--task", help="the task that a candidate is for; by default the candidate's own file")
+    arguments = parser.parse_args()
+    warm(thorough=False)
+    task_path = arguments.task or arguments.file
+    answer = capture({"role": "task", "source": open(task_path).read(), "path": task_path, "target": "sm_90"})
+    if arguments.role == "candidate" and "plan" in answer:
+        answer = capture(candidate_request(answer["plan"], open(arguments.file).read(), arguments.file))
+    print(json.dumps(answer.get("plan", answer)))
+    raise SystemExit(0 if "plan" in answer else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Constants: the values of small tensors that follow from the source alone, so that Python may read them.
+
+`torch.linspace(0, 0.1, 12)[3].item()` depends on no input, and modules do such things to lay out their layers. A small
+tensor made from numbers alone has a twin with data; operators on tensors that all have twins run on the twins too.
+Whatever else writes to its memory ends a twin.
+"""
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+LIMIT = 4096  # elements
+# Made from numbers alone. (`empty` is not: nobody knows what it holds.)
+FACTORIES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::zeros", "aten::ones", "aten::full", "aten::eye",
+             "aten::scalar_tensor", "aten::tril_indices", "aten::triu_indices"}
+
+
+class Constants:
+
+    def __init__(self, table):
+        self.table = table
+        self.twins = {}  # index -> tensor with data
+
+    def know(self, index, real):
+        if real.numel() <= LIMIT:
+            self.twins[index] = real
+
+    def value_of(self, tensor):
+        index = self.table.by_id.get(id(tensor))
+        return self.twins.get(index)
+
+    def forget_storage(self, storage):
+        if self.twins:
+            for index in [i for i in self.twins if self.table.geometries[i][0] == storage]:
+                del self.twins[index]
+
+    def follow(self, func, args, kwargs, out, written):
+        """After an operator ran on fake tensors. `written` are the tensors that it wrote to."""
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        if not self.can_follow(func, tensors, out) or not self.run_on_twins(func, args, kwargs, out):
+            for tensor in written:
+                self.forget_storage(self.table.storage_of(tensor))
+
+    def can_follow(self, func, tensors, out):
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            return False
+        if not tensors and func._schema.name not in FACTORIES:
+            return False
+        if not tensors or self.twins:
+            return (all(self.value_of(t) is not None for t in tensors)
+                    and all(leaf.numel() <= LIMIT for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)))
+        return False
+
+    def run_on_twins(self, func, args, kwargs, out):
+        def twin(leaf):
+            if isinstance(leaf, torch.Tensor):
+                return self.value_of(leaf)
+            return torch.device("cpu") if isinstance(leaf, torch.device) else leaf
+        try:
+            with torch._C._DisableTorchDispatch():
+                real = func(*tree_map(twin, args), **tree_map(twin, kwargs))
+        except (RuntimeError, NotImplementedError):
+            return False
+        for fake_leaf, real_leaf in zip(tree_leaves(out), tree_leaves(real)):
+            if isinstance(fake_leaf, torch.Tensor) and isinstance(real_leaf, torch.Tensor):
+                self.twins[self.table.adopt(fake_leaf)] = real_leaf
+        return True

@@ -1,0 +1,253 @@
+"""Triton launches: each is specialised and lowered to Triton IR as on the chip, and recorded instead of run.
+
+The guest stops at Triton IR: a trusted compiler makes the cubin from its text.
+"""
+
+import threading
+from types import SimpleNamespace
+
+import torch
+import triton
+from triton._C.libtriton import ir
+from triton.compiler.compiler import ASTSource, make_backend
+from triton.compiler.errors import CompileTimeAssertionFailure
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.jit import JITFunction, create_function_from_signature, get_jit_fn_file_line
+
+from .errors import CaptureStop
+from .virtual_gpu import VirtualDriver
+
+GRID = (2**31 - 1, 65535, 65535)
+# Options that change what is compiled, with what they are unless asked for; others than these must keep their default.
+CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+# These a launch may name without any effect on the code.
+HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow", "launch_cooperative_grid", "launch_pdl")
+
+TARGET = VirtualDriver().get_current_target()
+BACKEND = make_backend(TARGET)
+_launches = None  # the Launches of the capture in progress
+
+
+def set_launches(launches):
+    global _launches
+    _launches = launches
+
+
+class Pointer:
+    """What Triton's specialisation reads from a tensor: its type and the alignment of its first element."""
+
+    def __init__(self, tensor):
+        self.dtype = tensor.dtype
+        self.address = 256 + tensor.storage_offset() * tensor.element_size()
+
+    def data_ptr(self):
+        return self.address
+
+
+class KernelHandle:
+    """What a launch or `warmup` returns. Registers and shared memory are nominal: the code is not compiled yet."""
+
+    def __init__(self, kernel):
+        self.name, self.asm = kernel["name"], {"ttir": kernel["ttir"]}
+        self.metadata = SimpleNamespace(shared=0, **{key: kernel[key] for key in ("name", *CARRIED) if key in kernel})
+        self.n_regs, self.n_spills, self.n_max_threads = 32, 0, 1024
+
+    def _init_handles(self): pass
+
+    def __getitem__(self, grid):
+        raise CaptureStop("unsupported_launch", "launching a compiled handle is not supported; launch the kernel itself")
+
+
+def new_context():
+    context = ir.context()
+    ir.load_dialects(context)
+    BACKEND.load_dialects(context)
+    return context
+
+
+spare_contexts = []  # filled before forking: loading dialects costs milliseconds
+
+
+class Launches:
+    """The launches of one capture: kernels by specialisation, and the choices of a tuner while it runs."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.kernels = []   # the plan's "kernels"
+        self.cache = {}     # (function, specialisation, options) -> (index, types of the arguments)
+        self.collected = None
+
+    def run(self, function, args, grid, warmup, kwargs):
+        if threading.current_thread() is not threading.main_thread():
+            raise CaptureStop("unsupported_launch", "a kernel was launched from a second thread")
+        for hook in function.pre_run_hooks:
+            hook(*args, **kwargs)
+        index, types, values, bound = self.specialise(function, args, kwargs)
+        kernel = self.kernels[index]
+        if warmup:
+            return KernelHandle(kernel)
+        if grid is None:
+            raise CaptureStop("unsupported_launch", f"{kernel['name']} is launched without a grid")
+        grid = self.checked_grid(grid(bound) if callable(grid) else grid, kernel["name"])
+        choice = {"kernel": index, "grid": grid, "arguments": self.encoded(types, values)}
+        self.forget_constants(values)
+        if 0 in grid:
+            return KernelHandle(kernel)  # Triton launches nothing then
+        if self.collected is not None:
+            self.collected.append(choice)
+        else:
+            self.recorder.add_step(launch=[choice])
+        return KernelHandle(kernel)
+
+    def specialise(self, function, args, kwargs):
+        """Gives the kernel's index, its arguments' types and values, and all parameters by name."""
+        if not hasattr(function, "guest_binder"):
+            function.guest_binder = create_function_from_signature(function.signature, function.params, BACKEND)
+        kwargs = {**kwargs, "debug": False, "instrumentation_mode": ""}
+        wrapped = [self.wrap(i, value) for i, value in enumerate(args)]
+        bound, specialisation, options = function.guest_binder(
+            *wrapped, **{name: self.wrap(name, value) for name, value in kwargs.items()})
+        given = dict(zip(function.arg_names, args)) | kwargs
+        real = {name: given.get(name, value) for name, value in bound.items()}
+        key = (function, tuple(map(str, specialisation)), str(options),
+               tuple(str(real[p.name]) for p, s in zip(function.params, specialisation) if s[0] == "constexpr"))
+        if key not in self.cache:
+            parsed, signature, constants, attributes = function._pack_args(
+                BACKEND, kwargs, bound, specialisation, options)
+            self.refuse_options(parsed)
+            self.cache[key] = self.lower(function, parsed, signature, constants, attributes)
+        index, names, types = self.cache[key]
+        return index, types, [real[name] for name in names], real
+
+    def wrap(self, name, value):
+        if not isinstance(value, torch.Tensor):
+            if type(value).__name__ == "TensorDescriptor":
+                raise CaptureStop("unsupported_launch", f"argument {name}: tensor descriptors made on the host "
+                                                        "are not supported")
+            return value
+        value = self.recorder.as_fake(value)
+        if not value.is_cuda:
+            raise ValueError(f"Pointer argument (at {name}) cannot be accessed from Triton (cpu tensor?)")
+        return Pointer(value)
+
+    def refuse_options(self, options):
+        defaults = BACKEND.parse_options({})
+        for name, value in options.__dict__.items():
+            if name not in CARRIED and name not in HARMLESS and value != getattr(defaults, name):
+                raise CaptureStop("unsupported_launch", f"the launch option {name}={value!r} is not supported")
+
+    def lower(self, function, options, signature, constants, attributes):
+        if len(self.kernels) >= 256:
+            raise CaptureStop("not_captured", "more than 256 kernels")
+        source = ASTSource(function, signature, constants, attributes)
+        context = spare_contexts.pop() if spare_contexts else new_context()
+        module = source.make_ir(TARGET, options, BACKEND.get_codegen_implementation(options),
+                                BACKEND.get_module_map(), context)
+        module = BACKEND.make_ttir(module, {}, options, TARGET.arch)
+        names = [name for name, type_ in signature.items() if type_ != "constexpr"]
+        types = [signature[name] for name in names]
+        for name, type_ in zip(names, types):
+            if not isinstance(type_, str) or len(type_) > 16:
+                raise CaptureStop("unsupported_launch", f"argument {name}: tuples are not supported")
+        if len(names) > 64:
+            raise CaptureStop("unsupported_launch", "a kernel of more than 64 arguments")
+        _, line = get_jit_fn_file_line(function)
+        kernel = {"name": module.get_entry_func_name(), "ttir": str(module), "num_warps": options.num_warps,
+                  "num_stages": options.num_stages, "num_ctas": options.num_ctas,
+                  "arguments": [type_.replace("*k", "*") for type_ in types], "line": line}
+        if options.maxnreg:
+            kernel["maxnreg"] = options.maxnreg
+        if len(kernel["ttir"]) > 1 << 20:
+            raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds 1 MiB")
+        self.kernels.append(kernel)
+        return len(self.kernels) - 1, names, types
+
+    def encoded(self, types, values):
+        encoded = []
+        for type_, value in zip(types, values):
+            if isinstance(value, torch.Tensor):
+                encoded.append({"t": self.recorder.index_of(value)})
+            elif isinstance(value, bool):
+                encoded.append({"b": value})
+            elif type_.startswith(("fp", "bf")):
+                from .values import number
+                encoded.append({"f": number(float(value))})
+            elif -2**63 <= value < 2**64:
+                encoded.append({"i": value if value < 2**63 else value - 2**64})
+            else:
+                raise CaptureStop("unsupported_launch", f"the integer {value} exceeds 64 bits")
+        return encoded
+
+    def forget_constants(self, values):
+        for value in values:
+            if isinstance(value, torch.Tensor):
+                self.recorder.constants.forget_storage(self.recorder.tensors.storage_of(self.recorder.as_fake(value)))
+
+    def checked_grid(self, grid, name):
+        grid = tuple(grid) if isinstance(grid, (tuple, list)) else None
+        if grid is None or not 1 <= len(grid) <= 3:
+            raise CaptureStop("unsupported_launch", f"the grid of {name} must be a tuple of one to three numbers")
+        for axis, size in enumerate(grid):
+            if isinstance(size, bool) or not isinstance(size, int):
+                raise TypeError(f"the grid of {name} must hold integers, not {type(size).__name__}")
+            if not 0 <= size <= GRID[axis]:
+                raise CaptureStop("unsupported_launch", f"a grid of {size} along axis {axis} cannot be launched")
+        return [*grid, *[1] * (3 - len(grid))]
+
+    def tune(self, tuner, args, kwargs):
+        """Every config of an autotuner becomes a choice of one step; which is best, only the chip can tell."""
+        if self.collected is not None:
+            raise CaptureStop("unsupported_launch", "an autotuner inside another")
+        tuner.nargs = dict(zip(tuner.arg_names, args))
+        configs = tuner.configs
+        if tuner.early_config_prune and len(configs) > 1:
+            configs = tuner.early_config_prune(configs, tuner.nargs, **kwargs) or configs
+        if len(configs) > 512:
+            raise CaptureStop("unsupported_launch", f"{len(configs)} configs are more than 512")
+        self.run_config_hook(tuner, configs, kwargs)
+        self.collected, handle, failed = [], None, None
+        try:
+            for config in configs:
+                if conflicts := kwargs.keys() & config.kwargs.keys():
+                    raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}.")
+                try:
+                    handle = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
+                except CompileTimeAssertionFailure as error:  # Triton passes over such configs, too
+                    failed = error
+            choices = self.collected
+        finally:
+            self.collected, tuner.nargs = None, None
+        if handle is None:
+            raise failed
+        tuner.best_config = configs[0]
+        if choices:
+            self.recorder.add_step(launch=choices, **({"tuned": True} if len(choices) > 1 else {}))
+        return handle
+
+    def run_config_hook(self, tuner, configs, kwargs):
+        """A config's own hook runs before every launch, so it must not depend on which config is chosen."""
+        hooks = {config.pre_hook for config in configs}
+        if len(hooks) > 1:
+            raise CaptureStop("unsupported_launch", "configs with different pre_hooks")
+        hook = hooks.pop()
+        if hook is not None:
+            hook({**tuner.nargs, **kwargs, **configs[0].all_kwargs()})
+
+
+def run(self, *args, grid=None, warmup=False, **kwargs):
+    if _launches is None:
+        raise CaptureStop("unsupported_launch", "a kernel is launched outside of the module")
+    return _launches.run(self, args, grid, warmup, kwargs)
+
+
+def tune(self, *args, **kwargs):
+    if _launches is None:
+        raise CaptureStop("unsupported_launch", "a kernel is launched outside of the module")
+    return _launches.tune(self, args, kwargs)
+
+
+def install():
+    """Puts recording in place of running, for the whole process."""
+    JITFunction.run = run
+    JITFunction.warmup = lambda self, *args, grid=None, **kwargs: self.run(*args, grid=grid, warmup=True, **kwargs)
+    Autotuner.run = tune

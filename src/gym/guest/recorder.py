@@ -1,0 +1,179 @@
+"""Recorder: sees every ATen operator that runs, below autograd, and writes it down as a step of the plan.
+
+It sits above FakeTensorMode, so that no tensor has data. A recorder serves one capture.
+"""
+
+import base64
+from contextlib import contextmanager
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensor
+
+from .constants import Constants
+from .errors import CaptureStop, line_in
+from .tensors import TensorTable
+from .values import encode
+
+STEPS = 16384             # as in docs/plan.md
+CONSTANT_BYTES = 4 << 20  # likewise
+aten = torch.ops.aten
+_facts = {}
+
+
+def facts_about(func):
+    """The operator's full name, and the positions and names of the arguments that it writes to."""
+    if func not in _facts:
+        overload = func._overloadname
+        name = func._schema.name if overload in ("", "default") else f"{func._schema.name}.{overload}"
+        _facts[func] = name, [(i, a.name) for i, a in enumerate(func._schema.arguments)
+                              if a.alias_info is not None and a.alias_info.is_write]
+    return _facts[func]
+
+
+class Recorder(TorchDispatchMode):
+
+    def __init__(self, path, fake_mode):
+        super().__init__()
+        self.path, self.fake_mode = path, fake_mode
+        self.phase = "init"
+        self.steps = []
+        self.tensors = TensorTable(self.stop)
+        self.constants = Constants(self.tensors)
+        self.constant_bytes = 0
+        self.fakes = {}       # id of a tensor with data -> (it, its fake)
+        self.written = set()  # storages that forward wrote to through ATen
+        self.stopped = None   # the first CaptureStop, even if the candidate swallowed it
+        self.paused = False
+
+    def stop(self, error_class, message):
+        error = CaptureStop(error_class, message, line_in(self.path))
+        self.stopped = self.stopped or error
+        raise error
+
+    @contextmanager
+    def pause(self):
+        """Operators run here are not recorded."""
+        before, self.paused = self.paused, True
+        try:
+            yield
+        finally:
+            self.paused = before
+
+    def add_step(self, **step):
+        if len(self.steps) >= STEPS:
+            self.stop("not_captured", f"more than {STEPS} operators and launches")
+        self.steps.append({"phase": self.phase, **step, "line": line_in(self.path)})
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if self.paused or func.namespace == "prim":
+            return func(*args, **kwargs)
+        if func.namespace != "aten":
+            return self.run_registered(func, args, kwargs)
+        if any(isinstance(leaf, torch.Tensor) and not isinstance(leaf, FakeTensor)
+               for leaf in tree_leaves((args, kwargs))):
+            args, kwargs = tree_map(self.as_fake, (args, kwargs))
+            if func is aten.lift_fresh.default:
+                return args[0]
+        if func is aten._local_scalar_dense.default:
+            return self.read_scalar(args[0])
+        kwargs.pop("generator", None)
+        kwargs.pop("pin_memory", None)
+        if func is aten.detach.default:
+            return self.detach(args[0])
+        if torch.Tag.inplace_view in func.tags:
+            self.separate(args[0])
+        return self.record(func, args, kwargs)
+
+    def detach(self, tensor):
+        """Without gradients a detached tensor is the same one; torch detaches whatever a factory returns."""
+        out = aten.detach.default(tensor)
+        self.tensors.by_id[id(out)] = self.index_of(tensor)
+        self.tensors.alive.append(out)
+        return out
+
+    def separate(self, tensor):
+        """Before a tensor's form changes in place: others that share its index must keep theirs."""
+        before = self.index_of(tensor)
+        del self.tensors.by_id[id(tensor)]
+        self.add_step(aten="aten::alias", args=[{"t": before}], kwargs={}, outputs=[self.tensors.adopt(tensor)])
+
+    def record(self, func, args, kwargs):
+        name, writes = facts_about(func)
+        recorded_args = [encode(value, self.index_of) for value in args]
+        recorded_kwargs = {key: encode(value, self.index_of) for key, value in kwargs.items()}
+        try:
+            out = func(*args, **kwargs)
+        except DataDependentOutputException:
+            self.stop("data_dependent", f"{name} brings values of a tensor into Python")
+        except DynamicOutputShapeException:
+            self.stop("data_dependent", f"the shape of what {name} returns depends on the values of a tensor")
+        leaves = [leaf for leaf in ([out] if out is None else tree_leaves(out, is_leaf=lambda x: x is None))
+                  if leaf is None or isinstance(leaf, torch.Tensor)]
+        written = self.written_tensors(writes, args, kwargs)
+        if written or any(leaf is not None for leaf in leaves):  # else it only asked about a tensor's form
+            outputs = [-1 if leaf is None else self.tensors.adopt(leaf) for leaf in leaves] if out is not None else []
+            self.add_step(aten=name, args=recorded_args, kwargs=recorded_kwargs, outputs=outputs)
+            self.constants.follow(func, args, kwargs, out, written)
+        return out
+
+    def record_whole(self, name, args, kwargs, out):
+        """An operator taken above the point where torch chooses an implementation: `out` was computed while paused."""
+        outputs = [self.tensors.adopt(leaf) for leaf in tree_leaves(out)]
+        self.add_step(aten=name, args=[encode(value, self.index_of) for value in args],
+                      kwargs={key: encode(value, self.index_of) for key, value in kwargs.items()}, outputs=outputs)
+
+    def written_tensors(self, writes, args, kwargs):
+        written = []
+        for position, name in writes:
+            target = args[position] if position < len(args) else kwargs.get(name)
+            written += [leaf for leaf in tree_leaves(target) if isinstance(leaf, torch.Tensor)]
+        self.note_written(written)
+        return written
+
+    def note_written(self, tensors):
+        if self.phase == "forward":
+            self.written.update(self.tensors.storage_of(tensor) for tensor in tensors)
+
+    def read_scalar(self, tensor):
+        """`.item()` and its kin: answered only where the source alone spells the value out."""
+        known = self.constants.value_of(tensor)
+        if known is not None:
+            return known.item()
+        self.stop("data_dependent",
+                  "Python reads the value of a tensor (.item(), .tolist(), float(), int(), bool() or `if tensor`)")
+
+    def run_registered(self, func, args, kwargs):
+        """An operator that the file registered itself: what its Python does is recorded, not its name."""
+        from torch._library.custom_ops import OPDEFS
+        definition = OPDEFS.get(func._schema.name)
+        if definition is None:
+            self.stop("not_captured", f"the operator {func._schema.name} is none of ATen's")
+        backends = definition._backend_fns
+        body = backends.get("cuda") or backends.get(None) or definition._init_fn
+        with self:
+            return body(*args, **kwargs)
+
+    def as_fake(self, leaf):
+        """A tensor with data holds what the source itself spells out: it becomes a constant of the plan."""
+        if not isinstance(leaf, torch.Tensor) or isinstance(leaf, FakeTensor):
+            return leaf
+        if id(leaf) not in self.fakes:
+            with torch._C._DisableTorchDispatch():
+                real = leaf.detach().cpu().contiguous().clone()
+                data = real.reshape(-1).view(torch.uint8).numpy().tobytes() if real.numel() else b""
+            self.constant_bytes += len(data)
+            if self.constant_bytes > CONSTANT_BYTES:
+                self.stop("not_captured", f"the values of constant tensors exceed {CONSTANT_BYTES} bytes")
+            with self.pause():
+                fake = torch.empty(real.shape, dtype=real.dtype)
+            index = self.tensors.adopt(fake)
+            self.add_step(constant=base64.b64encode(data).decode(), outputs=[index])
+            self.constants.know(index, real)
+            self.fakes[id(leaf)] = leaf, fake
+        return self.fakes[id(leaf)][1]
+
+    def index_of(self, tensor):
+        return self.tensors.index_of(self.as_fake(tensor))

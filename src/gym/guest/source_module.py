@@ -1,0 +1,19 @@
+"""Source text as a Python module that tracebacks and inspect.getsource (which Triton needs) can read."""
+
+import linecache
+import sys
+import types
+
+
+def register_source(source, path):
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+
+
+def load_module(source, path, name):
+    """Raises whatever the module's top level raises. The text need not exist as a file."""
+    register_source(source, path)
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    exec(compile(source, path, "exec"), module.__dict__)
+    return module

@@ -1,0 +1,138 @@
+"""The virtual GPU: what torch and Triton answer when asked about a chip that is not here.
+
+The answers are those of an H200 (compute capability 9.0). Streams and events do nothing, since nothing runs; what cannot
+be answered without running, such as a measured time, ends the capture with a typed error.
+"""
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+
+from .errors import CaptureStop
+
+CAPABILITY = (9, 0)
+MEMORY = 150_754_820_096
+PROPERTIES = SimpleNamespace(
+    name="NVIDIA H200", major=9, minor=0, total_memory=MEMORY, multi_processor_count=132, warp_size=32,
+    max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536,
+    shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
+    L2_cache_size=62914560, is_integrated=0, is_multi_gpu_board=0, gcnArchName="", clock_rate=1980000,
+    memory_clock_rate=3201000, memory_bus_width=6144)
+
+
+def refuse(what):
+    def refused(*args, **kwargs):
+        raise CaptureStop("not_captured", f"{what} cannot be answered by a capture: nothing runs")
+    return refused
+
+
+class VirtualStream:
+    device, device_index, device_type, stream_id, cuda_stream, priority = torch.device("cuda", 0), 0, 1, 0, 0, 0
+
+    def __init__(self, *args, **kwargs): pass
+    def synchronize(self): pass
+    def wait_stream(self, stream): pass
+    def wait_event(self, event): pass
+    def record_event(self, event=None): return event or VirtualEvent()
+    def query(self): return True
+    def __enter__(self): return self
+    def __exit__(self, *error): return None
+
+
+class VirtualEvent:
+    def __init__(self, *args, **kwargs): pass
+    def record(self, stream=None): pass
+    def wait(self, stream=None): pass
+    def synchronize(self): pass
+    def query(self): return True
+    elapsed_time = refuse("the time between two CUDA events")
+
+
+class VirtualUtils:
+    def get_device_properties(self, device=0):
+        return {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
+                "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}
+
+
+class VirtualDriver:
+    """What Triton asks of an active driver."""
+    utils = VirtualUtils()
+    get_benchmarker = staticmethod(lambda: refuse("a kernel's time"))
+    get_device_interface = staticmethod(lambda: torch.cuda)
+
+    def get_current_target(self): return GPUTarget("cuda", 90, 32)
+    def get_current_device(self): return 0
+    def set_current_device(self, device): pass
+    def get_current_stream(self, device=None): return 0
+    def get_active_torch_device(self): return torch.device("cuda", 0)
+    def get_empty_cache_for_benchmark(self): return None
+    def clear_cache(self, cache): pass
+
+
+class VirtualGenerator(torch.Generator):
+    """A generator for the GPU that needs none. Seeds do not matter: a replay draws its own."""
+
+    def __new__(cls, device="cpu"):
+        return super().__new__(cls, "cpu")
+
+
+@contextmanager
+def guard(*args, **kwargs):
+    yield
+
+
+def unchanged(target=None, *args, **kwargs):
+    """torch.compile, torch.jit.script and their kin: eager behaviour is what is captured."""
+    return target if target is not None else lambda function: function
+
+
+def install():
+    """Replaces torch's and Triton's questions to a driver by the virtual GPU's answers, for the whole process."""
+    import torch._subclasses.fake_tensor as fake_tensor
+    fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
+    triton.runtime.driver.set_active(VirtualDriver())
+    install_cuda(torch.cuda)
+    torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
+    torch.compile = unchanged
+    torch.jit.script = torch.jit.trace = unchanged
+    triton.testing.do_bench = triton.testing.do_bench_cudagraph = refuse("a kernel's time")
+    torch.Generator = VirtualGenerator
+    install_tensor_answers(fake_tensor.FakeTensor)
+
+
+def install_cuda(cuda):
+    stream = VirtualStream()
+    answers = dict(
+        is_available=True, is_initialized=True, device_count=1, current_device=0, current_stream=stream,
+        default_stream=stream, get_device_properties=PROPERTIES, get_device_capability=CAPABILITY,
+        get_device_name=PROPERTIES.name, synchronize=None, init=None, _lazy_init=None, set_device=None, set_stream=None,
+        empty_cache=None, ipc_collect=None, memory_allocated=0, max_memory_allocated=0, memory_reserved=0,
+        max_memory_reserved=0, reset_peak_memory_stats=None, mem_get_info=(MEMORY, MEMORY), manual_seed=None,
+        manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
+        is_current_stream_capturing=False, can_device_access_peer=False, get_arch_list=["sm_90"],
+        _is_in_bad_fork=False, _exchange_device=0, _maybe_exchange_device=0, _get_device_index=0)
+    for name, answer in answers.items():
+        setattr(cuda, name, lambda *args, _answer=answer, **kwargs: _answer)
+    cuda.device = cuda.device_of = cuda.stream = cuda.StreamContext = guard
+    cuda.Stream = cuda.ExternalStream = VirtualStream
+    cuda.Event = VirtualEvent
+    cuda.graph = cuda.CUDAGraph = cuda.make_graphed_callables = refuse("a CUDA graph")
+    cuda.nvtx.range_push = cuda.nvtx.range_pop = cuda.nvtx.mark = lambda *args: None
+    cuda.nvtx.range = guard
+    cuda.random.manual_seed = cuda.random.manual_seed_all = lambda *args: None
+
+
+def install_tensor_answers(fake_tensor_class):
+    def reads(what):
+        def refused(self, *args, **kwargs):
+            raise CaptureStop("data_dependent", f"{what} reads the values of a tensor")
+        return refused
+    fake_tensor_class.numpy = reads(".numpy()")
+    fake_tensor_class.__array__ = reads("numpy")
+    fake_tensor_class.__repr__ = fake_tensor_class.__str__ = reads("printing a tensor")
+    fake_tensor_class.__format__ = lambda self, spec: str(self)
+    fake_tensor_class.pin_memory = lambda self, device=None: self
+    fake_tensor_class.record_stream = lambda self, stream: None

@@ -1,0 +1,96 @@
+"""Operators recorded above the point where torch chooses an implementation by device.
+
+Left alone, attention asks the device which fused kernel it supports, RNNs go to cuDNN, and batch norm becomes
+`cudnn_batch_norm`, which no CPU has. Recorded whole, a replay makes the choice of the device that it runs on. Each has a
+function here that gives its results' form.
+"""
+
+import functools
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+_recorder = None  # of the capture in progress
+
+
+def set_recorder(recorder):
+    global _recorder
+    _recorder = recorder
+
+
+def same_form(input, *args, **kwargs):
+    return torch.empty_like(input)
+
+
+def contiguous_form(input, *args, **kwargs):
+    return input.new_empty(input.shape)
+
+
+def attention_form(query, key, value, *args, **kwargs):
+    return query.new_empty((*query.shape[:-1], value.shape[-1]))
+
+
+def sequence_form(input, hidden, batch_first, directions):
+    """[time, batch, features], or [batch, time, features] as a view of it."""
+    outer = (input.shape[1], input.shape[0]) if batch_first else tuple(input.shape[:2])
+    out = input.new_empty((*outer, hidden.shape[-1] * directions))
+    return out.transpose(0, 1) if batch_first else out
+
+
+def rnn_form(input, hidden, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return sequence_form(input, hidden, batch_first, 2 if bidirectional else 1), torch.empty_like(hidden)
+
+
+def lstm_form(input, hidden, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    sequence = sequence_form(input, hidden[0], batch_first, 2 if bidirectional else 1)
+    return sequence, torch.empty_like(hidden[0]), torch.empty_like(hidden[1])
+
+
+def ctc_form(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+    return log_probs.new_empty(() if reduction else (len(input_lengths),))
+
+
+FORMS = {
+    "scaled_dot_product_attention": attention_form, "batch_norm": same_form, "instance_norm": contiguous_form,
+    "rnn_tanh": rnn_form, "rnn_relu": rnn_form, "gru": rnn_form, "lstm": lstm_form, "ctc_loss": ctc_form,
+    "lstm_cell": lambda input, hidden, *weights: (torch.empty_like(hidden[0]), torch.empty_like(hidden[1])),
+    "gru_cell": lambda input, hidden, *weights: torch.empty_like(hidden),
+}
+# Arguments that training writes to: running mean and variance.
+STATISTICS = {"batch_norm": (3, 4), "instance_norm": (3, 4)}
+
+
+def take_whole(name, original):
+    @functools.wraps(original, assigned=("__name__", "__doc__"))
+    def whole(*args, **kwargs):
+        recorder = _recorder
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        if recorder is None or recorder.paused or not tensors:
+            return original(*args, **kwargs)
+        overload = torch._C._jit_resolve_packet(f"aten::{name}", *args, **kwargs)
+        if overload == "data":  # packed sequences
+            return original(*args, **kwargs)
+        if any(tensor.device != tensors[0].device for tensor in tensors):
+            raise RuntimeError(f"{name}: expected all tensors to be on the same device")
+        with recorder.pause():
+            out = FORMS[name](*args, **kwargs)
+        suffix = "" if overload in ("", "default") else f".{overload}"
+        recorder.note_written([args[i] for i in STATISTICS.get(name, ()) if args[i] is not None and args[5]])
+        recorder.record_whole(f"aten::{name}{suffix}", args, kwargs, out)
+        return out
+    return whole
+
+
+def install():
+    """Puts the recording forms in place of torch's own, for the whole process."""
+    functional, rnn = torch.nn.functional, torch.nn.modules.rnn
+    for name in FORMS:
+        if name == "scaled_dot_product_attention":
+            whole = take_whole(name, functional.scaled_dot_product_attention)
+            functional.scaled_dot_product_attention = torch._C._nn.scaled_dot_product_attention = whole
+            continue
+        whole = take_whole(name, getattr(torch, name))
+        setattr(torch, name, whole)
+        setattr(torch._VF, name, whole)
+        if f"{name.upper()}" in rnn._rnn_impls:
+            rnn._rnn_impls[name.upper()] = whole
