@@ -4,7 +4,7 @@
 // established ourselves; never the guest's word about its own fate.
 //
 //   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
-//   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., .inputs_json = ...},
+//   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., .inputs_json = ..., .tensors_json = ...},
 //                 [&](CaptureOutcome outcome) { queue.push(std::move(outcome)); });
 //
 // One thread of the pool's own owns all processes and calls the callbacks, which must not wait. The public functions
@@ -54,6 +54,7 @@ struct CaptureRequest {
   // Values of docs/plan.md as JSON text, from the task's plan; empty for a task.
   std::string init_args_json;
   std::string inputs_json;
+  std::string tensors_json;  // the plan's "tensors", which the indices in both mean
   std::string target = "sm_90";
 };
 

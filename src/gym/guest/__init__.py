@@ -2,3 +2,8 @@
 
 `warm` and `capture` serve the zygote and its guests, `compiler` the compile workers. Nothing here makes a CUDA context.
 """
+
+import os
+
+# Read when torch and numpy are imported: a zygote must have one thread only, and no eyes for a GPU.
+os.environ.update(CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")

@@ -47,6 +47,11 @@ class Recorder(TorchDispatchMode):
         self.stopped = None   # the first CaptureStop, even if the candidate swallowed it
         self.paused = False
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        """No: it would put a wrapper around us that costs as much as recording does."""
+        return False
+
     def stop(self, error_class, message):
         error = CaptureStop(error_class, message, line_in(self.path))
         self.stopped = self.stopped or error

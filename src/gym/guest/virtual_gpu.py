@@ -92,9 +92,11 @@ def unchanged(target=None, *args, **kwargs):
 def install():
     """Replaces torch's and Triton's questions to a driver by the virtual GPU's answers, for the whole process."""
     import torch._subclasses.fake_tensor as fake_tensor
+    torch._C._ensureCUDADeviceGuardSet()  # device guards become no-ops; must come before is_available says yes
     fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
     triton.runtime.driver.set_active(VirtualDriver())
     install_cuda(torch.cuda)
+    torch._C._set_cudnn_enabled(False)  # else convolutions ask the device which algorithms it has
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
     torch.compile = unchanged
     torch.jit.script = torch.jit.trace = unchanged
@@ -106,7 +108,7 @@ def install():
 def install_cuda(cuda):
     stream = VirtualStream()
     answers = dict(
-        is_available=True, is_initialized=True, device_count=1, current_device=0, current_stream=stream,
+        is_available=True, device_count=1, current_device=0, current_stream=stream,
         default_stream=stream, get_device_properties=PROPERTIES, get_device_capability=CAPABILITY,
         get_device_name=PROPERTIES.name, synchronize=None, init=None, _lazy_init=None, set_device=None, set_stream=None,
         empty_cache=None, ipc_collect=None, memory_allocated=0, max_memory_allocated=0, memory_reserved=0,

@@ -1,15 +1,12 @@
 """warm(): everything that a guest would otherwise do for the first time, done once before forking."""
 
 import gc
-import os
+import warnings
 
 
 def warm(thorough=True):
     """Imports torch and Triton, installs the virtual GPU, and captures samples once. Never makes a CUDA context."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     import torch
-    import warnings
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     from . import launches, virtual_gpu, whole_operators
@@ -18,10 +15,21 @@ def warm(thorough=True):
     launches.install()
     if thorough:
         from .samples import SAMPLES
-        from .capture import capture, candidate_request
+        from .capture import candidate_request
+        from .compiler import compile_kernel
         for task, candidate in SAMPLES:
-            answer = capture({"role": "task", "source": task, "path": "task.py", "target": "sm_90"})
-            capture(candidate_request(answer["plan"], candidate, "candidate.py"))
+            plan = captured({"role": "task", "source": task, "path": "task.py", "target": "sm_90"})
+            for kernel in captured(candidate_request(plan, candidate, "candidate.py"))["kernels"]:
+                if "error" in (answer := compile_kernel({**kernel, "target": "sm_90"})):
+                    raise RuntimeError(f"the compiler does not work here: {answer['error']['message']}")
         launches.spare_contexts.extend(launches.new_context() for _ in range(4))
     gc.collect()
     gc.freeze()
+
+
+def captured(request):
+    from .capture import capture
+    answer = capture(request)
+    if "error" in answer:
+        raise RuntimeError(f"a capture that must work failed: {answer['error']['message']} ({answer['error']['line']})")
+    return answer["plan"]

@@ -1,0 +1,137 @@
+"""compile_kernel(request): Triton IR text becomes a cubin. Runs in a jailed, long-lived worker.
+
+request = {"ttir": text, "num_warps", "num_stages", "num_ctas", "maxnreg" (optional), "target": "sm_90"}
+The answer is {"cubin": base64, "name", "registers", "spills", "shared_bytes"} or {"error": {"class", "message", "line", ...}}.
+
+The text is hostile, so the passes are Triton's own but the way to them is not: only known dialects, no inline assembly,
+no addresses made of integers, no library but libdevice. Nothing is cached here and nothing but ptxas is started.
+"""
+
+import base64
+import os
+import re
+import subprocess
+import tempfile
+
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
+
+DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
+OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.(\w+)", re.MULTILINE)
+REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
+LOCATION = re.compile(r'loc\("([^"]*)":(\d+):\d+\)')
+LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
+
+
+class Refused(Exception):
+    def __init__(self, error_class, message):
+        super().__init__(message)
+        self.error_class = error_class
+
+
+def backend_for(target):
+    match = re.fullmatch(r"sm_(\d+)", target)
+    if match is None:
+        raise Refused("bad_request", f"the target {target!r} is not known")
+    return CUDABackend(GPUTarget("cuda", int(match.group(1)), 32))
+
+
+def check_text(text):
+    """Looks at the text itself: what it says is what is parsed, since each operation must name its dialect."""
+    for dialect, operation in OPERATIONS.findall(text):
+        name = f"{dialect}.{operation}"
+        if name in REFUSED:
+            raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
+        if dialect not in DIALECTS:
+            raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+    for path, name in LIBRARY.findall(text):
+        if path or name not in ("", "libdevice"):
+            raise Refused("refused_ir", f"the library {path or name} may not be used in a kernel")
+
+
+def check_module(module):
+    """The same on what was parsed, which no trick of notation escapes."""
+    found = []
+    module.walk(lambda operation: found.append(operation.get_name()))
+    for name in set(found):
+        if name in REFUSED:
+            raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
+        if name.split(".")[0] not in DIALECTS:
+            raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+
+
+def parse(text, context):
+    with tempfile.NamedTemporaryFile("w", suffix=".ttir") as file:  # Triton parses files only
+        file.write(text)
+        file.flush()
+        try:
+            module = ir.parse_mlir_module(file.name, context)
+        except RuntimeError as error:
+            raise Refused("bad_ir", f"the Triton IR does not parse: {error}") from None
+    module.context = context
+    return module
+
+
+def run_ptxas(ptx, options, capability):
+    """As CUDABackend.make_cubin does, but keeps what ptxas says of registers and spills."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
+        with open(source, "w") as file:
+            file.write(ptx)
+        flags = [] if options.enable_fp_fusion else ["--fmad=false"]
+        suffix = "a" if capability >= 90 else ""
+        done = subprocess.run([get_ptxas(capability).path, "-lineinfo", *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
+                               source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
+        if done.returncode:
+            raise Refused("compile_error", f"ptxas: {done.stderr.strip()[-1500:] or done.returncode}")
+        with open(cubin, "rb") as file:
+            return file.read(), done.stderr
+
+
+def number_in(pattern, text):
+    match = re.search(pattern, text)
+    return int(match.group(1)) if match else 0
+
+
+def lower(request):
+    backend = backend_for(request["target"])
+    capability = backend.target.arch
+    names = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+    options = backend.parse_options({name: request[name] for name in names if request.get(name)})
+    check_text(request["ttir"])
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = parse(request["ttir"], context)
+    check_module(module)
+    metadata = {}
+    module = backend.make_ttgir(module, metadata, options, capability)
+    llir = backend.make_llir(module, metadata, options, capability)
+    ptx = backend.make_ptx(llir, metadata, options, capability)
+    cubin, log = run_ptxas(ptx, options, capability)
+    if metadata["shared"] > 232448:
+        raise Refused("out_of_resources", f"shared memory: {metadata['shared']} bytes needed, 232448 available")
+    if metadata["global_scratch_size"] or metadata["tmem_size"]:
+        raise Refused("unsupported_launch", "kernels that need scratch memory are not supported")
+    return {"cubin": base64.b64encode(cubin).decode(), "name": metadata["name"],
+            "registers": number_in(r"Used (\d+) registers", log),
+            "spills": number_in(r"(\d+) bytes spill stores", log) // 4, "shared_bytes": metadata["shared"],
+            "num_warps": metadata.get("num_warps", options.num_warps)}
+
+
+def compile_kernel(request):
+    """Never raises."""
+    try:
+        return lower(request)
+    except Refused as error:
+        return {"error": failure(error.error_class, str(error), request)}
+    except Exception as error:
+        return {"error": failure("compile_error", f"{type(error).__name__}: {error}", request)}
+
+
+def failure(error_class, message, request):
+    """The line is where the IR says that the kernel begins: passes do not tell theirs."""
+    match = LOCATION.search(str(request.get("ttir", "")))
+    return {"class": error_class, "message": message[:4000], "line": int(match.group(2)) if match else 0, "excerpt": ""}
