@@ -19,6 +19,7 @@ struct KernelBuffer {
   std::byte* storage = nullptr;
   std::size_t storage_bytes = 0;
   std::size_t offset_bytes = 0;  // where the tensor's first element is; the pointer the kernel receives
+  std::size_t element_bytes = 1;
   int tensor = 0;                // in the plan
 };
 using KernelArgument = std::variant<KernelBuffer, std::int64_t, double, bool>;

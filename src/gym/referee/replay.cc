@@ -53,10 +53,33 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
     for (const c10::IValue& item : value.toListRef()) append_flat(item, flat);
 }
 
+std::vector<bool> named_tensors(const Plan& plan) {
+  std::vector<int> indices;
+  append_tensors(plan.outputs, indices);
+  for (const Value& input : plan.inputs) append_tensors(input, indices);
+  for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
+  for (const PlanStep& step : plan.steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action))
+      for (const Value& argument : launch->choices.front().arguments)
+        append_tensors(argument, indices);
+  std::vector<bool> named(plan.tensors.size(), false);
+  for (const int index : indices) named.at(static_cast<std::size_t>(index)) = true;
+  return named;
+}
+
 }  // namespace
 
+bool is_random_operator(const std::string& full_name) {
+  const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(full_name));
+  return handle && handle->hasTag(at::Tag::nondeterministic_seeded);
+}
+
 Replay::Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options)
-    : plan_(plan), executor_(executor), options_(options), tensors_(plan.tensors.size()) {}
+    : plan_(plan),
+      named_(named_tensors(plan)),
+      executor_(executor),
+      options_(options),
+      tensors_(plan.tensors.size()) {}
 
 void Replay::seed(std::uint64_t seed) {
   auto generator = at::detail::getDefaultCPUGenerator();
@@ -135,14 +158,16 @@ std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& c
 // others for the same values (convolution, for one).
 Status Replay::keep_output(int index, at::Tensor made, bool is_fresh) {
   const PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(index));
-  if (!made.defined()) return fail("tensor {} was not made", index);
-  if (made.sizes() != at::IntArrayRef(declared.shape))
-    return fail("tensor {} has another shape than declared", index);
-  if (options_.precision == Precision::as_written &&
+  const bool is_named = named_.at(static_cast<std::size_t>(index));
+  const bool same_shape = made.defined() && made.sizes() == at::IntArrayRef(declared.shape);
+  if (is_named && !made.defined()) return fail("tensor {} was not made", index);
+  if (is_named && !same_shape) return fail("tensor {} has another shape than declared", index);
+  if (is_named && options_.precision == Precision::as_written &&
       made.scalar_type() != scalar_type_of(declared.dtype))
     return fail("tensor {} has dtype {}, not {}", index, c10::toString(made.scalar_type()),
                 name_of(declared.dtype));
-  if (is_fresh && made.numel() > 0 && made.strides() != at::IntArrayRef(declared.stride)) {
+  if (is_fresh && same_shape && made.numel() > 0 &&
+      made.strides() != at::IntArrayRef(declared.stride)) {
     at::Tensor as_declared = at::empty_strided(declared.shape, declared.stride, made.options());
     as_declared.copy_(made);
     made = std::move(as_declared);
@@ -180,6 +205,7 @@ Result<KernelArgument> Replay::kernel_argument(const Value& value) const {
       .storage = static_cast<std::byte*>(storage.mutable_data()),
       .storage_bytes = storage.nbytes(),
       .offset_bytes = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size(),
+      .element_bytes = static_cast<std::size_t>(tensor.element_size()),
       .tensor = reference->index});
 }
 

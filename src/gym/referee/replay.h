@@ -32,6 +32,9 @@ struct ReplayOptions {
   Deadline deadline = Deadline::never();
 };
 
+// Whether the dispatcher says that the operator draws from a generator.
+bool is_random_operator(const std::string& full_name);
+
 class Replay {
  public:
   Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options);
@@ -60,6 +63,9 @@ class Replay {
   Status keep_output(int index, at::Tensor made, bool is_fresh);
 
   const Plan& plan_;
+  // Whose declarations must hold: a launch, a parameter, an input or the output names them. What an operator returns
+  // beside its result (saved statistics) may differ between devices.
+  std::vector<bool> named_;
   KernelExecutor& executor_;
   ReplayOptions options_;
   TensorTable tensors_;

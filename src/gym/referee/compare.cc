@@ -1,0 +1,247 @@
+#include "gym/referee/compare.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tritonsmith::gym {
+namespace {
+
+VerdictError wrong(std::string error_class, std::string message) {
+  return {.error_class = std::move(error_class), .message = std::move(message)};
+}
+
+std::string place(std::int64_t flat, at::IntArrayRef shape) {
+  std::string text;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    text = fmt::format("{}{}{}", flat % shape[d], text.empty() ? "" : ", ", text);
+    flat /= shape[d];
+  }
+  return fmt::format("[{}]", text);
+}
+
+std::string shape_text(at::IntArrayRef shape) {
+  std::string text;
+  for (const std::int64_t extent : shape)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", extent);
+  return fmt::format("[{}]", text);
+}
+
+// Values as doubles in order, whatever the dtype; complex numbers as pairs.
+at::Tensor as_doubles(const at::Tensor& tensor) {
+  const at::Tensor real = tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+  return real.to(at::kDouble).contiguous();
+}
+
+struct Values {
+  const double* at = nullptr;
+  std::int64_t count = 0;
+  double operator[](std::int64_t k) const { return at[k]; }
+};
+Values values_of(const at::Tensor& doubles) {
+  return {doubles.const_data_ptr<double>(), doubles.numel()};
+}
+
+bool both_special(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (std::isinf(a) && a == b);
+}
+
+// How far the candidate may be from the exact result, element by element: tolerance * (|exact| + rms(exact)), and 64
+// times what PyTorch's own rounding costs. Where that rounding is not small against the output (a sum that cancels
+// to nothing), the exact value says little and there is no budget.
+struct ExactBudget {
+  Values exact;
+  double scale = 0, slack = 0;
+  bool usable = false;
+  double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
+};
+
+ExactBudget budget_from(Values reference, Values exact, double tolerance) {
+  double square_sum = 0, own_error = 0;
+  for (std::int64_t k = 0; k < exact.count; ++k) {
+    if (!std::isfinite(exact[k]) || !std::isfinite(reference[k])) return {};
+    square_sum += exact[k] * exact[k];
+    own_error = std::max(own_error, std::abs(reference[k] - exact[k]));
+  }
+  const double rms = std::sqrt(square_sum / std::max<double>(1, static_cast<double>(exact.count)));
+  constexpr double own_rounding_is_small = 0.1;
+  return {.exact = exact, .scale = tolerance, .slack = tolerance * rms + 64 * own_error,
+          .usable = own_error <= own_rounding_is_small * tolerance * rms};
+}
+
+struct Mismatch {
+  std::int64_t first = -1, count = 0, unwritten = 0;
+  bool only_exact = false;  // within the plain tolerance, yet outside the budget
+};
+
+Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
+                       const ExactBudget& budget, const Comparison& comparison, Numerics& numerics) {
+  Mismatch mismatch{.only_exact = true};
+  for (std::int64_t k = 0; k < got.count; ++k) {
+    if (both_special(got[k], expected[k])) continue;
+    const double difference = std::abs(got[k] - expected[k]);
+    if (std::isfinite(difference)) {
+      numerics.max_abs = std::max(numerics.max_abs, difference);
+      if (expected[k] != 0)
+        numerics.max_rel = std::max(numerics.max_rel, difference / std::abs(expected[k]));
+    }
+    const bool near = difference <= comparison.tolerance * (1 + std::abs(expected[k]));
+    const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
+    if (near && exact) continue;
+    if (mismatch.first < 0) mismatch.first = k;
+    if (!near) mismatch.only_exact = false;
+    ++mismatch.count;
+    if (!near && !candidate.is_complex() && holds_filler(candidate, k, comparison.filler))
+      ++mismatch.unwritten;
+  }
+  return mismatch;
+}
+
+std::optional<VerdictError> check_type(const std::string& what, const at::Tensor& candidate,
+                                       const at::Tensor& reference) {
+  if (candidate.scalar_type() != reference.scalar_type())
+    return wrong("wrong_dtype", fmt::format("{} is {}, expected {}", what,
+                                            c10::toString(candidate.scalar_type()),
+                                            c10::toString(reference.scalar_type())));
+  if (candidate.sizes() != reference.sizes())
+    return wrong("wrong_shape", fmt::format("{} has shape {}, expected {}", what,
+                                            shape_text(candidate.sizes()),
+                                            shape_text(reference.sizes())));
+  if (reference.is_contiguous() && !candidate.is_contiguous())
+    return wrong("wrong_strides", fmt::format("{} has strides {}, expected a contiguous tensor", what,
+                                              shape_text(candidate.strides())));
+  return std::nullopt;
+}
+
+VerdictError describe(const std::string& what, const Mismatch& mismatch, Values got, Values expected,
+                      at::IntArrayRef shape) {
+  const std::int64_t k = mismatch.first;
+  if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
+    return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}", what,
+                                          mismatch.count, got.count, place(k, shape)));
+  return wrong("wrong_value",
+               fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}", what,
+                           mismatch.count, got.count, place(k, shape), got[k], expected[k],
+                           mismatch.only_exact
+                               ? " (within the plain tolerance, but far from the exact result for "
+                                 "outputs this small)"
+                               : ""));
+}
+
+class TreeComparison {
+ public:
+  TreeComparison(const OutputSide& candidate, const OutputSide& reference, const TensorTable& oracle,
+                 const Comparison& comparison, Numerics& numerics)
+      : candidate_(candidate.tensors), reference_(reference.tensors), oracle_(oracle),
+        comparison_(comparison), numerics_(numerics) {}
+
+  std::optional<VerdictError> compare(const Value& got, const Value& expected, const std::string& what) {
+    if (got.data.index() != expected.data.index()) return structure(what, "is of another kind");
+    if (const auto* tensor = std::get_if<TensorRef>(&expected.data))
+      return leaf(std::get<TensorRef>(got.data).index, tensor->index, what);
+    if (const auto* list = std::get_if<List>(&expected.data))
+      return items(std::get<List>(got.data).items, list->items, what);
+    if (const auto* tuple = std::get_if<Tuple>(&expected.data))
+      return items(std::get<Tuple>(got.data).items, tuple->items, what);
+    if (const auto* dict = std::get_if<Dict>(&expected.data))
+      return members(std::get<Dict>(got.data), *dict, what);
+    if (!(got == expected)) return structure(what, "is another constant");
+    return std::nullopt;
+  }
+
+ private:
+  static VerdictError structure(const std::string& what, const std::string& how) {
+    return wrong("wrong_structure", fmt::format("{} {} than the reference's", what, how));
+  }
+
+  std::optional<VerdictError> leaf(int got, int expected, const std::string& what) {
+    const at::Tensor& candidate = candidate_.at(static_cast<std::size_t>(got));
+    if (!candidate.defined()) return structure(what, "was never made, other");
+    return compare_tensors(what, candidate, reference_.at(static_cast<std::size_t>(expected)),
+                           oracle_.empty() ? at::Tensor() : oracle_.at(static_cast<std::size_t>(expected)),
+                           comparison_, numerics_);
+  }
+
+  std::optional<VerdictError> items(const std::vector<Value>& got, const std::vector<Value>& expected,
+                                    const std::string& what) {
+    if (got.size() != expected.size()) return structure(what, "has another length");
+    for (std::size_t k = 0; k < got.size(); ++k)
+      if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", what, k))) return error;
+    return std::nullopt;
+  }
+
+  std::optional<VerdictError> members(const Dict& got, const Dict& expected, const std::string& what) {
+    if (got.items.size() != expected.items.size()) return structure(what, "has other keys");
+    for (std::size_t k = 0; k < got.items.size(); ++k) {
+      if (got.items[k].first != expected.items[k].first) return structure(what, "has other keys");
+      if (auto error = compare(got.items[k].second, expected.items[k].second,
+                               fmt::format("{}[{}]", what, got.items[k].first)))
+        return error;
+    }
+    return std::nullopt;
+  }
+
+  const TensorTable& candidate_;
+  const TensorTable& reference_;
+  const TensorTable& oracle_;
+  const Comparison& comparison_;
+  Numerics& numerics_;
+};
+
+}  // namespace
+
+double tolerance_of(c10::ScalarType dtype) {
+  switch (dtype) {
+    case c10::ScalarType::Double:
+    case c10::ScalarType::ComplexDouble:
+      return 1e-6;
+    case c10::ScalarType::Float:
+    case c10::ScalarType::ComplexFloat:
+      return 1e-4;
+    case c10::ScalarType::Half:
+    case c10::ScalarType::BFloat16:
+    case c10::ScalarType::ComplexHalf:
+      return 1e-2;
+    case c10::ScalarType::Float8_e4m3fn:
+    case c10::ScalarType::Float8_e5m2:
+    case c10::ScalarType::Float8_e4m3fnuz:
+    case c10::ScalarType::Float8_e5m2fnuz:
+      return 1e-1;
+    default:
+      return 0;
+  }
+}
+
+std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
+                                            const at::Tensor& reference, const at::Tensor& oracle,
+                                            const Comparison& comparison, Numerics& numerics) {
+  if (auto error = check_type(what, candidate, reference)) return error;
+  const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
+  const at::Tensor plain = candidate.contiguous();
+  if (is_exact && at::equal(plain, reference)) return std::nullopt;
+  const at::Tensor got = as_doubles(plain), expected = as_doubles(reference);
+  Comparison how = comparison;
+  if (is_exact) how.tolerance = 0;
+  at::Tensor exact;
+  ExactBudget budget;
+  if (!is_exact && oracle.defined() && oracle.sizes() == reference.sizes()) {
+    exact = as_doubles(oracle);
+    budget = budget_from(values_of(expected), values_of(exact), how.tolerance);
+  }
+  const Mismatch mismatch =
+      find_mismatch(plain, values_of(got), values_of(expected), budget, how, numerics);
+  if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
+    return wrong("wrong_value", fmt::format("{}: integers differ", what));
+  if (mismatch.count == 0) return std::nullopt;
+  return describe(what, mismatch, values_of(got), values_of(expected), expected.sizes());
+}
+
+std::optional<VerdictError> compare_outputs(const OutputSide& candidate, const OutputSide& reference,
+                                            const TensorTable& oracle, const Comparison& comparison,
+                                            Numerics& numerics) {
+  return TreeComparison(candidate, reference, oracle, comparison, numerics)
+      .compare(candidate.value, reference.value, "output");
+}
+
+}  // namespace tritonsmith::gym

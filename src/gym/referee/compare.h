@@ -1,0 +1,38 @@
+// Holding a candidate's result against the reference's: types and shapes exactly, integers exactly, floating values
+// within KernelBench's tolerance, and, where a float64 replay of the reference exists, also within a budget that scales
+// with the output, so that small outputs are no free pass. NaN and infinity must stand in the same places.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "data/verdict.h"
+#include "gym/plan/plan.h"
+#include "gym/referee/replay_memory.h"
+#include "gym/referee/tensors.h"
+
+namespace tritonsmith::gym {
+
+// Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
+double tolerance_of(c10::ScalarType dtype);
+
+struct Comparison {
+  double tolerance = 1e-4;
+  Filler filler = Filler::nan;  // what unwritten elements of the candidate hold
+};
+
+// What the comparison of one tensor found; the error is empty when the candidate's is as good as the reference's.
+std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
+                                            const at::Tensor& reference, const at::Tensor& oracle,
+                                            const Comparison& comparison, Numerics& numerics);
+
+// Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants, and equal tensors.
+struct OutputSide {
+  const Value& value;
+  const TensorTable& tensors;
+};
+std::optional<VerdictError> compare_outputs(const OutputSide& candidate, const OutputSide& reference,
+                                            const TensorTable& oracle, const Comparison& comparison,
+                                            Numerics& numerics);
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,120 @@
+#include "gym/referee/draw.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/hash.h"
+#include "gym/referee/operators.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+at::Tensor& tensor_at(TensorTable& tensors, int index) {
+  return tensors.at(static_cast<std::size_t>(index));
+}
+
+// Expanded tensors have several elements in one place, which in-place operators refuse.
+bool can_change(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.is_floating_point() && tensor.numel() > 0 &&
+         tensor.is_non_overlapping_and_dense();
+}
+
+bool is_generator(std::string_view op) {
+  const std::string_view name = aten_base_name(op);
+  return name == "rand" || name == "randn" || name == "rand_like" || name == "randn_like" ||
+         name == "normal" || name == "uniform" || name == "uniform_" || name == "normal_";
+}
+
+// Made by a random generator and by no other step.
+bool straight_from_generator(const Plan& task, int tensor) {
+  bool drawn = false;
+  for (const PlanStep& step : task.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::inputs) continue;
+    if (std::ranges::find(call->outputs, tensor) == call->outputs.end()) continue;
+    if (!is_generator(call->op)) return false;
+    drawn = true;
+  }
+  return drawn;
+}
+
+void scale(at::Tensor& tensor, Rng& rng) {
+  const double factor = (0.5 + 2.5 * rng.uniform()) * (rng.below(2) == 0 ? 1 : -1);
+  tensor.mul_(factor);
+}
+
+void make_sparse(at::Tensor& tensor, Rng& rng) {
+  const double kept = 0.05 + 0.3 * rng.uniform();
+  const at::Tensor mask = at::rand(tensor.sizes(), at::dtype(at::kFloat)).lt_(kept);
+  tensor.mul_(mask.to(tensor.scalar_type()));
+  tensor.mul_(2.0);
+}
+
+}  // namespace
+
+TrialKind kind_of_trial(int trial) {
+  if (trial % 3 == 1) return TrialKind::scaled;
+  if (trial % 3 == 2) return TrialKind::sparse;
+  return TrialKind::plain;
+}
+
+std::uint64_t trial_seed(std::string_view secret, std::string_view purpose, int trial) {
+  return secret_seed(secret, fmt::format("{}/{}", purpose, trial));
+}
+
+std::vector<int> input_tensors(const Plan& plan) {
+  std::vector<int> all, distinct;
+  for (const Value& input : plan.inputs) append_tensors(input, all);
+  for (const int index : all)
+    if (std::ranges::find(distinct, index) == distinct.end()) distinct.push_back(index);
+  return distinct;
+}
+
+void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors) {
+  if (kind == TrialKind::plain) return;
+  for (const int index : input_tensors(task)) {
+    at::Tensor& tensor = tensor_at(tensors, index);
+    if (!can_change(tensor)) continue;
+    if (kind == TrialKind::sparse && straight_from_generator(task, index))
+      make_sparse(tensor, rng);
+    else
+      scale(tensor, rng);
+  }
+}
+
+void perturb_constant_parameters(const Plan& task, Rng& rng, TensorTable& tensors) {
+  for (const PlanParameter& parameter : task.parameters) {
+    if (parameter.kind != ParameterKind::parameter) continue;
+    at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
+    if (!can_change(tensor) || !tensor.eq(tensor.flatten()[0]).all().item<bool>()) continue;
+    auto generator = at::detail::createCPUGenerator(rng.next_u64());
+    tensor.add_(at::randn(tensor.sizes(), generator, at::dtype(at::kFloat)).to(tensor.scalar_type()), 0.1);
+  }
+}
+
+TensorTable copy_with_storages(const TensorTable& tensors) {
+  std::map<const void*, at::Tensor> bytes_of_storage;  // one byte tensor a storage
+  TensorTable copies;
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.defined()) {
+      copies.emplace_back();
+      continue;
+    }
+    const c10::Storage& storage = tensor.storage();
+    auto [at, is_new] = bytes_of_storage.try_emplace(storage.unsafeGetStorageImpl());
+    if (is_new) {
+      at->second = at::empty({static_cast<std::int64_t>(storage.nbytes())}, at::dtype(at::kByte));
+      if (storage.nbytes() > 0)
+        std::memcpy(at->second.mutable_data_ptr(), storage.data(), storage.nbytes());
+    }
+    at::Tensor copy = at::empty({0}, tensor.options());
+    copy.set_(at->second.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+}  // namespace tritonsmith::gym

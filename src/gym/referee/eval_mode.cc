@@ -1,0 +1,75 @@
+#include "gym/referee/eval_mode.h"
+
+#include <algorithm>
+#include <array>
+
+#include "gym/referee/operators.h"
+#include "gym/referee/replay.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// Where each operator keeps its flag, and what it is called as a keyword.
+struct TrainingFlag {
+  std::string_view name;
+  std::size_t position;
+  std::string_view keyword;
+  bool in_eval_mode;
+};
+constexpr auto kFlags = std::to_array<TrainingFlag>({
+    {"native_dropout", 2, "train", false},
+    {"dropout", 2, "train", false},
+    {"dropout_", 2, "train", false},
+    {"feature_dropout", 2, "train", false},
+    {"alpha_dropout", 2, "train", false},
+    {"feature_alpha_dropout", 2, "train", false},
+    {"batch_norm", 5, "training", false},
+    {"native_batch_norm", 5, "training", false},
+    {"_native_batch_norm_legit", 5, "training", false},
+    {"cudnn_batch_norm", 5, "training", false},
+    {"rrelu", 3, "training", false},
+    {"rrelu_with_noise", 4, "training", false},
+});
+
+void clear_flag(AtenCall& call, const TrainingFlag& flag) {
+  if (flag.position < call.args.size()) {
+    call.args[flag.position] = Value{flag.in_eval_mode};
+    return;
+  }
+  for (auto& [keyword, value] : call.kwargs)
+    if (keyword == flag.keyword) value = Value{flag.in_eval_mode};
+}
+
+bool draws(const AtenCall& call) {
+  for (const TrainingFlag& flag : kFlags)
+    if (aten_base_name(call.op) == flag.name && flag.position < call.args.size() &&
+        call.args[flag.position] == Value{false})
+      return false;
+  // scaled_dot_product_attention draws only where it drops anything.
+  if (aten_base_name(call.op) == "scaled_dot_product_attention") {
+    constexpr std::size_t dropout = 4;
+    return call.args.size() > dropout && !(call.args[dropout] == Value{0.0});
+  }
+  return is_random_operator(call.op);
+}
+
+}  // namespace
+
+bool draws_in_forward(const Plan& plan) {
+  return std::ranges::any_of(plan.steps, [](const PlanStep& step) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    return call != nullptr && step.phase == Phase::forward && draws(*call);
+  });
+}
+
+Plan in_eval_mode(Plan plan) {
+  for (PlanStep& step : plan.steps) {
+    auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) continue;
+    for (const TrainingFlag& flag : kFlags)
+      if (aten_base_name(call->op) == flag.name) clear_flag(*call, flag);
+  }
+  return plan;
+}
+
+}  // namespace tritonsmith::gym

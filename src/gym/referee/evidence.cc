@@ -1,0 +1,165 @@
+#include "gym/referee/evidence.h"
+
+#include <algorithm>
+#include <set>
+
+#include "gym/referee/operators.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// Which storages hold something that own kernels wrote, or that follows from the inputs, after each step.
+class Dataflow {
+ public:
+  Dataflow(const Plan& plan, const LaunchTraces& launches) : plan_(plan) {
+    std::vector<int> inputs;
+    for (const Value& input : plan.inputs) append_tensors(input, inputs);
+    for (const int tensor : inputs) from_inputs_.insert(storage_of(tensor));
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const PlanStep& step = plan.steps[i];
+      if (step.phase != Phase::forward) continue;
+      if (const auto* call = std::get_if<AtenCall>(&step.action)) follow(*call);
+      else if (const auto at = launches.find(i); at != launches.end()) follow(at->second);
+    }
+  }
+
+  bool output_is(const std::set<int>& marked) const {
+    std::vector<int> outputs;
+    append_tensors(plan_.outputs, outputs);
+    return std::ranges::any_of(outputs, [&](int t) { return marked.contains(storage_of(t)); });
+  }
+  const std::set<int>& own() const { return own_; }
+  const std::set<int>& from_inputs() const { return from_inputs_; }
+
+ private:
+  const PlanTensor& tensor(int index) const { return plan_.tensors.at(static_cast<std::size_t>(index)); }
+  int storage_of(int index) const { return tensor(index).storage; }
+
+  bool fills_its_storage(int index) const {
+    return elements_of(tensor(index)) * bytes_of(tensor(index).dtype) >= tensor(index).storage_bytes;
+  }
+
+  void follow(const AtenCall& call) {
+    std::vector<int> read;
+    for (const Value& argument : call.args) append_tensors(argument, read);
+    for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
+    const std::string_view name = aten_base_name(call.op);
+    // These replace what the tensor held; when that is all its memory, nothing of the past is left.
+    const bool overwrites = name == "copy_" || name == "fill_" || name == "zero_";
+    if (overwrites && !read.empty() && fills_its_storage(read.front())) {
+      own_.erase(storage_of(read.front()));
+      from_inputs_.erase(storage_of(read.front()));
+      read.erase(read.begin());
+    }
+    // The content of `zeros_like(x)` and its like does not follow from x.
+    if (only_allocates(call.op)) read.clear();
+    mark(own_, read, call.outputs);
+    mark(from_inputs_, read, call.outputs);
+  }
+
+  void follow(const LaunchTrace& trace) {
+    for (const int index : trace.stored_tensors) own_.insert(storage_of(index));
+    mark(from_inputs_, trace.loaded_tensors, trace.stored_tensors);
+  }
+
+  void mark(std::set<int>& marked, const std::vector<int>& read, const std::vector<int>& written) const {
+    const bool any = std::ranges::any_of(
+        read, [&](int t) { return t >= 0 && marked.contains(storage_of(t)); });
+    if (!any) return;
+    for (const int index : written)
+      if (index >= 0) marked.insert(storage_of(index));
+  }
+
+  const Plan& plan_;
+  std::set<int> own_, from_inputs_;
+};
+
+bool torch_may(std::string_view op, Policy policy) {
+  if (policy == Policy::open || only_arranges(op)) return true;
+  return policy == Policy::fused && is_vendor_grade(op);
+}
+
+// One finding an operator, at the first line that uses it.
+void find_torch_compute(const Plan& candidate, Policy policy, std::vector<Finding>& findings) {
+  std::set<std::string_view> seen;
+  for (const PlanStep& step : candidate.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward || torch_may(call->op, policy)) continue;
+    if (!seen.insert(call->op).second) continue;
+    findings.push_back({.rule = "torch_compute",
+                        .severity = Severity::reject,
+                        .line = step.line,
+                        .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
+                                               "the candidate's own kernels",
+                                               call->op, name_of(policy))});
+  }
+}
+
+void find_idle_kernels(const Plan& candidate, std::vector<Finding>& findings) {
+  std::set<int> launched;
+  for (const PlanStep& step : candidate.steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action); launch && step.phase == Phase::forward)
+      for (const LaunchChoice& choice : launch->choices) launched.insert(choice.kernel);
+  if (launched.empty()) {
+    findings.push_back({.rule = "no_kernel",
+                        .severity = Severity::reject,
+                        .message = "forward launches no Triton kernel"});
+    return;
+  }
+  for (std::size_t k = 0; k < candidate.kernels.size(); ++k)
+    if (!launched.contains(static_cast<int>(k)))
+      findings.push_back({.rule = "kernel_never_launched",
+                          .severity = Severity::warn,
+                          .line = candidate.kernels[k].line,
+                          .message = fmt::format("forward never launches {}", candidate.kernels[k].name)});
+}
+
+}  // namespace
+
+std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches, const Plan& reference,
+                                   Policy policy) {
+  std::vector<Finding> findings;
+  find_torch_compute(candidate, policy, findings);
+  find_idle_kernels(candidate, findings);
+  if (launches == nullptr) return findings;
+  const Dataflow flow(candidate, *launches);
+  const bool has_kernel = !launches->empty();
+  if (has_kernel && !flow.output_is(flow.own()))
+    findings.push_back({.rule = "kernel_output_unused",
+                        .severity = Severity::reject,
+                        .message = "nothing that the kernels wrote reaches the output"});
+  const Dataflow reference_flow(reference, {});
+  if (!flow.output_is(flow.from_inputs()) && reference_flow.output_is(reference_flow.from_inputs()))
+    findings.push_back({.rule = "constant_output",
+                        .severity = Severity::reject,
+                        .message = "the output does not depend on the inputs"});
+  return findings;
+}
+
+std::vector<LaunchCount> count_launches(const Plan& candidate) {
+  std::vector<LaunchCount> counts;
+  for (const PlanStep& step : candidate.steps) {
+    const auto* launch = std::get_if<LaunchStep>(&step.action);
+    if (launch == nullptr || step.phase != Phase::forward) continue;
+    const auto kernel = static_cast<std::size_t>(launch->choices.front().kernel);
+    const std::string& name = candidate.kernels.at(kernel).name;
+    auto at = std::ranges::find(counts, name, &LaunchCount::kernel);
+    if (at == counts.end()) at = counts.insert(at, {.kernel = name});
+    ++at->launches;
+  }
+  return counts;
+}
+
+std::vector<AtenReport> count_operators(const Plan& candidate) {
+  std::vector<AtenReport> counts;
+  for (const PlanStep& step : candidate.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) continue;
+    auto at = std::ranges::find(counts, call->op, &AtenReport::op);
+    if (at == counts.end()) at = counts.insert(at, {.op = call->op});
+    ++at->calls;
+  }
+  return counts;
+}
+
+}  // namespace tritonsmith::gym

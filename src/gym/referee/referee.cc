@@ -1,0 +1,222 @@
+#include "gym/referee/referee.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gym/referee/eval_mode.h"
+#include "gym/referee/evidence.h"
+#include "gym/referee/replay_memory.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// Task plans kept at once; a run has many tasks, and a forgotten one is simply sent again.
+constexpr std::size_t kKeptTasks = 512;
+
+RefereeReport ended(std::string error_class, std::string message, Fault fault) {
+  RefereeReport report;
+  report.error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
+  report.fault = fault;
+  return report;
+}
+
+// Each storage once. A plan may lie; ReplayMemory then holds it to its budget. This spares the work of finding out.
+double declared_bytes(const Plan& plan) {
+  std::set<int> seen;
+  double bytes = 0;
+  for (const PlanTensor& tensor : plan.tensors)
+    if (seen.insert(tensor.storage).second) bytes += static_cast<double>(tensor.storage_bytes);
+  return bytes;
+}
+
+// Two copies of the task's tensors and the oracle's in twice the width, and the candidate's.
+double needed_bytes(const Plan& task, const Plan& candidate) {
+  return 4 * declared_bytes(task) + declared_bytes(candidate);
+}
+
+int most_choices(const Plan& plan) {
+  std::size_t most = 1;
+  for (const PlanStep& step : plan.steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action))
+      most = std::max(most, launch->choices.size());
+  return static_cast<int>(most);
+}
+
+void add_time(RefereeReport& report, const std::string& name, double milliseconds) {
+  auto at = std::ranges::find(report.stage_ms, name, &std::pair<std::string, double>::first);
+  if (at == report.stage_ms.end()) at = report.stage_ms.insert(at, {name, 0.0});
+  at->second += milliseconds;
+}
+
+void add_findings(RefereeReport& report, const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings)
+    if (std::ranges::find(report.findings, finding) == report.findings.end())
+      report.findings.push_back(finding);
+}
+
+void add_trial(RefereeReport& report, const TrialResult& result) {
+  add_time(report, "draw", result.draw_ms);
+  add_time(report, "evaluate", result.candidate_ms);
+  add_time(report, "reference", result.reference_ms);
+  add_time(report, "compare", result.compare_ms);
+  add_findings(report, result.findings);
+  Numerics& numerics = *report.numerics;
+  numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
+  numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
+}
+
+// Puts the trial's failure into the report; false when there is none.
+bool take_failure(RefereeReport& report, const TrialResult& result) {
+  if (result.candidate_stop) {
+    report.error = result.candidate_stop->error;
+    report.fault = result.candidate_stop->fault;
+    return true;
+  }
+  if (result.reference_stop) {
+    report.error = result.reference_stop->error;
+    // The line is the task's: it would point into the wrong file.
+    report.error->message = fmt::format("the task itself, line {}: {}", report.error->line, report.error->message);
+    report.error->line = 0;
+    if (report.error->error_class == "exception" || report.error->error_class == "bad_plan")
+      report.error->error_class = "task_failed";
+    report.fault = Fault::none;
+    return true;
+  }
+  if (result.difference) {
+    report.error = result.difference;
+    report.fault = Fault::candidate;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct Referee::Match {
+  const RefereeJob& job;
+  const Plan& task;
+  const Plan& candidate;
+  Deadline deadline;
+  TrialSetting setting(int trial, TrialKind kind, int choice = 0) const {
+    return {.task = task, .candidate = candidate, .secret = job.secret, .trial = trial, .kind = kind,
+            .choice = choice, .tolerance = job.tolerance, .deadline = deadline,
+            .memory_bytes = job.budget.memory_bytes};
+  }
+};
+
+Referee::Referee(std::unique_ptr<KernelExecutor> executor) : executor_(std::move(executor)) {
+  at::set_num_threads(1);
+}
+
+Status Referee::add_task(const std::string& task_key, std::string_view plan_json) {
+  TRY_ASSIGN(Plan plan, parse_plan(plan_json));
+  if (plan.role != PlanRole::task) return fail("the plan is a candidate's, not a task's");
+  if (tasks_.size() >= kKeptTasks) tasks_.clear();
+  tasks_.insert_or_assign(task_key, std::move(plan));
+  return ok();
+}
+
+RefereeReport Referee::judge(const RefereeJob& job) {
+  const auto task = tasks_.find(job.task_key);
+  CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
+  auto candidate = parse_plan(job.candidate_plan);
+  if (!candidate) return ended("bad_plan", candidate.error().message, Fault::candidate);
+  if (candidate->role != PlanRole::candidate)
+    return ended("bad_plan", "the plan is no candidate's", Fault::candidate);
+  // Drawing and comparing call LibTorch outside a plan's steps; what it throws there is lack of memory.
+  try {
+    return judge_plans(job, task->second, *candidate);
+  } catch (const std::exception& error) {
+    const bool refused = ReplayMemory::instance().refused();
+    ReplayMemory::instance().end();
+    const std::string what = error.what();
+    return ended(refused ? "too_large_to_evaluate" : "referee_failed", what.substr(0, what.find('\n')),
+                 refused ? Fault::none : Fault::infrastructure);
+  }
+}
+
+RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate) {
+  const Deadline deadline = Deadline::after(std::chrono::nanoseconds(
+      static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
+  RefereeReport report;
+  if (needed_bytes(task, candidate) > static_cast<double>(job.budget.memory_bytes)) {
+    report = ended("too_large_to_evaluate",
+                   fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
+                               needed_bytes(task, candidate) / (1 << 30),
+                               static_cast<double>(job.budget.memory_bytes) / (1 << 30)),
+                   Fault::none);
+    add_findings(report, find_evidence(candidate, nullptr, task, job.policy));
+  } else if (!draws_in_forward(task)) {
+    run_trials({job, task, candidate, deadline}, report);
+  } else {
+    const Plan task_in_eval = in_eval_mode(task), candidate_in_eval = in_eval_mode(candidate);
+    if (draws_in_forward(task_in_eval))
+      return ended("nondeterministic_reference",
+                   "the reference draws random numbers even in evaluation mode", Fault::none);
+    report.findings.push_back({.rule = "judged_in_eval_mode",
+                               .severity = Severity::note,
+                               .message = "the reference draws random numbers in training mode"});
+    run_trials({job, task_in_eval, candidate_in_eval, deadline}, report);
+  }
+  report.launches = count_launches(candidate);
+  report.aten = count_operators(candidate);
+  return report;
+}
+
+// A perturbed trial counts only where the reference itself still gives finite numbers; else the task's own
+// distribution is drawn afresh.
+TrialResult Referee::run_usable_trial(const Match& match, int trial, bool plain_is_finite) {
+  const TrialKind kind = kind_of_trial(trial);
+  TrialResult result = run_trial(match.setting(trial, kind), *executor_);
+  const bool usable = !result.reference_stop && (result.reference_is_finite || !plain_is_finite);
+  if (kind == TrialKind::plain || usable) return result;
+  return run_trial(match.setting(trial, TrialKind::plain), *executor_);
+}
+
+bool Referee::run_trials(const Match& match, RefereeReport& report) {
+  report.numerics = Numerics{};
+  bool plain_is_finite = true;
+  for (int trial = 0; trial < std::max(1, match.job.trials); ++trial) {
+    const TrialResult result = run_usable_trial(match, trial, plain_is_finite);
+    add_trial(report, result);
+    const bool ran = !result.candidate_stop && !result.reference_stop;
+    if (trial == 0) {
+      add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr, match.task,
+                                         match.job.policy));
+      report.ran = ran;
+      plain_is_finite = result.reference_is_finite;
+    }
+    if (take_failure(report, result)) return false;
+    ++report.numerics->trials;
+  }
+  run_other_choices(match, report);
+  report.correct = !report.error;
+  return report.correct;
+}
+
+// An autotuner may pick any of its configs, so each must be right; the first was tried in every trial.
+void Referee::run_other_choices(const Match& match, RefereeReport& report) {
+  const int choices = most_choices(match.candidate);
+  for (int choice = 1; choice < choices; ++choice) {
+    const TrialResult result =
+        run_trial(match.setting(match.job.trials + choice, TrialKind::plain, choice), *executor_);
+    const bool out_of_time = result.candidate_stop && result.candidate_stop->fault == Fault::none;
+    if (out_of_time) {
+      report.findings.push_back({.rule = "autotune_unchecked",
+                                 .severity = Severity::note,
+                                 .message = fmt::format("configs {} to {} of {} were not run: {}", choice + 1,
+                                                        choices, choices, result.candidate_stop->error.message)});
+      return;
+    }
+    add_trial(report, result);
+    if (take_failure(report, result)) {
+      report.error->message =
+          fmt::format("autotune config {} of {}: {}", choice + 1, choices, report.error->message);
+      return;
+    }
+  }
+}
+
+}  // namespace tritonsmith::gym

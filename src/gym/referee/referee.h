@@ -1,0 +1,40 @@
+// Referee: holds a candidate's plan against its task's, over several trials, and reports what running them showed. It
+// keeps the task plans it was given. One thread uses a Referee; torch's own threads are off, since many of them run
+// side by side. Only broken machinery is an Error; all that plans do is in the report.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gym/plan/plan.h"
+#include "gym/referee/kernel_executor.h"
+#include "gym/referee/protocol/referee_job.h"
+#include "gym/referee/trial.h"
+
+namespace tritonsmith::gym {
+
+class Referee {
+ public:
+  explicit Referee(std::unique_ptr<KernelExecutor> executor);
+
+  bool knows(const std::string& task_key) const { return tasks_.contains(task_key); }
+  // Fails when it is no plan of a task.
+  Status add_task(const std::string& task_key, std::string_view plan_json);
+
+  // The job's task must be known.
+  RefereeReport judge(const RefereeJob& job);
+
+ private:
+  struct Match;
+  RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
+  TrialResult run_usable_trial(const Match& match, int trial, bool plain_is_finite);
+  // False when the job ends here.
+  bool run_trials(const Match& match, RefereeReport& report);
+  void run_other_choices(const Match& match, RefereeReport& report);
+
+  std::unique_ptr<KernelExecutor> executor_;
+  std::map<std::string, Plan> tasks_;
+};
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,105 @@
+#include "gym/referee/weights.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tritonsmith::gym {
+namespace {
+
+const at::Tensor& tensor_at(const TensorTable& tensors, int index) {
+  return tensors.at(static_cast<std::size_t>(index));
+}
+
+bool same_form(const at::Tensor& a, const at::Tensor& b) {
+  return a.defined() && b.defined() && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
+}
+
+const PlanParameter* find_unused(const std::vector<PlanParameter>& parameters,
+                                 const std::set<std::string>& used, auto fits) {
+  for (const PlanParameter& parameter : parameters)
+    if (!used.contains(parameter.name) && fits(parameter)) return &parameter;
+  return nullptr;
+}
+
+std::set<int> read_by_forward(const Plan& plan) {
+  std::vector<int> read;
+  for (const PlanStep& step : plan.steps) {
+    if (step.phase != Phase::forward) continue;
+    if (const auto* call = std::get_if<AtenCall>(&step.action)) {
+      for (const Value& argument : call->args) append_tensors(argument, read);
+      for (const auto& [name, argument] : call->kwargs) append_tensors(argument, read);
+    } else if (const auto* launch = std::get_if<LaunchStep>(&step.action)) {
+      for (const LaunchChoice& choice : launch->choices)
+        for (const Value& argument : choice.arguments) append_tensors(argument, read);
+    }
+  }
+  append_tensors(plan.outputs, read);
+  return {read.begin(), read.end()};
+}
+
+std::set<int> made_by_init(const Plan& plan) {
+  std::set<int> made;
+  for (const PlanStep& step : plan.steps) {
+    if (step.phase != Phase::init) continue;
+    if (const auto* call = std::get_if<AtenCall>(&step.action))
+      made.insert(call->outputs.begin(), call->outputs.end());
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate) {
+  std::vector<WeightPair> pairs;
+  std::set<std::string> used;
+  std::vector<const PlanParameter*> unmatched;
+  const auto keep = [&](const PlanParameter& ours, const PlanParameter& theirs) {
+    used.insert(theirs.name);
+    pairs.push_back({.name = ours.name, .reference = ours.tensor, .candidate = theirs.tensor});
+  };
+  const auto theirs = [&](const PlanParameter& p) { return tensor_at(candidate.tensors, p.tensor); };
+  for (const PlanParameter& ours : reference.plan.parameters) {
+    const at::Tensor& weight = tensor_at(reference.tensors, ours.tensor);
+    const auto* match = find_unused(candidate.plan.parameters, used, [&](const PlanParameter& p) {
+      return p.name == ours.name && same_form(weight, theirs(p));
+    });
+    if (match != nullptr) keep(ours, *match);
+    else unmatched.push_back(&ours);
+  }
+  for (const PlanParameter* ours : unmatched) {
+    const at::Tensor& weight = tensor_at(reference.tensors, ours->tensor);
+    const auto* match = find_unused(candidate.plan.parameters, used, [&](const PlanParameter& p) {
+      return same_form(weight, theirs(p)) && at::equal(weight, theirs(p));
+    });
+    if (match != nullptr) keep(*ours, *match);
+  }
+  return pairs;
+}
+
+bool weights_may_change(const Plan& reference, const Plan& candidate,
+                        const std::vector<WeightPair>& pairs) {
+  std::set<int> matched_here, storages;
+  for (const WeightPair& pair : pairs) {
+    matched_here.insert(pair.reference);
+    storages.insert(candidate.tensors.at(static_cast<std::size_t>(pair.candidate)).storage);
+  }
+  for (const PlanParameter& parameter : reference.parameters)
+    if (parameter.kind == ParameterKind::parameter && !matched_here.contains(parameter.tensor))
+      return false;
+  const std::set<int> made = made_by_init(candidate);
+  return std::ranges::all_of(read_by_forward(candidate), [&](int index) {
+    return !made.contains(index) ||
+           storages.contains(candidate.tensors.at(static_cast<std::size_t>(index)).storage);
+  });
+}
+
+void bind_weights(const std::vector<WeightPair>& pairs, const TensorTable& reference,
+                  TensorTable& candidate) {
+  for (const WeightPair& pair : pairs)
+    candidate.at(static_cast<std::size_t>(pair.candidate))
+        .copy_(reference.at(static_cast<std::size_t>(pair.reference)));
+}
+
+}  // namespace tritonsmith::gym

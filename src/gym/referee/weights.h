@@ -1,0 +1,39 @@
+// Equal weights on both sides. The candidate's constructor is replayed under the same seed as the reference's, so that
+// modules built alike start alike. Then each reference parameter or buffer is matched with one of the candidate's:
+//   1. of the same name, shape and dtype;
+//   2. else of the same shape, dtype and content after that seeded construction, in order (a renamed module).
+// A matched tensor takes the reference's values, in place, so that views of it made by the constructor follow. What
+// finds no match keeps what the candidate's constructor gave it: a candidate may hold its weights fused or transposed,
+// built from the same draws; it just has to come out right.
+#pragma once
+
+#include <vector>
+
+#include "gym/plan/plan.h"
+#include "gym/referee/tensors.h"
+
+namespace tritonsmith::gym {
+
+struct WeightPair {
+  std::string name;  // the reference's
+  int reference = 0;
+  int candidate = 0;
+};
+
+struct ModuleSide {
+  const Plan& plan;
+  const TensorTable& tensors;  // after the phase init
+};
+
+std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate);
+
+// Every reference parameter is matched, and the candidate's forward reads no tensor that its constructor computed
+// besides: only then do changed weights reach everything the candidate uses.
+bool weights_may_change(const Plan& reference, const Plan& candidate,
+                        const std::vector<WeightPair>& pairs);
+
+// Copies the reference's values over the candidate's.
+void bind_weights(const std::vector<WeightPair>& pairs, const TensorTable& reference,
+                  TensorTable& candidate);
+
+}  // namespace tritonsmith::gym
