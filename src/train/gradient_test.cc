@@ -1,5 +1,6 @@
 // The learning rule: gradients do not depend on how an optimizer step is cut into micro-batches.
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -18,6 +19,8 @@ namespace tritonsmith::train {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kEventsFile = "events.out.tfevents.0.tritonsmith";
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -35,12 +38,50 @@ Result<int> lock_directory(const fs::path& path) {
       path.string());
 }
 
-// Anything but what a run killed at its very start may have left.
-bool holds_foreign_files(const fs::path& path) {
-  return std::ranges::any_of(fs::directory_iterator(path), [](const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename();
-    return !name.starts_with(".lock") && !name.starts_with("config.toml");
-  });
+// Everything a run may leave before its first step is done.
+bool is_of_unbegun_run(const std::string& name) {
+  static const std::set<std::string, std::less<>> known = {
+      "config.toml", "checkpoints",    ".lock",        "steps.jsonl", "samples.jsonl",
+      "tasks.jsonl", "examples.jsonl", "judge.secret", kEventsFile};
+  return known.contains(name) || name.starts_with("config.toml.new-") ||
+         name.starts_with("verdicts.");
+}
+
+bool has_config(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path / "config.toml", ignored);
+}
+
+Status refuse_foreign_files(const fs::path& path) {
+  const auto refuse = [&](const std::string& why) {
+    return fail("{} exists and is no run directory ({}); set run.dir to a new directory",
+                path.string(), why);
+  };
+  if (has_config(path)) {
+    const auto there = settings_from_toml_file(path / "config.toml");
+    if (!there || std::ranges::none_of(*there, [](const auto& s) { return s.first == "run.dir"; }))
+      return refuse("its config.toml is not one of ours");
+  }
+  for (const auto& entry : fs::directory_iterator(path))
+    if (const std::string name = entry.path().filename(); !is_of_unbegun_run(name))
+      return refuse(fmt::format("it holds {}", name));
+  return ok();
+}
+
+// A run that recorded no step has nothing to lose: what it left goes away, so that a config that
+// turned out wrong may be put right.
+Status clear_unbegun(const fs::path& path) {
+  std::error_code code;
+  if (has_config(path) && fs::exists(path / "steps.jsonl", code) &&
+      fs::file_size(path / "steps.jsonl", code) > 0)
+    return ok();
+  TRY(refuse_foreign_files(path));
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.path().filename() == ".lock") continue;
+    fs::remove_all(entry.path(), code);
+    if (code) return fail("cannot remove {}: {}", entry.path().string(), code.message());
+  }
+  return ok();
 }
 
 Status compare_with(const fs::path& path, const std::string& command, const Settings& config) {
@@ -79,17 +120,11 @@ Result<RunDirectory> RunDirectory::open(const fs::path& path, const std::string&
   TRY(make_directories(path));
   TRY_ASSIGN(const int lock, lock_directory(path));
   RunDirectory run(path, lock);
-  std::error_code ignored;
-  if (fs::exists(path / "config.toml", ignored)) {
+  TRY(clear_unbegun(path));
+  if (has_config(path))
     TRY(compare_with(path, command, config));
-  } else {
-    if (holds_foreign_files(path))
-      return fail(
-          "{} exists and is no run directory (it has no config.toml); set run.dir to a "
-          "new directory",
-          path.string());
+  else
     TRY(write_file_atomic(path / "config.toml", toml_from_settings(config)));
-  }
   TRY(make_directories(run.checkpoints()));
   return run;
 }
@@ -114,8 +149,7 @@ Status RunDirectory::open_records(const RecordSizes& kept) {
   CHECK(!records_, "the records are open already");
   TRY_ASSIGN(RecordFile steps, RecordFile::open(path_ / "steps.jsonl", kept.steps));
   TRY_ASSIGN(RecordFile samples, RecordFile::open(path_ / "samples.jsonl", kept.samples));
-  TRY_ASSIGN(RecordFile events,
-             RecordFile::open(path_ / "events.out.tfevents.0.tritonsmith", kept.events));
+  TRY_ASSIGN(RecordFile events, RecordFile::open(path_ / kEventsFile, kept.events));
   if (events.size() == 0) TRY(events.append(event_file_head(wall_seconds())));
   records_.emplace(Records{
       .steps = std::move(steps), .samples = std::move(samples), .events = std::move(events)});
@@ -141,6 +175,19 @@ Result<RecordSizes> RunDirectory::sync_records() {
   return RecordSizes{.steps = records_->steps.size(),
                      .samples = records_->samples.size(),
                      .events = records_->events.size()};
+}
+
+Status RunDirectory::keep_data(const std::string& name, std::string_view bytes) const {
+  const fs::path file = path_ / name;
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return write_file_atomic(file, bytes);
+  TRY_ASSIGN(const std::string kept, read_file(file));
+  if (kept != bytes)
+    return fail(
+        "{} holds other data than this run is given now; go on with the same data, or set "
+        "run.dir to another directory",
+        file.string());
+  return ok();
 }
 
 Result<std::string> RunDirectory::judge_secret() const {

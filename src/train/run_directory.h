@@ -31,8 +31,8 @@ Result<RecordSizes> record_sizes_from_json(const Json& json);
 class RunDirectory {
  public:
   // Makes the directory, or reopens one that holds a run of the same config (`run.dir` itself may
-  // differ, so that a run may be moved). Another config, a foreign directory or another process in
-  // it: one line that says what to do.
+  // differ, so that a run may be moved). One that never finished a step begins anew. Another
+  // config, a foreign directory or another process in it: one line that says what to do.
   static Result<RunDirectory> open(const std::filesystem::path& path, const std::string& command,
                                    const Settings& config);
   RunDirectory(RunDirectory&&) noexcept;
@@ -49,6 +49,10 @@ class RunDirectory {
   Status append(const Sample& sample);
   // All records are on the disk; their lengths.
   Result<RecordSizes> sync_records();
+
+  // Keeps the data of the run (tasks.jsonl, examples.jsonl) beside its records. A run that goes on
+  // must be given the same.
+  Status keep_data(const std::string& name, std::string_view bytes) const;
 
   // 32 random bytes, made when first asked for and the same ever after.
   Result<std::string> judge_secret() const;

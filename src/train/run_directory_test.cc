@@ -50,7 +50,10 @@ TEST_F(RunDirectoryTest, CutsRecordsBackToTheCheckpoint) {
 }
 
 TEST_F(RunDirectoryTest, RefusesAnotherConfigAndSaysHowToGoOn) {
-  ASSERT_TRUE(open(0.5));
+  {
+    auto run = open(0.5);
+    ASSERT_TRUE(run && run->open_records({}) && run->append(step(1)));
+  }
   const auto other = open(0.25);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("optimizer.learning_rate is 0.5 there, 0.25 here"));
@@ -65,6 +68,26 @@ TEST_F(RunDirectoryTest, RefusesAForeignDirectoryAndASecondTrainer) {
   const auto first = open();
   ASSERT_TRUE(first);
   EXPECT_THAT(open().error().message, HasSubstr("another process is training"));
+}
+
+TEST_F(RunDirectoryTest, NeverClearsWhatIsNotItsOwn) {
+  fs::create_directories(path() / "checkpoints");
+  std::ofstream(path() / "config.toml") << "theirs = 1";
+  EXPECT_THAT(open().error().message, HasSubstr("its config.toml is not one of ours"));
+  EXPECT_TRUE(fs::exists(path() / "checkpoints"));
+}
+
+TEST_F(RunDirectoryTest, BeginsAnewWhereNoStepWasDone) {
+  ASSERT_TRUE(open(0.5));
+  ASSERT_TRUE(open(0.25));
+  EXPECT_THAT(*read_file(path() / "config.toml"), HasSubstr("0.25"));
+}
+
+TEST_F(RunDirectoryTest, KeepsItsDataAndWantsTheSameAgain) {
+  const auto run = open();
+  ASSERT_TRUE(run && run->keep_data("tasks.jsonl", "a"));
+  EXPECT_TRUE(run->keep_data("tasks.jsonl", "a"));
+  EXPECT_THAT(run->keep_data("tasks.jsonl", "b").error().message, HasSubstr("tasks.jsonl"));
 }
 
 TEST_F(RunDirectoryTest, RefusesAFileInItsPlace) {

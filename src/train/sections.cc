@@ -1,8 +1,10 @@
 #include "train/sections.h"
 
-#include <filesystem>
+#include "model/config.h"
 
 namespace tritonsmith::train {
+
+namespace fs = std::filesystem;
 
 Fields<RunSection> RunSection::fields() {
   using S = RunSection;
@@ -46,8 +48,26 @@ Status check_sections(const RunSection& run, const ModelSection& model) {
   if (run.dir.empty()) return fail("run.dir is not set: name the directory the run writes to");
   if (model.path.empty()) return fail("model.path is not set: name the model to begin with");
   std::error_code ignored;
-  if (!std::filesystem::is_directory(model.path, ignored))
+  if (!fs::is_directory(first_model(run, model), ignored))
     return fail("model.path: {} is not a directory with a model", model.path);
+  return ok();
+}
+
+fs::path first_model(const RunSection& run, const ModelSection& model) {
+  const fs::path own = fs::path(run.dir) / "checkpoints" / "step-0";
+  std::error_code ignored;
+  return fs::exists(own, ignored) ? own : fs::path(model.path);
+}
+
+Status check_model_fits(const fs::path& model, std::size_t token_ids, std::int64_t longest,
+                        std::string_view longest_name) {
+  TRY_ASSIGN(const auto config, model::read_model_config(model / "config.json"));
+  if (token_ids > static_cast<std::size_t>(config.vocab_size))
+    return fail("{}: the tokenizer has {} ids, but the model has a vocabulary of {}",
+                model.string(), token_ids, config.vocab_size);
+  if (longest > config.max_position_embeddings)
+    return fail("{} allows {} tokens, but the model of {} has {} positions", longest_name, longest,
+                model.string(), config.max_position_embeddings);
   return ok();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "base/config.h"
@@ -50,7 +51,15 @@ struct OptimizerSection {
   }
 };
 
-// What no default can stand in for: a model to begin with and a directory to write to.
+// What no default can stand in for: a directory to write to and a model to begin with.
 Status check_sections(const RunSection& run, const ModelSection& model);
+
+// Where the model the run began with is: the run's own copy once there is one, else model.path.
+std::filesystem::path first_model(const RunSection& run, const ModelSection& model);
+
+// Fails when the tokenizer knows ids that the model has no row for, or sequences of so many tokens
+// do not fit its positions. Returns nothing else: reading the model itself comes later.
+Status check_model_fits(const std::filesystem::path& model, std::size_t token_ids,
+                        std::int64_t longest, std::string_view longest_name);
 
 }  // namespace tritonsmith::train

@@ -1,0 +1,47 @@
+// Supervised fine-tuning: the loop from examples to a model. A step takes examples in a shuffled
+// order until its token budget is full, and makes one update from them.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "train/checkpoint_store.h"
+#include "train/sections.h"
+#include "train/sft_examples.h"
+#include "train/stop.h"
+
+namespace tritonsmith::train {
+
+struct SftDataSection {
+  std::string examples;
+  std::int64_t step_tokens = 2048;
+  std::int64_t max_tokens = 1024;
+  static Fields<SftDataSection> fields();
+};
+
+struct SftConfig {
+  RunSection run;
+  ModelSection model;
+  SftDataSection data;
+  OptimizerSection optimizer;
+  CheckpointConfig checkpoint;
+  static Fields<SftConfig> fields();
+};
+
+// Settings that contradict each other, and what must be set.
+Status check(const SftConfig& config);
+
+struct SftSummary {
+  std::int64_t steps = 0;
+  double loss = 0;                   // mean over the last steps (up to 20 of this process)
+  double tokens_per_second = 0;      // trained by this process, prompts included
+  std::filesystem::path checkpoint;  // a model directory
+  bool is_finished = false;          // false: asked to stop before the last step
+};
+
+// Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The
+// examples are recorded in the run directory and must be the same when it goes on.
+Result<SftSummary> run_sft(const SftConfig& config, std::span<const SftExample> examples,
+                           const StopFlag& stop);
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,148 @@
+#include "train/sft.h"
+
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+#include "data/step.h"
+#include "train/testing/tiny_model.h"
+
+namespace tritonsmith::train {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class SftTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    at::set_num_threads(1);
+    make_tiny_model(path("model"));
+    config_.run = {.dir = path("run").string(), .seed = 5, .steps = 12};
+    config_.model = {.path = path("model").string(), .device = model::DeviceChoice::cpu};
+    config_.data = {.step_tokens = 120, .max_tokens = 100};
+    config_.optimizer = {.learning_rate = 0.02, .warmup_updates = 2, .micro_batch_tokens = 64};
+    config_.checkpoint = {.every = 4, .keep_last = 2};
+    for (const char* name : {"one", "two", "three", "four", "five"})
+      examples_.push_back({.task_id = name,
+                           .prompt = {{.role = text::Role::user, .content = name}},
+                           .completion = std::string("it is ") + name});
+  }
+  fs::path path(const std::string& name) const { return temp_->path() / name; }
+  Result<SftSummary> run(const fs::path& directory) {
+    SftConfig config = config_;
+    config.run.dir = directory.string();
+    return run_sft(config, examples_, stop_);
+  }
+  static std::string weights(const fs::path& run, int step) {
+    return *read_file(run / fmt::format("checkpoints/step-{}/model.safetensors", step));
+  }
+  Result<TempDir> temp_ = TempDir::make("sft");
+  SftConfig config_;
+  std::vector<SftExample> examples_;
+  StopFlag stop_ = false;
+};
+
+std::vector<StepRecord> steps_of(const fs::path& run) {
+  std::vector<StepRecord> records;
+  const auto lines = read_lines(run / "steps.jsonl");
+  for (const std::string& line : *lines) records.push_back(*step_from_json(*parse_json(line)));
+  return records;
+}
+
+TEST_F(SftTest, LearnsTheExamplesAndRecordsEachStep) {
+  config_.run.steps = 150;
+  const auto summary = run(path("run"));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_TRUE(summary->is_finished);
+  const auto steps = steps_of(path("run"));
+  ASSERT_EQ(steps.size(), 150U);
+  EXPECT_GT(*metric_of(steps.front(), "loss"), 4.5);
+  EXPECT_LT(*metric_of(steps.back(), "loss"), 1.0);
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    EXPECT_EQ(steps[i].step, static_cast<std::int64_t>(i) + 1);
+  EXPECT_TRUE(model::load_model(summary->checkpoint));
+  EXPECT_TRUE(text::Tokenizer::from_file(summary->checkpoint / "tokenizer.json"));
+  EXPECT_FALSE(fs::exists(path("run") / "checkpoints/step-4"));
+}
+
+TEST_F(SftTest, StopsWithACheckpointAndGoesOnToTheSameWeights) {
+  const auto straight = run(path("straight"));
+  ASSERT_TRUE(straight) << straight.error().message;
+  stop_ = true;  // before the first step: nothing happens
+  ASSERT_TRUE(run(path("run")));
+  stop_ = false;
+  config_.run.dir = path("run").string();
+  fs::remove_all(path("model"));  // the run's directory is all it needs
+  const auto resumed = run(path("run"));
+  ASSERT_FALSE(resumed) << "a run without steps begins anew, and then needs its model";
+  make_tiny_model(path("model"));
+  ASSERT_TRUE(run(path("run")));
+  EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
+}
+
+TEST_F(SftTest, LeavesAFinishedRunAsItIs) {
+  ASSERT_TRUE(run(path("run")));
+  const std::string before = *read_file(path("run") / "steps.jsonl");
+  const auto again = run(path("run"));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->is_finished);
+  EXPECT_EQ(*read_file(path("run") / "steps.jsonl"), before);
+}
+
+TEST_F(SftTest, NeedsOnlyItsDirectoryToGoOn) {
+  ASSERT_TRUE(run(path("run")));
+  fs::remove_all(path("model"));
+  ASSERT_TRUE(write_file_atomic(path("run") / "checkpoints/latest", "step-8\n"));
+  const std::string expected = weights(path("run"), 12);
+  const auto resumed = run(path("run"));
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(weights(path("run"), 12), expected);
+  EXPECT_EQ(steps_of(path("run")).size(), 12U);
+}
+
+TEST_F(SftTest, SaysWhatIsWrongWithItsInput) {
+  config_.data.max_tokens = 20;
+  EXPECT_THAT(run(path("run")).error().message, HasSubstr("none of the 5 examples fits"));
+  config_.data.max_tokens = 1000;
+  EXPECT_THAT(run(path("run")).error().message, HasSubstr("128 positions"));
+  config_.data.max_tokens = 100;
+  config_.model.path = path("missing").string();
+  EXPECT_THAT(run(path("run")).error().message, HasSubstr(path("missing").string()));
+  config_.model.path = "";
+  EXPECT_THAT(run(path("run")).error().message, HasSubstr("model.path is not set"));
+}
+
+TEST_F(SftTest, WantsTheSameExamplesWhenItGoesOn) {
+  ASSERT_TRUE(run(path("run")));
+  examples_.pop_back();
+  EXPECT_THAT(run(path("run")).error().message, HasSubstr("examples.jsonl holds other data"));
+}
+
+TEST(SftExamples, AreReadFromJsonlWithTheLineOfAMistake) {
+  const auto temp = TempDir::make("examples");
+  const fs::path file = temp->path() / "examples.jsonl";
+  std::ofstream(file) << R"({"task": "a", "prompt": "p", "completion": "c"})"
+                      << "\n"
+                      << R"({"prompt": [{"role": "system", "content": "s"}], "completion": "d"})";
+  const auto examples = read_sft_examples(file);
+  ASSERT_TRUE(examples) << examples.error().message;
+  ASSERT_EQ(examples->size(), 2U);
+  EXPECT_EQ((*examples)[0].prompt, (std::vector<text::Message>{{text::Role::user, "p"}}));
+  EXPECT_EQ((*examples)[1].prompt[0].role, text::Role::system);
+  std::ofstream(file) << R"({"prompt": "p", "completion": "c"})"
+                      << "\n"
+                      << R"({"prompt": "p"})";
+  EXPECT_THAT(read_sft_examples(file).error().message, HasSubstr("examples.jsonl:2: "));
+}
+
+TEST(SftConfig, HasAHelpForEveryField) {
+  for (const auto& field : SftConfig::fields()) EXPECT_FALSE(field.help.empty()) << field.name;
+}
+
+}  // namespace
+}  // namespace tritonsmith::train

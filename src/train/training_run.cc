@@ -1,0 +1,76 @@
+#include "train/training_run.h"
+
+#include <exception>
+
+#include "base/file.h"
+#include "base/log.h"
+
+namespace tritonsmith::train {
+namespace {
+
+constexpr const char* kTrainerFile = "trainer.json";
+
+}  // namespace
+
+Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
+  TRY_ASSIGN(RunDirectory directory,
+             RunDirectory::open(options.run.dir, options.command, options.settings));
+  TRY_ASSIGN(CheckpointStore store,
+             CheckpointStore::open(directory.checkpoints(), options.checkpoint));
+  TRY_ASSIGN(const c10::Device device, model::open_device(options.model.device));
+  TRY_ASSIGN(const auto latest, store.latest());
+  auto learner = latest ? Learner::resume(store.path_of(*latest), device)
+                        : Learner::start(options.model.path, device);
+  TRY(learner);
+  TrainingRun run(options, std::move(directory), std::move(store), *std::move(learner));
+  if (latest) {
+    TRY(run.restore(*latest));
+  } else {
+    TRY(run.directory_.open_records({}));
+    TRY(run.save());
+  }
+  return run;
+}
+
+Status TrainingRun::restore(std::int64_t step) {
+  const std::filesystem::path file = store_.path_of(step) / kTrainerFile;
+  TRY_ASSIGN(const std::string text, read_file(file));
+  TRY_ASSIGN(const Json json, parse_json(text));
+  JsonReader reader(json);
+  step_ = reader.integer("step");
+  state_ = reader.object("state");
+  TRY_WITHIN(file.string(), reader.status());
+  TRY_ASSIGN(const RecordSizes kept, record_sizes_from_json(reader.object("records")));
+  TRY(directory_.open_records(kept));
+  if (step_ > 0) LOG("{}: going on after step {}", directory_.path().string(), step_);
+  return ok();
+}
+
+Status TrainingRun::save() {
+  TRY_ASSIGN(const RecordSizes sizes, directory_.sync_records());
+  const Json trainer = {
+      {"schema", 1}, {"step", step_}, {"state", state_}, {"records", to_json(sizes)}};
+  return store_.save(step_, [&](const std::filesystem::path& path) -> Status {
+    TRY(learner_.save(path, first_model(options_.run, options_.model)));
+    return write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n");
+  });
+}
+
+Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
+  ++step_;
+  TRY(directory_.append(StepRecord{.step = step_, .phase = options_.command, .metrics = metrics}));
+  if (store_.is_due(step_) || is_finished() || stop) return save();
+  return ok();
+}
+
+Status without_exceptions(const std::function<Status()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    std::string message = error.what();
+    message.resize(std::min(message.find('\n'), message.size()));  // the rest is a stack trace
+    return fail("LibTorch: {}", message);
+  }
+}
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,64 @@
+// TrainingRun: what SFT and RL have in common around their steps: the run directory, the learner,
+// the checkpoints, and going on where a killed process stopped. A checkpoint holds the learner and
+// trainer.json (step, lengths of the records, the loop's own state), so a resumed run computes what
+// the uninterrupted one would have.
+#pragma once
+
+#include <string>
+
+#include "train/checkpoint_store.h"
+#include "train/learner.h"
+#include "train/run_directory.h"
+#include "train/sections.h"
+#include "train/stop.h"
+
+namespace tritonsmith::train {
+
+struct TrainingRunOptions {
+  std::string command;  // "sft" or "rl"
+  Settings settings;    // the resolved config, for the record
+  RunSection run;
+  ModelSection model;
+  CheckpointConfig checkpoint;
+};
+
+class TrainingRun {
+ public:
+  // A new run begins with a checkpoint of step 0, so that the directory needs nothing outside it.
+  static Result<TrainingRun> open(const TrainingRunOptions& options);
+
+  RunDirectory& directory() { return directory_; }
+  Learner& learner() { return learner_; }
+  std::int64_t step() const { return step_; }  // how many are done
+  bool is_finished() const { return step_ >= options_.run.steps; }
+  // What the loop itself must remember between steps; an object, empty in a new run.
+  Json& state() { return state_; }
+
+  // The step's numbers are recorded; a checkpoint follows when one is due, after the last step, and
+  // when the run is asked to stop.
+  Status finish_step(const Metrics& metrics, const StopFlag& stop);
+  // Of the last checkpoint.
+  std::filesystem::path checkpoint_path() const { return store_.path_of(step_); }
+
+ private:
+  TrainingRun(TrainingRunOptions options, RunDirectory directory, CheckpointStore store,
+              Learner learner)
+      : options_(std::move(options)),
+        directory_(std::move(directory)),
+        store_(std::move(store)),
+        learner_(std::move(learner)) {}
+  Status restore(std::int64_t step);
+  Status save();
+
+  TrainingRunOptions options_;
+  RunDirectory directory_;
+  CheckpointStore store_;
+  Learner learner_;
+  std::int64_t step_ = 0;
+  Json state_ = Json::object();
+};
+
+// Runs `body`; what LibTorch throws in it (out of memory, a broken GPU) becomes an Error.
+Status without_exceptions(const std::function<Status()>& body);
+
+}  // namespace tritonsmith::train
