@@ -1,0 +1,48 @@
+// Code: what a kernel is lowered to. Registers are places in one block of memory (the arena); an
+// instruction is a handler, the places of its operands and a count of elements. Setup instructions
+// fill constants once for each evaluation, the others run once for each program of the grid.
+#pragma once
+
+#include <optional>
+
+#include "gym/evaluate/kernel_program.h"
+
+namespace tritonsmith::gym {
+
+struct Machine;
+struct Instruction;
+using Handler = void (*)(Machine&, const Instruction&);
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;  // an operand that is not there
+
+struct Instruction {
+  Handler handler = nullptr;
+  // Registers while lowering; byte offsets into the arena afterwards.
+  std::uint32_t output = kNone;
+  std::array<std::uint32_t, 3> inputs = {kNone, kNone, kNone};
+  std::uint32_t count = 1;     // elements
+  std::uint32_t cost = 1;      // op-elements
+  std::int32_t location = 0;   // index into Code::locations
+  std::int32_t table = -1;     // index into Code::tables
+  std::int64_t immediate = 0;  // a jump's target, an axis, a bit pattern: the handler knows
+};
+
+struct Parameter {
+  ValueType type;
+  std::uint32_t place = 0;
+};
+
+struct Code {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::vector<ValueType> argument_types;
+  std::vector<Instruction> setup;
+  std::vector<Instruction> instructions;
+  std::vector<std::vector<std::int64_t>> tables;  // shapes, strides and other lists of numbers
+  std::vector<std::string> texts;                 // messages of assertions
+  std::vector<SourceLine> locations;
+  std::size_t arena_bytes = 0;
+  std::optional<Refusal> refusal;
+};
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,157 @@
+// The evaluator of Triton IR: runs a kernel on the CPU, without torch and without a GPU, from the
+// text that capture hands over. parse_ttir lowers the kernel once to a flat program over registers;
+// evaluate runs it for every program of a grid, in order, on one thread. Numbers are rounded as the
+// IR's types say, TF32 included, so that what fails on the chip for lack of precision fails here.
+// Pointers are a buffer and an offset: every access is checked, and none outside its buffer ever
+// happens.
+//
+// Both the text and the launch are hostile data. Malformed text is an Error; IR that is well formed
+// but holds an operation we lack is a program that says so (refusal), and evaluating it reports
+// `not_evaluable`. Everything a kernel does wrong is in the LaunchReport.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "gym/evaluate/syntax.h"
+
+namespace tritonsmith::gym {
+
+struct Code;  // code.h
+
+// Why a kernel cannot be evaluated here. No fault of the candidate's.
+struct Refusal {
+  std::string operation;  // "tt.elementwise_inline_asm"
+  std::string message;    // one sentence
+  SourceLine at;
+};
+
+// A lowered kernel. Immutable; may be evaluated any number of times, also from several threads.
+class KernelProgram {
+ public:
+  explicit KernelProgram(std::unique_ptr<const Code> code);
+  KernelProgram(KernelProgram&&) noexcept;
+  KernelProgram& operator=(KernelProgram&&) noexcept;
+  ~KernelProgram();
+
+  const std::string& name() const;
+  // Types of the kernel's arguments, in order.
+  const std::vector<ValueType>& arguments() const;
+  const std::optional<Refusal>& refusal() const;
+  // What evaluating takes: bytes of registers.
+  std::size_t register_bytes() const;
+  const Code& code() const { return *code_; }
+
+ private:
+  std::unique_ptr<const Code> code_;
+};
+
+// The kernel of `text`: its one public function (of several, the first).
+Result<KernelProgram> parse_ttir(std::string_view text);
+
+// Memory that the kernel may touch: one storage. Several arguments may point into it.
+struct Buffer {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  int tensor = -1;                // the caller's index, comes back in reports
+  std::size_t element_bytes = 1;  // of the tensor: reports count in these
+  // If not empty: one byte for each element, set to 1 when it is written, never cleared.
+  std::span<std::uint8_t> written = {};
+};
+
+struct PointerArgument {
+  int buffer = 0;  // index into Launch::buffers
+  std::int64_t byte_offset = 0;
+};
+using LaunchArgument = std::variant<PointerArgument, std::int64_t, double>;
+
+struct Launch {
+  std::array<std::int64_t, 3> grid = {1, 1, 1};
+  std::vector<Buffer> buffers;
+  // One for each argument of the IR, in order: integers for integers (1 and 0 for i1), doubles for
+  // floats. A tensor descriptor takes a pointer to its base; its shape and strides are arguments of
+  // their own, which follow it.
+  std::vector<LaunchArgument> arguments;
+};
+
+// How much an evaluation may cost. An op-element is one element of one operation's result (a
+// reduction's or store's input; a dot's M*N*K/8); a program costs 16 more. One core does 100 to
+// 1,000 million of them in a second.
+struct Budget {
+  std::uint64_t op_elements = 1'000'000'000;
+  Deadline deadline = Deadline::never();
+  std::size_t register_bytes = std::size_t{1} << 30;
+};
+
+enum class LaunchStatus {
+  completed,
+  out_of_bounds,          // an access outside its buffer, or misaligned: violations has the places
+  assertion_failed,       // tl.device_assert; violations has the place
+  too_large_to_evaluate,  // the budget ran out
+  not_evaluable,          // the refusal says why
+  bad_launch,             // grid, buffers or arguments do not fit the kernel
+};
+}  // namespace tritonsmith::gym
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<gym::LaunchStatus> =
+    names<gym::LaunchStatus>({{gym::LaunchStatus::completed, "completed"},
+                              {gym::LaunchStatus::out_of_bounds, "out_of_bounds"},
+                              {gym::LaunchStatus::assertion_failed, "assertion_failed"},
+                              {gym::LaunchStatus::too_large_to_evaluate, "too_large_to_evaluate"},
+                              {gym::LaunchStatus::not_evaluable, "not_evaluable"},
+                              {gym::LaunchStatus::bad_launch, "bad_launch"}});
+}  // namespace tritonsmith
+
+namespace tritonsmith::gym {
+
+enum class ViolationKind { load, store, atomic, misaligned, assertion };
+
+// The first violation of one operation.
+struct Violation {
+  ViolationKind kind = ViolationKind::load;
+  int tensor = -1;               // Buffer::tensor; -1: the address lies in no buffer
+  std::int64_t byte_offset = 0;  // from the buffer's first byte
+  std::int64_t element = 0;      // byte_offset / element_bytes, rounded down
+  std::array<std::int64_t, 3> program = {};
+  SourceLine at;
+  std::uint64_t times = 0;  // elements that this operation did so with
+  std::string message;      // one sentence with all of it
+};
+
+// Two programs of one launch wrote the same element without atomics. With different bits the result
+// depends on chance (conflicting); with equal bits it is work done twice.
+struct DoubleWrite {
+  int tensor = -1;
+  std::int64_t element = 0;                  // the first
+  std::array<std::int64_t, 3> program = {};  // the second writer
+  SourceLine at;
+  std::uint64_t elements = 0;     // in this buffer, all of them
+  std::uint64_t conflicting = 0;  // of those, with different bits
+};
+
+struct LaunchReport {
+  LaunchStatus status = LaunchStatus::completed;
+  std::string message;                     // why not completed; else empty
+  SourceLine at;                           // the line that the message speaks of
+  std::vector<Violation> violations;       // at most 8
+  std::vector<DoubleWrite> double_writes;  // at most one for each buffer
+  std::vector<std::uint64_t>
+      elements_written;           // by buffer: different elements that this launch wrote
+  std::uint64_t op_elements = 0;  // what it cost
+};
+
+LaunchReport evaluate(const KernelProgram& program, const Launch& launch,
+                      const Budget& budget = {});
+
+}  // namespace tritonsmith::gym
