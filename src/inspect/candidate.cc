@@ -1,0 +1,212 @@
+#include "inspect/candidate.h"
+
+#include <algorithm>
+
+namespace tritonsmith::inspect {
+namespace {
+
+bool is_name(const SyntaxTree& tree, NodeId node) {
+  return tree.is(node, "identifier") || tree.is(node, "attribute");
+}
+
+// Whether the expression is written to: itself or one of its items.
+bool is_assigned(const SyntaxTree& tree, NodeId node) {
+  for (NodeId at = node, parent = tree[node].parent; parent != kNoNode;
+       at = parent, parent = tree[at].parent) {
+    const Node& around = tree[parent];
+    const std::string_view part = tree[at].field;
+    if (around.type == "assignment" || around.type == "augmented_assignment") return part == "left";
+    if (around.type == "delete_statement") return true;
+    const bool leads_on = (around.type == "subscript" && part == "value") ||
+                          around.type == "pattern_list" || around.type == "tuple_pattern" ||
+                          around.type == "expression_list";
+    if (!leads_on) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Candidate::Candidate(std::string source) : tree(std::move(source)), names(tree) {
+  find_main_guards();
+  find_functions();
+  find_kernel_names();
+  find_launches();
+  find_entry_points();
+  find_uses();
+}
+
+bool Candidate::is_live(NodeId node) const {
+  return std::ranges::none_of(main_guards_, [&](NodeId guard) { return tree.within(node, guard); });
+}
+
+void Candidate::find_main_guards() {
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (tree.is(id, "assignment") && text(tree.child(id, "left")) == "__name__") {
+      main_guards_.clear();  // whoever sets it means the guard to run
+      return;
+    }
+    if (!tree.is(id, "if_statement") || !tree.is(tree[id].parent, "module")) continue;
+    const NodeId condition = tree.child(id, "condition");
+    const auto sides = tree.children(condition);
+    if (tree.is(condition, "comparison_operator") && sides.size() == 2 &&
+        text(sides[0]) == "__name__" && literal_text(tree, sides[1]) == "__main__")
+      main_guards_.push_back(tree.child(id, "consequence"));
+  }
+}
+
+bool Candidate::is_jit(NodeId expression) const {
+  const NodeId function =
+      tree.is(expression, "call") ? tree.child(expression, "function") : expression;
+  const std::string path = names.resolve(function).path;
+  return path == "triton.jit" || path == "triton.runtime.jit" || path == "triton.runtime.jit.jit" ||
+         path == "triton.runtime.JITFunction" || path == "triton.runtime.jit.JITFunction";
+}
+
+void Candidate::find_functions() {
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "function_definition")) continue;
+    Function function{.node = id, .name = normal_identifier(text(tree.child(id, "name")))};
+    const NodeId around = tree[id].parent;
+    if (tree.is(around, "decorated_definition"))
+      for (const NodeId decorator : tree.children(around))
+        if (tree.is(decorator, "decorator") && is_jit(tree.last_child(decorator)))
+          function.is_kernel = true;
+    has_kernel |= function.is_kernel;
+    functions.push_back(std::move(function));
+  }
+}
+
+bool Candidate::mentions_kernel(NodeId node) const {
+  if (node == kNoNode) return false;
+  for (NodeId id = node; id < tree[node].after; ++id)
+    if (tree.is(id, "identifier") && kernel_names_.contains(normal_identifier(text(id))))
+      return true;
+  return false;
+}
+
+// Every identifier in an assignment's target: `k`, `self.k`, `a, b`.
+bool Candidate::taint_target(NodeId target) {
+  bool grew = false;
+  if (tree.is(target, "identifier")) return taint(normal_identifier(text(target)));
+  if (tree.is(target, "attribute"))
+    return taint(normal_identifier(text(tree.child(target, "attribute"))));
+  if (tree.is(target, "subscript")) return taint_target(tree.child(target, "value"));
+  for (const NodeId part : tree.children(target))
+    if (is_name(tree, part)) grew |= taint_target(part);
+  return grew;
+}
+
+// One round of passing kernels on: by assignment, loop, and as arguments to functions of the file.
+bool Candidate::spread_kernel_names() {
+  bool grew = false;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const std::string_view type = tree[id].type;
+    const bool loop = type == "for_statement" || type == "for_in_clause";
+    if (type == "assignment" || type == "named_expression" || loop) {
+      const NodeId left = tree.child(id, type == "named_expression" ? "name" : "left");
+      if (left == kNoNode ||
+          !mentions_kernel(tree.child(id, type == "named_expression" ? "value" : "right")))
+        continue;
+      grew |= taint_target(left);
+    } else if (type == "call" && mentions_kernel(tree.child(id, "arguments"))) {
+      const std::string path = names.resolve(tree.child(id, "function")).path;
+      const std::string called = path.substr(path.rfind('.') + 1);
+      for (const Function& function : functions) {
+        if (function.is_kernel || called.empty() || function.name != called) continue;
+        for (const NodeId parameter : tree.children(tree.child(function.node, "parameters"))) {
+          const auto inner = tree.children(parameter);
+          const NodeId name = inner.empty() ? parameter : inner.front();
+          if (text(name) != "self") grew |= taint_target(name);
+        }
+      }
+    }
+  }
+  return grew;
+}
+
+void Candidate::find_kernel_names() {
+  for (const Function& function : functions)
+    if (function.is_kernel) taint(function.name);
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "call") || !is_jit(id)) continue;
+    const NodeId around = tree.around(id, {"assignment", "decorator"});
+    if (!tree.is(around, "assignment")) continue;
+    has_kernel = true;
+    taint_target(tree.child(around, "left"));
+  }
+  constexpr int kMostRounds = 6;
+  for (int round = 0; round < kMostRounds && spread_kernel_names(); ++round) {
+  }
+}
+
+void Candidate::find_launches() {
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "call")) continue;
+    const NodeId function = tree.child(id, "function");
+    const bool by_grid =
+        tree.is(function, "subscript") && mentions_kernel(tree.child(function, "value"));
+    const bool by_run = tree.is(function, "attribute") &&
+                        text(tree.child(function, "attribute")) == "run" &&
+                        mentions_kernel(tree.child(function, "object"));
+    // launcher = kernel[grid]; launcher(x)
+    const bool by_name = tree.is(function, "identifier") && mentions_kernel(function) &&
+                         std::ranges::none_of(functions, [&](const Function& f) {
+                           return f.name == text(function);
+                         });
+    if (by_grid || by_run || by_name) launches.push_back(id);
+  }
+}
+
+bool Candidate::defines(std::string_view name) const {
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if ((tree.is(id, "class_definition") || tree.is(id, "function_definition")) &&
+        normal_identifier(text(tree.child(id, "name"))) == name)
+      return true;
+  return false;
+}
+
+void Candidate::find_entry_points() {
+  std::string model = "ModelNew";
+  for (NodeId id = 0; id < tree.size(); ++id) {  // ModelNew = FastModel
+    if (!tree.is(id, "assignment") || normal_identifier(text(tree.child(id, "left"))) != "ModelNew")
+      continue;
+    entry_points.push_back(id);
+    if (tree.is(tree.child(id, "right"), "identifier"))
+      model = normal_identifier(text(tree.child(id, "right")));
+  }
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "class_definition")) continue;
+    const std::string name = normal_identifier(text(tree.child(id, "name")));
+    if (name == "ModelNew") entry_points.push_back(id);
+    if (name != "ModelNew" && name != model) continue;
+    for (const Function& function : functions)
+      if (function.name == "forward" && tree.around(function.node, {"class_definition"}) == id)
+        forward = function.node;
+  }
+}
+
+void Candidate::find_uses() {
+  for (const auto& [node, path] : names.imports())
+    if (is_live(node)) uses.push_back({.node = node, .path = path, .imported = true});
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const bool literal_getattr = tree.is(id, "call");
+    if (!is_name(tree, id) && !literal_getattr) continue;
+    const Node& node = tree[id];
+    const bool part_of_longer = tree.is(node.parent, "attribute") ||
+                                (tree.is(node.parent, "keyword_argument") && node.field == "name");
+    if (part_of_longer ||
+        tree.around(id, {"import_statement", "import_from_statement"}) != kNoNode || !is_live(id))
+      continue;
+    Name name = names.resolve(id);
+    if (name.path.empty()) continue;
+    uses.push_back({.node = id,
+                    .path = std::move(name.path),
+                    .imported = name.imported,
+                    .called = tree.is(node.parent, "call") && node.field == "function",
+                    .assigned = is_assigned(tree, id)});
+  }
+  std::ranges::sort(uses, {}, &Use::node);
+}
+
+}  // namespace tritonsmith::inspect

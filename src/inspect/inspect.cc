@@ -1,0 +1,55 @@
+#include "inspect/inspect.h"
+
+#include <algorithm>
+
+#include "inspect/rules.h"
+
+namespace tritonsmith::inspect {
+namespace {
+
+constexpr std::size_t kLongestSource = 128UL << 10;
+constexpr int kDeepestNesting = 1000;
+constexpr std::size_t kMostPerRule = 5;
+
+// Deep trees make every look upwards slow, and no person nests so: Python itself gives up at 100
+// indentations.
+bool nests_too_deep(const SyntaxTree& tree) {
+  std::vector<int> depth(tree.size());
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    depth[id] = depth[tree[id].parent] + 1;
+    if (depth[id] > kDeepestNesting) return true;
+  }
+  return false;
+}
+
+Finding refusal(std::string message) {
+  return {.rule = "not_inspectable",
+          .severity = Severity::reject,
+          .line = 0,
+          .message = std::move(message)};
+}
+
+}  // namespace
+
+std::vector<Finding> inspect_kernel(std::string_view source, Policy policy) {
+  if (source.size() > kLongestSource)
+    return {refusal(fmt::format("the file is longer than {} bytes", kLongestSource))};
+  if (nests_too_deep(SyntaxTree(std::string(source)))) return {refusal("the file nests too deep")};
+  const Candidate candidate{std::string(source)};
+  std::vector<Finding> findings;
+  for (const Rule& rule : all_rules()) {
+    Places places(candidate);
+    rule.find(candidate, places);
+    auto found = places.all();
+    std::ranges::stable_sort(found, {}, &Places::Place::line);
+    found.resize(std::min(found.size(), kMostPerRule));
+    for (const auto& place : found)
+      findings.push_back({.rule = std::string(rule.name),
+                          .severity = rule.severity(policy),
+                          .line = place.line,
+                          .message = place.message});
+  }
+  return findings;
+}
+
+}  // namespace tritonsmith::inspect

@@ -1,0 +1,289 @@
+// Each rule beside its honest twin.
+#include "inspect/inspect.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace tritonsmith::inspect {
+namespace {
+
+const std::string kImports =
+    "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    "import triton\nimport triton.language as tl\n";
+const std::string kKernel =
+    "@triton.jit\ndef add_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):\n"
+    "    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    mask = offsets < n\n"
+    "    x = tl.load(x_ptr + offsets, mask=mask)\n    tl.store(y_ptr + offsets, tl.exp(x) + 1, "
+    "mask=mask)\n";
+const std::string kLaunch =
+    "add_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)\n";
+
+std::string model(const std::string& forward) {
+  std::string body;
+  std::size_t at = 0;
+  while (at < forward.size()) {
+    const std::size_t end = forward.find('\n', at) + 1;
+    body += "        " + forward.substr(at, end - at);
+    at = end;
+  }
+  return "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+         "        self.linear = nn.Linear(4, 4)\n\n    def forward(self, x):\n" +
+         body;
+}
+const std::string kForward = "y = torch.empty_like(x)\n" + kLaunch + "return y\n";
+const std::string kHonest = kImports + kKernel + model(kForward);
+
+// Names of rules that gave a finding of this severity.
+std::vector<std::string> rules(const std::string& source, Severity severity,
+                               Policy policy = Policy::strict) {
+  std::vector<std::string> names;
+  for (const Finding& finding : inspect_kernel(source, policy))
+    if (finding.severity == severity && (names.empty() || names.back() != finding.rule))
+      names.push_back(finding.rule);
+  return names;
+}
+std::vector<std::string> rejects(const std::string& source, Policy policy = Policy::strict) {
+  return rules(source, Severity::reject, policy);
+}
+std::vector<std::string> with_line(const std::string& line) {
+  return rejects(kHonest + line + "\n");
+}
+std::vector<std::string> in_forward(const std::string& line) {
+  return rejects(kImports + kKernel +
+                 model("y = torch.empty_like(x)\n" + kLaunch + line + "\nreturn y\n"));
+}
+using Rules = std::vector<std::string>;
+
+TEST(Inspect, FindsNothingInAnHonestKernel) {
+  EXPECT_EQ(inspect_kernel(kHonest, Policy::strict), std::vector<Finding>{});
+}
+
+TEST(Inspect, RejectsWhatIsNoPython) {
+  EXPECT_EQ(rejects(kHonest + "def f(:\n"), Rules{"syntax_error"});
+  EXPECT_EQ(
+      with_line("match x:\n    case [1, *_]: pass\ny = lambda: (yield)\nprint(f\"{y!r:>{3}}\")"),
+      Rules{});
+}
+
+TEST(Inspect, RejectsFilesWithoutKernelOrEntryPoint) {
+  EXPECT_EQ(rejects(kImports + model("return x\n")), Rules{"no_triton_kernel"});
+  EXPECT_EQ(rejects(kImports + kKernel + "def run(x):\n    add_kernel[(1,)](x, x, 4, BLOCK=4)\n"),
+            Rules{"no_entry_point"});
+  EXPECT_EQ(
+      rejects(kImports + kKernel +
+              "class Fast(nn.Module):\n    def forward(self, x):\n"
+              "        add_kernel[(1,)](x, x, 4, BLOCK=4)\n        return x\nModelNew = Fast\n"),
+      Rules{});
+}
+
+TEST(Inspect, RejectsKernelsThatAreNeverLaunched) {
+  EXPECT_EQ(rejects(kImports + kKernel + model("return x\n")), Rules{"kernel_not_launched"});
+  const std::string guard = "if __name__ == \"__main__\":\n    add_kernel[(1,)](1)\n";
+  EXPECT_EQ(rejects(kImports + kKernel + model("return x\n") + guard),
+            Rules{"kernel_not_launched"});
+}
+
+TEST(Inspect, KnowsTheManyWaysToLaunch) {
+  const auto launched_by = [](const std::string& forward) {
+    return rejects(kImports + kKernel + model(forward));
+  };
+  EXPECT_EQ(launched_by("k = add_kernel\nk[(1,)](x)\nreturn x\n"), Rules{});
+  EXPECT_EQ(launched_by("self.k = add_kernel\nself.k[(1,)](x)\nreturn x\n"), Rules{});
+  EXPECT_EQ(launched_by("run = add_kernel[(1,)]\nrun(x)\nreturn x\n"), Rules{});
+  EXPECT_EQ(launched_by("for k in (add_kernel, add_kernel):\n    k[(1,)](x)\nreturn x\n"), Rules{});
+  EXPECT_EQ(launched_by("add_kernel.run(x, grid=(1,))\nreturn x\n"), Rules{});
+  EXPECT_EQ(rejects(kImports + kKernel + "def go(kernel, x):\n    kernel[(1,)](x)\n" +
+                    model("go(add_kernel, x)\nreturn x\n")),
+            Rules{});
+  EXPECT_EQ(rejects(kImports + "def raw(x):\n    pass\nfast = triton.jit(raw)\n" +
+                    model("fast[(1,)](x)\nreturn x\n")),
+            Rules{});
+  EXPECT_EQ(rejects("from triton import jit, autotune, Config\n" + kImports +
+                    "@autotune(configs=[Config({})], key=[])\n@jit\ndef k(x):\n    pass\n" +
+                    model("k[(1,)](x)\nreturn x\n")),
+            Rules{});
+}
+
+TEST(Inspect, RejectsTorchThatComputesUnderStrictOnly) {
+  EXPECT_EQ(in_forward("y = torch.matmul(y, x)"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("y = F.relu(y)"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("y = self.linear(y)"), Rules{"torch_compute"});
+  EXPECT_EQ(in_forward("y = x.softmax(-1)"), Rules{"torch_compute"});
+  EXPECT_EQ(rejects(kImports + kKernel + model("y = F.relu(x)\n" + kLaunch + "return y\n"),
+                    Policy::fused),
+            Rules{});
+}
+
+TEST(Inspect, LetsTorchAllocateReshapeAndAnswerQuestions) {
+  EXPECT_EQ(in_forward("y = y.view(-1).contiguous().to(torch.float32).reshape(x.shape)"), Rules{});
+  EXPECT_EQ(in_forward("z = torch.zeros(x.shape[0], device=x.device, dtype=torch.int32)"), Rules{});
+  EXPECT_EQ(in_forward("sms = torch.cuda.get_device_properties(x.device).multi_processor_count"),
+            Rules{});
+  EXPECT_EQ(in_forward("scale = 1.0 / math.sqrt(max(1, x.shape[-1])); total = sum([1, 2])"),
+            Rules{});
+  EXPECT_EQ(in_forward("w = self.linear.weight; b = min(1024, triton.next_power_of_2(w.shape[0]))"),
+            Rules{});
+}
+
+TEST(Inspect, OnlyWarnsOfFallbacksBehindConditions) {
+  const std::string source =
+      kImports + kKernel +
+      model("if not x.is_cuda:\n    return torch.relu(x)\ny = torch.empty_like(x)\n" + kLaunch +
+            "return y\n");
+  EXPECT_EQ(rejects(source), Rules{});
+  EXPECT_EQ(rules(source, Severity::warn), Rules{"torch_fallback"});
+}
+
+TEST(Inspect, RejectsLaunchesWhoseFailureIsCaught) {
+  const auto body = [](const std::string& forward) {
+    return rejects(kImports + kKernel + model(forward));
+  };
+  EXPECT_EQ(body("y = x\ntry:\n    " + kLaunch + "except Exception:\n    y = x\nreturn y\n"),
+            Rules{"guarded_launch"});
+  EXPECT_EQ(body("y = x\ntry:\n    " + kLaunch +
+                 "except Exception as e:\n    raise RuntimeError('x') from e\nreturn y\n"),
+            Rules{});
+  EXPECT_EQ(body("y = x\ntry:\n    " + kLaunch + "finally:\n    pass\nreturn y\n"), Rules{});
+  EXPECT_EQ(body("import contextlib\ny = x\nwith contextlib.suppress(Exception):\n    " + kLaunch +
+                 "return y\n"),
+            Rules{"guarded_launch"});
+  EXPECT_EQ(rejects(kImports + kKernel + "def go(x, y):\n    " + kLaunch +
+                    model("y = x\ntry:\n    go(x, y)\nexcept:\n    pass\nreturn y\n")),
+            Rules{"guarded_launch"});
+  EXPECT_EQ(with_line("try:\n    from triton.language.extra import libdevice\nexcept "
+                      "ImportError:\n    libdevice = None"),
+            Rules{});
+}
+
+TEST(Inspect, RejectsUsesOfTheReference) {
+  EXPECT_EQ(in_forward("y = Model()(x)"), Rules{"uses_reference"});
+  EXPECT_EQ(with_line("from reference import Model"), Rules{"uses_reference"});
+  EXPECT_EQ(with_line("import __main__"), Rules{"uses_reference"});
+  const std::string copy = "class Model(nn.Module):\n    def forward(self, x):\n        return x\n";
+  EXPECT_EQ(with_line(copy + "if __name__ == '__main__':\n    print(Model()(1))"), Rules{});
+  EXPECT_EQ(rejects(kImports + copy + kKernel + model("y = Model()(x)\n" + kLaunch + "return y\n")),
+            Rules{"uses_reference"});
+}
+
+TEST(Inspect, RejectsDynamicCode) {
+  EXPECT_EQ(with_line("eval('1')"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("e = exec\ne('1')"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("\uFF45val('1')"), (Rules{"disguised_text", "dynamic_code"}));
+  EXPECT_EQ(with_line("import importlib"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("import re\npattern = re.compile('a')\nmodel = nn.Identity().eval()"),
+            Rules{});
+  EXPECT_EQ(rejects("# coding: rot13\n" + kHonest), Rules{"disguised_text"});
+  EXPECT_EQ(rejects("# -*- coding: utf-8 -*-\n" + kHonest), Rules{});
+}
+
+TEST(Inspect, RejectsLookingIntoTheProcess) {
+  for (const char* line :
+       {"import gc", "import sys\nsys._getframe(1)", "import sys\nx = sys.modules['a']",
+        "import inspect\ninspect.stack()", "f = add_kernel.__globals__",
+        "x = ().__class__.__base__", "from inspect import currentframe as c\nc()",
+        "x = e.__traceback__.tb_frame.f_back"})
+    EXPECT_EQ(with_line(line), Rules{"introspection"}) << line;
+  EXPECT_EQ(with_line("import sys\nold = sys.version_info < (3, 8)\nimport inspect"), Rules{});
+  EXPECT_EQ(with_line("name = ModelNew().__class__.__name__"), Rules{});
+}
+
+TEST(Inspect, RejectsMonkeypatches) {
+  for (const char* line :
+       {"torch.matmul = None", "torch.cuda.Event.elapsed_time = lambda *a: 0", "F.relu = 1",
+        "E = torch.cuda.Event\nsetattr(E, 'record', None)", "torch.Tensor.__eq__ = None",
+        "nn.Linear.forward = None", "del torch.sum", "triton.jit = lambda f: f",
+        "getattr(torch, 'nn').Module = None", "math.sqrt, b = 1, 2"})
+    EXPECT_EQ(with_line(line), Rules{"monkeypatch"}) << line;
+  EXPECT_EQ(with_line("torch.backends.cuda.matmul.allow_tf32 = True"), Rules{});
+  EXPECT_EQ(with_line("ModelNew.block = 3\nclass C:\n    torch = 1\nsetattr(ModelNew, 'a', 1)"),
+            Rules{});
+}
+
+TEST(Inspect, RejectsFilesProcessesNetworkAndThreads) {
+  EXPECT_EQ(with_line("open('/etc/passwd').read()"), Rules{"file_access"});
+  EXPECT_EQ(with_line("from pathlib import Path"), Rules{"file_access"});
+  EXPECT_EQ(with_line("import os as o\no.listdir('.')"), Rules{"file_access"});
+  EXPECT_EQ(with_line("import subprocess"), Rules{"process_access"});
+  EXPECT_EQ(with_line("from os import _exit\n_exit(0)"), Rules{"process_access"});
+  EXPECT_EQ(with_line("import socket"), Rules{"network_access"});
+  EXPECT_EQ(with_line("import threading"), Rules{"threads"});
+  EXPECT_EQ(with_line("import os\nhere = os.path.join('a', 'b')\nx.open = 1\nprint('done')"),
+            Rules{});
+}
+
+TEST(Inspect, TellsReadingTheEnvironmentFromChangingIt) {
+  EXPECT_EQ(with_line("import os\nos.environ['TRITON_INTERPRET'] = '1'"),
+            Rules{"environment_write"});
+  EXPECT_EQ(with_line("import os\nos.environ.update(A='1')"), Rules{"environment_write"});
+  EXPECT_EQ(with_line("import os\nx = os.environ.get('A')"), Rules{});
+  EXPECT_EQ(rules(kHonest + "import os\nx = os.environ['A']\n", Severity::warn),
+            Rules{"environment_read"});
+}
+
+TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
+  EXPECT_EQ(with_line("f = torch.compile(F.relu)"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("f = getattr(torch, 'compile')"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("@torch.jit.script\ndef f(x):\n    return x"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("from torch.utils.cpp_extension import load_inline"), Rules{"native_code"});
+  EXPECT_EQ(with_line("import ctypes"), Rules{"native_code"});
+  EXPECT_EQ(with_line("x = torch.ops.aten.mm(1, 2)"), Rules{"operator_table"});
+  EXPECT_EQ(with_line("x = torch._C._nn.gelu(1)"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("from flash_attn import flash_attn_func"), Rules{"foreign_kernels"});
+  EXPECT_EQ(with_line("@triton.jit\ndef k2(x):\n    return tl.inline_asm_elementwise('', '', [x], "
+                      "tl.int32, True, 1)"),
+            Rules{"inline_assembly"});
+  EXPECT_EQ(with_line("from triton.language.extra.cuda import libdevice\n@triton.jit\ndef k2(x):\n "
+                      "   return libdevice.tanh(x)"),
+            Rules{});
+}
+
+TEST(Inspect, OnlyWarnsOfClocksCachesStreamsAndFlags) {
+  const std::string source =
+      kHonest +
+      "import time\nimport functools\n@functools.lru_cache\ndef grid(n):\n    return n\n"
+      "s = torch.cuda.Stream()\ntorch.backends.cudnn.benchmark = True\n";
+  EXPECT_EQ(rejects(source), Rules{});
+  EXPECT_EQ(rules(source, Severity::warn),
+            (Rules{"caches_results", "streams", "global_flags", "clock_read"}));
+}
+
+TEST(Inspect, LeavesAloneWhatOnlyRunsAsAScript) {
+  EXPECT_EQ(with_line("if __name__ == \"__main__\":\n    import subprocess\n    open('x')"),
+            Rules{});
+  EXPECT_EQ(with_line("__name__ = '__main__'\nif __name__ == \"__main__\":\n    import subprocess"),
+            Rules{"process_access"});
+}
+
+TEST(Inspect, NamesTheLine) {
+  const auto findings = inspect_kernel(kHonest + "import gc\n", Policy::strict);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].line, std::ranges::count(kHonest, '\n') + 1);
+  EXPECT_EQ(findings[0].message, "`gc` looks into the process that runs it");
+}
+
+TEST(Inspect, RefusesFilesTooLongOrTooDeepToLookAt) {
+  EXPECT_EQ(rejects(std::string(1 << 20, 'x')), Rules{"not_inspectable"});
+  EXPECT_EQ(rejects("x = " + std::string(5000, '(') + "1" + std::string(5000, ')')),
+            Rules{"not_inspectable"});
+  EXPECT_EQ(rejects("x = " + std::string(50000, '-') + "1"), Rules{"not_inspectable"});
+}
+
+RC_GTEST_PROP(Inspect, SurvivesAnyBytes, (const std::string& bytes)) {
+  inspect_kernel(bytes, Policy::strict);
+}
+
+RC_GTEST_PROP(Inspect, SurvivesMangledKernels, ()) {
+  std::string source = kHonest;
+  const auto cuts = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 1000), rc::gen::inRange(0, 60)));
+  for (const auto& [at, length] : cuts)
+    source.erase(std::min<std::size_t>(static_cast<std::size_t>(at), source.size()),
+                 static_cast<std::size_t>(length));
+  inspect_kernel(source, Policy::open);
+}
+
+}  // namespace
+}  // namespace tritonsmith::inspect

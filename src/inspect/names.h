@@ -1,0 +1,45 @@
+// Names: what the names of a file stand for. `F.relu` after `import torch.nn.functional as F` is
+// torch.nn.functional.relu; `E` after `E = torch.cuda.Event` is torch.cuda.Event; getattr(torch,
+// "compile") is torch.compile. Scopes are not told apart: a name that stands for a module anywhere
+// does so everywhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "inspect/syntax_tree.h"
+
+namespace tritonsmith::inspect {
+
+struct Name {
+  std::string path;       // empty where the expression is no chain of names
+  bool imported = false;  // begins with an imported module
+};
+
+class Names {
+ public:
+  explicit Names(const SyntaxTree& tree);
+
+  Name resolve(NodeId expression) const;
+  // Of each imported thing, by the node that imports it: "torch.nn.functional", "os.path.join".
+  const std::unordered_map<NodeId, std::string>& imports() const { return imports_; }
+
+ private:
+  void read_import(NodeId statement);
+  void read_import_from(NodeId statement);
+  void read_assignment(NodeId assignment);
+  bool is_getattr(NodeId function) const;
+
+  const SyntaxTree& tree_;
+  std::unordered_map<std::string, std::string> stands_for_;
+  std::unordered_map<NodeId, std::string> imports_;
+};
+
+// As Python reads identifiers: in normal form KC, so that a full-width `ｅval` is eval.
+std::string normal_identifier(std::string_view identifier);
+
+// The contents of a string literal without interpolation; empty for anything else.
+std::string literal_text(const SyntaxTree& tree, NodeId node);
+
+}  // namespace tritonsmith::inspect

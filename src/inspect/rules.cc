@@ -1,0 +1,87 @@
+#include "inspect/rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tritonsmith::inspect {
+namespace {
+
+constexpr auto kNote = Severity::note;
+constexpr auto kWarn = Severity::warn;
+constexpr auto kReject = Severity::reject;
+
+//                     name                   strict   fused    open
+constexpr auto kRules = std::to_array<Rule>({
+    {"syntax_error", kReject, kReject, kReject, find_broken_syntax},
+    {"disguised_text", kReject, kReject, kReject, find_disguised_text},
+    {"no_entry_point", kReject, kReject, kReject, find_missing_entry_point},
+    {"several_entry_points", kWarn, kWarn, kWarn, find_several_entry_points},
+    {"no_triton_kernel", kReject, kReject, kReject, find_missing_kernel},
+    {"kernel_not_launched", kReject, kReject, kReject, find_missing_launch},
+    {"unused_kernel", kNote, kNote, kNote, find_unused_kernels},
+    {"guarded_launch", kReject, kReject, kReject, find_guarded_launches},
+    {"uses_reference", kReject, kReject, kReject, find_reference_uses},
+    {"redefines_task", kNote, kNote, kNote, find_redefined_task_functions},
+    {"torch_compute", kReject, kNote, kNote, find_torch_compute},
+    {"torch_fallback", kWarn, kNote, kNote, find_torch_fallbacks},
+    {"torch_compiler", kReject, kReject, kReject, find_torch_compilers},
+    {"operator_table", kReject, kWarn, kWarn, find_operator_table_uses},
+    {"hidden_dispatch", kReject, kReject, kReject, find_hidden_dispatch},
+    {"foreign_kernels", kReject, kReject, kReject, find_foreign_kernels},
+    {"inline_assembly", kReject, kReject, kReject, find_inline_assembly},
+    {"native_code", kReject, kReject, kReject, find_native_code},
+    {"caches_results", kWarn, kWarn, kWarn, find_result_caches},
+    {"hooks", kWarn, kWarn, kWarn, find_hooks},
+    {"streams", kWarn, kWarn, kWarn, find_streams},
+    {"global_flags", kWarn, kWarn, kWarn, find_global_flags},
+    {"dynamic_code", kReject, kReject, kReject, find_dynamic_code},
+    {"introspection", kReject, kReject, kReject, find_introspection},
+    {"namespace_access", kWarn, kWarn, kWarn, find_namespace_access},
+    {"monkeypatch", kReject, kReject, kReject, find_monkeypatches},
+    {"file_access", kReject, kReject, kReject, find_file_access},
+    {"process_access", kReject, kReject, kReject, find_process_access},
+    {"network_access", kReject, kReject, kReject, find_network_access},
+    {"threads", kReject, kReject, kReject, find_threads},
+    {"environment_write", kReject, kReject, kReject, find_environment_writes},
+    {"environment_read", kWarn, kWarn, kWarn, find_environment_reads},
+    {"clock_read", kWarn, kWarn, kWarn, find_clock_reads},
+});
+
+}  // namespace
+
+std::span<const Rule> all_rules() { return kRules; }
+
+Severity Rule::severity(Policy policy) const {
+  switch (policy) {
+    case Policy::strict:
+      return strict;
+    case Policy::fused:
+      return fused;
+    case Policy::open:
+      return open;
+  }
+  return strict;
+}
+
+void Places::add(NodeId node, std::string message) {
+  add_line(candidate_.tree[node].line, std::move(message));
+}
+
+void Places::add_line(int line, std::string message) {
+  if (std::ranges::find(places_, line, &Place::line) == places_.end())
+    places_.push_back({line, std::move(message)});
+}
+
+bool is_or_is_in(std::string_view path, std::string_view name) {
+  return path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '.');
+}
+
+void find_uses_of(const Candidate& candidate, Places& places,
+                  std::span<const std::string_view> names, std::string_view why) {
+  for (const Use& use : candidate.uses)
+    if (use.imported &&
+        std::ranges::any_of(names, [&](auto name) { return is_or_is_in(use.path, name); }))
+      places.add(use.node, fmt::format("`{}` {}", use.path, why));
+}
+
+}  // namespace tritonsmith::inspect

@@ -1,0 +1,87 @@
+// Rules: one function for each thing that inspection looks for, in a table with its name and its
+// severity under each policy. A rule reports places; the table says what they are worth.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/finding.h"
+#include "data/verdict.h"
+#include "inspect/candidate.h"
+
+namespace tritonsmith::inspect {
+
+// What a rule found, as lines and messages; one finding a line.
+class Places {
+ public:
+  explicit Places(const Candidate& candidate) : candidate_(candidate) {}
+  void add(NodeId node, std::string message);
+  void add_line(int line, std::string message);
+
+  struct Place {
+    int line = 0;
+    std::string message;
+  };
+  const std::vector<Place>& all() const { return places_; }
+
+ private:
+  const Candidate& candidate_;
+  std::vector<Place> places_;
+};
+
+struct Rule {
+  std::string_view name;
+  Severity strict, fused, open;
+  void (*find)(const Candidate&, Places&);
+  Severity severity(Policy policy) const;
+};
+
+std::span<const Rule> all_rules();
+
+// rules_kernel.cc: is there a kernel, and does it stand a chance to do the work?
+void find_broken_syntax(const Candidate&, Places&);
+void find_disguised_text(const Candidate&, Places&);
+void find_missing_entry_point(const Candidate&, Places&);
+void find_several_entry_points(const Candidate&, Places&);
+void find_missing_kernel(const Candidate&, Places&);
+void find_missing_launch(const Candidate&, Places&);
+void find_unused_kernels(const Candidate&, Places&);
+void find_guarded_launches(const Candidate&, Places&);
+void find_reference_uses(const Candidate&, Places&);
+void find_redefined_task_functions(const Candidate&, Places&);
+
+// rules_torch.cc: does something else than a kernel compute?
+void find_torch_compute(const Candidate&, Places&);
+void find_torch_fallbacks(const Candidate&, Places&);
+void find_torch_compilers(const Candidate&, Places&);
+void find_operator_table_uses(const Candidate&, Places&);
+void find_hidden_dispatch(const Candidate&, Places&);
+void find_foreign_kernels(const Candidate&, Places&);
+void find_inline_assembly(const Candidate&, Places&);
+void find_native_code(const Candidate&, Places&);
+void find_result_caches(const Candidate&, Places&);
+void find_hooks(const Candidate&, Places&);
+void find_streams(const Candidate&, Places&);
+void find_global_flags(const Candidate&, Places&);
+
+// rules_access.cc: does it reach for what is not its own?
+void find_dynamic_code(const Candidate&, Places&);
+void find_introspection(const Candidate&, Places&);
+void find_namespace_access(const Candidate&, Places&);
+void find_monkeypatches(const Candidate&, Places&);
+void find_file_access(const Candidate&, Places&);
+void find_process_access(const Candidate&, Places&);
+void find_network_access(const Candidate&, Places&);
+void find_threads(const Candidate&, Places&);
+void find_environment_writes(const Candidate&, Places&);
+void find_environment_reads(const Candidate&, Places&);
+void find_clock_reads(const Candidate&, Places&);
+
+// Reports every use whose path is one of these names or begins with one of them and a dot.
+void find_uses_of(const Candidate& candidate, Places& places,
+                  std::span<const std::string_view> names, std::string_view why);
+bool is_or_is_in(std::string_view path, std::string_view name);
+
+}  // namespace tritonsmith::inspect

@@ -1,0 +1,249 @@
+// Does it reach for what is not its own? The jail makes most of this harmless; a model must not
+// learn it anyway.
+#include <algorithm>
+#include <array>
+
+#include "inspect/rules.h"
+
+namespace tritonsmith::inspect {
+namespace {
+
+using Names = std::initializer_list<std::string_view>;
+
+void find_uses(const Candidate& candidate, Places& places, Names names, std::string_view why) {
+  find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
+}
+
+// Calls of builtins by their plain names.
+void find_builtin_calls(const Candidate& candidate, Places& places, Names builtins,
+                        std::string_view why) {
+  for (const Use& use : candidate.uses)
+    if (use.called && std::ranges::find(builtins, use.path) != builtins.end())
+      places.add(use.node, fmt::format("`{}` {}", use.path, why));
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+bool is_environment_write(const Use& use) {
+  constexpr auto kWriters = std::to_array<std::string_view>(
+      {"os.environ.update", "os.environ.pop", "os.environ.setdefault", "os.environ.clear",
+       "os.environ.popitem", "os.environ.__setitem__", "os.putenv", "os.unsetenv"});
+  return (is_or_is_in(use.path, "os.environ") && use.assigned) ||
+         std::ranges::find(kWriters, use.path) != kWriters.end();
+}
+
+}  // namespace
+
+void find_dynamic_code(const Candidate& candidate, Places& places) {
+  find_builtin_calls(candidate, places, {"eval", "exec", "compile", "__import__"},
+                     "runs code that cannot be inspected");
+  find_uses(candidate, places,
+            {"importlib", "runpy", "code", "codeop", "pkgutil", "imp", "marshal", "pickle", "dill",
+             "cloudpickle", "builtins.eval", "builtins.exec", "builtins.compile",
+             "builtins.__import__", "types.CodeType", "types.FunctionType", "types.ModuleType"},
+            "brings in code that cannot be inspected");
+}
+
+void find_introspection(const Candidate& candidate, Places& places) {
+  constexpr auto kAttributes = std::to_array<std::string_view>(
+      {"__globals__", "__code__",         "__closure__", "__builtins__", "__subclasses__",
+       "__loader__",  "__spec__",         "__mro__",     "__bases__",    "__class__",
+       "__reduce__",  "__getattribute__", "f_locals",    "f_globals",    "f_back",
+       "f_builtins",  "f_code",           "tb_frame",    "tb_next",      "gi_frame",
+       "cr_frame",    "__traceback__"});
+  find_uses(candidate, places,
+            {"gc",
+             "inspect.stack",
+             "inspect.currentframe",
+             "inspect.getouterframes",
+             "inspect.getinnerframes",
+             "inspect.trace",
+             "inspect.getmembers",
+             "sys._getframe",
+             "sys._current_frames",
+             "sys.modules",
+             "sys.settrace",
+             "sys.setprofile",
+             "sys.meta_path",
+             "sys.path",
+             "sys.path_hooks",
+             "sys.excepthook",
+             "sys.exc_info",
+             "sys.last_traceback",
+             "traceback",
+             "builtins",
+             "dis",
+             "tracemalloc",
+             "weakref"},
+            "looks into the process that runs it");
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "identifier") || !candidate.is_live(id)) continue;
+    const std::string name = normal_identifier(candidate.text(id));
+    const bool known = std::ranges::find(kAttributes, name) != kAttributes.end();
+    // type(self).__class__.__name__ and the like only print; anything else done with a class goes
+    // further.
+    const NodeId whole = tree.around(id, {"attribute"});
+    const bool only_named =
+        name == "__class__" && whole != kNoNode && tree.is(tree[whole].parent, "attribute") &&
+        candidate.text(tree.child(tree[whole].parent, "attribute")) == "__name__";
+    if (known && !only_named)
+      places.add(id, fmt::format("`{}` looks into the process that runs it", name));
+  }
+}
+
+void find_namespace_access(const Candidate& candidate, Places& places) {
+  find_builtin_calls(candidate, places, {"globals", "locals", "vars", "breakpoint"},
+                     "reaches variables in a roundabout way");
+  for (const Use& use : candidate.uses) {
+    constexpr auto kHarmless =
+        std::to_array<std::string_view>({"torch", "triton", "math", "typing", "numpy"});
+    const bool everything = candidate.tree.is(use.node, "wildcard_import");
+    if (everything &&
+        std::ranges::none_of(kHarmless, [&](auto name) { return is_or_is_in(use.path, name); }))
+      places.add(use.node, fmt::format("`{}` hides what is used", use.path));
+    if (last_part(use.path) == "__dict__")
+      places.add(use.node, "`__dict__` reaches attributes in a roundabout way");
+    if (use.path != "getattr" || !use.called) continue;
+    const auto arguments =
+        candidate.tree.children(candidate.tree.child(candidate.tree[use.node].parent, "arguments"));
+    if (arguments.size() < 2 || !literal_text(candidate.tree, arguments[1]).empty()) continue;
+    if (candidate.names.resolve(arguments[0]).imported)
+      places.add(use.node, "`getattr` with a computed name hides what is used");
+  }
+}
+
+void find_monkeypatches(const Candidate& candidate, Places& places) {
+  for (const Use& use : candidate.uses) {
+    const bool attribute =
+        candidate.tree.is(use.node, "attribute") || candidate.tree.is(use.node, "call");
+    const bool flag =
+        is_or_is_in(use.path, "torch.backends") || is_or_is_in(use.path, "os.environ");
+    if (use.assigned && use.imported && attribute && !flag)
+      places.add(use.node, fmt::format("`{}` is not the candidate's to change", use.path));
+    if (!use.called || (use.path != "setattr" && use.path != "delattr")) continue;
+    const auto arguments =
+        candidate.tree.children(candidate.tree.child(candidate.tree[use.node].parent, "arguments"));
+    if (arguments.empty()) continue;
+    const Name target = candidate.names.resolve(arguments[0]);
+    if (target.imported)
+      places.add(use.node, fmt::format("`{}` is not the candidate's to change", target.path));
+  }
+  find_uses(candidate, places, {"unittest.mock", "mock", "ctypes.pythonapi", "gorilla", "wrapt"},
+            "changes what is not the candidate's");
+}
+
+void find_file_access(const Candidate& candidate, Places& places) {
+  find_builtin_calls(candidate, places, {"open"}, "opens a file");
+  find_uses(candidate, places, {"io.open",        "io.FileIO",
+                                "codecs.open",    "pathlib",
+                                "shutil",         "tempfile",
+                                "glob",           "fileinput",
+                                "mmap",           "sqlite3",
+                                "zipfile",        "tarfile",
+                                "shelve",         "dbm",
+                                "os.open",        "os.read",
+                                "os.write",       "os.listdir",
+                                "os.walk",        "os.scandir",
+                                "os.remove",      "os.unlink",
+                                "os.rename",      "os.replace",
+                                "os.mkdir",       "os.makedirs",
+                                "os.rmdir",       "os.chdir",
+                                "os.chmod",       "os.dup",
+                                "os.dup2",        "os.pipe",
+                                "os.fdopen",      "os.path.exists",
+                                "os.path.isfile", "os.path.isdir",
+                                "os.symlink",     "os.link",
+                                "os.truncate",    "os.getcwd",
+                                "os.stat",        "torch.save",
+                                "torch.load",     "torch.jit.load",
+                                "torch.hub",      "numpy.load",
+                                "numpy.save",     "numpy.fromfile",
+                                "numpy.memmap",   "torch.from_file"},
+            "reaches for files");
+}
+
+void find_process_access(const Candidate& candidate, Places& places) {
+  find_builtin_calls(candidate, places, {"exit", "quit"}, "ends the process");
+  find_uses(candidate, places,
+            {"subprocess",
+             "multiprocessing",
+             "torch.multiprocessing",
+             "signal",
+             "atexit",
+             "pty",
+             "resource",
+             "fcntl",
+             "faulthandler",
+             "posix",
+             "psutil",
+             "pynvml",
+             "sys.exit",
+             "sys.stdout",
+             "sys.stderr",
+             "sys.stdin",
+             "sys.__stdout__",
+             "sys.argv",
+             "os.system",
+             "os.popen",
+             "os.fork",
+             "os.forkpty",
+             "os.kill",
+             "os.killpg",
+             "os._exit",
+             "os.abort",
+             "os.execv",
+             "os.execve",
+             "os.execl",
+             "os.execvp",
+             "os.spawnl",
+             "os.spawnv",
+             "os.posix_spawn",
+             "os.setsid",
+             "os.nice",
+             "os.getppid",
+             "os.wait",
+             "os.waitpid",
+             "os.register_at_fork",
+             "os.ptrace",
+             "os.sched_setaffinity",
+             "torch.distributed"},
+            "reaches for processes");
+}
+
+void find_network_access(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places,
+            {"socket", "socketserver", "ssl", "urllib", "urllib3", "http", "requests", "httpx",
+             "aiohttp", "ftplib", "smtplib", "telnetlib", "xmlrpc", "select", "selectors",
+             "huggingface_hub", "pip", "ensurepip"},
+            "reaches for the network");
+}
+
+void find_threads(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places,
+            {"threading", "_thread", "concurrent", "asyncio", "queue", "sched", "trio", "gevent",
+             "torch.set_num_threads"},
+            "runs code beside the judged call");
+}
+
+void find_environment_writes(const Candidate& candidate, Places& places) {
+  for (const Use& use : candidate.uses)
+    if (use.imported && is_environment_write(use)) places.add(use.node, "changes the environment");
+}
+
+void find_environment_reads(const Candidate& candidate, Places& places) {
+  for (const Use& use : candidate.uses) {
+    const bool reads = is_or_is_in(use.path, "os.environ") || use.path == "os.getenv";
+    if (use.imported && reads && !is_environment_write(use))
+      places.add(use.node, "depends on the environment, which a judge empties");
+  }
+}
+
+void find_clock_reads(const Candidate& candidate, Places& places) {
+  find_uses(
+      candidate, places,
+      {"time", "timeit", "datetime", "torch.cuda.Event", "torch.utils.benchmark", "torch.profiler"},
+      "measures time, which is the judge's to do");
+}
+
+}  // namespace tritonsmith::inspect

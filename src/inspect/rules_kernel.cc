@@ -1,0 +1,154 @@
+// Is there a kernel, and does it stand a chance to do the work?
+#include <algorithm>
+#include <array>
+
+#include "inspect/rules.h"
+
+namespace tritonsmith::inspect {
+
+void find_broken_syntax(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if (tree[id].broken)
+      return places.add(id, "this is not Python");  // what follows is seldom worth a word
+}
+
+// Text that reads otherwise to Python than to a person or to these rules.
+void find_disguised_text(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  const std::string& source = tree.source();
+  if (source.find('\0') != std::string::npos) places.add_line(0, "the file holds a NUL byte");
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const std::string_view text = candidate.text(id);
+    if (tree.is(id, "comment") && tree[id].line <= 2) {
+      const std::size_t coding = text.find("coding");
+      const bool declares = coding != std::string_view::npos && coding + 6 < text.size() &&
+                            (text[coding + 6] == ':' || text[coding + 6] == '=');
+      if (declares && text.find("utf-8") == std::string_view::npos &&
+          text.find("utf8") == std::string_view::npos)
+        places.add(id, "the file declares an encoding other than UTF-8");
+    }
+    if (tree.is(id, "identifier") && normal_identifier(text) != text)
+      places.add(id, fmt::format("`{}` is `{}` to Python", text, normal_identifier(text)));
+  }
+}
+
+void find_missing_entry_point(const Candidate& candidate, Places& places) {
+  if (candidate.entry_points.empty() && !candidate.defines("ModelNew"))
+    places.add_line(0, "the file does not define `ModelNew`");
+}
+
+void find_several_entry_points(const Candidate& candidate, Places& places) {
+  for (std::size_t i = 1; i < candidate.entry_points.size(); ++i)
+    places.add(candidate.entry_points[i], "`ModelNew` is defined again");
+}
+
+void find_missing_kernel(const Candidate& candidate, Places& places) {
+  if (!candidate.has_kernel) places.add_line(0, "there is no `@triton.jit` kernel");
+}
+
+void find_missing_launch(const Candidate& candidate, Places& places) {
+  if (!candidate.has_kernel) return;
+  for (const NodeId launch : candidate.launches)
+    if (candidate.is_live(launch)) return;
+  for (const Function& function : candidate.functions)
+    if (function.is_kernel)
+      return places.add(function.node,
+                        fmt::format("no kernel is ever launched, not even `{}`", function.name));
+  places.add_line(0, "no kernel is ever launched");
+}
+
+void find_unused_kernels(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  for (const Function& function : candidate.functions) {
+    if (!function.is_kernel) continue;
+    bool mentioned = false;
+    for (NodeId id = 0; id < tree.size() && !mentioned; ++id)
+      mentioned = tree.is(id, "identifier") && !tree.within(id, function.node) &&
+                  normal_identifier(candidate.text(id)) == function.name;
+    if (!mentioned)
+      places.add(function.node, fmt::format("the kernel `{}` is never used", function.name));
+  }
+}
+
+namespace {
+
+// Whether code there launches a kernel, or calls a function of the file that does.
+bool launches_within(const Candidate& candidate, NodeId node, int depth = 0) {
+  constexpr int kDeepestCalls = 4;
+  const SyntaxTree& tree = candidate.tree;
+  if (std::ranges::any_of(candidate.launches,
+                          [&](NodeId launch) { return tree.within(launch, node); }))
+    return true;
+  if (depth == kDeepestCalls) return false;
+  for (const Use& use : candidate.uses) {
+    if (!use.called || !tree.within(use.node, node)) continue;
+    const std::string called = use.path.substr(use.path.rfind('.') + 1);
+    for (const Function& function : candidate.functions)
+      if (function.name == called && !tree.within(node, function.node) &&
+          launches_within(candidate, function.node, depth + 1))
+        return true;
+  }
+  return false;
+}
+
+// A handler that always raises hides nothing.
+bool always_raises(const SyntaxTree& tree, NodeId except_clause) {
+  const NodeId block = tree.last_child(except_clause);
+  return tree.is(block, "block") && tree.is(tree.last_child(block), "raise_statement");
+}
+
+}  // namespace
+
+void find_guarded_launches(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!candidate.is_live(id)) continue;
+    if (tree.is(id, "try_statement")) {
+      const auto parts = tree.children(id);
+      const bool swallows = std::ranges::any_of(parts, [&](NodeId part) {
+        return (tree.is(part, "except_clause") || tree.is(part, "except_group_clause")) &&
+               !always_raises(tree, part);
+      });
+      if (swallows && launches_within(candidate, tree.child(id, "body")))
+        places.add(id, "a kernel's failure is caught, so something else may take its place");
+    }
+    if (tree.is(id, "with_item") && candidate.text(id).find("suppress") != std::string_view::npos) {
+      const NodeId call = tree.child(id, "value");
+      const bool suppress =
+          candidate.names.resolve(tree.child(call, "function")).path.ends_with("suppress");
+      if (suppress && launches_within(candidate, tree.around(id, {"with_statement"})))
+        places.add(id, "a kernel's failure is suppressed, so something else may take its place");
+    }
+  }
+}
+
+void find_reference_uses(const Candidate& candidate, Places& places) {
+  const bool own_model = candidate.defines("Model");
+  for (const Use& use : candidate.uses) {
+    const bool by_name = use.path == "Model" && !own_model;
+    const NodeId around = candidate.tree.around(use.node, {"class_definition"});
+    const bool called_own = use.path == "Model" && own_model && use.called && around != kNoNode &&
+                            candidate.text(candidate.tree.child(around, "name")) == "ModelNew";
+    const bool task_module =
+        use.imported && (is_or_is_in(use.path, "__main__") || is_or_is_in(use.path, "reference") ||
+                         is_or_is_in(use.path, "task") || use.path.ends_with(".Model"));
+    if (by_name || task_module)
+      places.add(use.node, fmt::format("`{}` is the reference's", use.path));
+    if (called_own) places.add(use.node, "a copy of the reference is built to compute with");
+  }
+}
+
+void find_redefined_task_functions(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  constexpr auto kTask =
+      std::to_array<std::string_view>({"Model", "get_inputs", "get_init_inputs"});
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "class_definition") && !tree.is(id, "function_definition")) continue;
+    const std::string_view name = candidate.text(tree.child(id, "name"));
+    if (std::ranges::find(kTask, name) != kTask.end())
+      places.add(id, fmt::format("`{}` is the task's; this one is not used", name));
+  }
+}
+
+}  // namespace tritonsmith::inspect

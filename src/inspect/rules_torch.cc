@@ -1,0 +1,367 @@
+// Does something else than a kernel compute? Only what is plain in the text of ModelNew.forward is
+// said here; the launch plan knows which operators ran.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "inspect/rules.h"
+
+namespace tritonsmith::inspect {
+namespace {
+
+using Names = std::initializer_list<std::string_view>;
+
+void find_uses(const Candidate& candidate, Places& places, Names names, std::string_view why) {
+  find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
+}
+
+// Arithmetic, as functions of torch and methods of tensors. Allocation, views, copies and casts are
+// not in it.
+constexpr auto kCompute = std::to_array<std::string_view>({"abs",
+                                                           "acos",
+                                                           "add",
+                                                           "addbmm",
+                                                           "addcdiv",
+                                                           "addcmul",
+                                                           "addmm",
+                                                           "addmv",
+                                                           "addr",
+                                                           "all",
+                                                           "amax",
+                                                           "amin",
+                                                           "any",
+                                                           "argmax",
+                                                           "argmin",
+                                                           "argsort",
+                                                           "asin",
+                                                           "atan",
+                                                           "atan2",
+                                                           "baddbmm",
+                                                           "batch_norm",
+                                                           "bincount",
+                                                           "bmm",
+                                                           "bucketize",
+                                                           "cdist",
+                                                           "ceil",
+                                                           "celu",
+                                                           "clamp",
+                                                           "clamp_max",
+                                                           "clamp_min",
+                                                           "clip",
+                                                           "conv1d",
+                                                           "conv2d",
+                                                           "conv3d",
+                                                           "conv_transpose1d",
+                                                           "conv_transpose2d",
+                                                           "conv_transpose3d",
+                                                           "cos",
+                                                           "cosh",
+                                                           "cross",
+                                                           "cummax",
+                                                           "cummin",
+                                                           "cumprod",
+                                                           "cumsum",
+                                                           "div",
+                                                           "divide",
+                                                           "dot",
+                                                           "einsum",
+                                                           "elu",
+                                                           "erf",
+                                                           "erfc",
+                                                           "erfinv",
+                                                           "exp",
+                                                           "exp2",
+                                                           "expm1",
+                                                           "floor",
+                                                           "floor_divide",
+                                                           "fmod",
+                                                           "frac",
+                                                           "gelu",
+                                                           "group_norm",
+                                                           "hardshrink",
+                                                           "histc",
+                                                           "hypot",
+                                                           "inner",
+                                                           "instance_norm",
+                                                           "kron",
+                                                           "kthvalue",
+                                                           "layer_norm",
+                                                           "leaky_relu",
+                                                           "lerp",
+                                                           "lgamma",
+                                                           "log",
+                                                           "log10",
+                                                           "log1p",
+                                                           "log2",
+                                                           "log_softmax",
+                                                           "logaddexp",
+                                                           "logcumsumexp",
+                                                           "logit",
+                                                           "logsumexp",
+                                                           "masked_fill",
+                                                           "matmul",
+                                                           "max",
+                                                           "maximum",
+                                                           "mean",
+                                                           "median",
+                                                           "min",
+                                                           "minimum",
+                                                           "mm",
+                                                           "mode",
+                                                           "mul",
+                                                           "multiply",
+                                                           "mv",
+                                                           "native_layer_norm",
+                                                           "neg",
+                                                           "negative",
+                                                           "norm",
+                                                           "outer",
+                                                           "pow",
+                                                           "prelu",
+                                                           "prod",
+                                                           "reciprocal",
+                                                           "relu",
+                                                           "relu_",
+                                                           "remainder",
+                                                           "rms_norm",
+                                                           "round",
+                                                           "rsqrt",
+                                                           "rsub",
+                                                           "selu",
+                                                           "sigmoid",
+                                                           "sign",
+                                                           "sin",
+                                                           "sinh",
+                                                           "softmax",
+                                                           "sort",
+                                                           "sqrt",
+                                                           "square",
+                                                           "std",
+                                                           "std_mean",
+                                                           "sub",
+                                                           "subtract",
+                                                           "sum",
+                                                           "tan",
+                                                           "tanh",
+                                                           "tensordot",
+                                                           "threshold",
+                                                           "topk",
+                                                           "trace",
+                                                           "tril",
+                                                           "triu",
+                                                           "true_divide",
+                                                           "trunc",
+                                                           "var",
+                                                           "var_mean",
+                                                           "where",
+                                                           "xlogy"});
+
+bool is_compute(std::string_view name) {
+  if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);  // add_, relu_
+  return std::ranges::find(kCompute, name) != kCompute.end();
+}
+
+// torch.matmul, torch.linalg.norm, torch.nn.functional.anything.
+bool is_torch_compute(std::string_view path) {
+  constexpr auto kWhole =
+      std::to_array<std::string_view>({"torch.nn.functional", "torch.linalg", "torch.fft",
+                                       "torch.special", "torch.sparse", "torch.nn.init"});
+  if (path == "torch.nn.functional.pad") return false;
+  for (const std::string_view whole : kWhole)
+    if (is_or_is_in(path, whole)) return path != whole;
+  for (const std::string_view prefix : {"torch.", "torch.Tensor."})
+    if (path.starts_with(prefix) && is_compute(path.substr(prefix.size()))) return true;
+  return false;
+}
+
+// Layers that hold or reshape, and compute nothing.
+bool is_computing_layer(std::string_view path) {
+  constexpr auto kIdle = std::to_array<std::string_view>(
+      {"Parameter", "ParameterList", "ParameterDict", "Identity", "Flatten", "Unflatten", "Module",
+       "ModuleList", "ModuleDict", "Buffer"});
+  if (!path.starts_with("torch.nn.") || path.starts_with("torch.nn.functional.")) return false;
+  return std::ranges::find(kIdle, path.substr(path.rfind('.') + 1)) == kIdle.end();
+}
+
+// "linear" -> "torch.nn.Linear" for each `self.linear = nn.Linear(...)` of the file.
+std::map<std::string, std::string> layers_of(const Candidate& candidate) {
+  const SyntaxTree& tree = candidate.tree;
+  std::map<std::string, std::string> layers;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "assignment") || !tree.is(tree.child(id, "right"), "call")) continue;
+    const NodeId left = tree.child(id, "left");
+    if (!tree.is(left, "attribute") || candidate.text(tree.child(left, "object")) != "self")
+      continue;
+    const std::string path =
+        candidate.names.resolve(tree.child(tree.child(id, "right"), "function")).path;
+    if (is_computing_layer(path))
+      layers.emplace(candidate.text(tree.child(left, "attribute")), path);
+  }
+  return layers;
+}
+
+struct Compute {
+  NodeId node = kNoNode;
+  std::string what;
+  bool always = false;  // not within an if, an except or the like
+};
+
+// Plain computations of torch in ModelNew.forward.
+std::vector<Compute> torch_computations(const Candidate& candidate) {
+  const SyntaxTree& tree = candidate.tree;
+  std::vector<Compute> found;
+  if (candidate.forward == kNoNode) return found;
+  std::vector<std::string> parameters;
+  for (const NodeId parameter : tree.children(tree.child(candidate.forward, "parameters"))) {
+    const auto inner = tree.children(parameter);
+    parameters.emplace_back(candidate.text(inner.empty() ? parameter : inner.front()));
+  }
+  const auto layers = layers_of(candidate);
+  for (const Use& use : candidate.uses) {
+    if (!use.called || !tree.within(use.node, candidate.forward)) continue;
+    const std::size_t dot = use.path.find('.');
+    const std::string first = use.path.substr(0, dot),
+                      rest = dot == std::string::npos ? "" : use.path.substr(dot + 1);
+    const bool method = !use.imported && first != "self" && is_compute(rest) &&
+                        std::ranges::find(parameters, first) != parameters.end();
+    const bool layer = first == "self" && layers.contains(rest);
+    if (!method && !layer && !(use.imported && is_torch_compute(use.path))) continue;
+    const NodeId branch =
+        tree.around(use.node, {"if_statement", "conditional_expression", "except_clause",
+                               "case_clause", "function_definition", "lambda"});
+    found.push_back({use.node, layer ? layers.at(rest) : use.path, branch == candidate.forward});
+  }
+  return found;
+}
+
+}  // namespace
+
+void find_torch_compute(const Candidate& candidate, Places& places) {
+  for (const Compute& compute : torch_computations(candidate))
+    if (compute.always)
+      places.add(compute.node, fmt::format("`{}` computes in place of a kernel", compute.what));
+}
+
+void find_torch_fallbacks(const Candidate& candidate, Places& places) {
+  for (const Compute& compute : torch_computations(candidate))
+    if (!compute.always)
+      places.add(compute.node, fmt::format("`{}` may compute in place of a kernel", compute.what));
+}
+
+void find_torch_compilers(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places,
+            {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx",
+             "torch.export", "torch.compiler", "torch.cuda.make_graphed_callables", "functorch",
+             "torch_tensorrt", "onnx", "onnxruntime", "jax", "tensorflow"},
+            "lets another compiler write the kernel");
+}
+
+void find_operator_table_uses(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places, {"torch.ops.aten", "torch.ops.prims", "torch.ops"},
+            "calls operators past their names");
+}
+
+void find_hidden_dispatch(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places,
+            {"torch._C", "torch.library", "torch.overrides", "torch.utils._python_dispatch",
+             "torch._ops", "torch._subclasses", "torch._guards", "torch.classes"},
+            "reaches into torch's dispatcher");
+  const SyntaxTree& tree = candidate.tree;
+  constexpr auto kMethods = std::to_array<std::string_view>(
+      {"__torch_function__", "__torch_dispatch__", "__instancecheck__", "__del__"});
+  for (const Function& function : candidate.functions)
+    if (std::ranges::find(kMethods, function.name) != kMethods.end())
+      places.add(function.node, fmt::format("`{}` changes what other code does", function.name));
+    else if (function.name == "__getattr__" &&
+             tree.around(function.node, {"class_definition"}) == kNoNode)
+      places.add(function.node, "`__getattr__` makes up what the file defines");
+}
+
+void find_foreign_kernels(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places,
+            {"flash_attn",
+             "xformers",
+             "apex",
+             "bitsandbytes",
+             "liger_kernel",
+             "flag_gems",
+             "cutlass",
+             "tilelang",
+             "torchao",
+             "vllm",
+             "sglang",
+             "deepspeed",
+             "transformer_engine",
+             "flashinfer",
+             "unsloth",
+             "fla",
+             "mamba_ssm",
+             "causal_conv1d",
+             "torch._scaled_mm",
+             "kernels",
+             "thunderkittens",
+             "kernelbench"},
+            "brings kernels that others wrote");
+}
+
+void find_inline_assembly(const Candidate& candidate, Places& places) {
+  find_uses(
+      candidate, places,
+      {"triton.language.inline_asm_elementwise", "triton.language.core.inline_asm_elementwise",
+       "triton.language.core.extern_elementwise", "triton.language.extern_elementwise",
+       "triton.language.core.dispatch", "triton.language.extra.cuda.inline_asm"},
+      "is not Triton's own language");
+}
+
+void find_native_code(const Candidate& candidate, Places& places) {
+  find_uses(candidate, places,
+            {"ctypes", "cffi", "torch.utils.cpp_extension", "torch.utils.dlpack", "cupy", "numba",
+             "pycuda", "cuda", "nvrtc", "llvmlite", "cython", "pybind11", "torch.cuda.cudart",
+             "torch.cuda._compile_kernel", "torch.ops.load_library", "triton.compiler",
+             "triton.runtime.build", "triton._C"},
+            "brings code that is not Triton");
+}
+
+void find_result_caches(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  find_uses(candidate, places,
+            {"functools.lru_cache", "functools.cache", "functools.cached_property"},
+            "may answer from an earlier call");
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if (tree.is(id, "global_statement") && candidate.is_live(id))
+      places.add(id, "a global variable may carry results between calls");
+  if (candidate.forward == kNoNode) return;
+  for (const Use& use : candidate.uses)
+    if (use.assigned && use.path.starts_with("self.") && tree.within(use.node, candidate.forward))
+      places.add(use.node, fmt::format("`{}` may carry results between calls", use.path));
+}
+
+void find_hooks(const Candidate& candidate, Places& places) {
+  for (const Use& use : candidate.uses) {
+    const std::string_view name = std::string_view(use.path).substr(use.path.rfind('.') + 1);
+    if (use.called && name.starts_with("register_") && name.ends_with("_hook"))
+      places.add(use.node, fmt::format("`{}` hides code from forward", name));
+  }
+}
+
+void find_streams(const Candidate& candidate, Places& places) {
+  find_uses(
+      candidate, places,
+      {"torch.cuda.Stream", "torch.cuda.stream", "torch.cuda.ExternalStream", "torch.cuda.graph",
+       "torch.cuda.CUDAGraph", "torch.cuda.set_stream", "torch.cuda.default_stream"},
+      "is ignored: a judge runs all steps in order on one stream");
+}
+
+void find_global_flags(const Candidate& candidate, Places& places) {
+  for (const Use& use : candidate.uses)
+    if (use.assigned && is_or_is_in(use.path, "torch.backends"))
+      places.add(use.node, fmt::format("`{}` is ignored: a judge keeps its own flags", use.path));
+  find_uses(candidate, places,
+            {"torch.set_float32_matmul_precision", "torch.use_deterministic_algorithms",
+             "torch.manual_seed", "torch.set_default_dtype", "torch.set_default_device",
+             "torch.set_rng_state", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all",
+             "torch.cuda.set_device"},
+            "changes the state of torch");
+}
+
+}  // namespace tritonsmith::inspect
