@@ -37,8 +37,12 @@ class Session:
         recorder = self.recorder
         whole_operators.set_recorder(recorder)
         launches.set_launches(self.launches)
-        with torch.no_grad(), self.fake_mode, recorder:
-            plan = self.phases()
+        try:
+            with torch.no_grad(), self.fake_mode, recorder:
+                plan = self.phases()
+        finally:
+            whole_operators.set_recorder(None)
+            launches.set_launches(None)
         if recorder.stopped:
             raise recorder.stopped
         return plan

@@ -21,6 +21,7 @@ DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
 OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.(\w+)", re.MULTILINE)
 REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
 LOCATION = re.compile(r'loc\("([^"]*)":(\d+):\d+\)')
+SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
 
 
@@ -48,9 +49,12 @@ def check_text(text):
     for path, name in LIBRARY.findall(text):
         if path or name not in ("", "libdevice"):
             raise Refused("refused_ir", f"the library {path or name} may not be used in a kernel")
+    for symbol in SYMBOL.findall(text):
+        if not symbol.startswith("__nv_"):
+            raise Refused("refused_ir", f"the function {symbol} is none of libdevice's")
 
 
-def check_module(module):
+def check_module(module, text):
     """The same on what was parsed, which no trick of notation escapes."""
     found = []
     module.walk(lambda operation: found.append(operation.get_name()))
@@ -59,6 +63,8 @@ def check_module(module):
             raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
         if name.split(".")[0] not in DIALECTS:
             raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+    if "tt.func" not in found or not re.search(r"tt\.func public @\w+", text):
+        raise Refused("bad_ir", "the Triton IR holds no kernel")  # the passes would abort
 
 
 def parse(text, context):
@@ -105,7 +111,7 @@ def lower(request):
     ir.load_dialects(context)
     backend.load_dialects(context)
     module = parse(request["ttir"], context)
-    check_module(module)
+    check_module(module, request["ttir"])
     metadata = {}
     module = backend.make_ttgir(module, metadata, options, capability)
     llir = backend.make_llir(module, metadata, options, capability)

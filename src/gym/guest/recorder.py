@@ -146,7 +146,8 @@ class Recorder(TorchDispatchMode):
         """`.item()` and its kin: answered only where the source alone spells the value out."""
         known = self.constants.value_of(tensor)
         if known is not None:
-            return known.item()
+            with torch._C._DisableTorchDispatch():
+                return known.item()
         self.stop("data_dependent",
                   "Python reads the value of a tensor (.item(), .tolist(), float(), int(), bool() or `if tensor`)")
 

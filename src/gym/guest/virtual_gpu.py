@@ -4,8 +4,9 @@ The answers are those of an H200 (compute capability 9.0). Streams and events do
 be answered without running, such as a measured time, ends the capture with a typed error.
 """
 
+import sys
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import torch
 import triton
@@ -79,6 +80,15 @@ class VirtualGenerator(torch.Generator):
         return super().__new__(cls, "cpu")
 
 
+class NoExtensions(ModuleType):
+    """Stands for torch.utils.cpp_extension: C++ and CUDA code is neither built nor loaded here."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return refuse(f"torch.utils.cpp_extension.{name}")
+
+
 @contextmanager
 def guard(*args, **kwargs):
     yield
@@ -89,10 +99,29 @@ def unchanged(target=None, *args, **kwargs):
     return target if target is not None else lambda function: function
 
 
+def apply_to_module(self, function, recurse=True):
+    """nn.Module._apply (`.cuda()`, `.half()`), which cannot swap fake tensors that somebody else knows, too."""
+    if recurse:
+        for module in self.children():
+            module._apply(function)
+    with torch.no_grad():
+        for tensor in self._parameters.values():
+            if tensor is not None:
+                applied = function(tensor)
+                tensor.data = applied
+                tensor.fake_device = applied.device
+    for name, tensor in self._buffers.items():
+        if tensor is not None:
+            self._buffers[name] = function(tensor)
+    return self
+
+
 def install():
     """Replaces torch's and Triton's questions to a driver by the virtual GPU's answers, for the whole process."""
     import torch._subclasses.fake_tensor as fake_tensor
     torch._C._ensureCUDADeviceGuardSet()  # device guards become no-ops; must come before is_available says yes
+    fake_tensor.FakeTensorMode.avoid_device_init = property(lambda mode: True)  # torch.tensor(..., device="cuda")
+    torch.nn.Module._apply = apply_to_module
     fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
     triton.runtime.driver.set_active(VirtualDriver())
     install_cuda(torch.cuda)
@@ -103,6 +132,7 @@ def install():
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = refuse("a kernel's time")
     torch.Generator = VirtualGenerator
     install_tensor_answers(fake_tensor.FakeTensor)
+    sys.modules["torch.utils.cpp_extension"] = torch.utils.cpp_extension = NoExtensions("torch.utils.cpp_extension")
 
 
 def install_cuda(cuda):
@@ -136,5 +166,8 @@ def install_tensor_answers(fake_tensor_class):
     fake_tensor_class.__array__ = reads("numpy")
     fake_tensor_class.__repr__ = fake_tensor_class.__str__ = reads("printing a tensor")
     fake_tensor_class.__format__ = lambda self, spec: str(self)
+    for name in ("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc", "to_mkldnn"):
+        setattr(fake_tensor_class, name, refuse(f".{name}()"))
+    fake_tensor_class.data_ptr = lambda self: 256 + self.storage_offset() * self.element_size()
     fake_tensor_class.pin_memory = lambda self, device=None: self
     fake_tensor_class.record_stream = lambda self, stream: None

@@ -1,13 +1,15 @@
 """warm(): everything that a guest would otherwise do for the first time, done once before forking."""
 
 import gc
+import logging
 import warnings
 
 
 def warm(thorough=True):
     """Imports torch and Triton, installs the virtual GPU, and captures samples once. Never makes a CUDA context."""
     import torch
-    warnings.filterwarnings("ignore")
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)  # torch logs whole tracebacks where a candidate's shapes do not fit
     torch.set_num_threads(1)
     from . import launches, virtual_gpu, whole_operators
     virtual_gpu.install()

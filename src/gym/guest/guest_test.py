@@ -1,0 +1,208 @@
+"""Captures and compilations as guests do them. Run by ctest; TRITONSMITH_CHECK_PLAN names a program that parses plans."""
+
+import json
+import os
+import subprocess
+import sys
+import types
+import unittest
+
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+
+from tritonsmith_guest.capture import capture, candidate_request  # noqa: E402
+from tritonsmith_guest.compiler import compile_kernel  # noqa: E402
+from tritonsmith_guest.warm import warm  # noqa: E402
+
+import torch  # noqa: E402
+import triton  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
+
+import candidate_modules  # noqa: E402
+import task_modules  # noqa: E402
+from replay import Replay  # noqa: E402
+
+# On a CPU without a capture these are something else, or nothing at all.
+NOT_EAGER = {"asks the device", "compiled", "scripted", "seeds", "custom operator", "autocast", "constant tensors"}
+warm()
+
+
+def capture_task(source):
+    return capture({"role": "task", "source": source, "path": "task.py", "target": "sm_90"})
+
+
+TASK_PLAN = capture_task(candidate_modules.TASK)["plan"]
+
+
+def capture_candidate(source):
+    return capture(candidate_request(TASK_PLAN, source, "candidate.py"))
+
+
+def good_plan(name):
+    return capture_candidate(candidate_modules.GOOD[name])["plan"]
+
+
+def launches(plan):
+    return [step["launch"] for step in plan["steps"] if "launch" in step]
+
+
+def run_eagerly(source):
+    module = types.ModuleType("eager")
+    exec(compile(source, "eager.py", "exec"), module.__dict__)
+    arguments = module.get_init_inputs()
+    with torch.no_grad():
+        keywords = len(arguments) == 2 and isinstance(arguments[1], dict)
+        model = module.Model(*arguments[0], **arguments[1]) if keywords else module.Model(*arguments)
+        return model(*module.get_inputs())
+
+
+def equal(a, b):
+    if isinstance(a, torch.Tensor):
+        return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True)
+    return a == b
+
+
+class Tasks(unittest.TestCase):
+
+    def test_every_kind_of_module_is_captured_and_its_replay_computes_the_same(self):
+        for name, source in task_modules.MODULES.items():
+            with self.subTest(name):
+                answer = capture_task(source)
+                self.assertIn("plan", answer, answer.get("error"))
+                torch.manual_seed(1)
+                replayed = tree_leaves(Replay(answer["plan"]).run())
+                if name in NOT_EAGER:
+                    continue
+                torch.manual_seed(1)
+                expected = tree_leaves(run_eagerly(source))
+                self.assertEqual(len(replayed), len(expected))
+                self.assertTrue(all(map(equal, replayed, expected)))
+
+    def test_operators_that_depend_on_the_device_are_recorded_whole(self):
+        for name, operator in (("lstm", "aten::lstm.input"), ("attention", "aten::scaled_dot_product_attention"),
+                               ("batch norm", "aten::batch_norm"), ("gru cell", "aten::gru_cell")):
+            steps = capture_task(task_modules.MODULES[name])["plan"]["steps"]
+            self.assertIn(operator, [step.get("aten") for step in steps], name)
+
+    def test_an_input_that_forward_changes_is_named(self):
+        self.assertEqual(capture_task(task_modules.MODULES["argument changed"])["plan"]["mutated_inputs"], [0])
+        self.assertEqual(capture_task(task_modules.MODULES["relu"])["plan"]["mutated_inputs"], [])
+
+    def test_tied_weights_share_their_tensor(self):
+        tensors = {p["name"]: p["tensor"] for p in capture_task(task_modules.MODULES["tied weights"])["plan"]["parameters"]}
+        self.assertEqual(tensors["a.weight"], tensors["b.weight"])
+
+    def test_a_task_that_cannot_be_captured_says_why(self):
+        answer = capture_task(task_modules.module("x * x.max().item()"))
+        self.assertEqual(answer["error"]["class"], "data_dependent")
+
+
+class Candidates(unittest.TestCase):
+
+    def test_every_style_is_captured(self):
+        for name, source in candidate_modules.GOOD.items():
+            with self.subTest(name):
+                answer = capture_candidate(source)
+                self.assertIn("plan", answer, answer.get("error"))
+                self.assertEqual(answer["plan"]["inputs"][0], {"tensor": answer["plan"]["inputs"][0]["tensor"]})
+
+    def test_every_error_has_its_class_and_the_candidates_own_line(self):
+        for name, (source, error_class, line, message) in candidate_modules.BAD.items():
+            with self.subTest(name):
+                answer = capture_candidate(source)
+                self.assertIn("error", answer)
+                error = answer["error"]
+                self.assertEqual(error["class"], error_class, error)
+                self.assertIn(message, error["message"])
+                self.assertIn(line or "", error["excerpt"], error)
+                self.assertEqual(answer["stage"], "extracted" if error_class == "syntax_error" else "inspected")
+
+    def test_plans_of_candidates_parse(self):
+        program = os.environ.get("TRITONSMITH_CHECK_PLAN")
+        if not program:
+            self.skipTest("TRITONSMITH_CHECK_PLAN is not set")
+        plans = [capture_candidate(source)["plan"] for source in candidate_modules.GOOD.values()]
+        plans += [capture_task(source)["plan"] for source in task_modules.MODULES.values()]
+        done = subprocess.run([program], input="\n".join(map(json.dumps, plans)), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+
+    def test_an_autotuner_gives_one_launch_with_every_config(self):
+        choices, = launches(good_plan("autotune"))
+        plan = good_plan("autotune")
+        self.assertEqual([choice["grid"][0] for choice in choices], [16, 16, 8, 8])
+        self.assertEqual([plan["kernels"][choice["kernel"]]["num_warps"] for choice in choices], [2, 4, 2, 4])
+
+    def test_an_int_of_one_is_folded_into_the_kernel(self):
+        plan = good_plan("one as an argument")
+        self.assertEqual(plan["kernels"][0]["arguments"], ["*fp32", "*fp32", "fp32"])
+        self.assertEqual(len(launches(plan)[0][0]["arguments"]), 3)
+
+    def test_pointers_are_as_aligned_as_their_offset(self):
+        ttir = good_plan("views and odd offsets")["kernels"][0]["ttir"]
+        self.assertNotIn("x_ptr: !tt.ptr<f32> {tt.divisibility", ttir.replace("%", ""))
+        self.assertIn("y_ptr: !tt.ptr<f32> {tt.divisibility", ttir.replace("%", ""))
+
+    def test_equal_launches_share_a_kernel(self):
+        plan = good_plan("several kernels and temporaries")
+        self.assertEqual((len(plan["kernels"]), len(launches(plan))), (1, 2))
+
+    def test_captures_in_one_process_do_not_mix(self):
+        first, second = good_plan("callable grid"), good_plan("callable grid")
+        self.assertEqual(first, second)
+
+
+class Compiler(unittest.TestCase):
+
+    def compile(self, name):
+        return [compile_kernel({**kernel, "target": "sm_90"}) for kernel in good_plan(name)["kernels"]]
+
+    def test_every_kernel_compiles(self):
+        for name in ("callable grid", "libdevice", "reduction with a loop", "block pointers", "half, int and bool"):
+            for answer in self.compile(name):
+                self.assertIn("cubin", answer, answer.get("error"))
+                self.assertGreater(answer["registers"], 0)
+
+    def test_the_cubin_is_what_triton_itself_makes_of_the_text(self):
+        import base64
+        import tempfile
+        kernel = good_plan("libdevice")["kernels"][0]
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir") as file:
+            file.write(kernel["ttir"])
+            file.flush()
+            theirs = triton.compile(file.name, target=triton.backends.compiler.GPUTarget("cuda", 90, 32),
+                                    options={"num_warps": kernel["num_warps"], "num_stages": kernel["num_stages"]})
+        ours = compile_kernel({**kernel, "target": "sm_90"})
+        self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
+
+    def refusal(self, expression):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("tl.maximum(x, 0.0)", expression))
+        answer = capture_candidate(source)
+        self.assertIn("plan", answer, answer.get("error"))
+        return compile_kernel({**answer["plan"]["kernels"][0], "target": "sm_90"})["error"]
+
+    def test_inline_assembly_is_refused(self):
+        error = self.refusal("tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', [x], dtype=tl.float32, is_pure=True, pack=1)")
+        self.assertEqual(error["class"], "refused_ir")
+        self.assertIn("inline assembly", error["message"])
+
+    def test_pointers_made_of_integers_are_refused(self):
+        error = self.refusal("tl.load((offsets.to(tl.int64) * 4096).to(tl.pointer_type(tl.float32)))")
+        self.assertIn("pointers made of integers", error["message"])
+
+    def test_foreign_libraries_and_functions_are_refused(self):
+        ttir = good_plan("libdevice")["kernels"][0]["ttir"]
+        for change in (('libpath = ""', 'libpath = "/tmp/evil.bc"'), ('symbol = "__nv_tanhf"', 'symbol = "malloc"')):
+            self.assertIn(change[0], ttir)
+            error = compile_kernel({"ttir": ttir.replace(*change), "target": "sm_90"})["error"]
+            self.assertEqual(error["class"], "refused_ir")
+
+    def test_nonsense_is_an_error_and_no_crash(self):
+        for text in ("", "module {", "\0\0", "module { llvm.func @f() }", "module {}", "#loc = loc(#loc)"):
+            self.assertIn("error", compile_kernel({"ttir": text, "target": "sm_90"}), text)
+        self.assertIn("error", compile_kernel({"ttir": "module {}", "target": "sm_9"}))
+        self.assertIn("error", compile_kernel({}))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

@@ -1,0 +1,220 @@
+"""Candidates for one small task, in the styles that people and models write; and bad ones, with what must be said of them."""
+
+TASK = '''
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+        self.linear = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x)) * self.scale
+
+def get_inputs():
+    return [torch.randn(32, 64)]
+
+def get_init_inputs():
+    return [2.0]
+'''
+
+HEAD = '''import math
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+'''
+
+KERNEL = '''
+@triton.jit
+def kernel(x_ptr, y_ptr, n, scale, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(y_ptr + offsets, tl.maximum(x, 0.0) * scale, mask=mask)
+'''
+
+
+def candidate(forward, kernels=KERNEL, init=""):
+    code = "".join(f"        {line}\n" for line in forward.strip("\n").split("\n"))
+    setup = "".join(f"        {line}\n" for line in init.split("\n")) if init else ""
+    return (f"{HEAD}{kernels}\n\nclass ModelNew(nn.Module):\n    def __init__(self, scale):\n        super().__init__()\n"
+            f"        self.scale = scale\n        self.linear = nn.Linear(64, 64)\n{setup}\n    def forward(self, x):\n{code}")
+
+
+LAUNCH = "y = torch.empty_like(x)\nn = x.numel()\n{}\nreturn y"
+AUTOTUNE = '''
+@triton.autotune(configs=[triton.Config({"BLOCK": b}, num_warps=w) for b in (128, 256) for w in (2, 4)], key=["n"])'''
+
+GOOD = {
+    "callable grid": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale, BLOCK=256)")),
+    "tuple grid": candidate(LAUNCH.format("kernel[(triton.cdiv(n, 256), 1, 1)](x, y, n, self.scale, 256, num_warps=8, num_stages=2)")),
+    "grid variable and keywords": candidate(LAUNCH.format("grid = (triton.cdiv(n, 256),)\nkernel[grid](x_ptr=x, y_ptr=y, n=n, scale=self.scale, BLOCK=256)")),
+    "function around the launch": candidate("return run(x, self.scale)", KERNEL + '''
+def run(x, scale):
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), scale, BLOCK=128)
+    return y
+'''),
+    "autograd function": candidate("return Fast.apply(self.linear(x), self.scale)", KERNEL + '''
+class Fast(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        y = torch.empty_like(x)
+        kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), scale, BLOCK=128)
+        ctx.save_for_backward(y)
+        return y
+'''),
+    "autotune": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale)"), AUTOTUNE + KERNEL),
+    "heuristics": candidate(LAUNCH.format("kernel[(1,)](x, y, n, self.scale)"),
+                            "\n@triton.heuristics({'BLOCK': lambda args: triton.next_power_of_2(args['n'])})" + KERNEL),
+    "autotune over heuristics": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n)"),
+                                          AUTOTUNE + "\n@triton.heuristics({'scale': lambda args: 2.0})" + KERNEL),
+    "helper functions": candidate(LAUNCH.format("kernel[(triton.cdiv(n, 128),)](x, y, n, self.scale, BLOCK=128)"), '''
+SLOPE = tl.constexpr(0.5)
+
+@triton.jit
+def act(x):
+    return tl.where(x > 0, x, x * SLOPE)
+''' + KERNEL.replace("tl.maximum(x, 0.0)", "act(x)")),
+    "libdevice": candidate(LAUNCH.format("kernel[(triton.cdiv(n, 128),)](x, y, n, self.scale, BLOCK=128)"),
+                           KERNEL.replace("tl.maximum(x, 0.0)", "libdevice.tanh(x) + libdevice.erf(x)")),
+    "several kernels and temporaries": candidate('''
+x = self.linear(x)
+t = torch.zeros_like(x)
+y = torch.empty_like(x)
+grid = (triton.cdiv(x.numel(), 128),)
+kernel[grid](x, t, x.numel(), 1.0, BLOCK=128)
+kernel[grid](t, y, x.numel(), self.scale, BLOCK=128)
+t.zero_()
+return y'''),
+    "tuple of outputs": candidate(LAUNCH.format("kernel[(triton.cdiv(n, 128),)](x, y, n, self.scale, BLOCK=128)") + ", {'x': x[1:]}"),
+    "in place": candidate("x = self.linear(x)\nkernel[(triton.cdiv(x.numel(), 128),)](x, x, x.numel(), 2, BLOCK=128)\nreturn x"),
+    "views and odd offsets": candidate("y = torch.empty_like(x)\nkernel[(1,)](x[1:, 3:], y[1:].t(), 17, self.scale, BLOCK=128)\nreturn y.view(-1)[5:]"),
+    "one as an argument": candidate(LAUNCH.format("kernel[(1,)](x, y, 1, self.scale, BLOCK=128)")),
+    "half, int and bool": candidate('''
+h = x.half()
+y = torch.empty_like(h)
+kernel[(16,)](h, y, h.numel(), 2, BLOCK=128)
+i = torch.arange(2048, device=x.device)
+j = torch.empty_like(i)
+pick[(16,)](i, x > 0, j, True, 2**40, BLOCK=128)
+b = x.bfloat16()
+kernel[(16,)](b, b, b.numel(), 0.5, BLOCK=128)
+return y, j, b''', KERNEL + '''
+@triton.jit
+def pick(i_ptr, m_ptr, j_ptr, flag, big, BLOCK: tl.constexpr):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(j_ptr + o, tl.where(tl.load(m_ptr + o), tl.load(i_ptr + o) + big, flag.to(tl.int64)))
+'''),
+    "optional argument": candidate(LAUNCH.format("kernel[(16,)](x, None, y, BLOCK=128)"), '''
+@triton.jit
+def kernel(x_ptr, bias_ptr, y_ptr, BLOCK: tl.constexpr, USE: tl.constexpr = True):
+    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + o)
+    if bias_ptr is not None:
+        x += tl.load(bias_ptr + o)
+    if USE:
+        x = tl.maximum(x, 0.0)
+    tl.store(y_ptr + o, x)
+'''),
+    "weights packed by the constructor": candidate(LAUNCH.format("kernel[(16,)](x + self.packed, y, n, self.scale, BLOCK=128)"),
+                                                   init="self.packed = nn.Parameter(self.linear.weight.data.t().contiguous()[:32].clone())"),
+    "persistent": candidate(LAUNCH.format(
+        "sms = torch.cuda.get_device_properties(x.device).multi_processor_count\n"
+        "also = triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())['multiprocessor_count']\n"
+        "with torch.cuda.device(x.device):\n    kernel[(min(sms, also, 16),)](x, y, n, self.scale, BLOCK=128)")),
+    "empty launch": candidate("y = torch.empty(0, device=x.device)\nkernel[(0,)](x, y, 0, 1.0, BLOCK=128)\nreturn x"),
+    "fallback that is not taken": candidate("if not x.is_cuda:\n    return F.relu(x)\n" + LAUNCH.format("kernel[(16,)](x, y, n, self.scale, BLOCK=128)")),
+    "reduction with a loop": candidate('''
+y = torch.empty(x.shape[0], device=x.device)
+rows[(x.shape[0],)](x, y, x.stride(0), x.shape[1], BLOCK=16)
+return y''', '''
+@triton.jit
+def combine(a, b):
+    return a + b
+
+@triton.jit
+def rows(x_ptr, y_ptr, stride, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        o = start + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + tl.program_id(0) * stride + o, mask=o < n, other=0.0)
+    scanned = tl.associative_scan(total, 0, combine)
+    tl.store(y_ptr + tl.program_id(0), tl.sum(scanned, 0) + tl.reduce(total, 0, combine))
+'''),
+    "block pointers": candidate('''
+y = torch.empty_like(x)
+tile[(2, 4)](x, y, x.shape[0], x.shape[1], x.stride(0), x.stride(1), B=16)
+return y''', '''
+@triton.jit
+def tile(x_ptr, y_ptr, m, n, sm, sn, B: tl.constexpr):
+    at = (tl.program_id(0) * B, tl.program_id(1) * B)
+    x = tl.make_block_ptr(x_ptr, (m, n), (sm, sn), at, (B, B), (1, 0))
+    y = tl.make_block_ptr(y_ptr, (m, n), (sm, sn), at, (B, B), (1, 0))
+    tl.store(y, tl.load(x, boundary_check=(0, 1)) * 2, boundary_check=(0, 1))
+'''),
+    "dot": candidate('''
+y = torch.empty_like(x)
+mm[(1,)](x, self.linear.weight, self.linear.bias, y)
+return y''', '''
+@triton.jit
+def mm(x_ptr, w_ptr, b_ptr, y_ptr):
+    m, k, n = tl.arange(0, 32), tl.arange(0, 64), tl.arange(0, 64)
+    a = tl.load(x_ptr + m[:, None] * 64 + k[None, :])
+    b = tl.load(w_ptr + n[None, :] * 64 + k[:, None])
+    c = tl.dot(a, b, input_precision="ieee") + tl.load(b_ptr + n)[None, :]
+    tl.store(y_ptr + m[:, None] * 64 + n[None, :], c)
+'''),
+}
+
+# name -> (source, class, a text of the line that must be named or None, a part of the message)
+BAD = {
+    "syntax": (HEAD + "\ndef f(:\n    pass\n", "syntax_error", "def f(:", "invalid syntax"),
+    "indentation": (HEAD + "\nclass A:\npass\n", "syntax_error", "pass", "indent"),
+    "unknown module": ("import no_such_module\n" + candidate("return x"), "import_error", "import no_such_module", "no_such_module"),
+    "unknown name": ("from triton.language import no_such_name\n" + candidate("return x"), "import_error", "no_such_name", "no_such_name"),
+    "top level raises": (candidate("return x") + "\n1 / 0\n", "exception", "1 / 0", "ZeroDivisionError in import"),
+    "no ModelNew": (HEAD + "class Model(nn.Module):\n    pass\n", "no_model", None, "ModelNew"),
+    "constructor raises": (candidate("return x", init="self.n = scale.shape"), "exception", "self.n = scale.shape", "AttributeError in __init__"),
+    "constructor's arguments": (HEAD + "class ModelNew(nn.Module):\n    pass\n", "exception", None, "__init__"),
+    "forward raises": (candidate("return torch.matmul(x, torch.randn(3, 3, device=x.device))"), "exception", "return torch.matmul(x, ", "RuntimeError in forward"),
+    "undefined variable": (candidate("return y"), "exception", "return y", "NameError"),
+    "devices differ": (candidate("return x + torch.ones(64)"), "exception", "return x + torch.ones(64)", "device"),
+    "kernel on the CPU": (candidate(LAUNCH.format("kernel[(1,)](x.cpu(), y, n, 1.0, BLOCK=64)")), "exception", "kernel[(1,)](x.cpu()", "cannot be accessed from Triton"),
+    "kernel does not compile": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"), KERNEL.replace("tl.maximum(x, 0.0)", "tl.relu(x)")),
+                                "compile_error", "tl.relu(x)", "relu"),
+    "types do not fit": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"), KERNEL.replace("offsets < n", "offsets @ n")), "compile_error", "offsets @ n", ""),
+    "not a power of two": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=100)")), "compile_error", "tl.arange(0, BLOCK)", "power of 2"),
+    "helper does not compile": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+                                          "\n@triton.jit\ndef act(x):\n    y = x\n    return y.nothing()\n" + KERNEL.replace("tl.maximum(x, 0.0)", "act(x)")),
+                                "compile_error", "y.nothing()", "nothing"),
+    "global variable": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"), "\nGAIN = 3.0\n" + KERNEL.replace("* scale", "* GAIN")), "compile_error", "GAIN", "global variable"),
+    "missing argument": (candidate(LAUNCH.format("kernel[(1,)](x, y, n)")), "exception", "kernel[(1,)](x, y, n)", "missing"),
+    "unknown option": (candidate(LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64, warps=4)")), "exception", "warps=4", "warps"),
+    "item": (candidate("return x * x.max().item()"), "data_dependent", "x.max().item()", "value of a tensor"),
+    "condition": (candidate("if x.sum() > 0:\n    return x\nreturn -x"), "data_dependent", "if x.sum() > 0:", "value of a tensor"),
+    "tolist": (candidate("return x * x[0].tolist()[0]"), "data_dependent", "tolist", ""),
+    "numpy": (candidate("return torch.from_numpy(x.cpu().numpy())"), "data_dependent", ".numpy()", "numpy"),
+    "print": (candidate("print(x)\nreturn x"), "data_dependent", "print(x)", "print"),
+    "format": (candidate("print(f'{x.sum():.2f}')\nreturn x"), "data_dependent", "print(f", "print"),
+    "shape by value": (candidate("return x[x > 0]"), "data_dependent", "x[x > 0]", "shape"),
+    "nothing to swallow": (candidate("try:\n    return x * x.sum().item()\nexcept:\n    return torch.relu(x)"), "data_dependent", "x.sum().item()", ""),
+    "measuring": (candidate("a = torch.cuda.Event(enable_timing=True)\nreturn x * a.elapsed_time(a)"), "not_captured", "elapsed_time", "time"),
+    "benchmarking": (candidate("return x * triton.testing.do_bench(lambda: x)"), "not_captured", "do_bench", "time"),
+    "CUDA graph": (candidate("g = torch.cuda.CUDAGraph()\nreturn x"), "not_captured", "CUDAGraph", "graph"),
+    "grid too large": (candidate(LAUNCH.format("kernel[(1, 70000)](x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "70000", "grid"),
+    "grid of floats": (candidate(LAUNCH.format("kernel[(n / 64,)](x, y, n, 1.0, BLOCK=64)")), "exception", "n / 64", "integers"),
+    "no grid": (candidate(LAUNCH.format("kernel.run(x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "kernel.run", "grid"),
+    "called as a function": (candidate(LAUNCH.format("kernel(x, y, n, 1.0, BLOCK=64)")), "exception", "kernel(x, y, n", "Cannot call"),
+    "exits": (candidate("import sys\nsys.exit(3)"), "exception", "sys.exit(3)", "SystemExit"),
+    "recursion": (candidate("return self.forward(x)"), "exception", "return self.forward(x)", "RecursionError"),
+    "returns an object": (candidate("return object()"), "not_captured", None, "object"),
+    "not a module": (HEAD + "class ModelNew:\n    def __init__(self, scale):\n        pass\n", "no_model", None, "Module"),
+    "sparse": (candidate("return x.to_sparse()"), "not_captured", "to_sparse", ""),
+    "C++ extension": (candidate("from torch.utils.cpp_extension import load_inline\nload_inline('n', 'int f();')\nreturn x"), "not_captured", "load_inline(", ""),
+}
