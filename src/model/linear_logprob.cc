@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/fused_layer.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -91,6 +92,12 @@ LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& hea
             hidden.size(1) == head_weight.size(1),
         "linear_logprob takes hidden [N, H], head [V, H] and targets [N]");
   CHECK(temperature > 0, "temperature must be positive, not {}", temperature);
+  if (hidden.is_cpu()) return fused_linear_logprob(hidden, head_weight, targets, temperature);
+  return aten_linear_logprob(hidden, head_weight, targets, temperature);
+}
+
+LogprobAndEntropy aten_linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
+                                      const at::Tensor& targets, double temperature) {
   auto outputs = AtenLinearLogprob::apply(hidden, head_weight, targets, temperature);
   return {.logprob = outputs[0], .entropy = outputs[1]};
 }

@@ -16,7 +16,12 @@ struct LogprobAndEntropy {
 // entropy and gradients are exactly 0. N may be 0. Both outputs are float32 at least and
 // differentiable in hidden and head_weight; the normaliser is taken after subtracting the row's
 // maximum, so no logprob is ever above 0.
+// On a CPU the fused kernels compute it (fused_layer.h), on a GPU ATen does.
 LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
                                  const at::Tensor& targets, double temperature = 1.0);
+
+// The same in plain ATen, on any device.
+LogprobAndEntropy aten_linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
+                                      const at::Tensor& targets, double temperature = 1.0);
 
 }  // namespace tritonsmith::model

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "model/aten_layer.h"
+#include "model/fused_layer.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -94,8 +95,12 @@ at::Tensor Transformer::forward(const PackedBatch& batch) const {
   check_batch(batch);
   at::Tensor x = at::embedding(embedding_, batch.tokens);  // [T, H]
   if (device_.is_cuda()) x = x.to(at::kBFloat16);
-  const RopeTable table =
-      make_rope_table(config_, batch.longest(), x.options().requires_grad(false));
+  RopeTable table = make_rope_table(config_, batch.longest(), x.options().requires_grad(false));
+  if (device_.is_cpu() && path_ == LayerPath::automatic) {
+    const auto layout = make_layout(batch, std::move(table));
+    for (const LayerWeights& layer : layers_) x = fused_layer(x, layer, config_, layout);
+    return fused_rms_norm(x, final_norm_, config_.rms_norm_eps);
+  }
   const RopeTable rope = rope_of_batch(table, batch);
   for (const LayerWeights& layer : layers_) x = aten_layer(x, layer, config_, rope, batch);
   return aten_rms_norm(x, final_norm_, config_.rms_norm_eps);

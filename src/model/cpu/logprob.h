@@ -1,0 +1,55 @@
+// The head on the CPU: log-probabilities and entropies of targets, and their backward, some rows of
+// logits at a time. Also the final norm.
+#pragma once
+
+#include <cstdint>
+
+namespace tritonsmith::model::cpu {
+
+template <typename T>
+struct HeadShape {
+  std::int64_t rows = 0, hidden = 0, vocabulary = 0;
+  T inverse_temperature = 1;
+};
+
+template <typename T>
+struct HeadForward {
+  const T* hidden = nullptr;                                            // [N, H]
+  const T* weight = nullptr;                                            // [V, H]
+  const std::int64_t* targets = nullptr;                                // [N], negative: masked
+  T *logprob = nullptr, *entropy = nullptr, *log_normaliser = nullptr;  // [N]
+};
+template <typename T>
+void head_logprob(const HeadShape<T>& shape, const HeadForward<T>& pass);
+
+template <typename T>
+struct HeadBackward {
+  const T* hidden = nullptr;
+  const T* weight = nullptr;
+  const std::int64_t* targets = nullptr;
+  const T *entropy = nullptr, *log_normaliser = nullptr;
+  const T *d_logprob = nullptr, *d_entropy = nullptr;  // [N]; d_entropy may be null
+  T* d_hidden = nullptr;                               // [N, H], written
+  T* d_weight = nullptr;                               // [V, H], written
+};
+template <typename T>
+void head_logprob_backward(const HeadShape<T>& shape, const HeadBackward<T>& pass);
+
+// logits [N, V] = hidden turned^T, for the few rows that are sampled from. `turned` is the weight
+// as [H, V].
+template <typename T>
+void head_logits(const HeadShape<T>& shape, const T* hidden, const T* turned, T* logits);
+
+template <typename T>
+struct NormBackward {
+  const T *x = nullptr, *weight = nullptr, *d_out = nullptr;
+  T *d_x = nullptr, *d_weight = nullptr;  // written
+};
+template <typename T>
+void norm_rows(const T* x, const T* weight, std::int64_t rows, std::int64_t width, double eps,
+               T* out);
+template <typename T>
+void norm_rows_backward(std::int64_t rows, std::int64_t width, double eps,
+                        const NormBackward<T>& pass);
+
+}  // namespace tritonsmith::model::cpu

@@ -1,0 +1,10 @@
+#include "model/cpu/parallel.h"
+
+namespace tritonsmith::model::cpu {
+
+void run_tasks(std::int64_t count, Task task, const void* context) {
+#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
+  for (std::int64_t i = 0; i < count; ++i) task(context, i);
+}
+
+}  // namespace tritonsmith::model::cpu

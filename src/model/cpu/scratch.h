@@ -1,0 +1,32 @@
+// Memory that a task needs while it runs. Each thread keeps its pieces between tasks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace tritonsmith::model::cpu {
+
+// Piece `index` of this thread, at least `size` elements, holding whatever was there last.
+template <typename T>
+T* scratch(int index, std::int64_t size) {
+  constexpr int kPieces = 12;
+  static thread_local std::vector<T> pieces[kPieces];
+  std::vector<T>& piece = pieces[index];
+  if (static_cast<std::int64_t>(piece.size()) < size) piece.resize(static_cast<std::size_t>(size));
+  return piece.data();
+}
+
+// Memory of one call that holds nothing sensible at first.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(std::int64_t size)
+      : data_(std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(size))) {}
+  T* data() const { return data_.get(); }
+
+ private:
+  std::unique_ptr<T[]> data_;
+};
+
+}  // namespace tritonsmith::model::cpu

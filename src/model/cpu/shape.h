@@ -1,0 +1,51 @@
+// Sizes and weights of a decoder layer as the CPU kernels see them: plain numbers and pointers,
+// owned by the caller.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tritonsmith::model::cpu {
+
+struct LayerShape {
+  std::int64_t hidden = 0;  // H
+  std::int64_t inner = 0;   // I, of the MLP
+  std::int64_t heads = 0;   // query heads
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;  // D
+  double eps = 1e-6;
+
+  std::int64_t query() const { return heads * head_dim; }
+  std::int64_t key_value() const { return kv_heads * head_dim; }
+  // A row of projections: all query heads, all key heads, all value heads.
+  std::int64_t qkv() const { return query() + 2 * key_value(); }
+  std::int64_t group() const { return heads / kv_heads; }
+};
+
+// As Hugging Face stores them: linear weights are [out, in].
+template <typename T>
+struct LayerPointers {
+  T *input_norm = nullptr, *q = nullptr, *q_bias = nullptr, *k = nullptr, *k_bias = nullptr,
+    *v = nullptr, *v_bias = nullptr, *o = nullptr, *post_norm = nullptr, *gate = nullptr,
+    *up = nullptr, *down = nullptr;
+};
+
+// The same weights turned to [in, out], which forward products read row by row, with q, k, v and
+// gate, up side by side.
+template <typename T>
+struct TurnedLayer {
+  std::vector<T> qkv;       // [H, qkv]
+  std::vector<T> qkv_bias;  // [qkv]
+  std::vector<T> o;         // [query, H]
+  std::vector<T> gate_up;   // [H, 2 I]
+  std::vector<T> down;      // [I, H]
+  const T* input_norm = nullptr;
+  const T* post_norm = nullptr;
+};
+
+// Reads the weights as they are now; the norms are used in place.
+template <typename T>
+void turn_weights(const LayerShape& shape, const LayerPointers<const T>& weights,
+                  TurnedLayer<T>& out);
+
+}  // namespace tritonsmith::model::cpu

@@ -1,0 +1,200 @@
+#include "model/fused_layer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "model/cpu/attention.h"
+#include "model/cpu/layer.h"
+
+namespace tritonsmith::model {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// The order of a layer's weights among the arguments of its node.
+constexpr int kWeights = 12;
+variable_list list_of(const LayerWeights& w) {
+  return {w.input_norm, w.q, w.q_bias,    w.k,    w.k_bias, w.v,
+          w.v_bias,     w.o, w.post_norm, w.gate, w.up,     w.down};
+}
+
+template <typename T, typename Pointer>
+cpu::LayerPointers<T> pointers(const variable_list& w, int first, Pointer pointer) {
+  const auto at = [&](int i) { return pointer(w[static_cast<std::size_t>(first + i)]); };
+  return {.input_norm = at(0),
+          .q = at(1),
+          .q_bias = at(2),
+          .k = at(3),
+          .k_bias = at(4),
+          .v = at(5),
+          .v_bias = at(6),
+          .o = at(7),
+          .post_norm = at(8),
+          .gate = at(9),
+          .up = at(10),
+          .down = at(11)};
+}
+
+template <typename T>
+cpu::LayerPointers<const T> readable(const variable_list& w, int first) {
+  return pointers<const T>(w, first, [](const at::Tensor& t) { return t.const_data_ptr<T>(); });
+}
+
+template <typename T>
+cpu::Rope<T> rope_of(const PackedLayout& layout) {
+  return {.cos = layout.rope.cos.const_data_ptr<T>(), .sin = layout.rope.sin.const_data_ptr<T>()};
+}
+
+struct LayerContext : c10::intrusive_ptr_target {
+  cpu::LayerShape shape;
+  std::shared_ptr<const PackedLayout> layout;
+};
+
+enum class Keep { for_backward, nothing };
+
+// What forward leaves behind for backward, in the order in which it is saved after the weights.
+struct Kept {
+  at::Tensor x, qkv, attended, log_normaliser, middle, gate_up;
+};
+
+template <typename T>
+T* data_or_null(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
+}
+
+template <typename T>
+at::Tensor layer_forward(const cpu::LayerShape& shape, const PackedLayout& layout,
+                         const variable_list& weights, Kept& kept) {
+  static thread_local cpu::TurnedLayer<T> turned;
+  cpu::turn_weights(shape, readable<T>(weights, 0), turned);
+  const at::Tensor out = at::empty_like(kept.x);
+  const T* x = kept.x.const_data_ptr<T>();
+  cpu::project(shape, turned, rope_of<T>(layout), layout.positions, x,
+               kept.qkv.mutable_data_ptr<T>());
+  cpu::attend(shape, layout.offsets, kept.qkv.const_data_ptr<T>(),
+              kept.attended.mutable_data_ptr<T>(), data_or_null<T>(kept.log_normaliser));
+  cpu::finish<T>(shape, turned, kept.x.size(0),
+                 {.x = x,
+                  .attended = kept.attended.const_data_ptr<T>(),
+                  .middle = data_or_null<T>(kept.middle),
+                  .gate_up = data_or_null<T>(kept.gate_up),
+                  .out = out.mutable_data_ptr<T>()});
+  return out;
+}
+
+template <typename T>
+variable_list layer_backward(const LayerContext& context, const variable_list& saved,
+                             const at::Tensor& d_out) {
+  const auto tensor = [&](int i) { return saved[static_cast<std::size_t>(kWeights + i)]; };
+  variable_list gradients = {at::empty_like(tensor(0))};
+  for (int i = 0; i < kWeights; ++i) gradients.push_back(at::empty_like(saved[i]));
+  cpu::layer_backward<T>(context.shape,
+                         {.offsets = &context.layout->offsets,
+                          .positions = &context.layout->positions,
+                          .rope = rope_of<T>(*context.layout),
+                          .x = tensor(0).const_data_ptr<T>(),
+                          .qkv = tensor(1).const_data_ptr<T>(),
+                          .attended = tensor(2).const_data_ptr<T>(),
+                          .log_normaliser = tensor(3).const_data_ptr<T>(),
+                          .middle = tensor(4).const_data_ptr<T>(),
+                          .gate_up = tensor(5).const_data_ptr<T>(),
+                          .d_out = d_out.const_data_ptr<T>(),
+                          .d_x = gradients[0].mutable_data_ptr<T>(),
+                          .weights = readable<T>(saved, 0),
+                          .gradients = pointers<T>(gradients, 1, [](const at::Tensor& t) {
+                            return t.mutable_data_ptr<T>();
+                          })});
+  return gradients;
+}
+
+// body.template operator()<T>() for the tensor's type.
+template <typename Body>
+auto dispatch(const at::Tensor& tensor, const Body& body) {
+  CHECK(tensor.is_cpu() &&
+            (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble),
+        "the CPU kernels take float32 and float64, not {}", c10::toString(tensor.scalar_type()));
+  return tensor.scalar_type() == at::kDouble ? body.template operator()<double>()
+                                             : body.template operator()<float>();
+}
+
+struct LayerFunction : torch::autograd::Function<LayerFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const c10::intrusive_ptr<LayerContext>& context,
+                            Keep keep, const at::Tensor& input, const at::Tensor& w0,
+                            const at::Tensor& w1, const at::Tensor& w2, const at::Tensor& w3,
+                            const at::Tensor& w4, const at::Tensor& w5, const at::Tensor& w6,
+                            const at::Tensor& w7, const at::Tensor& w8, const at::Tensor& w9,
+                            const at::Tensor& w10, const at::Tensor& w11) {
+    variable_list weights;
+    for (const at::Tensor* w : {&w0, &w1, &w2, &w3, &w4, &w5, &w6, &w7, &w8, &w9, &w10, &w11})
+      weights.push_back(w->contiguous());
+    const cpu::LayerShape& shape = context->shape;
+    const std::int64_t rows = input.size(0);
+    Kept kept{.x = input.contiguous()};
+    kept.qkv = at::empty({rows, shape.qkv()}, input.options());
+    kept.attended = at::empty({rows, shape.query()}, input.options());
+    if (keep == Keep::for_backward) {
+      kept.log_normaliser = at::empty({shape.heads, rows}, input.options());
+      kept.middle = at::empty({rows, shape.hidden}, input.options());
+      kept.gate_up = at::empty({rows, 2 * shape.inner}, input.options());
+    }
+    const at::Tensor out = dispatch(input, [&]<typename T>() {
+      return layer_forward<T>(shape, *context->layout, weights, kept);
+    });
+    if (keep == Keep::for_backward) {
+      variable_list saved = weights;
+      for (const at::Tensor& t :
+           {kept.x, kept.qkv, kept.attended, kept.log_normaliser, kept.middle, kept.gate_up})
+        saved.push_back(t);
+      ctx->save_for_backward(std::move(saved));
+      ctx->saved_data["context"] = c10::IValue::make_capsule(context);
+    }
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
+    const auto saved = ctx->get_saved_variables();
+    const auto capsule = ctx->saved_data["context"].toCapsule();
+    const auto& context = static_cast<const LayerContext&>(*capsule);
+    const at::Tensor d_out = d_outputs[0].contiguous();
+    variable_list gradients =
+        dispatch(d_out, [&]<typename T>() { return layer_backward<T>(context, saved, d_out); });
+    gradients.insert(gradients.begin(), 2, at::Tensor());  // context and keep
+    return gradients;
+  }
+};
+
+}  // namespace
+
+cpu::LayerShape layer_shape(const ModelConfig& config) {
+  return {.hidden = config.hidden_size,
+          .inner = config.intermediate_size,
+          .heads = config.num_attention_heads,
+          .kv_heads = config.num_key_value_heads,
+          .head_dim = config.head_dim,
+          .eps = config.rms_norm_eps};
+}
+
+std::shared_ptr<const PackedLayout> make_layout(const PackedBatch& batch, RopeTable rope) {
+  auto layout = std::make_shared<PackedLayout>();
+  layout->offsets = batch.offsets;
+  layout->rope = std::move(rope);
+  for (std::int64_t b = 0; b < batch.sequences(); ++b)
+    for (std::int64_t t = 0; t < batch.offsets[b + 1] - batch.offsets[b]; ++t)
+      layout->positions.push_back(t);
+  return layout;
+}
+
+at::Tensor fused_layer(const at::Tensor& x, const LayerWeights& weights, const ModelConfig& config,
+                       std::shared_ptr<const PackedLayout> layout) {
+  auto context = c10::make_intrusive<LayerContext>();
+  context->shape = layer_shape(config);
+  context->layout = std::move(layout);
+  const auto w = list_of(weights);
+  const Keep keep = at::GradMode::is_enabled() ? Keep::for_backward : Keep::nothing;
+  return LayerFunction::apply(context, keep, x, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7],
+                              w[8], w[9], w[10], w[11]);
+}
+
+}  // namespace tritonsmith::model

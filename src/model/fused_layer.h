@@ -1,0 +1,31 @@
+// The decoder layer, the norm and the head as single autograd nodes over the CPU kernels (cpu/):
+// hand-written forward and backward instead of some forty small nodes a layer. For float32 and
+// float64 tensors on the CPU.
+#pragma once
+
+#include <memory>
+
+#include "model/aten_layer.h"
+#include "model/cpu/shape.h"
+#include "model/linear_logprob.h"
+
+namespace tritonsmith::model {
+
+cpu::LayerShape layer_shape(const ModelConfig& config);
+
+// What the layers of one forward share, kept alive by the backward.
+struct PackedLayout {
+  std::vector<std::int64_t> offsets;    // [B + 1]
+  std::vector<std::int64_t> positions;  // [T]
+  RopeTable rope;                       // rows by position
+};
+std::shared_ptr<const PackedLayout> make_layout(const PackedBatch& batch, RopeTable rope);
+
+// x is [T, H].
+at::Tensor fused_layer(const at::Tensor& x, const LayerWeights& weights, const ModelConfig& config,
+                       std::shared_ptr<const PackedLayout> layout);
+at::Tensor fused_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+LogprobAndEntropy fused_linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
+                                       const at::Tensor& targets, double temperature);
+
+}  // namespace tritonsmith::model
