@@ -20,6 +20,11 @@ variable_list list_of(const LayerWeights& w) {
           w.v_bias,     w.o, w.post_norm, w.gate, w.up,     w.down};
 }
 
+template <typename T>
+const T* read(const at::Tensor& tensor) {
+  return tensor.const_data_ptr<T>();
+}
+
 template <typename T, typename Pointer>
 cpu::LayerPointers<T> pointers(const variable_list& w, int first, Pointer pointer) {
   const auto at = [&](int i) { return pointer(w[static_cast<std::size_t>(first + i)]); };
@@ -47,7 +52,7 @@ cpu::Rope<T> rope_of(const PackedLayout& layout) {
   return {.cos = layout.rope.cos.const_data_ptr<T>(), .sin = layout.rope.sin.const_data_ptr<T>()};
 }
 
-struct LayerContext : c10::intrusive_ptr_target {
+struct LayerContext : torch::CustomClassHolder {
   cpu::LayerShape shape;
   std::shared_ptr<const PackedLayout> layout;
 };
@@ -87,19 +92,21 @@ at::Tensor layer_forward(const cpu::LayerShape& shape, const PackedLayout& layou
 template <typename T>
 variable_list layer_backward(const LayerContext& context, const variable_list& saved,
                              const at::Tensor& d_out) {
-  const auto tensor = [&](int i) { return saved[static_cast<std::size_t>(kWeights + i)]; };
+  const auto tensor = [&](int i) -> const at::Tensor& {
+    return saved[static_cast<std::size_t>(kWeights + i)];
+  };
   variable_list gradients = {at::empty_like(tensor(0))};
   for (int i = 0; i < kWeights; ++i) gradients.push_back(at::empty_like(saved[i]));
   cpu::layer_backward<T>(context.shape,
                          {.offsets = &context.layout->offsets,
                           .positions = &context.layout->positions,
                           .rope = rope_of<T>(*context.layout),
-                          .x = tensor(0).const_data_ptr<T>(),
-                          .qkv = tensor(1).const_data_ptr<T>(),
-                          .attended = tensor(2).const_data_ptr<T>(),
-                          .log_normaliser = tensor(3).const_data_ptr<T>(),
-                          .middle = tensor(4).const_data_ptr<T>(),
-                          .gate_up = tensor(5).const_data_ptr<T>(),
+                          .x = read<T>(tensor(0)),
+                          .qkv = read<T>(tensor(1)),
+                          .attended = read<T>(tensor(2)),
+                          .log_normaliser = read<T>(tensor(3)),
+                          .middle = read<T>(tensor(4)),
+                          .gate_up = read<T>(tensor(5)),
                           .d_out = d_out.const_data_ptr<T>(),
                           .d_x = gradients[0].mutable_data_ptr<T>(),
                           .weights = readable<T>(saved, 0),
