@@ -32,7 +32,7 @@ import sys
 import tempfile
 import time
 
-from tritonsmith_guest import frames, worker
+from tritonsmith_guest import frames, huge_pages, worker
 from tritonsmith_guest.jail import Jail, JailRefused
 
 CONTROL_FD = 3
@@ -114,6 +114,7 @@ class Zygote:
         if torch is not None and torch.cuda.is_initialized():
             raise RuntimeError("warm-up initialised CUDA, which does not survive a fork")
         gc.freeze()
+        huge_pages.collapse_all()
 
     @staticmethod
     def versions():

@@ -1,0 +1,25 @@
+"""Moves the zygote's memory into huge pages, once, when it is warm.
+
+A fork copies the page tables of all private memory and an exit takes them apart: for the 260 MB of objects that torch
+and triton leave behind, some 10 ms each with 4 KiB pages, 2 ms with 2 MiB pages. Where the kernel cannot (before 6.1)
+nothing changes but the speed.
+"""
+
+import ctypes
+import re
+
+MADV_COLLAPSE = 25
+HUGE = 2 << 20
+ANONYMOUS = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0\s*(\[heap\])?$")
+
+
+def collapse_all():
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+        ranges = [match.group(1, 2) for match in map(ANONYMOUS.match, maps.read().splitlines()) if match]
+    for first, last in ranges:
+        begin = (int(first, 16) + HUGE - 1) // HUGE * HUGE
+        end = int(last, 16) // HUGE * HUGE
+        if end > begin:
+            libc.madvise(begin, end - begin, MADV_COLLAPSE)
