@@ -4,7 +4,7 @@
 // established ourselves; never the guest's word about its own fate.
 //
 //   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
-//   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., .inputs_json = ..., .tensors_json = ...},
+//   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., ...},
 //                 [&](CaptureOutcome outcome) { queue.push(std::move(outcome)); });
 //
 // One thread of the pool's own owns all processes and calls the callbacks, which must not wait. The public functions
@@ -63,6 +63,7 @@ struct CompileRequest {
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
+  int maxnreg = 0;  // 0: as many registers as the compiler likes
   std::string target = "sm_90";
 };
 

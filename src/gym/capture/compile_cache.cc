@@ -71,8 +71,8 @@ std::string without_locations(std::string_view ir) {
 }
 
 CompileKeys keys_of(const CompileRequest& request, std::string_view compiler_version) {
-  const std::string options = fmt::format("{}|{}|{}|{}|{}\n", compiler_version, request.target, request.num_warps,
-                                          request.num_stages, request.num_ctas);
+  const std::string options = fmt::format("{}|{}|{}|{}|{}|{}\n", compiler_version, request.target,
+                                          request.num_warps, request.num_stages, request.num_ctas, request.maxnreg);
   return {.kernel = content_key("kernel " + options + without_locations(request.ttir)),
           .text = content_key("text " + options + request.ttir)};
 }

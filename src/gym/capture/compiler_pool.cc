@@ -15,11 +15,13 @@ constexpr auto kReapTime = std::chrono::seconds(10);
 constexpr int kMaxAttempts = 2;
 
 std::string request_text(const CompileRequest& request) {
-  return to_line({{"ttir", request.ttir},
-                  {"num_warps", request.num_warps},
-                  {"num_stages", request.num_stages},
-                  {"num_ctas", request.num_ctas},
-                  {"target", request.target}});
+  Json json = {{"ttir", request.ttir},
+               {"num_warps", request.num_warps},
+               {"num_stages", request.num_stages},
+               {"num_ctas", request.num_ctas},
+               {"target", request.target}};
+  if (request.maxnreg > 0) json["maxnreg"] = request.maxnreg;
+  return to_line(json);
 }
 
 }  // namespace

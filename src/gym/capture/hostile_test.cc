@@ -111,6 +111,7 @@ TEST_F(Hostile, WritesNowhereButInItsOwnFolder) {
   EXPECT_THAT(run("open('/tmp/mark', 'w')"), StartsWith("failure exception: "));
   EXPECT_THAT(run("import os, sys; open(os.path.join(sys.path[0], 'os.py'), 'w')"), StartsWith("failure exception: "));
   EXPECT_EQ(run("open('mark', 'w').write('x'); answer = open('mark').read()"), R"(plan {"answer": "x"})");
+  EXPECT_EQ(run("import tempfile; answer = tempfile.NamedTemporaryFile('w').write('x')"), R"(plan {"answer": 1})");
   EXPECT_EQ(run("import os; answer = os.listdir('.')"), R"(plan {"answer": []})") << "a fresh folder each";
 }
 

@@ -96,6 +96,7 @@ class Zygote:
         # Without a room, a slot's user may be unable to reach the environment at all (below /root, say).
         self.may_change_user = not why_no_room or all(
             reachable_by_others(path) for path in [sys.prefix, *self.config["packages"]])
+        os.umask(0o077)
         self.warm_up()
         return {"event": "ready", "room": why_no_room, "warm_ms": milliseconds_since(start),
                 "python": sys.version.split()[0], **self.versions()}
@@ -107,6 +108,8 @@ class Zygote:
         self.capture = importlib.import_module(self.config["capture_module"]).capture
         self.compile_kernel = importlib.import_module(self.config["compile_module"]).compile_kernel
         importlib.import_module(self.config["warm_module"]).warm()
+        if "numpy" in sys.modules:
+            importlib.import_module("numpy.random")  # numpy loads it late; every guest reseeds it
         gc.collect()
         if thread_count() != 1:
             raise RuntimeError(f"the zygote has {thread_count()} threads after warm-up; only one survives a fork")
@@ -249,7 +252,6 @@ def capture_once(connection, capture):
 def main():
     control = socket.socket(fileno=CONTROL_FD)
     config = frames.read(control)
-    os.umask(0o077)
     zygote = Zygote(control, config)
     try:
         ready = zygote.settle()

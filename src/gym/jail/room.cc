@@ -121,6 +121,7 @@ void flatten(int top, const std::string& name, std::uint64_t& counter) {
 }  // namespace
 
 std::string enter_room(const RoomPlan& plan) {
+  ::umask(0022);  // the room is for other users too
   // Nothing we mount may be seen outside, where mounts are shared by default.
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return because("cannot make mounts private");
@@ -132,7 +133,9 @@ std::string enter_room(const RoomPlan& plan) {
     return error;
   }
   mount_proc(plan.staging + "/proc");
-  ::mkdir((plan.staging + "/tmp").c_str(), 0711);
+  const std::string folders = plan.staging + "/tmp";
+  ::mkdir(folders.c_str(), 0755);
+  ::chmod(folders.c_str(), 0711);
   if (!move_into(plan.staging)) return because("cannot change the root");
   return "";
 }
