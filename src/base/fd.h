@@ -1,5 +1,6 @@
-// Fd: a file descriptor that its owner closes by dying, and the few ways to make one. Every descriptor is made
-// close-on-exec; a child gets the ones it is given by base/process.h and no other. May fail: out of descriptors.
+// Fd: a file descriptor that its owner closes by dying, and the few ways to make one. Every
+// descriptor is made close-on-exec; a child gets the ones it is given by base/process.h and no
+// other. May fail: out of descriptors.
 #pragma once
 
 #include <filesystem>

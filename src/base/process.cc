@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kFirstHighFd = 512;
 
-// All that the child needs between fork and exec, made beforehand: it may neither allocate nor lock there.
+// All that the child needs between fork and exec, made beforehand: it may neither allocate nor lock
+// there.
 struct Launch {
   std::vector<char*> argv, environment;
   std::vector<GivenFd> fds;
@@ -58,8 +59,8 @@ void arrange_fds(const Launch& launch) {
 
 // As fork, into new namespaces, with a pidfd. 0 in the child.
 pid_t fork_with(unsigned long namespaces, int& pidfd) {
-  return static_cast<pid_t>(::syscall(SYS_clone, namespaces | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
-                                      nullptr, nullptr));
+  return static_cast<pid_t>(
+      ::syscall(SYS_clone, namespaces | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
@@ -78,7 +79,8 @@ ExitStatus exit_status_from_wait(int wait_status) {
 }
 
 std::string describe(ExitStatus status) {
-  if (status.kind == ExitStatus::Kind::exited) return fmt::format("exited with code {}", status.code);
+  if (status.kind == ExitStatus::Kind::exited)
+    return fmt::format("exited with code {}", status.code);
   return fmt::format("killed by signal {} ({})", status.code, ::strsignal(status.code));
 }
 

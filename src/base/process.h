@@ -1,10 +1,12 @@
-// Process: a child program with exactly the descriptors and the environment it is given. It starts in a session of its
-// own, dies with the thread that started it (so start it from a thread that lives as long as it should), and is
-// killed and reaped by the destructor. How it ended is data. One thread owns a Process.
+// Process: a child program with exactly the descriptors and the environment it is given. It starts
+// in a session of its own, dies with the thread that started it (so start it from a thread that
+// lives as long as it should), and is killed and reaped by the destructor. How it ended is data.
+// One thread owns a Process.
 #pragma once
 
-#include <string>
 #include <sys/types.h>
+
+#include <string>
 #include <vector>
 
 #include "base/clock.h"

@@ -1,10 +1,10 @@
 #include "base/process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <fcntl.h>
 
 namespace tritonsmith {
 namespace {

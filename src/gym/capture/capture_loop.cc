@@ -29,24 +29,28 @@ std::string python_of(const CaptureConfig& config) {
 
 }  // namespace
 
-Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& config, GuestModules modules) {
+Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& config,
+                                                        GuestModules modules) {
   TRY_ASSIGN(GuestFiles files, GuestFiles::write());
   TRY_ASSIGN(GuestPool guests, GuestPool::make(config));
   TRY_ASSIGN(CompilerPool compilers, CompilerPool::make(config));
   TRY_ASSIGN(Pipe wake, make_pipe());
   TRY(set_nonblocking(wake.read));
   TRY(set_nonblocking(wake.write));
-  const auto capture_cpu = static_cast<std::uint64_t>(config.capture_seconds + config.capture_seconds / 2 + 1);
+  const auto capture_cpu =
+      static_cast<std::uint64_t>(config.capture_seconds + config.capture_seconds / 2 + 1);
   // A worker's processor time adds up over all that it compiles; its wall clock is per kernel.
-  const auto compile_cpu =
-      static_cast<std::uint64_t>(config.compile_seconds) * static_cast<std::uint64_t>(config.compiles_per_worker);
+  const auto compile_cpu = static_cast<std::uint64_t>(config.compile_seconds) *
+                           static_cast<std::uint64_t>(config.compiles_per_worker);
   ZygoteOptions options{
       .python = python_of(config),
       .modules = std::move(modules),
-      .profiles = {{"capture", profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},
-                   {"compile", profile_of(config, compile_cpu, 1024)}}};
-  return std::unique_ptr<CapturePool>(new CaptureLoop(std::move(files), std::move(guests), std::move(compilers),
-                                                      std::move(wake), std::move(options)));
+      .profiles = {
+          {"capture", profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},
+          {"compile", profile_of(config, compile_cpu, 1024)}}};
+  return std::unique_ptr<CapturePool>(new CaptureLoop(std::move(files), std::move(guests),
+                                                      std::move(compilers), std::move(wake),
+                                                      std::move(options)));
 }
 
 CaptureLoop::CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake,
@@ -100,7 +104,8 @@ void CaptureLoop::post(Letter letter) {
   const std::lock_guard lock(mutex_);
   mail_.push_back(std::move(letter));
   const char byte = 0;
-  const ssize_t ignored = ::write(wake_.write.get(), &byte, 1);  // full means that it will wake anyway
+  const ssize_t ignored =
+      ::write(wake_.write.get(), &byte, 1);  // full means that it will wake anyway
   static_cast<void>(ignored);
 }
 
@@ -205,7 +210,8 @@ void CaptureLoop::wait_for_something() {
   } else if (failures_ < kMaxFailures) {
     return;  // start it at once
   }
-  const auto left = next == TimePoint::max() ? Deadline::never() : Deadline::after(next - system_clock().now());
+  const auto left =
+      next == TimePoint::max() ? Deadline::never() : Deadline::after(next - system_clock().now());
   ::poll(polls.data(), polls.size(), left.poll_timeout());
 }
 

@@ -1,6 +1,7 @@
-// CaptureLoop: the CapturePool. Its one thread owns the zygote and both pools; what others submit waits in a mailbox. If
-// the zygote dies it is started again and the work in flight is done again, once; if it dies thrice in a row without
-// having been ready, what waits fails, saying why, and the next submission makes it try again.
+// CaptureLoop: the CapturePool. Its one thread owns the zygote and both pools; what others submit
+// waits in a mailbox. If the zygote dies it is started again and the work in flight is done again,
+// once; if it dies thrice in a row without having been ready, what waits fails, saying why, and the
+// next submission makes it try again.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +17,8 @@ namespace tritonsmith::gym {
 class CaptureLoop : public CapturePool {
  public:
   // As CapturePool::start, with other Python modules than our own (tests).
-  static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config, GuestModules modules);
+  static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config,
+                                                    GuestModules modules);
   ~CaptureLoop() override;
 
   std::uint64_t capture(CaptureRequest request, CaptureDone done) override;
@@ -30,7 +32,8 @@ class CaptureLoop : public CapturePool {
   };
   using Letter = std::variant<CaptureJob, CompileJob, Cancel>;
 
-  CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake, ZygoteOptions options);
+  CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake,
+              ZygoteOptions options);
   void post(Letter letter);
   void run(const std::stop_token& stop);
   void read_mail();

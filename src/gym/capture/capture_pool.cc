@@ -12,14 +12,20 @@ Fields<CaptureConfig> CaptureConfig::fields() {
       field("slots", &C::slots, "guests at a time", between(1, 512)),
       field("compilers", &C::compilers, "compile workers at a time", between(1, 128)),
       field("capture_seconds", &C::capture_seconds, "wall clock of one capture", between(1, 3600)),
-      field("compile_seconds", &C::compile_seconds, "wall clock of one compilation", between(1, 3600)),
-      field("compiles_per_worker", &C::compiles_per_worker, "then a fresh worker takes over", at_least(1)),
-      field("memory_mib", &C::memory_mib, "address space of a guest beyond the warm zygote's", at_least(64)),
-      field("output_kib", &C::output_kib, "what a guest may print, stdout and stderr each", between(1, 1 << 20)),
+      field("compile_seconds", &C::compile_seconds, "wall clock of one compilation",
+            between(1, 3600)),
+      field("compiles_per_worker", &C::compiles_per_worker, "then a fresh worker takes over",
+            at_least(1)),
+      field("memory_mib", &C::memory_mib, "address space of a guest beyond the warm zygote's",
+            at_least(64)),
+      field("output_kib", &C::output_kib, "what a guest may print, stdout and stderr each",
+            between(1, 1 << 20)),
       field("plan_mib", &C::plan_mib, "largest launch plan", between(1, 1024)),
       field("tmp_mib", &C::tmp_mib, "a guest's private folder", between(1, 1 << 16)),
-      field("compile_cache_entries", &C::compile_cache_entries, "compiled kernels kept in memory", at_least(0)),
-      field("compile_cache_directory", &C::compile_cache_directory, "and here; empty: nowhere else"),
+      field("compile_cache_entries", &C::compile_cache_entries, "compiled kernels kept in memory",
+            at_least(0)),
+      field("compile_cache_directory", &C::compile_cache_directory,
+            "and here; empty: nowhere else"),
       field("python", &C::python, "interpreter of the guests; empty: the one of the build"),
       field("required_layers", &C::required_layers, "jail layers without which nothing runs"),
   };
@@ -32,14 +38,16 @@ Result<std::unique_ptr<CapturePool>> CapturePool::start(const CaptureConfig& con
 CaptureOutcome CapturePool::capture_now(CaptureRequest request) {
   std::promise<CaptureOutcome> promise;
   auto future = promise.get_future();
-  capture(std::move(request), [&](CaptureOutcome outcome) { promise.set_value(std::move(outcome)); });
+  capture(std::move(request),
+          [&](CaptureOutcome outcome) { promise.set_value(std::move(outcome)); });
   return future.get();
 }
 
 CompileOutcome CapturePool::compile_now(CompileRequest request) {
   std::promise<CompileOutcome> promise;
   auto future = promise.get_future();
-  compile(std::move(request), [&](CompileOutcome outcome) { promise.set_value(std::move(outcome)); });
+  compile(std::move(request),
+          [&](CompileOutcome outcome) { promise.set_value(std::move(outcome)); });
   return future.get();
 }
 

@@ -1,15 +1,16 @@
-// CapturePool: the part of the gym that runs candidates' Python, and all that others see of it. Each capture runs in a
-// guest process of its own, freshly forked from a warm zygote and jailed; each compilation in a long-lived jailed
-// worker. What comes back is data the guest made (hostile, to be parsed as such) or a typed failure that we
-// established ourselves; never the guest's word about its own fate.
+// CapturePool: the part of the gym that runs candidates' Python, and all that others see of it.
+// Each capture runs in a guest process of its own, freshly forked from a warm zygote and jailed;
+// each compilation in a long-lived jailed worker. What comes back is data the guest made (hostile,
+// to be parsed as such) or a typed failure that we established ourselves; never the guest's word
+// about its own fate.
 //
 //   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
 //   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., ...},
 //                 [&](CaptureOutcome outcome) { queue.push(std::move(outcome)); });
 //
-// One thread of the pool's own owns all processes and calls the callbacks, which must not wait. The public functions
-// may be called from any thread. The destructor kills every process and removes every file; callbacks of work not
-// yet done get an infrastructure fault.
+// One thread of the pool's own owns all processes and calls the callbacks, which must not wait. The
+// public functions may be called from any thread. The destructor kills every process and removes
+// every file; callbacks of work not yet done get an infrastructure fault.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +29,20 @@
 namespace tritonsmith::gym {
 
 struct CaptureConfig {
-  int slots = 2;                      // guests at a time, each under a uid of its own
-  int compilers = 1;                  // compile workers at a time
-  int capture_seconds = 20;           // wall clock of a guest, from its fork; half as much again of CPU time
-  int compile_seconds = 60;           // wall clock of one compilation
-  int compiles_per_worker = 500;      // then a fresh worker takes over
-  int memory_mib = 4096;              // address space beyond what the warm zygote has
-  int output_kib = 256;               // stdout and stderr of a guest, each
-  int plan_mib = 16;                  // what a guest may hand over
-  int tmp_mib = 64;                   // private temporary folder
-  int compile_cache_entries = 4096;   // in memory
+  int slots = 2;             // guests at a time, each under a uid of its own
+  int compilers = 1;         // compile workers at a time
+  int capture_seconds = 20;  // wall clock of a guest, from its fork; half as much again of CPU time
+  int compile_seconds = 60;  // wall clock of one compilation
+  int compiles_per_worker = 500;        // then a fresh worker takes over
+  int memory_mib = 4096;                // address space beyond what the warm zygote has
+  int output_kib = 256;                 // stdout and stderr of a guest, each
+  int plan_mib = 16;                    // what a guest may hand over
+  int tmp_mib = 64;                     // private temporary folder
+  int compile_cache_entries = 4096;     // in memory
   std::string compile_cache_directory;  // empty: in memory only
-  std::string python;                 // empty: TRITONSMITH_PYTHON of the environment, else of the build
-  // Jail layers without which nothing runs; those that do not hold and are not named are reported with each outcome.
+  std::string python;  // empty: TRITONSMITH_PYTHON of the environment, else of the build
+  // Jail layers without which nothing runs; those that do not hold and are not named are reported
+  // with each outcome.
   std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp"};
   static Fields<CaptureConfig> fields();
 };
@@ -77,9 +79,9 @@ struct CompiledKernel {
   int registers = 0, spills = 0, shared_bytes = 0;
   bool operator==(const CompiledKernel&) const = default;
 };
-// `stage` is how far the candidate came before it failed. Classes made here: "timeout", "killed" (out of memory, as a
-// rule), "crashed" (a signal), "exited" (ended its process), "output_flood", "bad_reply"; from the guest's own
-// capture and from the compiler: see docs/verdict.md.
+// `stage` is how far the candidate came before it failed. Classes made here: "timeout", "killed"
+// (out of memory, as a rule), "crashed" (a signal), "exited" (ended its process), "output_flood",
+// "bad_reply"; from the guest's own capture and from the compiler: see docs/verdict.md.
 struct CandidateFailure {
   Stage stage = Stage::inspected;
   VerdictError error;

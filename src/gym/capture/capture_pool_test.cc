@@ -26,7 +26,8 @@ std::unique_ptr<CapturePool> pool_of(const CaptureConfig& config) {
 }
 
 std::string told(const CompileOutcome& outcome) {
-  if (const auto* kernel = std::get_if<CompiledKernel>(&outcome.result)) return "kernel " + kernel->cubin;
+  if (const auto* kernel = std::get_if<CompiledKernel>(&outcome.result))
+    return "kernel " + kernel->cubin;
   if (const auto* failure = std::get_if<CandidateFailure>(&outcome.result))
     return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
   return "fault " + std::get<InfrastructureFault>(outcome.result).message;
@@ -63,9 +64,10 @@ TEST(CapturePool, TellsWhatTheGuestSaysAndWhichLayersHeldAndHowLongItTook) {
                                           .path = "task.py",
                                           .init_args_json = R"([{"i":1}])",
                                           .inputs_json = "[]"});
-  EXPECT_THAT(told(outcome), AllOf(StartsWith("plan "), HasSubstr(R"("role": "task")"), HasSubstr(R"([{"i": 1}])"),
-                                   HasSubstr(R"("target": "sm_90")")));
-  EXPECT_THAT(outcome.jail_layers, AllOf(Contains("no_new_privs"), Contains("seccomp"), Contains("rlimits")));
+  EXPECT_THAT(told(outcome), AllOf(StartsWith("plan "), HasSubstr(R"("role": "task")"),
+                                   HasSubstr(R"([{"i": 1}])"), HasSubstr(R"("target": "sm_90")")));
+  EXPECT_THAT(outcome.jail_layers,
+              AllOf(Contains("no_new_privs"), Contains("seccomp"), Contains("rlimits")));
   EXPECT_THAT(names(outcome.stage_ms), ElementsAre("queue", "fork", "jail", "capture"));
   EXPECT_EQ(outcome.output, "") << "a reply ends the guest before its output is flushed";
 }
@@ -76,13 +78,15 @@ TEST(CapturePool, GuestsOfDifferentSlotsRunAtTheSameTime) {
   BoundedQueue<std::string> finished(4);
   pool->capture(python("import time; time.sleep(5); answer = 'slow'"),
                 [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
-  pool->capture(python("answer = 'quick'"), [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
+  pool->capture(python("answer = 'quick'"),
+                [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
   EXPECT_EQ(finished.pop(), R"(plan {"answer": "quick"})");
 }
 
 TEST(CapturePool, ValuesThatAreNoJsonAreOurFault) {
   const auto pool = pool_of({.slots = 1});
-  EXPECT_THAT(told(pool->capture_now({.source = "answer = 1", .inputs_json = "[}"})), StartsWith("fault "));
+  EXPECT_THAT(told(pool->capture_now({.source = "answer = 1", .inputs_json = "[}"})),
+              StartsWith("fault "));
 }
 
 TEST(CapturePool, CancelledWorkGivesNoResultAndItsSlotServesAgain) {
@@ -110,11 +114,12 @@ TEST(CapturePool, ZygoteThatDiesIsStartedAgainAndItsWorkDoneAgain) {
 
 TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {
   auto pool = CaptureLoop::start({.slots = 1}, GuestModules{.packages = {TRITONSMITH_TRIAL_GUEST},
-                                                           .warm = "no_such_module",
-                                                           .capture = "trial_guest",
-                                                           .compiler = "trial_guest"});
+                                                            .warm = "no_such_module",
+                                                            .capture = "trial_guest",
+                                                            .compiler = "trial_guest"});
   ASSERT_TRUE(pool);
-  EXPECT_THAT(told((*pool)->capture_now(python("answer = 1"))), AllOf(StartsWith("fault "), HasSubstr("no_such_module")));
+  EXPECT_THAT(told((*pool)->capture_now(python("answer = 1"))),
+              AllOf(StartsWith("fault "), HasSubstr("no_such_module")));
   EXPECT_FALSE((*pool)->versions(Deadline::never()));
   const auto nowhere = pool_of({.slots = 1, .python = "/no/python"});
   EXPECT_THAT(told(nowhere->capture_now(python("answer = 1"))), HasSubstr("/no/python"));
@@ -136,7 +141,8 @@ TEST(CapturePool, LeavesNothingBehind) {
     const auto pool = pool_of({.slots = 1, .capture_seconds = 30});
     ::unsetenv("TMPDIR");
     ASSERT_TRUE(pool->versions(Deadline::never()));
-    pool->capture(python("while True: pass"), [&](CaptureOutcome outcome) { last = told(outcome); });
+    pool->capture(python("while True: pass"),
+                  [&](CaptureOutcome outcome) { last = told(outcome); });
   }
   EXPECT_EQ(last, "fault the capture pool was closed");
   EXPECT_TRUE(std::filesystem::is_empty(temporary->path()));
@@ -159,7 +165,8 @@ TEST(CompilerPool, WorkAskedForTwiceAtTheSameTimeIsDoneOnce) {
   const auto pool = pool_of({.slots = 1});
   BoundedQueue<bool> cached(8);
   for (int i = 0; i < 4; ++i)
-    pool->compile({.ttir = fmt::format("mul loc({})", i)}, [&](CompileOutcome outcome) { cached.push(outcome.from_cache); });
+    pool->compile({.ttir = fmt::format("mul loc({})", i)},
+                  [&](CompileOutcome outcome) { cached.push(outcome.from_cache); });
   std::vector<bool> all;
   for (int i = 0; i < 4; ++i) all.push_back(cached.pop().value());
   EXPECT_EQ(all, (std::vector<bool>{false, true, true, true}));
@@ -178,7 +185,8 @@ TEST(CompilerPool, CompileErrorsAreTypedAndKeepTheirOwnLines) {
 
 TEST(CompilerPool, CrashCountsOnlyWhenAFreshWorkerCrashesToo) {
   const auto pool = pool_of({.slots = 1, .compile_seconds = 1});
-  EXPECT_THAT(told(pool->compile_now({.ttir = "crash"})), StartsWith("failure compile_crash: the compiler was killed"));
+  EXPECT_THAT(told(pool->compile_now({.ttir = "crash"})),
+              StartsWith("failure compile_crash: the compiler was killed"));
   EXPECT_THAT(told(pool->compile_now({.ttir = "fine"})), StartsWith("kernel"));
   EXPECT_EQ(told(pool->compile_now({.ttir = "hang"})),
             "failure compile_timeout: the compiler did not finish within 1 s");

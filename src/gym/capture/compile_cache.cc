@@ -12,8 +12,10 @@ namespace {
 // Past the closing quote of the string that begins at `at`.
 std::size_t skip_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') ++at;
-    else if (text[at] == '"') return at + 1;
+    if (text[at] == '\\')
+      ++at;
+    else if (text[at] == '"')
+      return at + 1;
   }
   return text.size();
 }
@@ -71,8 +73,9 @@ std::string without_locations(std::string_view ir) {
 }
 
 CompileKeys keys_of(const CompileRequest& request, std::string_view compiler_version) {
-  const std::string options = fmt::format("{}|{}|{}|{}|{}|{}\n", compiler_version, request.target,
-                                          request.num_warps, request.num_stages, request.num_ctas, request.maxnreg);
+  const std::string options =
+      fmt::format("{}|{}|{}|{}|{}|{}\n", compiler_version, request.target, request.num_warps,
+                  request.num_stages, request.num_ctas, request.maxnreg);
   return {.kernel = content_key("kernel " + options + without_locations(request.ttir)),
           .text = content_key("text " + options + request.ttir)};
 }
@@ -135,7 +138,8 @@ std::optional<std::string> from_base64(std::string_view text) {
   if (text.size() % 4 != 0 || text.size() > (std::size_t{1} << 30)) return std::nullopt;
   std::string bytes(text.size() / 4 * 3, '\0');
   const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+                                   reinterpret_cast<const unsigned char*>(text.data()),
+                                   static_cast<int>(text.size()));
   if (size < 0) return std::nullopt;
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
@@ -146,7 +150,8 @@ std::optional<std::string> from_base64(std::string_view text) {
 std::string to_base64(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+                                   reinterpret_cast<const unsigned char*>(bytes.data()),
+                                   static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(size));
   return text;
 }

@@ -1,7 +1,7 @@
-// CompileCache: what compiling a kernel gave, by content. A cubin is found again by the kernel's IR without its `loc`s
-// (which lines of which file it came from), its options and the compiler's version; a compile error, whose text names
-// lines, only by the IR as it is. The newest entries are kept in memory; with a directory, cubins are also kept there.
-// One thread.
+// CompileCache: what compiling a kernel gave, by content. A cubin is found again by the kernel's IR
+// without its `loc`s (which lines of which file it came from), its options and the compiler's
+// version; a compile error, whose text names lines, only by the IR as it is. The newest entries are
+// kept in memory; with a directory, cubins are also kept there. One thread.
 #pragma once
 
 #include <filesystem>

@@ -21,7 +21,8 @@ TEST(WithoutLocations, DropsAliasesAndReferences) {
 }
 
 TEST(WithoutLocations, LeavesWhatOnlyLooksLikeOne) {
-  for (const std::string ir : {"%0 = \"x loc(a)\"", "#local = #tt.x", "#loc1 = #tt.x", "x_loc(3)", "loc", ""})
+  for (const std::string ir :
+       {"%0 = \"x loc(a)\"", "#local = #tt.x", "#loc1 = #tt.x", "x_loc(3)", "loc", ""})
     EXPECT_EQ(without_locations(ir), ir);
   EXPECT_EQ(without_locations("a loc(never closed"), "a");
   EXPECT_EQ(without_locations("\"never closed loc("), "\"never closed loc(");
@@ -64,7 +65,8 @@ TEST(CompileCache, DamagedFilesAreNotBelieved) {
   const std::string key = keys("a").kernel;
   CompileCache(2, folder->path()).add(keys("a"), CompiledKernel{.cubin = "bytes", .name = "a"});
   EXPECT_TRUE(CompileCache(2, folder->path()).find(keys("a")));
-  ASSERT_TRUE(write_file_atomic(folder->path() / key.substr(0, 2) / (key + ".json"), R"({"cubin":"####","name":"a"})"));
+  ASSERT_TRUE(write_file_atomic(folder->path() / key.substr(0, 2) / (key + ".json"),
+                                R"({"cubin":"####","name":"a"})"));
   EXPECT_FALSE(CompileCache(2, folder->path()).find(keys("a")));
 }
 

@@ -32,7 +32,8 @@ CompilerPool::CompilerPool(const CaptureConfig& config)
               .wall = std::chrono::seconds(config.compile_seconds)},
       tmp_bytes_(kWorkerTmpBytes),
       compiles_per_worker_(config.compiles_per_worker),
-      cache_(static_cast<std::size_t>(config.compile_cache_entries), config.compile_cache_directory) {}
+      cache_(static_cast<std::size_t>(config.compile_cache_entries),
+             config.compile_cache_directory) {}
 
 Result<CompilerPool> CompilerPool::make(const CaptureConfig& config) {
   CompilerPool pool(config);
@@ -51,7 +52,8 @@ void CompilerPool::submit(CompileJob job) {
   job.done({.result = CandidateFailure{
                 .stage = Stage::captured,
                 .error = {.error_class = "compile_error",
-                          .message = fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes)}}});
+                          .message = fmt::format("the kernel's IR is larger than {} bytes",
+                                                 kMaxIrBytes)}}});
 }
 
 bool CompilerPool::cancel(std::uint64_t id) {
@@ -111,8 +113,10 @@ Status CompilerPool::advance(Zygote& zygote, std::string_view compiler_version) 
 Status CompilerPool::start_worker(Worker& worker, Zygote& zygote) {
   GuestLimits limits = limits_;
   limits.wall = kGreetTime;
-  TRY_ASSIGN(worker.guest,
-             Guest::fork(zygote, {.role = "compile", .uid = worker.uid.value(), .tmp_bytes = tmp_bytes_}, limits));
+  TRY_ASSIGN(
+      worker.guest,
+      Guest::fork(zygote, {.role = "compile", .uid = worker.uid.value(), .tmp_bytes = tmp_bytes_},
+                  limits));
   worker.phase = Phase::greeting;
   worker.served = 0;
   return ok();
@@ -184,7 +188,8 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
     give_results(std::move(work),
                  CandidateFailure{.stage = Stage::captured,
                                   .error = {.error_class = "compile_error",
-                                            .message = "the compiler's answer is no kernel: " + kernel.error().message}},
+                                            .message = "the compiler's answer is no kernel: " +
+                                                       kernel.error().message}},
                  compile_ms);
 }
 
@@ -196,12 +201,15 @@ void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
     queue_.push_front(std::move(work));
     return;
   }
-  CandidateFailure failure{.stage = Stage::captured, .error = error_of_end(end, worker.guest->status(), limits_)};
+  CandidateFailure failure{.stage = Stage::captured,
+                           .error = error_of_end(end, worker.guest->status(), limits_)};
   const bool slow = failure.error.error_class == "timeout";
   failure.error.message = "the compiler " + failure.error.message;
   failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
   for (CompileJob& job : work.jobs)
-    job.done({.result = failure, .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
+    job.done(
+        {.result = failure,
+         .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
 }
 
 void CompilerPool::retire(Worker& worker, Zygote& zygote) {
@@ -215,12 +223,14 @@ void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, dou
   const bool failed = std::holds_alternative<CandidateFailure>(entry);
   for (std::size_t i = 0; i < work.jobs.size(); ++i) {
     CompileJob& job = work.jobs[i];
-    // An error names lines, which differ where only the locations do: that one is compiled for itself.
+    // An error names lines, which differ where only the locations do: that one is compiled for
+    // itself.
     if (failed && i > 0 && job.request.ttir != work.jobs.front().request.ttir) {
       unsorted_.push_back(std::move(job));
       continue;
     }
-    CompileOutcome outcome{.stage_ms = {{"queue", work.queued_ms}, {"compile", compile_ms}}, .from_cache = i > 0};
+    CompileOutcome outcome{.stage_ms = {{"queue", work.queued_ms}, {"compile", compile_ms}},
+                           .from_cache = i > 0};
     std::visit([&](const auto& result) { outcome.result = result; }, entry);
     const auto done = std::move(job.done);
     done(std::move(outcome));
@@ -258,12 +268,14 @@ void CompilerPool::fail_all(const Error& why) {
   for (Work& work : queue_)
     for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
   queue_.clear();
-  for (CompileJob& job : std::exchange(unsorted_, {})) job.done({.result = InfrastructureFault{why.message}});
+  for (CompileJob& job : std::exchange(unsorted_, {}))
+    job.done({.result = InfrastructureFault{why.message}});
 }
 
 bool CompilerPool::idle() const {
   return unsorted_.empty() && queue_.empty() &&
-         std::all_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return !worker.work; });
+         std::all_of(workers_.begin(), workers_.end(),
+                     [](const Worker& worker) { return !worker.work; });
 }
 
 void CompilerPool::add_polls(std::vector<pollfd>& polls) const {
@@ -275,7 +287,8 @@ TimePoint CompilerPool::next_deadline() const {
   TimePoint next = TimePoint::max();
   for (const Worker& worker : workers_) {
     if (!worker.guest) continue;
-    next = std::min(next, worker.phase == Phase::over ? worker.reaped_by.at() : worker.guest->deadline().at());
+    next = std::min(
+        next, worker.phase == Phase::over ? worker.reaped_by.at() : worker.guest->deadline().at());
   }
   return next;
 }

@@ -1,6 +1,7 @@
-// CompilerPool: compilations, in long-lived jailed workers forked from the zygote. Equal kernels compile once, also when
-// they are asked for at the same time. A worker that crashes or hangs is replaced; the kernel that did it gets a second,
-// fresh worker before the failure counts as its own. Lives on the capture loop's thread, like GuestPool.
+// CompilerPool: compilations, in long-lived jailed workers forked from the zygote. Equal kernels
+// compile once, also when they are asked for at the same time. A worker that crashes or hangs is
+// replaced; the kernel that did it gets a second, fresh worker before the failure counts as its
+// own. Lives on the capture loop's thread, like GuestPool.
 #pragma once
 
 #include <deque>

@@ -29,7 +29,8 @@ Result<std::unique_ptr<Guest>> Guest::fork(Zygote& zygote, const ForkOrder& orde
   guest->comms_ = std::move(comms.ours);
   guest->out_.fd = std::move(out.read);
   guest->err_.fd = std::move(err.read);
-  guest->id_ = zygote.fork(order, std::move(comms.theirs), std::move(out.write), std::move(err.write));
+  guest->id_ =
+      zygote.fork(order, std::move(comms.theirs), std::move(out.write), std::move(err.write));
   return guest;
 }
 
@@ -109,17 +110,20 @@ void Guest::add_polls(std::vector<pollfd>& polls) const {
 
 std::string Guest::output() const { return (out_.head + err_.head).substr(0, kKeptOutputBytes); }
 
-VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status, const GuestLimits& limits) {
+VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
+                          const GuestLimits& limits) {
   const double seconds = std::chrono::duration<double>(limits.wall).count();
   switch (end) {
     case GuestEnd::timed_out:
-      return {.error_class = "timeout", .message = fmt::format("did not finish within {} s", seconds)};
+      return {.error_class = "timeout",
+              .message = fmt::format("did not finish within {} s", seconds)};
     case GuestEnd::output_flood:
       return {.error_class = "output_flood",
               .message = fmt::format("printed more than {} KiB", limits.output_bytes >> 10)};
     case GuestEnd::false_frame:
       return {.error_class = "bad_reply",
-              .message = fmt::format("handed over no valid plan of at most {} MiB", limits.frame_bytes >> 20)};
+              .message = fmt::format("handed over no valid plan of at most {} MiB",
+                                     limits.frame_bytes >> 20)};
     case GuestEnd::running:
     case GuestEnd::ended:
       break;
@@ -131,7 +135,8 @@ VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status, const 
   if (status->code == SIGXCPU)
     return {.error_class = "timeout", .message = "used up its processor time"};
   if (status->code == SIGKILL)
-    return {.error_class = "killed", .message = "was killed by the system, as a rule for want of memory"};
+    return {.error_class = "killed",
+            .message = "was killed by the system, as a rule for want of memory"};
   return {.error_class = "crashed", .message = fmt::format("was {}", describe(*status))};
 }
 

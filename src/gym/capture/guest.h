@@ -1,6 +1,7 @@
-// Guest: our end of one forked and jailed process: the frames it sends, what it prints, when its time is over, and how it
-// ended. All of it is hostile: frames and output are capped, and what became of the guest is established here and by
-// the zygote, never by the guest. Owned by a pool on the capture loop's thread; never blocks.
+// Guest: our end of one forked and jailed process: the frames it sends, what it prints, when its
+// time is over, and how it ended. All of it is hostile: frames and output are capped, and what
+// became of the guest is established here and by the zygote, never by the guest. Owned by a pool on
+// the capture loop's thread; never blocks.
 #pragma once
 
 #include <poll.h>
@@ -28,10 +29,10 @@ struct GuestLimits {
 // What is known about a guest that gives no (further) valid frame.
 enum class GuestEnd {
   running,
-  timed_out,      // still runs: to be killed
-  output_flood,   // likewise
-  false_frame,    // likewise
-  ended,          // the process is gone; its status says how
+  timed_out,     // still runs: to be killed
+  output_flood,  // likewise
+  false_frame,   // likewise
+  ended,         // the process is gone; its status says how
 };
 
 class Guest {
@@ -83,6 +84,7 @@ class Guest {
 };
 
 // The verdict on a guest that ended without a valid reply. Never GuestEnd::running.
-VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status, const GuestLimits& limits);
+VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
+                          const GuestLimits& limits);
 
 }  // namespace tritonsmith::gym

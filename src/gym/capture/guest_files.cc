@@ -13,7 +13,8 @@ constexpr std::string_view kJailLibrary = "libtritonsmith_jail.so";
 
 // Others may pass through but not list: a slot's user must reach the files below.
 Status open_to_others(const std::filesystem::path& path, mode_t mode) {
-  if (::chmod(path.c_str(), mode) != 0) return fail_errno(fmt::format("cannot open {}", path.string()));
+  if (::chmod(path.c_str(), mode) != 0)
+    return fail_errno(fmt::format("cannot open {}", path.string()));
   return ok();
 }
 
@@ -23,7 +24,8 @@ Result<GuestFiles> GuestFiles::write() {
   TRY_ASSIGN(TempDir root, TempDir::make("tritonsmith-guest"));
   GuestFiles files(std::move(root));
   const auto package = files.package_root() / kPackage;
-  for (const auto& folder : {package, files.staging(), files.folders()}) TRY(make_directories(folder));
+  for (const auto& folder : {package, files.staging(), files.folders()})
+    TRY(make_directories(folder));
   TRY(open_to_others(files.root_.path(), 0711));
   TRY(open_to_others(files.folders(), 0711));
   for (const EmbeddedFile& file : embedded_guest_files()) {
@@ -38,6 +40,8 @@ GuestFiles::~GuestFiles() {
   if (!root_.path().empty()) remove_private_folder(folders().string());
 }
 
-std::filesystem::path GuestFiles::jail_library() const { return package_root() / kPackage / kJailLibrary; }
+std::filesystem::path GuestFiles::jail_library() const {
+  return package_root() / kPackage / kJailLibrary;
+}
 
 }  // namespace tritonsmith::gym

@@ -1,5 +1,5 @@
-// GuestFiles: the Python and the jail library that guests run, carried within our own binary and written at start into a
-// private folder, which dies with this object. One binary suffices.
+// GuestFiles: the Python and the jail library that guests run, carried within our own binary and
+// written at start into a private folder, which dies with this object. One binary suffices.
 #pragma once
 
 #include <filesystem>

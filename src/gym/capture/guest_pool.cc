@@ -25,7 +25,8 @@ std::string request_text(const CaptureRequest& request) {
 
 Status check_values(const CaptureRequest& request) {
   for (const auto* text : {&request.init_args_json, &request.inputs_json, &request.tensors_json})
-    if (!text->empty() && !Json::accept(*text)) return fail("the values of a capture request are no JSON");
+    if (!text->empty() && !Json::accept(*text))
+      return fail("the values of a capture request are no JSON");
   return ok();
 }
 
@@ -42,8 +43,10 @@ CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
                                      .line = static_cast<int>(reader.integer("line", 0))}};
   failure.stage = std::min(failure.stage, highest);
   if (!outer.status() || !reader.status() || failure.error.error_class.empty())
-    failure.error = {.error_class = "bad_reply", .message = "replied with something that is no reply"};
-  for (std::string* text : {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
+    failure.error = {.error_class = "bad_reply",
+                     .message = "replied with something that is no reply"};
+  for (std::string* text :
+       {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
     if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
   return failure;
 }
@@ -64,7 +67,8 @@ Result<GuestPool> GuestPool::make(const CaptureConfig& config) {
 }
 
 bool GuestPool::cancel(GuestId id, Zygote* zygote) {
-  const auto waiting = std::find_if(queue_.begin(), queue_.end(), [&](const auto& job) { return job.id == id; });
+  const auto waiting =
+      std::find_if(queue_.begin(), queue_.end(), [&](const auto& job) { return job.id == id; });
   if (waiting != queue_.end()) {
     queue_.erase(waiting);
     return true;
@@ -102,8 +106,8 @@ Status GuestPool::launch(Slot& slot, Zygote& zygote) {
   }
   slot.outcome = {};
   slot.outcome.stage_ms = {{"queue", milliseconds_since(job.submitted)}};
-  auto guest = Guest::fork(zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_},
-                           limits_);
+  auto guest = Guest::fork(
+      zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_}, limits_);
   if (!guest) {
     const Error why = guest.error();
     give_back(std::move(job), why);
@@ -126,9 +130,9 @@ void GuestPool::hear(Slot& slot, Zygote& zygote) {
       const GuestEnd end = slot.guest->end();
       if (end == GuestEnd::running) return;
       if (slot.phase == Phase::greeting)  // no line of the candidate has run yet
-        slot.outcome.result = InfrastructureFault{
-            fmt::format("a guest {} before its jail was closed: {}",
-                        error_of_end(end, slot.guest->status(), limits_).message, slot.guest->output())};
+        slot.outcome.result = InfrastructureFault{fmt::format(
+            "a guest {} before its jail was closed: {}",
+            error_of_end(end, slot.guest->status(), limits_).message, slot.guest->output())};
       else
         slot.outcome.result = CandidateFailure{
             .stage = Stage::inspected, .error = error_of_end(end, slot.guest->status(), limits_)};
@@ -155,8 +159,9 @@ bool GuestPool::take_frame(Slot& slot, Zygote& zygote, std::string frame) {
   }
   const auto json = parse_json(frame);
   if (!json || !json->is_object()) {
-    slot.outcome.result = CandidateFailure{
-        .stage = Stage::inspected, .error = error_of_end(GuestEnd::false_frame, std::nullopt, limits_)};
+    slot.outcome.result =
+        CandidateFailure{.stage = Stage::inspected,
+                         .error = error_of_end(GuestEnd::false_frame, std::nullopt, limits_)};
     return false;
   }
   return slot.phase == Phase::greeting ? greet(slot, *json, zygote) : take_header(slot, *json);
@@ -166,8 +171,8 @@ bool GuestPool::greet(Slot& slot, const Json& hello, const Zygote& zygote) {
   JsonReader reader(hello);
   const std::string refused = reader.string("refused", "");
   if (!refused.empty()) {
-    slot.outcome.result = InfrastructureFault{
-        fmt::format("the jail's layer {}, which required_layers demands, does not hold here", refused)};
+    slot.outcome.result = InfrastructureFault{fmt::format(
+        "the jail's layer {}, which required_layers demands, does not hold here", refused)};
     return false;
   }
   slot.outcome.jail_layers = zygote.layers();
@@ -229,9 +234,8 @@ void GuestPool::fail_all(const Error& why) {
 }
 
 bool GuestPool::idle() const {
-  return queue_.empty() && std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-           return slot.phase == Phase::free;
-         });
+  return queue_.empty() && std::all_of(slots_.begin(), slots_.end(),
+                                       [](const Slot& slot) { return slot.phase == Phase::free; });
 }
 
 void GuestPool::add_polls(std::vector<pollfd>& polls) const {
@@ -243,7 +247,8 @@ TimePoint GuestPool::next_deadline() const {
   TimePoint next = TimePoint::max();
   for (const Slot& slot : slots_) {
     if (!slot.guest) continue;
-    next = std::min(next, slot.phase == Phase::over ? slot.reaped_by.at() : slot.guest->deadline().at());
+    next = std::min(next,
+                    slot.phase == Phase::over ? slot.reaped_by.at() : slot.guest->deadline().at());
   }
   return next;
 }

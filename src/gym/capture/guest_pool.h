@@ -1,6 +1,7 @@
-// GuestPool: captures, each in a guest of its own, at most one guest a slot. A job waits for a slot, is forked, says what
-// jail it is in, gets its request, replies, and its guest is killed and reaped before the slot serves again. Lives on
-// the capture loop's thread; advance() does what can be done without waiting.
+// GuestPool: captures, each in a guest of its own, at most one guest a slot. A job waits for a
+// slot, is forked, says what jail it is in, gets its request, replies, and its guest is killed and
+// reaped before the slot serves again. Lives on the capture loop's thread; advance() does what can
+// be done without waiting.
 #pragma once
 
 #include <deque>
@@ -25,7 +26,8 @@ class GuestPool {
 
   void submit(CaptureJob job) { queue_.push_back(std::move(job)); }
   bool cancel(GuestId id, Zygote* zygote);
-  // Starts guests where slots are free, hears those that run, gives results. Fails when the zygote does not do as told.
+  // Starts guests where slots are free, hears those that run, gives results. Fails when the zygote
+  // does not do as told.
   Status advance(Zygote& zygote);
   // True when the guest is one of ours.
   bool exited(const GuestExited& exited);

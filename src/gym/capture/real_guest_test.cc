@@ -1,5 +1,5 @@
-// The real guests: torch, Triton and the project's own capture and compiler, in the jail. One zygote for all (it takes
-// seconds to get warm).
+// The real guests: torch, Triton and the project's own capture and compiler, in the jail. One
+// zygote for all (it takes seconds to get warm).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,8 @@ class RealGuests : public ::testing::Test {
   static void TearDownTestSuite() { pool_.reset(); }
 
   static Json task_plan() {
-    const auto outcome = pool_->capture_now({.role = CaptureRole::task, .source = kTask, .path = "task.py"});
+    const auto outcome =
+        pool_->capture_now({.role = CaptureRole::task, .source = kTask, .path = "task.py"});
     EXPECT_THAT(told(outcome), StartsWith("plan "));
     return Json::parse(std::get<CapturedPlan>(outcome.result).json);
   }
@@ -71,13 +72,15 @@ TEST_F(RealGuests, ACandidateBecomesAPlanAndItsKernelACubin) {
   const auto compiled = pool_->compile_now({.ttir = plan["kernels"][0]["ttir"]});
   const auto* kernel = std::get_if<CompiledKernel>(&compiled.result);
   ASSERT_NE(kernel, nullptr);
-  EXPECT_THAT(kernel->cubin, StartsWith("\x7f" "ELF"));
+  EXPECT_THAT(kernel->cubin, StartsWith("\x7f"
+                                        "ELF"));
   EXPECT_EQ(kernel->name, "relu_kernel");
   EXPECT_GT(kernel->registers, 0);
 }
 
 TEST_F(RealGuests, ACandidateThatRaisesIsTyped) {
-  EXPECT_THAT(told(capture("import torch\nclass ModelNew(torch.nn.Module):\n  def forward(self, x): return x.no_such()")),
+  EXPECT_THAT(told(capture("import torch\nclass ModelNew(torch.nn.Module):\n  def forward(self, "
+                           "x): return x.no_such()")),
               HasSubstr("no_such"));
   EXPECT_THAT(told(capture("def broken(:")), StartsWith("failure syntax_error"));
   EXPECT_THAT(told(capture("import os; os._exit(0)")), StartsWith("failure exited"));

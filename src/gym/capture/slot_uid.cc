@@ -28,7 +28,8 @@ Result<SlotUid> SlotUid::take() {
     if (::bind(lease.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0)
       return SlotUid(uid, std::move(lease));
   }
-  return fail("all user ids from {} to {} are in use by slots; end another tritonsmith", kFirst, kLast);
+  return fail("all user ids from {} to {} are in use by slots; end another tritonsmith", kFirst,
+              kLast);
 }
 
 }  // namespace tritonsmith::gym

@@ -14,7 +14,8 @@ constexpr std::size_t kLastWordsBytes = 2048;
 constexpr unsigned long kNamespaces =
     CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 constexpr const char* kBoot =
-    "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import zygote; zygote.main()";
+    "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import zygote; "
+    "zygote.main()";
 
 std::vector<std::string> environment() {
   std::vector<std::string> list = {
@@ -58,7 +59,9 @@ Result<Zygote> Zygote::start(const ZygoteOptions& options, const GuestFiles& fil
 }
 
 Zygote::Zygote(Process process, Fd control, Fd complaints)
-    : process_(std::move(process)), control_(std::move(control)), complaints_(std::move(complaints)) {}
+    : process_(std::move(process)),
+      control_(std::move(control)),
+      complaints_(std::move(complaints)) {}
 
 GuestId Zygote::fork(const ForkOrder& order, Fd comms, Fd out, Fd err) {
   std::vector<Fd> fds;
@@ -88,7 +91,8 @@ Result<std::vector<ZygoteEvent>> Zygote::exchange() {
     events.push_back(std::move(understood));
   }
   if (!alive || !*alive || !written)
-    return tl::unexpected<Error>(dead(alive ? "it closed its control socket" : alive.error().error.message));
+    return tl::unexpected<Error>(
+        dead(alive ? "it closed its control socket" : alive.error().error.message));
   return events;
 }
 
@@ -100,8 +104,9 @@ Result<ZygoteEvent> Zygote::understand(const Json& event) {
     return tl::unexpected<Error>(dead(reader.string("why")));
   }
   if (kind == "exited") {
-    const GuestExited exited{.id = static_cast<GuestId>(reader.integer("id")),
-                             .status = exit_status_from_wait(static_cast<int>(reader.integer("status")))};
+    const GuestExited exited{
+        .id = static_cast<GuestId>(reader.integer("id")),
+        .status = exit_status_from_wait(static_cast<int>(reader.integer("status")))};
     TRY(reader.status());
     return exited;
   }
@@ -132,13 +137,15 @@ Error Zygote::dead(std::string_view why) const {
   std::string_view words = last_words_;
   while (words.ends_with('\n')) words.remove_suffix(1);
   words.remove_prefix(words.rfind('\n') + 1);  // npos + 1: all of it
-  return Error{words.empty() ? fmt::format("the zygote failed: {}", why)
-                             : fmt::format("the zygote failed: {}; its last words: {}", why, words)};
+  return Error{words.empty()
+                   ? fmt::format("the zygote failed: {}", why)
+                   : fmt::format("the zygote failed: {}; its last words: {}", why, words)};
 }
 
 void Zygote::add_polls(std::vector<pollfd>& polls) const {
   const short writing = writer_.empty() ? 0 : POLLOUT;
-  polls.push_back({.fd = control_.get(), .events = static_cast<short>(POLLIN | writing), .revents = 0});
+  polls.push_back(
+      {.fd = control_.get(), .events = static_cast<short>(POLLIN | writing), .revents = 0});
   polls.push_back({.fd = complaints_.get(), .events = POLLIN, .revents = 0});
 }
 

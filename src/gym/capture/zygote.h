@@ -1,7 +1,8 @@
-// Zygote: the C++ end of the warm Python process that forks guests (theory of operation: gym/guest/zygote.py). Starting it
-// takes seconds; it says when it is ready. It never blocks: orders wait in a buffer, events are read as they come. When
-// it fails, everything forked from it dies with it, and whoever owns it makes another.
-// Owned and called by the capture loop's thread, which must live as long (the child dies with the thread).
+// Zygote: the C++ end of the warm Python process that forks guests (theory of operation:
+// gym/guest/zygote.py). Starting it takes seconds; it says when it is ready. It never blocks:
+// orders wait in a buffer, events are read as they come. When it fails, everything forked from it
+// dies with it, and whoever owns it makes another. Owned and called by the capture loop's thread,
+// which must live as long (the child dies with the thread).
 #pragma once
 
 #include <poll.h>
@@ -58,7 +59,8 @@ class Zygote {
   GuestId fork(const ForkOrder& order, Fd comms, Fd out, Fd err);
   void kill(GuestId id);
 
-  // Sends what waits and reads what is there. An error means that it is dead or broken, and says why.
+  // Sends what waits and reads what is there. An error means that it is dead or broken, and says
+  // why.
   Result<std::vector<ZygoteEvent>> exchange();
   void add_polls(std::vector<pollfd>& polls) const;
 

@@ -34,7 +34,8 @@ int drop_groups() {
   return errno_of(::setgroups(0, nullptr));
 }
 
-// No program started later can get a capability back. Needs root, so it comes before the change of uid.
+// No program started later can get a capability back. Needs root, so it comes before the change of
+// uid.
 int drop_bounding_set() {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
@@ -88,7 +89,8 @@ int limit_resources(const JailProfile& profile) {
         limit(RLIMIT_FSIZE, profile.file_bytes, profile.file_bytes), limit(RLIMIT_CORE, 0, 0),
         // SIGXCPU at the limit, SIGKILL a second later for who ignores it.
         limit(RLIMIT_CPU, profile.cpu_seconds, profile.cpu_seconds + 1),
-        limit(RLIMIT_AS, memory, memory), limit(RLIMIT_MEMLOCK, 0, 0), limit(RLIMIT_MSGQUEUE, 0, 0)})
+        limit(RLIMIT_AS, memory, memory), limit(RLIMIT_MEMLOCK, 0, 0),
+        limit(RLIMIT_MSGQUEUE, 0, 0)})
     if (error != 0) return error;
   return 0;
 }

@@ -1,8 +1,9 @@
-// The jail: what a process does to itself before it runs code that we do not trust. enter_jail() gives up, in order and
-// for good, every right that capturing or compiling a kernel does not need; each layer reports whether it held, and
-// the profile says which ones must. Called once, by a freshly forked, single-threaded process; it cannot be undone.
-// docs/sandbox.md says what each layer is for. Nothing here depends on the rest of the program but the standard
-// library: the same code is built into libtritonsmith_jail.so, which the guest calls by ctypes.
+// The jail: what a process does to itself before it runs code that we do not trust. enter_jail()
+// gives up, in order and for good, every right that capturing or compiling a kernel does not need;
+// each layer reports whether it held, and the profile says which ones must. Called once, by a
+// freshly forked, single-threaded process; it cannot be undone. docs/sandbox.md says what each
+// layer is for. Nothing here depends on the rest of the program but the standard library: the same
+// code is built into libtritonsmith_jail.so, which the guest calls by ctypes.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,20 @@ enum class JailRole {
 
 struct JailProfile {
   JailRole role = JailRole::capture;
-  // The slot's own user, so that limits count for it alone and no guest reaches another's processes.
-  // 0 keeps the present one (where we are not root), and "uid" is then not held.
+  // The slot's own user, so that limits count for it alone and no guest reaches another's
+  // processes. 0 keeps the present one (where we are not root), and "uid" is then not held.
   unsigned uid = 0;
   std::vector<std::string> readable;    // files and trees; what does not exist is passed over
   std::vector<std::string> writable;    // the private temporary folder, /dev/null
   std::vector<std::string> executable;  // programs and their loader
   std::vector<int> keep_fds;            // besides 0, 1 and 2
-  int parent_pid = 0;                   // end at once if the parent is another by now; 0: do not look
-  std::uint64_t processes = 64;         // threads included, of this uid
+  int parent_pid = 0;            // end at once if the parent is another by now; 0: do not look
+  std::uint64_t processes = 64;  // threads included, of this uid
   std::uint64_t open_files = 256;
   std::uint64_t file_bytes = std::uint64_t{64} << 20;
   std::uint64_t cpu_seconds = 30;
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // address space beyond what is mapped already
+  std::uint64_t memory_bytes = std::uint64_t{4}
+                               << 30;  // address space beyond what is mapped already
   std::vector<std::string> required = {"rlimits", "fds", "no_new_privs", "seccomp"};
 };
 
@@ -51,7 +53,8 @@ struct JailReport {
 // On a refusal the process is half jailed and must end.
 JailReport enter_jail(const JailProfile& profile);
 
-// Which layers hold on this machine: a child enters a jail and tells. For `doctor`, from a single-threaded moment.
+// Which layers hold on this machine: a child enters a jail and tells. For `doctor`, from a
+// single-threaded moment.
 JailReport probe_jail_layers();
 
 }  // namespace tritonsmith::gym

@@ -17,7 +17,8 @@
 namespace tritonsmith::gym {
 namespace {
 
-// The wait status of a child that enters the jail and then does `what`; its exit code is what that returns.
+// The wait status of a child that enters the jail and then does `what`; its exit code is what that
+// returns.
 int in_jail(JailProfile profile, const std::function<int()>& what) {
   if (::geteuid() == 0) profile.uid = 57998;
   const pid_t child = ::fork();
@@ -29,7 +30,8 @@ int in_jail(JailProfile profile, const std::function<int()>& what) {
 
 std::map<std::string, bool> held_layers() {
   std::map<std::string, bool> held;
-  for (const auto& layer : probe_jail_layers().layers) held[layer.name.substr(0, layer.name.find('='))] = layer.held;
+  for (const auto& layer : probe_jail_layers().layers)
+    held[layer.name.substr(0, layer.name.find('='))] = layer.held;
   return held;
 }
 
@@ -39,33 +41,43 @@ TEST(Jail, ProbeNamesEveryLayerInTheOrderOfEntry) {
     names.push_back(layer.name.substr(0, layer.name.find('=')));
     EXPECT_EQ(layer.held, layer.why.empty()) << layer.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"session", "bounding_set", "groups", "uid", "capabilities", "parent_death",
-                                             "rlimits", "dumpable", "no_new_privs", "landlock", "fds", "seccomp"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"session", "bounding_set", "groups", "uid",
+                                             "capabilities", "parent_death", "rlimits", "dumpable",
+                                             "no_new_privs", "landlock", "fds", "seccomp"}));
 }
 
 TEST(Jail, TheLayersThatNeedNoPrivilegeHoldEverywhere) {
   auto held = held_layers();
-  for (const char* name : {"session", "capabilities", "parent_death", "rlimits", "dumpable", "no_new_privs", "fds", "seccomp"})
+  for (const char* name : {"session", "capabilities", "parent_death", "rlimits", "dumpable",
+                           "no_new_privs", "fds", "seccomp"})
     EXPECT_TRUE(held[name]) << name;
 }
 
 TEST(Jail, ReachesOnlyTheFilesItNames) {
   if (!held_layers()["landlock"]) GTEST_SKIP() << "no Landlock here";
   const JailProfile profile{.readable = {"/usr/include"}, .writable = {"/dev/null"}};
-  EXPECT_EQ(in_jail(profile, [] {
-              const bool read = ::open("/usr/include/stdio.h", O_RDONLY) >= 0;
-              const bool write = ::open("/dev/null", O_WRONLY) >= 0;
-              const bool other = ::open("/etc/hostname", O_RDONLY) >= 0;
-              const bool made = ::open("/tmp/tritonsmith-made", O_CREAT | O_WRONLY, 0600) >= 0;
-              return read && write && !other && !made ? 0 : 1;
-            }), 0);
+  EXPECT_EQ(in_jail(profile,
+                    [] {
+                      const bool read = ::open("/usr/include/stdio.h", O_RDONLY) >= 0;
+                      const bool write = ::open("/dev/null", O_WRONLY) >= 0;
+                      const bool other = ::open("/etc/hostname", O_RDONLY) >= 0;
+                      const bool made =
+                          ::open("/tmp/tritonsmith-made", O_CREAT | O_WRONLY, 0600) >= 0;
+                      return read && write && !other && !made ? 0 : 1;
+                    }),
+            0);
 }
 
 TEST(Jail, KeepsOnlyTheDescriptorsItNames) {
   const int kept = ::open("/dev/null", O_RDONLY), lost = ::open("/dev/null", O_RDONLY);
-  EXPECT_EQ(in_jail({.keep_fds = {kept}}, [&] {
-              return ::fcntl(kept, F_GETFD) >= 0 && ::fcntl(lost, F_GETFD) < 0 && ::fcntl(1, F_GETFD) >= 0 ? 0 : 1;
-            }), 0);
+  EXPECT_EQ(in_jail({.keep_fds = {kept}},
+                    [&] {
+                      return ::fcntl(kept, F_GETFD) >= 0 && ::fcntl(lost, F_GETFD) < 0 &&
+                                     ::fcntl(1, F_GETFD) >= 0
+                                 ? 0
+                                 : 1;
+                    }),
+            0);
   ::close(kept);
   ::close(lost);
 }
@@ -88,8 +100,16 @@ TEST(Jail, AWorkerStartsOnlyTheProgramsItNames) {
     return 7;
   };
   const std::string loader = std::filesystem::canonical("/lib64/ld-linux-x86-64.so.2");
-  EXPECT_EQ(in_jail({.role = JailRole::compile, .readable = trees, .executable = {"/usr/bin/true", loader}}, start), 0);
-  EXPECT_EQ(in_jail({.role = JailRole::compile, .readable = trees, .executable = {"/usr/bin/false", loader}}, start), 7);
+  EXPECT_EQ(
+      in_jail(
+          {.role = JailRole::compile, .readable = trees, .executable = {"/usr/bin/true", loader}},
+          start),
+      0);
+  EXPECT_EQ(
+      in_jail(
+          {.role = JailRole::compile, .readable = trees, .executable = {"/usr/bin/false", loader}},
+          start),
+      7);
 }
 
 TEST(Jail, ALayerThatIsRequiredAndMissingRefuses) {

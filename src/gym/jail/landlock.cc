@@ -17,10 +17,10 @@ using Rights = unsigned long long;
 struct RulesetAttributes {
   Rights handled_access_fs, handled_access_net, scoped;
 };
-constexpr Rights kTruncate = 1ULL << 14;                  // ABI 3
-constexpr Rights kIoctlDevice = 1ULL << 15;               // ABI 5
-constexpr Rights kTcpBindAndConnect = 0b11;               // ABI 4
-constexpr Rights kAbstractUnixSocketsAndSignals = 0b11;   // ABI 6
+constexpr Rights kTruncate = 1ULL << 14;                 // ABI 3
+constexpr Rights kIoctlDevice = 1ULL << 15;              // ABI 5
+constexpr Rights kTcpBindAndConnect = 0b11;              // ABI 4
+constexpr Rights kAbstractUnixSocketsAndSignals = 0b11;  // ABI 6
 
 constexpr Rights kRead = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr Rights kWrite = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -46,7 +46,8 @@ std::size_t size_known_to(int abi) {
 
 }  // namespace
 
-Landlock::Landlock(const std::vector<std::string>& readable, const std::vector<std::string>& writable,
+Landlock::Landlock(const std::vector<std::string>& readable,
+                   const std::vector<std::string>& writable,
                    const std::vector<std::string>& executable) {
   abi_ = static_cast<int>(
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
@@ -58,8 +59,8 @@ Landlock::Landlock(const std::vector<std::string>& readable, const std::vector<s
   const RulesetAttributes attributes{.handled_access_fs = known_to(abi_),
                                      .handled_access_net = kTcpBindAndConnect,
                                      .scoped = kAbstractUnixSocketsAndSignals};
-  ruleset_ = static_cast<int>(
-      ::syscall(SYS_landlock_create_ruleset, &attributes, size_known_to(abi_), 0));
+  ruleset_ =
+      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size_known_to(abi_), 0));
   if (ruleset_ < 0) {
     error_ = errno;
     return;

@@ -1,6 +1,7 @@
-// Landlock by its system calls (Debian 12's headers know only the first ABI): a process names the files it may still
-// reach and gives up all others, TCP, signals to processes outside and abstract Unix sockets. Needs no privilege.
-// The ruleset is made before the uid changes (a path may lead through folders that the slot's user cannot enter).
+// Landlock by its system calls (Debian 12's headers know only the first ABI): a process names the
+// files it may still reach and gives up all others, TCP, signals to processes outside and abstract
+// Unix sockets. Needs no privilege. The ruleset is made before the uid changes (a path may lead
+// through folders that the slot's user cannot enter).
 #pragma once
 
 #include <string>

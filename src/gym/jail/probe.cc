@@ -33,7 +33,8 @@ JailReport heard(const std::string& text) {
     const std::size_t end = text.find('\n', begin);
     const std::size_t tab = text.find('\t', begin);
     if (end == std::string::npos || tab > end) break;
-    JailLayer layer{.name = text.substr(begin, tab - begin), .why = text.substr(tab + 1, end - tab - 1)};
+    JailLayer layer{.name = text.substr(begin, tab - begin),
+                    .why = text.substr(tab + 1, end - tab - 1)};
     layer.held = layer.why.empty();
     report.layers.push_back(std::move(layer));
     begin = end + 1;

@@ -30,7 +30,8 @@ void make_read_only(const std::string& target) {
   attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
   if (::syscall(SYS_mount_setattr, AT_FDCWD, target.c_str(), AT_RECURSIVE, &attributes,
                 sizeof attributes) != 0)
-    ::mount(nullptr, target.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID, nullptr);
+    ::mount(nullptr, target.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID,
+            nullptr);
 }
 
 enum class Access { read_only, device };
@@ -44,7 +45,9 @@ std::string bind(const std::string& staging, const std::string& path, Access acc
   if (S_ISLNK(status.st_mode)) {
     char link[4096];
     const ssize_t size = ::readlink(path.c_str(), link, sizeof link - 1);
-    if (size > 0) ::symlinkat(std::string(link, static_cast<std::size_t>(size)).c_str(), AT_FDCWD, target.c_str());
+    if (size > 0)
+      ::symlinkat(std::string(link, static_cast<std::size_t>(size)).c_str(), AT_FDCWD,
+                  target.c_str());
     return "";
   }
   if (S_ISDIR(status.st_mode)) {
@@ -65,7 +68,8 @@ std::string bind_all(const RoomPlan& plan) {
   for (const auto& path : trees) {
     const auto covers = [&](const std::string& tree) { return within(path, tree); };
     if (std::any_of(bound.begin(), bound.end(), covers)) continue;
-    if (std::string error = bind(plan.staging, path, Access::read_only); !error.empty()) return error;
+    if (std::string error = bind(plan.staging, path, Access::read_only); !error.empty())
+      return error;
     bound.push_back(path);
   }
   for (const auto& path : plan.devices)
@@ -73,7 +77,8 @@ std::string bind_all(const RoomPlan& plan) {
   return "";
 }
 
-// One that shows this PID namespace's processes, and to a guest only its own; else the one there is.
+// One that shows this PID namespace's processes, and to a guest only its own; else the one there
+// is.
 void mount_proc(const std::string& target) {
   ::mkdir(target.c_str(), 0555);
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -96,7 +101,8 @@ bool is_directory_at(int folder, const char* name) {
   return ::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Moves the folders within `name` up to `top`, deletes its files, then itself: no recursion, so depth does not matter.
+// Moves the folders within `name` up to `top`, deletes its files, then itself: no recursion, so
+// depth does not matter.
 void flatten(int top, const std::string& name, std::uint64_t& counter) {
   const int fd = ::openat(top, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return;
@@ -144,7 +150,8 @@ std::string make_private_folder(const std::string& path, unsigned uid, std::uint
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return because("cannot make " + path);
   const std::string options = "mode=700,nr_inodes=4096,size=" + std::to_string(bytes);
   ::mount("tritonsmith", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options.c_str());
-  if (uid != 0 && ::chown(path.c_str(), uid, uid) != 0) return because("cannot give " + path + " away");
+  if (uid != 0 && ::chown(path.c_str(), uid, uid) != 0)
+    return because("cannot give " + path + " away");
   return "";
 }
 

@@ -1,8 +1,9 @@
-// Room: the small world in which the zygote and all its guests live: a root of its own that holds, read-only, what
-// Python needs and nothing else; a /proc that shows only its own processes; a /tmp in memory. Whoever calls must be
-// alone in a mount namespace (the zygote is started in one). It also gives the slot's user a way to an environment
-// that lies below a folder it may not enter, such as /root. Where mounts are not permitted there is no room, and the
-// jail's other layers must do.
+// Room: the small world in which the zygote and all its guests live: a root of its own that holds,
+// read-only, what Python needs and nothing else; a /proc that shows only its own processes; a /tmp
+// in memory. Whoever calls must be alone in a mount namespace (the zygote is started in one). It
+// also gives the slot's user a way to an environment that lies below a folder it may not enter,
+// such as /root. Where mounts are not permitted there is no room, and the jail's other layers must
+// do.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ struct RoomPlan {
 // Empty when we live in the room, else why not (and the old root is still there).
 std::string enter_room(const RoomPlan& plan);
 
-// A private folder for one guest: a file system in memory with bounds on bytes and files where mounts are permitted,
-// else a plain folder. Empty, or why not.
+// A private folder for one guest: a file system in memory with bounds on bytes and files where
+// mounts are permitted, else a plain folder. Empty, or why not.
 std::string make_private_folder(const std::string& path, unsigned uid, std::uint64_t bytes);
 // Removes it with all it holds, however deep and hostile.
 void remove_private_folder(const std::string& path);

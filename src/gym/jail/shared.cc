@@ -1,5 +1,5 @@
-// The C face of the jail for Python's ctypes. JSON goes in (from our own C++ side) and comes out; the functions return 0
-// when all is well, and the answer's "why" says so when not.
+// The C face of the jail for Python's ctypes. JSON goes in (from our own C++ side) and comes out;
+// the functions return 0 when all is well, and the answer's "why" says so when not.
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -41,13 +41,15 @@ int answer(const Json& json, char* out, std::size_t out_bytes) {
 
 #define TRITONSMITH_EXPORT extern "C" __attribute__((visibility("default")))
 
-TRITONSMITH_EXPORT int tritonsmith_enter_jail(const char* profile, char* out, std::size_t out_bytes) {
+TRITONSMITH_EXPORT int tritonsmith_enter_jail(const char* profile, char* out,
+                                              std::size_t out_bytes) {
   using namespace tritonsmith::gym;
   const JailReport report = enter_jail(profile_from(Json::parse(profile)));
   Json missing = Json::object();
   for (const auto& layer : report.layers)
     if (!layer.held) missing[layer.name] = layer.why;
-  return answer({{"held", report.held()}, {"missing", missing}, {"why", report.refusal}}, out, out_bytes);
+  return answer({{"held", report.held()}, {"missing", missing}, {"why", report.refusal}}, out,
+                out_bytes);
 }
 
 TRITONSMITH_EXPORT int tritonsmith_enter_room(const char* plan, char* out, std::size_t out_bytes) {

@@ -14,7 +14,8 @@ namespace {
 
 // Newer names may be unknown to the installed libseccomp: those are passed over.
 constexpr const char* kRefused[] = {
-    // Other machines, other processes by sockets or shared memory. (What is open already still works.)
+    // Other machines, other processes by sockets or shared memory. (What is open already still
+    // works.)
     "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "shmget", "shmat",
     "msgget", "semget", "mq_open", "memfd_create", "memfd_secret",
     // Other processes directly.
@@ -22,9 +23,9 @@ constexpr const char* kRefused[] = {
     "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kcmp", "tkill", "rt_sigqueueinfo",
     "rt_tgsigqueueinfo", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
     // Large or new surfaces of the kernel.
-    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register",
-    "keyctl", "add_key", "request_key", "personality", "modify_ldt", "lookup_dcookie", "uselib",
-    "fanotify_init", "vmsplice", "remap_file_pages",
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
+    "io_uring_register", "keyctl", "add_key", "request_key", "personality", "modify_ldt",
+    "lookup_dcookie", "uselib", "fanotify_init", "vmsplice", "remap_file_pages",
     // The file system's shape.
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen",
     "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns", "open_by_handle_at",
@@ -38,12 +39,12 @@ constexpr const char* kNewProcesses[] = {"fork", "vfork", "execve", "execveat"};
 
 constexpr std::uint32_t kRefusal = SCMP_ACT_ERRNO(EPERM);
 
-void refuse(scmp_filter_ctx context, const char* name, std::initializer_list<scmp_arg_cmp> arguments,
-            int& error) {
+void refuse(scmp_filter_ctx context, const char* name,
+            std::initializer_list<scmp_arg_cmp> arguments, int& error) {
   const int number = ::seccomp_syscall_resolve_name(name);
   if (number == __NR_SCMP_ERROR) return;
-  const int result = ::seccomp_rule_add_array(context, kRefusal, number,
-                                              static_cast<unsigned>(arguments.size()), arguments.begin());
+  const int result = ::seccomp_rule_add_array(
+      context, kRefusal, number, static_cast<unsigned>(arguments.size()), arguments.begin());
   // -EINVAL and -EDOM: no such call on this architecture.
   if (result < 0 && result != -EINVAL && result != -EDOM) error = -result;
 }
@@ -81,8 +82,8 @@ void SyscallFilter::refuse_processes() {
 }
 
 void SyscallFilter::refuse_namespaces_of_clone() {
-  for (const unsigned long flag : {CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS,
-                                   CLONE_NEWUSER, CLONE_NEWCGROUP})
+  for (const unsigned long flag : {CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+                                   CLONE_NEWUTS, CLONE_NEWUSER, CLONE_NEWCGROUP})
     refuse(context_, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)}, error_);
 }
 

@@ -1,6 +1,7 @@
-// SyscallFilter: which system calls a jailed process has lost (seccomp, a deny list by libseccomp). Refused calls fail
-// with EPERM, so that a candidate that tries one gets a Python exception with its line; clone3 fails with ENOSYS, so
-// that callers fall back to clone, whose flags a filter can see. Built before the jail closes, enforced as its last act.
+// SyscallFilter: which system calls a jailed process has lost (seccomp, a deny list by libseccomp).
+// Refused calls fail with EPERM, so that a candidate that tries one gets a Python exception with
+// its line; clone3 fails with ENOSYS, so that callers fall back to clone, whose flags a filter can
+// see. Built before the jail closes, enforced as its last act.
 #pragma once
 
 #include "gym/jail/jail.h"

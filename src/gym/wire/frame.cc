@@ -59,7 +59,8 @@ union Control {
 };
 
 void collect_fds(msghdr& message, std::vector<Fd>& fds) {
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
@@ -82,7 +83,8 @@ ssize_t receive(int socket, std::span<char> into, std::vector<Fd>* fds) {
     message.msg_controllen = sizeof control.bytes;
   }
   ssize_t got = 0;
-  while ((got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  while ((got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC)) < 0 &&
+         errno == EINTR) {
   }
   if (got >= 0 && fds != nullptr) collect_fds(message, *fds);
   return got < 0 && errno == ECONNRESET ? 0 : got;
@@ -127,7 +129,8 @@ FrameResult<void> read_exactly(int socket, std::span<char> into, Deadline deadli
 
 }  // namespace
 
-FrameResult<Frame> read_frame(int socket, Deadline deadline, std::size_t max_bytes, FrameFds accept) {
+FrameResult<Frame> read_frame(int socket, Deadline deadline, std::size_t max_bytes,
+                              FrameFds accept) {
   Frame frame;
   std::vector<Fd>* fds = accept == FrameFds::accepted ? &frame.fds : nullptr;
   char header[kHeaderBytes];
@@ -153,9 +156,10 @@ FrameResult<void> write_frame(int socket, std::string_view payload, Deadline dea
   std::string bytes(header.data(), header.size());
   bytes += payload;
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t sent =
-        send(socket, std::string_view(bytes).substr(done), done == 0 ? fds : std::span<const int>{});
-    if (sent < 0 && errno == EPIPE) return fault(FrameFault::end, "the other side closed the stream");
+    const ssize_t sent = send(socket, std::string_view(bytes).substr(done),
+                              done == 0 ? fds : std::span<const int>{});
+    if (sent < 0 && errno == EPIPE)
+      return fault(FrameFault::end, "the other side closed the stream");
     if (sent < 0 && !would_wait()) return system_fault("cannot write a frame");
     if (sent > 0) done += static_cast<std::size_t>(sent);
     if (done == bytes.size()) break;
@@ -211,7 +215,8 @@ FrameResult<bool> FrameWriter::write_some(int socket) {
     for (const Fd& fd : first.fds) fds.push_back(fd.get());
     const ssize_t sent = send(socket, std::string_view(first.bytes).substr(first.sent), fds);
     if (sent < 0 && would_wait()) return false;
-    if (sent < 0 && errno == EPIPE) return fault(FrameFault::end, "the other side closed the stream");
+    if (sent < 0 && errno == EPIPE)
+      return fault(FrameFault::end, "the other side closed the stream");
     if (sent < 0) return system_fault("cannot write a frame");
     first.fds.clear();
     first.sent += static_cast<std::size_t>(sent);

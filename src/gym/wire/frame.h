@@ -1,7 +1,8 @@
-// Frames: how the processes of the gym talk over Unix stream sockets: a 4-byte little-endian length, then that many
-// bytes (JSON by custom; this layer does not look). Whoever reads names the largest frame it will take, and treats
-// every byte as hostile: a false length, an end in mid-frame or silence is a typed fault, never a crash.
-// read_frame and write_frame wait until a deadline; FrameReader and FrameWriter serve a poll loop.
+// Frames: how the processes of the gym talk over Unix stream sockets: a 4-byte little-endian
+// length, then that many bytes (JSON by custom; this layer does not look). Whoever reads names the
+// largest frame it will take, and treats every byte as hostile: a false length, an end in mid-frame
+// or silence is a typed fault, never a crash. read_frame and write_frame wait until a deadline;
+// FrameReader and FrameWriter serve a poll loop.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ namespace tritonsmith::gym {
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxFrameFds = 8;
 
-// end: the other side closed between two frames. truncated: within one. too_large: the length exceeds the limit.
+// end: the other side closed between two frames. truncated: within one. too_large: the length
+// exceeds the limit.
 enum class FrameFault { end, truncated, too_large, timeout, system };
 
 struct FrameError {
@@ -48,7 +50,8 @@ class FrameReader {
  public:
   explicit FrameReader(std::size_t max_bytes = kMaxFrameBytes) : max_bytes_(max_bytes) {}
 
-  // Reads what is there without waiting, one buffer at most. False at the end of the stream between frames.
+  // Reads what is there without waiting, one buffer at most. False at the end of the stream between
+  // frames.
   FrameResult<bool> read_some(int socket);
   // The same from memory (tests, fuzzing).
   FrameResult<void> take(std::string_view bytes);

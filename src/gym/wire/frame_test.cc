@@ -65,10 +65,10 @@ TEST(Frame, CarriesDescriptorsOnlyWhereTheyAreAccepted) {
 }
 
 TEST(Frame, EndBetweenFramesIsNotTheSameAsWithinOne) {
-  for (const auto& [bytes, expected] :
-       {std::pair{std::string(), FrameFault::end}, {std::string("\x01"), FrameFault::truncated},
-        {std::string("\x05\0\0\0", 4), FrameFault::truncated},
-        {std::string("\x05\0\0\0ab", 6), FrameFault::truncated}}) {
+  for (const auto& [bytes, expected] : {std::pair{std::string(), FrameFault::end},
+                                        {std::string("\x01"), FrameFault::truncated},
+                                        {std::string("\x05\0\0\0", 4), FrameFault::truncated},
+                                        {std::string("\x05\0\0\0ab", 6), FrameFault::truncated}}) {
     auto pair = sockets();
     send_raw(pair.ours, bytes);
     pair.ours.reset();
@@ -132,7 +132,8 @@ TEST(FrameWriter, KeepsWhatTheSocketDoesNotTake) {
   EXPECT_TRUE(writer.empty());
 }
 
-RC_GTEST_PROP(FrameReader, FindsTheSameFramesHoweverTheBytesAreCut, (const std::vector<std::string>& payloads)) {
+RC_GTEST_PROP(FrameReader, FindsTheSameFramesHoweverTheBytesAreCut,
+              (const std::vector<std::string>& payloads)) {
   std::string bytes;
   for (const auto& payload : payloads) bytes += raw_frame(payload);
   FrameReader reader;

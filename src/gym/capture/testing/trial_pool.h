@@ -1,4 +1,5 @@
-// A CapturePool whose guests are trial_guest.py, so that tests run what they like within the real zygote and jail.
+// A CapturePool whose guests are trial_guest.py, so that tests run what they like within the real
+// zygote and jail.
 #pragma once
 
 #include <memory>
