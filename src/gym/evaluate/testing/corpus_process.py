@@ -67,6 +67,17 @@ def compile_case(case):
                 dtypes=[str(t.dtype) for t in tensors], tolerance=case.tolerance)
 
 
+def repair_interpreter():
+    """Triton 3.6's interpreter hands an array of one element to int(), which numpy has given up."""
+    from triton.runtime import interpreter
+    patch = interpreter._patch_lang_tensor
+
+    def patched(tensor, scope):
+        patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+    interpreter._patch_lang_tensor = patched
+
+
 def interpret_case(case):
     tensors = [a for a in case.arguments if isinstance(a, torch.Tensor)]
     if case.reference is not None:
@@ -82,6 +93,9 @@ def main():
     mode, folder, parts = sys.argv[1], sys.argv[2], sys.argv[3:]
     torch.set_num_threads(1)
     results = {}
+    if mode == "interpret":
+        repair_interpreter()
+        sys.stdout = open(os.devnull, "w")  # tl.device_print
     for case in collect.cases(folder):
         if parts and not any(part in case.name for part in parts):
             continue
