@@ -1,0 +1,159 @@
+#include "curriculum/tasks.h"
+
+#include <map>
+#include <set>
+
+#include "base/hash.h"
+#include "curriculum/split.h"
+
+namespace tritonsmith::curriculum {
+namespace {
+
+const std::set<Op>& basic_words() {
+  static const std::set<Op> words = {
+      Op::relu, Op::leaky_relu, Op::sigmoid, Op::tanh, Op::silu, Op::gelu, Op::softplus, Op::softsign,
+      Op::exp, Op::square, Op::abs, Op::neg, Op::sin, Op::cos, Op::sqrt_abs, Op::log1p_abs, Op::reciprocal,
+      Op::hardtanh, Op::erf, Op::add_constant, Op::mul_constant, Op::subtract_from, Op::add, Op::sub, Op::mul,
+      Op::maximum, Op::minimum, Op::squared_difference, Op::sum, Op::mean, Op::max, Op::min};
+  return words;
+}
+
+Status check_families(const std::vector<std::string>& families) {
+  if (families.empty()) return fail("must name at least one of {}", all_names<Family>());
+  for (const std::string& each : families) TRY(enum_from_name<Family>(each));
+  return ok();
+}
+
+std::string family_code(Family family) {
+  switch (family) {
+    case Family::elementwise: return "ew";
+    case Family::reduction: return "red";
+    case Family::softmax: return "sm";
+    case Family::norm: return "norm";
+    case Family::matmul: return "mm";
+  }
+  return "";
+}
+
+// Few shapes, so that a small model meets each often.
+Sizes draw_basic_sizes(Rng& rng) {
+  static const std::vector<Sizes> kShapes = {{{16}, 128}, {{32}, 64}, {{8}, 256}, {{16}, 100}};
+  return rng.pick(kShapes);
+}
+
+class Maker {
+ public:
+  explicit Maker(const CurriculumOptions& options) : options_(options) {
+    for (const std::string& each : options.families) families_.push_back(*enum_from_name<Family>(each));
+  }
+
+  std::vector<Lesson> make() {
+    fill(TaskSplit::train, options_.train);
+    fill(TaskSplit::heldout, options_.heldout);
+    return std::move(lessons_);
+  }
+
+ private:
+  // Draws until there are `wanted` compositions of the split, or until draws have long brought nothing new.
+  void fill(TaskSplit split, int wanted) {
+    int made = 0;
+    std::uint64_t barren = 0;
+    for (std::uint64_t i = 0; made < wanted && barren < 20000; ++i) {
+      Rng rng(options_.seed, name_of(split), i);
+      ++barren;
+      const auto program = draw(rng, i);
+      if (!program || split_of(program->root) != split) continue;
+      if (++seen_[canonical_form(program->root)] > options_.variants) continue;
+      if (!add(*program, split, rng)) continue;
+      ++made;
+      barren = 0;
+    }
+  }
+
+  std::optional<Program> draw(Rng& rng, std::uint64_t index) {
+    const bool basic = options_.vocabulary == Vocabulary::basic;
+    const int span = options_.max_operators - options_.min_operators + 1;
+    GrammarRules rules{.family = families_[index % families_.size()],
+                       .operators = options_.min_operators + static_cast<int>(rng.below(static_cast<std::uint64_t>(span)))};
+    if (basic) {
+      rules.words = basic_words();
+      rules.most_inputs = 2;
+      rules.broadcast = rules.branches = false;
+    }
+    auto program = draw_program(rng, rules);
+    if (basic && program) program->keepdim = false;
+    return program;
+  }
+
+  bool add(const Program& program, TaskSplit split, Rng& rng) {
+    bool added = false;
+    for (const TaskScale scale : {TaskScale::small, TaskScale::gpu}) {
+      if (options_.scale == (scale == TaskScale::small ? Scales::gpu : Scales::small)) continue;
+      const Sizes sizes = scale == TaskScale::small && options_.vocabulary == Vocabulary::basic
+                              ? draw_basic_sizes(rng)
+                              : draw_sizes(rng, program, scale);
+      Task task{.id = "",
+                .suite = "curriculum",
+                .source = torch_source(program, sizes, options_.idioms, rng),
+                .instruction = instruction(program, sizes),
+                .family = std::string(name_of(program.family)),
+                .composition = canonical_form(program.root),
+                .scale = scale,
+                .split = split,
+                .tolerance = std::nullopt};
+      task.id = fmt::format("{}{}-{}-{}", family_code(program.family), operator_count(program.root),
+                            content_key(task.source).substr(0, 10), name_of(scale));
+      if (!ids_.insert(task.id).second) continue;
+      lessons_.push_back({std::move(task), program, sizes});
+      added = true;
+    }
+    return added;
+  }
+
+  const CurriculumOptions& options_;
+  std::vector<Family> families_;
+  std::map<std::string, int> seen_;
+  std::set<std::string> ids_;
+  std::vector<Lesson> lessons_;
+};
+
+}  // namespace
+
+Fields<CurriculumOptions> CurriculumOptions::fields() {
+  using Options = CurriculumOptions;
+  return {
+      field("seed", &Options::seed, "other seeds give other tasks; the split stays"),
+      field("families", &Options::families, "of " + all_names<Family>(), check_families),
+      field("train", &Options::train, "training compositions", at_least(0)),
+      field("heldout", &Options::heldout, "held-out compositions", at_least(0)),
+      field("scale", &Options::scale, "sizes to run at: " + all_names<Scales>()),
+      field("min_operators", &Options::min_operators, "fewest operators in a task", between(1, 12)),
+      field("max_operators", &Options::max_operators, "most operators in a task", between(1, 12)),
+      field("vocabulary", &Options::vocabulary, "operators and shapes: " + all_names<Vocabulary>()),
+      field("idioms", &Options::idioms, "how PyTorch is written: " + all_names<Idioms>()),
+      field("variants", &Options::variants, "tasks of one composition, constants and shapes apart", at_least(1)),
+  };
+}
+
+CurriculumOptions quickstart_options(std::uint64_t seed) {
+  return {.seed = seed,
+          .families = {"elementwise", "reduction"},
+          .train = 3000,
+          .heldout = 120,
+          .scale = Scales::small,
+          .min_operators = 1,
+          .max_operators = 3,
+          .vocabulary = Vocabulary::basic,
+          .idioms = Idioms::plain,
+          .variants = 2};
+}
+
+std::vector<Lesson> make_lessons(const CurriculumOptions& options) { return Maker(options).make(); }
+
+std::vector<Task> make_curriculum(const CurriculumOptions& options) {
+  std::vector<Task> tasks;
+  for (Lesson& lesson : make_lessons(options)) tasks.push_back(std::move(lesson.task));
+  return tasks;
+}
+
+}  // namespace tritonsmith::curriculum
