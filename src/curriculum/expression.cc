@@ -17,13 +17,19 @@ bool is_core(const Expression& tree) {
 // Operators with a constant operand are, up to that constant, their two-operand forms with "C".
 std::string_view head_of(Op op) {
   switch (op) {
-    case Op::add_constant: return "add";
+    case Op::add_constant:
+      return "add";
     case Op::mul_constant:
-    case Op::div_constant: return "mul";
-    case Op::max_constant: return "maximum";
-    case Op::min_constant: return "minimum";
-    case Op::subtract_from: return "sub";
-    default: return describe(op).name;
+    case Op::div_constant:
+      return "mul";
+    case Op::max_constant:
+      return "maximum";
+    case Op::min_constant:
+      return "minimum";
+    case Op::subtract_from:
+      return "sub";
+    default:
+      return describe(op).name;
   }
 }
 
@@ -61,17 +67,17 @@ void append_operand(Canonical& into, Canonical operand) {
     for (Canonical& each : operand.operands) append_operand(into, std::move(each));
     return;
   }
-  const bool second_constant =
-      operand.head == "C" && is_associative(into.head) &&
-      std::any_of(into.operands.begin(), into.operands.end(),
-                  [](const Canonical& each) { return each.head == "C"; });
+  const bool second_constant = operand.head == "C" && is_associative(into.head) &&
+                               std::any_of(into.operands.begin(), into.operands.end(),
+                                           [](const Canonical& each) { return each.head == "C"; });
   if (!second_constant) into.operands.push_back(std::move(operand));
 }
 
 Canonical canonical(const Expression& tree) {
   if (tree.op == Op::input) return {.head = "input", .operands = {}, .input = tree.input};
   Canonical result{.head = std::string(head_of(tree.op)), .operands = {}, .input = -1};
-  if (tree.op == Op::subtract_from) append_operand(result, {.head = "C", .operands = {}, .input = -1});
+  if (tree.op == Op::subtract_from)
+    append_operand(result, {.head = "C", .operands = {}, .input = -1});
   for (const Expression& child : tree.children) append_operand(result, canonical(child));
   if (result.head != describe(tree.op).name && tree.op != Op::subtract_from)
     append_operand(result, {.head = "C", .operands = {}, .input = -1});
@@ -83,7 +89,9 @@ Canonical canonical(const Expression& tree) {
 
 }  // namespace
 
-Expression leaf(int input) { return {.op = Op::input, .constants = {}, .children = {}, .input = input}; }
+Expression leaf(int input) {
+  return {.op = Op::input, .constants = {}, .children = {}, .input = input};
+}
 
 Expression apply(Op op, Constants constants, std::vector<Expression> children) {
   return {.op = op, .constants = std::move(constants), .children = std::move(children), .input = 0};

@@ -1,5 +1,5 @@
-// Expression: a composition of operators as a tree. The leaves are the module's inputs; children[0] is the main operand,
-// the value that flows through a chain. Pure data and pure functions.
+// Expression: a composition of operators as a tree. The leaves are the module's inputs; children[0]
+// is the main operand, the value that flows through a chain. Pure data and pure functions.
 #pragma once
 
 #include <set>
@@ -25,12 +25,13 @@ Expression apply(Op op, Constants constants, std::vector<Expression> children);
 // Operators in the tree, leaves not counted.
 int operator_count(const Expression& tree);
 
-// What is computed, up to constants, shapes and the order in which associative and commutative operators were applied:
-// "sum(mul(relu(a),b))". Inputs are named by where they appear.
+// What is computed, up to constants, shapes and the order in which associative and commutative
+// operators were applied: "sum(mul(relu(a),b))". Inputs are named by where they appear.
 std::string canonical_form(const Expression& tree);
 
-// The classes of all operators (operators.h). Ignores the order of operators altogether, so whatever equals another
-// tree up to constants, shapes or order has the same set; the grammar uses no class twice in one tree.
+// The classes of all operators (operators.h). Ignores the order of operators altogether, so
+// whatever equals another tree up to constants, shapes or order has the same set; the grammar uses
+// no class twice in one tree.
 using OperatorClasses = std::set<std::string, std::less<>>;
 OperatorClasses operator_classes(const Expression& tree);
 

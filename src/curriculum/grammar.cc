@@ -51,7 +51,8 @@ class Draft {
   std::vector<const Operator*> words(std::initializer_list<OpKind> kinds) const {
     std::vector<const Operator*> found;
     for (const Operator& op : all_operators())
-      if (std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end() && allowed(op)) found.push_back(&op);
+      if (std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end() && allowed(op))
+        found.push_back(&op);
     return found;
   }
 
@@ -77,13 +78,16 @@ class Draft {
 
   bool grow(Place place) {
     for (int i = 0; i < kTriesPerOperator; ++i) {
-      const auto choices = takes_operands(place) ? words({OpKind::unary, OpKind::binary}) : words({OpKind::unary});
+      const auto choices =
+          takes_operands(place) ? words({OpKind::unary, OpKind::binary}) : words({OpKind::unary});
       if (choices.empty()) return false;
-      // There are three times as many unary operators; draw the kind first, so that operands are common.
+      // There are three times as many unary operators; draw the kind first, so that operands are
+      // common.
       const Operator& op = *rng_.pick(choices);
       if (op.kind == OpKind::unary && takes_operands(place) && rng_.uniform() < 0.4) continue;
-      if (op.kind == OpKind::unary ? keep(apply(op.op, constants_for(op), {program_.root}), program_.inputs)
-                                   : add_binary(op, place))
+      if (op.kind == OpKind::unary
+              ? keep(apply(op.op, constants_for(op), {program_.root}), program_.inputs)
+              : add_binary(op, place))
         return true;
     }
     return false;
@@ -104,11 +108,13 @@ class Draft {
     return keep(apply(op.op, constants_for(op), {program_.root, right}), std::move(inputs));
   }
 
-  // The index of the second operand: an input used again, or a new one. Negative when there is none to be had.
+  // The index of the second operand: an input used again, or a new one. Negative when there is none
+  // to be had.
   int operand(std::vector<Input>& inputs, Place place, Op op) {
     const bool weights = place == Place::after_core &&
                          (program_.family == Family::norm || program_.family == Family::matmul);
-    const bool reusable = rules_.branches && program_.family != Family::matmul && rng_.uniform() < 0.15;
+    const bool reusable =
+        rules_.branches && program_.family != Family::matmul && rng_.uniform() < 0.15;
     if (reusable) return 0;
     const auto count = inputs.size();
     if (count >= static_cast<std::size_t>(rules_.most_inputs)) return -1;
@@ -117,7 +123,9 @@ class Draft {
     const double kind = rng_.uniform();
     if (rules_.broadcast && weights && kind < 0.7) {
       next.shape = InputShape::row;
-      const std::string name = op == Op::add || op == Op::sub ? "bias" : op == Op::mul && !program_.linear ? "weight" : "scale";
+      const std::string name = op == Op::add || op == Op::sub      ? "bias"
+                               : op == Op::mul && !program_.linear ? "weight"
+                                                                   : "scale";
       if (kind < 0.5 && !has_name(inputs, name))
         next = {name, InputShape::row, Draw::uniform, Source::parameter};
     } else if (rules_.broadcast && kind < 0.45) {
@@ -128,7 +136,8 @@ class Draft {
   }
 
   static bool has_name(const std::vector<Input>& inputs, std::string_view name) {
-    return std::any_of(inputs.begin(), inputs.end(), [&](const Input& each) { return each.name == name; });
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const Input& each) { return each.name == name; });
   }
 
   static std::string fresh_argument(const std::vector<Input>& inputs) {
@@ -138,9 +147,10 @@ class Draft {
   }
 
   bool add_core() {
-    std::vector<const Operator*> choices = words({rules_.family == Family::reduction ? OpKind::reduction
-                                                  : rules_.family == Family::matmul  ? OpKind::matmul
-                                                                                     : OpKind::row});
+    std::vector<const Operator*> choices =
+        words({rules_.family == Family::reduction ? OpKind::reduction
+               : rules_.family == Family::matmul  ? OpKind::matmul
+                                                  : OpKind::row});
     std::erase_if(choices, [&](const Operator* op) {
       const bool softmax = op->op == Op::softmax || op->op == Op::log_softmax;
       return op->kind == OpKind::row && softmax != (rules_.family == Family::softmax);
@@ -169,8 +179,12 @@ int pick_of(Rng& rng, const std::vector<int>& choices) { return rng.pick(choices
 
 Sizes draw_matmul_sizes(Rng& rng, TaskScale scale) {
   if (scale == TaskScale::small)
-    return {.lead = {pick_of(rng, {16, 24, 32, 48})}, .n = pick_of(rng, {16, 32, 40, 48}), .k = pick_of(rng, {16, 32, 48})};
-  return {.lead = {pick_of(rng, {16384, 20480, 24576})}, .n = pick_of(rng, {1024, 1536, 2048}), .k = pick_of(rng, {512, 768, 1024})};
+    return {.lead = {pick_of(rng, {16, 24, 32, 48})},
+            .n = pick_of(rng, {16, 32, 40, 48}),
+            .k = pick_of(rng, {16, 32, 48})};
+  return {.lead = {pick_of(rng, {16384, 20480, 24576})},
+          .n = pick_of(rng, {1024, 1536, 2048}),
+          .k = pick_of(rng, {512, 768, 1024})};
 }
 
 bool may_be_flat(const Program& program) {
@@ -184,13 +198,16 @@ Sizes draw_row_sizes(Rng& rng, const Program& program, TaskScale scale) {
   const double form = rng.uniform();
   if (scale == TaskScale::gpu) {
     // Long rows would make softmax vanish below any tolerance.
-    const int n = softmax ? pick_of(rng, {256, 512, 1000, 1024}) : pick_of(rng, {1024, 2048, 4096, 5000, 8192});
-    const int rows = static_cast<int>((std::uint64_t{1} << (26 + rng.below(2))) / static_cast<std::uint64_t>(n));
+    const int n = softmax ? pick_of(rng, {256, 512, 1000, 1024})
+                          : pick_of(rng, {1024, 2048, 4096, 5000, 8192});
+    const int rows =
+        static_cast<int>((std::uint64_t{1} << (26 + rng.below(2))) / static_cast<std::uint64_t>(n));
     if (flat_allowed && form < 0.15) return {.lead = {}, .n = rows * n, .k = 0};
     if (form < 0.35) return {.lead = {16, rows / 16}, .n = n, .k = 0};
     return {.lead = {rows}, .n = n, .k = 0};
   }
-  if (flat_allowed && form < 0.2) return {.lead = {}, .n = pick_of(rng, {256, 777, 1000, 1024, 1500, 2048}), .k = 0};
+  if (flat_allowed && form < 0.2)
+    return {.lead = {}, .n = pick_of(rng, {256, 777, 1000, 1024, 1500, 2048}), .k = 0};
   const int n = pick_of(rng, {24, 32, 50, 64, 96, 100, 128, 200, 256, 500, 512});
   const int most_rows = std::min(64, 8192 / n);
   int rows = 2 + static_cast<int>(rng.below(static_cast<std::uint64_t>(most_rows - 1)));

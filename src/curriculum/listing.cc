@@ -9,7 +9,8 @@ namespace {
 
 class Lister {
  public:
-  Lister(const std::vector<std::string>& inputs, const std::string& core) : inputs_(inputs), core_(core) {}
+  Lister(const std::vector<std::string>& inputs, const std::string& core)
+      : inputs_(inputs), core_(core) {}
 
   Listing run(const Expression& tree) {
     count_uses(tree);
@@ -52,7 +53,8 @@ class Lister {
 
 }  // namespace
 
-Listing list_operators(const Expression& tree, const std::vector<std::string>& inputs, const std::string& core) {
+Listing list_operators(const Expression& tree, const std::vector<std::string>& inputs,
+                       const std::string& core) {
   return Lister(inputs, core).run(tree);
 }
 

@@ -1,5 +1,6 @@
-// Operators: the words of the curriculum's grammar, one row a word: what it is called, how many operands and constants
-// it takes, what it computes. How PyTorch and Triton write it stands elsewhere (torch_source.cc, teacher/triton_lines.cc).
+// Operators: the words of the curriculum's grammar, one row a word: what it is called, how many
+// operands and constants it takes, what it computes. How PyTorch and Triton write it stands
+// elsewhere (torch_source.cc, teacher/triton_lines.cc).
 #pragma once
 
 #include <span>
@@ -11,20 +12,80 @@ namespace tritonsmith::curriculum {
 
 enum class Op {
   // Leaves: an input of the module; the value of the row operator, seen from what follows it.
-  input, core_value,
+  input,
+  core_value,
   // One operand.
-  relu, leaky_relu, elu, celu, selu, sigmoid, tanh, gelu, gelu_tanh, silu, quick_gelu, mish, softplus,
-  softsign, hardswish, hardsigmoid, hardtanh, relu6, clamp, softshrink, logsigmoid, tanhshrink, erf,
-  exp, exp_neg_abs, gaussian, log1p_abs, sqrt_abs, inverse_root, reciprocal, square, cube, abs, neg,
-  sin, cos,
+  relu,
+  leaky_relu,
+  elu,
+  celu,
+  selu,
+  sigmoid,
+  tanh,
+  gelu,
+  gelu_tanh,
+  silu,
+  quick_gelu,
+  mish,
+  softplus,
+  softsign,
+  hardswish,
+  hardsigmoid,
+  hardtanh,
+  relu6,
+  clamp,
+  softshrink,
+  logsigmoid,
+  tanhshrink,
+  erf,
+  exp,
+  exp_neg_abs,
+  gaussian,
+  log1p_abs,
+  sqrt_abs,
+  inverse_root,
+  reciprocal,
+  square,
+  cube,
+  abs,
+  neg,
+  sin,
+  cos,
   // One operand and a constant.
-  add_constant, subtract_from, mul_constant, div_constant, max_constant, min_constant,
+  add_constant,
+  subtract_from,
+  mul_constant,
+  div_constant,
+  max_constant,
+  min_constant,
   // Two operands.
-  add, sub, mul, maximum, minimum, div_abs, squared_difference, hypot, lerp, glu,
+  add,
+  sub,
+  mul,
+  maximum,
+  minimum,
+  div_abs,
+  squared_difference,
+  hypot,
+  lerp,
+  glu,
   // Rows [.., n] to one value each.
-  sum, mean, max, min, sumsq, l2norm, var, logsumexp,
+  sum,
+  mean,
+  max,
+  min,
+  sumsq,
+  l2norm,
+  var,
+  logsumexp,
   // Rows to rows.
-  softmax, log_softmax, layernorm, rmsnorm, l2normalize, center, peak_normalize,
+  softmax,
+  log_softmax,
+  layernorm,
+  rmsnorm,
+  l2normalize,
+  center,
+  peak_normalize,
   // [m, k] times a matrix [k, n].
   matmul,
 };
@@ -38,8 +99,8 @@ struct Operator {
   Op op;
   OpKind kind;
   std::string_view name;
-  // Operators of one class are the same up to constants, sign or shape (relu and max with a constant; sum and mean);
-  // the split treats them as one.
+  // Operators of one class are the same up to constants, sign or shape (relu and max with a
+  // constant; sum and mean); the split treats them as one.
   std::string_view op_class;
   // How an instruction says it; {x}, {y} are operands, {0}, {1} constants.
   std::string_view phrase;

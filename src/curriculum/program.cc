@@ -15,11 +15,19 @@ std::size_t product(const std::vector<int>& dims) {
 std::vector<int> dimensions(const Input& input, const Sizes& sizes) {
   std::vector<int> dims = sizes.lead;
   switch (input.shape) {
-    case InputShape::full: dims.push_back(sizes.n); return dims;
-    case InputShape::row: return {sizes.n};
-    case InputShape::column: dims.push_back(1); return dims;
-    case InputShape::left: dims.push_back(sizes.k); return dims;
-    case InputShape::matrix: return {sizes.k, sizes.n};
+    case InputShape::full:
+      dims.push_back(sizes.n);
+      return dims;
+    case InputShape::row:
+      return {sizes.n};
+    case InputShape::column:
+      dims.push_back(1);
+      return dims;
+    case InputShape::left:
+      dims.push_back(sizes.k);
+      return dims;
+    case InputShape::matrix:
+      return {sizes.k, sizes.n};
   }
   return dims;
 }

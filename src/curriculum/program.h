@@ -1,5 +1,5 @@
-// Program: what one curriculum task computes, ready to be written as PyTorch or as Triton: an expression over named
-// inputs, and the sizes it runs at.
+// Program: what one curriculum task computes, ready to be written as PyTorch or as Triton: an
+// expression over named inputs, and the sizes it runs at.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 #include "curriculum/range.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/check.h"
@@ -12,7 +13,7 @@ constexpr double kEpsilon = 1.2e-7;       // of fp32
 constexpr double kLargestValue = 250;     // of elementwise results
 constexpr double kLargestError = 2e-5;    // a fifth of the tightest usual tolerance
 constexpr double kSmallestSpread = 0.05;  // less, and the operator's input hardly matters
-constexpr int kSamples = 48;
+constexpr int kSamples = 32;
 
 // What the draws reach in practice: one in ten million normal draws lies outside.
 constexpr Range kNormal{-5.2, 5.2, 0};
@@ -22,18 +23,23 @@ double at(const Range& range, int sample) {
   return range.low + (range.high - range.low) * sample / (kSamples - 1);
 }
 
+double step(const Range& range) { return (range.high - range.low) / (kSamples - 1); }
+
 bool is_sane(const Range& range) {
   return std::isfinite(range.low) && std::isfinite(range.high) &&
          std::max(std::fabs(range.low), std::fabs(range.high)) <= kLargestValue &&
          range.high - range.low >= kSmallestSpread && range.error <= kLargestError;
 }
 
-// The image of two intervals under an elementwise operator, with the error carried by the steepest slope seen.
-std::optional<Range> elementwise(const Operator& op, const Constants& constants, const Range& x, const Range& y) {
+// The image of two intervals under an elementwise operator, with the error carried by the steepest
+// slope seen.
+std::optional<Range> elementwise(const Operator& op, const Constants& constants, const Range& x,
+                                 const Range& y) {
   Range result{INFINITY, -INFINITY, 0};
   double slope_x = 0, slope_y = 0;
   bool equals_x = true, equals_y = op.kind == OpKind::binary;
   const int samples_y = op.kind == OpKind::binary ? kSamples : 1;
+  std::array<double, kSamples> before{};  // the values at the last x
   for (int i = 0; i < kSamples; ++i)
     for (int j = 0; j < samples_y; ++j) {
       const double a = at(x, i), b = at(y, j);
@@ -42,20 +48,23 @@ std::optional<Range> elementwise(const Operator& op, const Constants& constants,
       result.high = std::max(result.high, value);
       equals_x &= value == a;
       equals_y &= value == b;
-      if (i > 0) slope_x = std::max(slope_x, std::fabs(value - op.value(at(x, i - 1), b, constants)) / (a - at(x, i - 1)));
-      if (j > 0) slope_y = std::max(slope_y, std::fabs(value - op.value(a, at(y, j - 1), constants)) / (b - at(y, j - 1)));
+      const auto column = static_cast<std::size_t>(j);
+      if (i > 0) slope_x = std::max(slope_x, std::fabs(value - before[column]) / step(x));
+      before[column] = value;
+      if (j > 0) slope_y = std::max(slope_y, std::fabs(value - before[column - 1]) / step(y));
     }
   if (equals_x || equals_y) return std::nullopt;
   // The slope of a square root at zero is infinite, whatever the samples say.
   if (op.op == Op::sqrt_abs && x.error > 0 && x.low < 0.05 && x.high > -0.05) return std::nullopt;
   const double magnitude = std::max(std::fabs(result.low), std::fabs(result.high));
-  result.error = slope_x * x.error + slope_y * y.error + (op.exact ? 0 : 2 * kEpsilon * magnitude);
+  result.error =
+      slope_x * x.error + slope_y * y.error + (op.exact ? 0 : 2 * kEpsilon * magnitude);
   if (!is_sane(result)) return std::nullopt;
   return result;
 }
 
-// Row operators: bounds that hold for rows of n independent values in x. Sums use what a sum of that many values
-// reaches in practice, not the worst case.
+// Row operators: bounds that hold for rows of n independent values in x. Sums use what a sum of
+// that many values reaches in practice, not the worst case.
 std::optional<Range> reduced(Op op, const Range& x, int n) {
   const double magnitude = std::max(std::fabs(x.low), std::fabs(x.high));
   const double middle = (x.low + x.high) / 2, spread = x.high - x.low;
@@ -63,23 +72,38 @@ std::optional<Range> reduced(Op op, const Range& x, int n) {
   const double mean_high = x.high <= 0 ? x.high : middle + spread / 4;
   const double rounding = x.error + 4 * kEpsilon * magnitude;
   switch (op) {
-    case Op::sum: return Range{n * mean_low, n * mean_high, rounding};
-    case Op::mean: return Range{mean_low, mean_high, rounding};
+    case Op::sum:
+      return Range{n * mean_low, n * mean_high, rounding};
+    case Op::mean:
+      return Range{mean_low, mean_high, rounding};
     case Op::max:
-    case Op::min: return Range{x.low, x.high, x.error};
-    case Op::sumsq: return Range{0, n * magnitude * magnitude, rounding};
-    case Op::l2norm: return Range{0, std::sqrt(n) * magnitude, rounding};
-    case Op::var: return Range{0, spread * spread / 4, x.error * spread + 4 * kEpsilon * spread * spread};
-    case Op::logsumexp: return Range{x.low, x.high + std::log(n), rounding};
-    case Op::softmax: return Range{0, 1, 2 * x.error + 4 * kEpsilon};
-    case Op::log_softmax: return Range{-spread - std::log(n), 0, 2 * rounding};
-    case Op::layernorm: return Range{-6, 6, 4 * rounding + 8 * kEpsilon};
-    case Op::rmsnorm: return Range{x.low < 0 ? -6.0 : 0.0, x.high > 0 ? 6.0 : 0.0, 4 * rounding + 8 * kEpsilon};
+    case Op::min:
+      return Range{x.low, x.high, x.error};
+    case Op::sumsq:
+      return Range{0, n * magnitude * magnitude, rounding};
+    case Op::l2norm:
+      return Range{0, std::sqrt(n) * magnitude, rounding};
+    case Op::var:
+      return Range{0, spread * spread / 4, x.error * spread + 4 * kEpsilon * spread * spread};
+    case Op::logsumexp:
+      return Range{x.low, x.high + std::log(n), rounding};
+    case Op::softmax:
+      return Range{0, 1, 2 * x.error + 4 * kEpsilon};
+    case Op::log_softmax:
+      return Range{-spread - std::log(n), 0, 2 * rounding};
+    case Op::layernorm:
+      return Range{-6, 6, 4 * rounding + 8 * kEpsilon};
+    case Op::rmsnorm:
+      return Range{x.low < 0 ? -6.0 : 0.0, x.high > 0 ? 6.0 : 0.0, 4 * rounding + 8 * kEpsilon};
     case Op::l2normalize:
-    case Op::peak_normalize: return Range{x.low < 0 ? -1.0 : 0.0, x.high > 0 ? 1.0 : 0.0, 2 * rounding};
-    case Op::center: return Range{-spread * 0.75, spread * 0.75, 2 * rounding};
-    case Op::matmul: return Range{-6, 6, 2e-6};
-    default: CHECK(false, "{} reduces nothing", describe(op).name);
+    case Op::peak_normalize:
+      return Range{x.low < 0 ? -1.0 : 0.0, x.high > 0 ? 1.0 : 0.0, 2 * rounding};
+    case Op::center:
+      return Range{-spread * 0.75, spread * 0.75, 2 * rounding};
+    case Op::matmul:
+      return Range{-6, 6, 2e-6};
+    default:
+      CHECK(false, "{} reduces nothing", describe(op).name);
   }
 }
 
@@ -92,7 +116,8 @@ bool suits_long_sums(Op op) {
 }
 
 // f(g(x)) = f(x): cos of abs, square of negate.
-bool undoes(const Operator& outer, const Constants& constants, const Expression& inner, const Range& x) {
+bool undoes(const Operator& outer, const Constants& constants, const Expression& inner,
+            const Range& x) {
   const Operator& op = describe(inner.op);
   if (outer.kind != OpKind::unary || op.kind != OpKind::unary) return false;
   for (int i = 0; i < kSamples; ++i) {
@@ -108,21 +133,29 @@ bool undoes(Op core, Op inner) {
   const bool scales = inner == Op::mul_constant || inner == Op::div_constant;
   switch (core) {
     case Op::sum:
-    case Op::mean: return inner == Op::square;
+    case Op::mean:
+      return inner == Op::square;
     case Op::sumsq:
     case Op::l2norm:
-    case Op::peak_normalize: return inner == Op::abs || inner == Op::neg || scales;
-    case Op::var: return shifts || inner == Op::neg;
+    case Op::peak_normalize:
+      return inner == Op::abs || inner == Op::neg || scales;
+    case Op::var:
+      return shifts || inner == Op::neg;
     case Op::softmax:
     case Op::log_softmax:
-    case Op::center: return shifts;
-    case Op::layernorm: return shifts || scales;
-    case Op::rmsnorm: return scales;
-    default: return false;
+    case Op::center:
+      return shifts;
+    case Op::layernorm:
+      return shifts || scales;
+    case Op::rmsnorm:
+      return scales;
+    default:
+      return false;
   }
 }
 
-// Softmax leaves small values; what adds to them or flattens at zero would hide them below any tolerance.
+// Softmax leaves small values; what adds to them or flattens at zero would hide them below any
+// tolerance.
 bool suits_softmax(Op op) {
   return op == Op::mul || op == Op::mul_constant || op == Op::div_constant || op == Op::neg ||
          op == Op::glu || op == Op::div_abs;
@@ -135,7 +168,8 @@ class Estimate {
   // The range of a tree's value; `operand` receives that of its first operand.
   std::optional<Range> visit(const Expression& tree, Range* operand = nullptr) const {
     if (tree.op == Op::input)
-      return program_.inputs[static_cast<std::size_t>(tree.input)].draw == Draw::normal ? kNormal : kUniform;
+      return program_.inputs[static_cast<std::size_t>(tree.input)].draw == Draw::normal ? kNormal
+                                                                                        : kUniform;
     const Operator& op = describe(tree.op);
     Range inner;
     const auto x = visit(tree.children[0], &inner);
@@ -148,7 +182,8 @@ class Estimate {
   std::optional<Range> row_operator(const Expression& tree, const Range& x) const {
     if (undoes(tree.op, tree.children[0].op)) return std::nullopt;
     // Rows of nearly equal values would be all rounding.
-    if ((tree.op == Op::center || tree.op == Op::layernorm) && x.high - x.low < 0.5) return std::nullopt;
+    if ((tree.op == Op::center || tree.op == Op::layernorm) && x.high - x.low < 0.5)
+      return std::nullopt;
     return reduced(tree.op, x, n_);
   }
 
@@ -156,12 +191,14 @@ class Estimate {
     const Operator& op = describe(tree.op);
     const Op below = tree.children[0].op;
     if (grows_with_n(below)) {
-      const bool changes = !(x.low >= 0 && (op.op == Op::relu || op.op == Op::abs || op.op == Op::leaky_relu));
+      const bool changes =
+          !(x.low >= 0 && (op.op == Op::relu || op.op == Op::abs || op.op == Op::leaky_relu));
       if (!suits_long_sums(op.op) || !changes) return std::nullopt;
       return x;
     }
     if (below == Op::softmax && !suits_softmax(op.op)) return std::nullopt;
-    if (describe(below).kind == OpKind::unary && undoes(op, tree.constants, tree.children[0], inner))
+    if (describe(below).kind == OpKind::unary &&
+        undoes(op, tree.constants, tree.children[0], inner))
       return std::nullopt;
     Range y = kUniform;
     if (op.kind == OpKind::binary) {

@@ -1,5 +1,6 @@
-// Range: which values a program meets and how wrong fp32 may make them, estimated by interval arithmetic on samples of
-// each operator. The grammar refuses what overflows, what rounding would drown, and operators that change nothing.
+// Range: which values a program meets and how wrong fp32 may make them, estimated by interval
+// arithmetic on samples of each operator. The grammar refuses what overflows, what rounding would
+// drown, and operators that change nothing.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,10 @@
 #include "curriculum/split.h"
 
-#include <algorithm>
-#include <cstdint>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
 
 namespace tritonsmith::curriculum {
 namespace {
@@ -18,8 +18,8 @@ double lot(std::string_view words) {
   return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1.0p-53;
 }
 
-// A quarter of all pairs of operators are reserved: three operators are held out when all their pairs are. So held-out
-// compositions lie together, and most pairs stay free for training.
+// A quarter of all pairs of operators are reserved: three operators are held out when all their
+// pairs are. So held-out compositions lie together, and most pairs stay free for training.
 constexpr double kReservedPairs = 0.27;
 constexpr double kReservedLonger = 0.004;
 
@@ -58,7 +58,8 @@ bool touches_held_out(const OperatorClasses& classes) {
 
 bool is_held_out(const OperatorClasses& classes) {
   if (classes.size() < 3) return false;
-  if (classes.size() > 3) return lot(fmt::format("set/{}", fmt::join(classes, "/"))) < kReservedLonger;
+  if (classes.size() > 3)
+    return lot(fmt::format("set/{}", fmt::join(classes, "/"))) < kReservedLonger;
   const std::vector<std::string> c(classes.begin(), classes.end());
   return is_reserved(c[0], c[1]) && is_reserved(c[0], c[2]) && is_reserved(c[1], c[2]);
 }

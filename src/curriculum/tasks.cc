@@ -5,16 +5,21 @@
 
 #include "base/hash.h"
 #include "curriculum/split.h"
+#include "curriculum/trial.h"
 
 namespace tritonsmith::curriculum {
 namespace {
 
 const std::set<Op>& basic_words() {
   static const std::set<Op> words = {
-      Op::relu, Op::leaky_relu, Op::sigmoid, Op::tanh, Op::silu, Op::gelu, Op::softplus, Op::softsign,
-      Op::exp, Op::square, Op::abs, Op::neg, Op::sin, Op::cos, Op::sqrt_abs, Op::log1p_abs, Op::reciprocal,
-      Op::hardtanh, Op::erf, Op::add_constant, Op::mul_constant, Op::subtract_from, Op::add, Op::sub, Op::mul,
-      Op::maximum, Op::minimum, Op::squared_difference, Op::sum, Op::mean, Op::max, Op::min};
+      Op::relu,         Op::leaky_relu,    Op::sigmoid,  Op::tanh,
+      Op::silu,         Op::gelu,          Op::softplus, Op::softsign,
+      Op::exp,          Op::square,        Op::abs,      Op::neg,
+      Op::sin,          Op::cos,           Op::sqrt_abs, Op::log1p_abs,
+      Op::reciprocal,   Op::hardtanh,      Op::erf,      Op::add_constant,
+      Op::mul_constant, Op::subtract_from, Op::add,      Op::sub,
+      Op::mul,          Op::maximum,       Op::minimum,  Op::squared_difference,
+      Op::sum,          Op::mean,          Op::max,      Op::min};
   return words;
 }
 
@@ -26,13 +31,24 @@ Status check_families(const std::vector<std::string>& families) {
 
 std::string family_code(Family family) {
   switch (family) {
-    case Family::elementwise: return "ew";
-    case Family::reduction: return "red";
-    case Family::softmax: return "sm";
-    case Family::norm: return "norm";
-    case Family::matmul: return "mm";
+    case Family::elementwise:
+      return "ew";
+    case Family::reduction:
+      return "red";
+    case Family::softmax:
+      return "sm";
+    case Family::norm:
+      return "norm";
+    case Family::matmul:
+      return "mm";
   }
   return "";
+}
+
+// The largest of many values is nearly always the same, the largest of few is not.
+bool rows_are_long(const Program& program) {
+  const Expression* core = find_core(program.root);
+  return core && (core->op == Op::max || core->op == Op::min || core->op == Op::peak_normalize);
 }
 
 // Few shapes, so that a small model meets each often.
@@ -44,7 +60,8 @@ Sizes draw_basic_sizes(Rng& rng) {
 class Maker {
  public:
   explicit Maker(const CurriculumOptions& options) : options_(options) {
-    for (const std::string& each : options.families) families_.push_back(*enum_from_name<Family>(each));
+    for (const std::string& each : options.families)
+      families_.push_back(*enum_from_name<Family>(each));
   }
 
   std::vector<Lesson> make() {
@@ -54,7 +71,8 @@ class Maker {
   }
 
  private:
-  // Draws until there are `wanted` compositions of the split, or until draws have long brought nothing new.
+  // Draws until there are `wanted` compositions of the split, or until draws have long brought
+  // nothing new.
   void fill(TaskSplit split, int wanted) {
     int made = 0;
     std::uint64_t barren = 0;
@@ -64,6 +82,8 @@ class Maker {
       const auto program = draw(rng, i);
       if (!program || split_of(program->root) != split) continue;
       if (++seen_[canonical_form(program->root)] > options_.variants) continue;
+      if (is_nearly_constant(try_out(*program, 4, rows_are_long(*program) ? 512 : 48, rng)))
+        continue;
       if (!add(*program, split, rng)) continue;
       ++made;
       barren = 0;
@@ -74,7 +94,8 @@ class Maker {
     const bool basic = options_.vocabulary == Vocabulary::basic;
     const int span = options_.max_operators - options_.min_operators + 1;
     GrammarRules rules{.family = families_[index % families_.size()],
-                       .operators = options_.min_operators + static_cast<int>(rng.below(static_cast<std::uint64_t>(span)))};
+                       .operators = options_.min_operators +
+                                    static_cast<int>(rng.below(static_cast<std::uint64_t>(span)))};
     if (basic) {
       rules.words = basic_words();
       rules.most_inputs = 2;
@@ -131,7 +152,8 @@ Fields<CurriculumOptions> CurriculumOptions::fields() {
       field("max_operators", &Options::max_operators, "most operators in a task", between(1, 12)),
       field("vocabulary", &Options::vocabulary, "operators and shapes: " + all_names<Vocabulary>()),
       field("idioms", &Options::idioms, "how PyTorch is written: " + all_names<Idioms>()),
-      field("variants", &Options::variants, "tasks of one composition, constants and shapes apart", at_least(1)),
+      field("variants", &Options::variants, "tasks of one composition, constants and shapes apart",
+            at_least(1)),
   };
 }
 

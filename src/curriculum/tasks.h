@@ -1,5 +1,6 @@
-// Tasks: the built-in curriculum as tasks, made from options and a seed alone: the same options give the same tasks on
-// every machine. A Lesson is a task together with the program it was written from, which is what the teacher needs.
+// Tasks: the built-in curriculum as tasks, made from options and a seed alone: the same options
+// give the same tasks on every machine. A Lesson is a task together with the program it was written
+// from, which is what the teacher needs.
 #pragma once
 
 #include <string>
@@ -12,15 +13,15 @@
 
 namespace tritonsmith::curriculum {
 
-// full: every operator. basic: the operators and shapes that a very small model can learn in minutes; elementwise and
-// reductions only, two inputs at most, no broadcasting.
+// full: every operator. basic: the operators and shapes that a very small model can learn in
+// minutes; elementwise and reductions only, two inputs at most, no broadcasting.
 enum class Vocabulary { full, basic };
 enum class Scales { small, gpu, both };
 
 struct CurriculumOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> families = {"elementwise", "reduction", "softmax", "norm", "matmul"};
-  int train = 6000;   // compositions; each gives one task a scale
+  int train = 6000;  // compositions; each gives one task a scale
   int heldout = 400;
   Scales scale = Scales::small;
   int min_operators = 1;

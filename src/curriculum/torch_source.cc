@@ -18,11 +18,13 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 
 std::size_t occurrences(std::string_view text, std::string_view what) {
   std::size_t count = 0;
-  for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) ++count;
+  for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1))
+    ++count;
   return count;
 }
 
-// An operand that must stand in parentheses within another expression: an operator outside all parentheses.
+// An operand that must stand in parentheses within another expression: an operator outside all
+// parentheses.
 bool is_loose(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -47,8 +49,10 @@ class Writer {
     const std::string body = forward_body();
     const std::string init = constructor();
     std::string text = "import torch\n";
-    if (!varied_ || !init.empty() || body.find("F.") != std::string::npos) text += "import torch.nn as nn\n";
-    else text += "from torch import nn\n";
+    if (!varied_ || !init.empty() || body.find("F.") != std::string::npos)
+      text += "import torch.nn as nn\n";
+    else
+      text += "from torch import nn\n";
     if (body.find("F.") != std::string::npos) text += "import torch.nn.functional as F\n";
     text += "\n\nclass Model(nn.Module):\n" + init;
     text += fmt::format("    def forward(self, {}):\n{}\n\n", fmt::join(arguments(), ", "), body);
@@ -66,12 +70,15 @@ class Writer {
   // add(matmul(x), bias) with a weight for a bias is what nn.Linear computes.
   bool find_linear_bias(const Expression& tree) const {
     if (tree.op == Op::add && tree.children[0].op == Op::matmul && tree.children[1].op == Op::input)
-      return program_.inputs[static_cast<std::size_t>(tree.children[1].input)].source == Source::parameter;
-    return std::any_of(tree.children.begin(), tree.children.end(), [&](const Expression& child) { return find_linear_bias(child); });
+      return program_.inputs[static_cast<std::size_t>(tree.children[1].input)].source ==
+             Source::parameter;
+    return std::any_of(tree.children.begin(), tree.children.end(),
+                       [&](const Expression& child) { return find_linear_bias(child); });
   }
 
   std::string form(const Line& line) {
-    if (line.op == Op::matmul && program_.linear) return fmt::format("self.linear({})", line.operands[0]);
+    if (line.op == Op::matmul && program_.linear)
+      return fmt::format("self.linear({})", line.operands[0]);
     const auto& forms = torch_forms(line.op);
     const std::string& chosen = varied_ ? rng_.pick(forms) : forms[0];
     return replaced(fill_in(chosen, line), "{k}", program_.keepdim ? ", keepdim=True" : "");
@@ -97,7 +104,8 @@ class Writer {
     return body;
   }
 
-  // The whole tree as one expression; empty where an operand would be written twice or the line grow too long.
+  // The whole tree as one expression; empty where an operand would be written twice or the line
+  // grow too long.
   std::string nest(const Expression& tree) {
     if (tree.op == Op::input) return names_[static_cast<std::size_t>(tree.input)];
     Line line{.target = "", .op = tree.op, .constants = tree.constants, .operands = {}};
@@ -108,7 +116,8 @@ class Writer {
     }
     if (is_linear_bias(line)) return nest(tree.children[0]);
     Line marked = line;
-    for (std::size_t i = 0; i < marked.operands.size(); ++i) marked.operands[i] = i == 0 ? "\x01" : "\x02";
+    for (std::size_t i = 0; i < marked.operands.size(); ++i)
+      marked.operands[i] = i == 0 ? "\x01" : "\x02";
     std::string text = form(marked);
     if (tree.children[0].op != Op::input && occurrences(text, "\x01") > 1) return {};
     text = replaced(text, "\x01", line.operands[0]);
@@ -122,29 +131,37 @@ class Writer {
     for (const Input& input : program_.inputs) {
       if (input.source != Source::parameter || (input.name == "bias" && has_linear_bias_)) continue;
       if (input.shape == InputShape::matrix)
-        lines += fmt::format("        self.linear = nn.Linear(in_features, features{})\n", has_linear_bias_ ? "" : ", bias=False");
+        lines += fmt::format("        self.linear = nn.Linear(in_features, features{})\n",
+                             has_linear_bias_ ? "" : ", bias=False");
       else
         lines += fmt::format("        self.{} = nn.Parameter(torch.rand(features))\n", input.name);
       n_used = true;
     }
     if (!n_used && !varied_) return {};
     if (!n_used && rng_.uniform() < 0.5) return {};
-    const std::string parameters = !n_used ? "" : program_.linear ? ", in_features, features" : ", features";
+    const std::string parameters = !n_used           ? ""
+                                   : program_.linear ? ", in_features, features"
+                                                     : ", features";
     const char* super = varied_ && rng_.uniform() < 0.5 ? "super(Model, self)" : "super()";
-    return fmt::format("    def __init__(self{}):\n        {}.__init__()\n{}\n", parameters, super, lines);
+    return fmt::format("    def __init__(self{}):\n        {}.__init__()\n{}\n", parameters, super,
+                       lines);
   }
 
   // "16, 512", or by name.
   std::string shape_text(const Input& input) const {
     const std::vector<int> dims = dimensions(input, sizes_);
     std::vector<std::string> parts;
-    const bool ends_in_n = input.shape == InputShape::full || input.shape == InputShape::row || input.shape == InputShape::matrix;
+    const bool ends_in_n = input.shape == InputShape::full || input.shape == InputShape::row ||
+                           input.shape == InputShape::matrix;
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const bool last = i + 1 == dims.size();
       const bool leads = input.shape != InputShape::matrix && !last;
-      if (!named_sizes_ || (last && input.shape == InputShape::column)) parts.push_back(fmt::format("{}", dims[i]));
-      else if (leads) parts.push_back(sizes_.lead.size() > 1 && i == 0 ? "batch_size" : "rows");
-      else parts.push_back(last && ends_in_n ? "features" : "in_features");
+      if (!named_sizes_ || (last && input.shape == InputShape::column))
+        parts.push_back(fmt::format("{}", dims[i]));
+      else if (leads)
+        parts.push_back(sizes_.lead.size() > 1 && i == 0 ? "batch_size" : "rows");
+      else
+        parts.push_back(last && ends_in_n ? "features" : "in_features");
     }
     return fmt::format("{}", fmt::join(parts, ", "));
   }
@@ -164,12 +181,15 @@ class Writer {
       if (input.source == Source::parameter) continue;
       // A product of normal values is as large as its inner size is long; keep it near one.
       const char* scale = input.shape == InputShape::matrix ? " / 20" : "";
-      draws.push_back(fmt::format("torch.{}({}){}", input.draw == Draw::normal ? "randn" : "rand", shape_text(input), scale));
+      draws.push_back(fmt::format("torch.{}({}){}", input.draw == Draw::normal ? "randn" : "rand",
+                                  shape_text(input), scale));
     }
     if (program_.linear) init.push_back(named_sizes_ ? "in_features" : fmt::format("{}", sizes_.k));
     if (has_parameters) init.push_back(named_sizes_ ? "features" : fmt::format("{}", sizes_.n));
-    return text + fmt::format("def get_inputs():\n    return [{}]\n\n\ndef get_init_inputs():\n    return [{}]\n",
-                              fmt::join(draws, ", "), fmt::join(init, ", "));
+    return text +
+           fmt::format(
+               "def get_inputs():\n    return [{}]\n\n\ndef get_init_inputs():\n    return [{}]\n",
+               fmt::join(draws, ", "), fmt::join(init, ", "));
   }
 
   const Program& program_;
@@ -181,18 +201,21 @@ class Writer {
   std::vector<std::string> names_;
 };
 
-// "relu, multiply by selu of y, sum over the last dimension": the spine of the tree, side branches in words.
+// "relu, multiply by selu of y, sum over the last dimension": the spine of the tree, side branches
+// in words.
 std::string spoken(const Expression& tree, const std::vector<std::string>& names) {
   if (tree.op == Op::input) return names[static_cast<std::size_t>(tree.input)];
   Line line{.target = "", .op = tree.op, .constants = tree.constants, .operands = {""}};
   if (tree.children.size() > 1) {
     const Expression& side = tree.children[1];
     const bool plain = side.op == Op::input;
-    line.operands.push_back(plain ? spoken(side, names)
-                                  : fmt::format("({} of {})", spoken(side, names), spoken(side.children[0], names)));
+    line.operands.push_back(
+        plain ? spoken(side, names)
+              : fmt::format("({} of {})", spoken(side, names), spoken(side.children[0], names)));
   }
   const std::string phrase = fill_in(describe(tree.op).phrase, line);
-  return tree.children[0].op == Op::input ? phrase : spoken(tree.children[0], names) + ", " + phrase;
+  return tree.children[0].op == Op::input ? phrase
+                                          : spoken(tree.children[0], names) + ", " + phrase;
 }
 
 }  // namespace
@@ -207,7 +230,8 @@ std::string instruction(const Program& program, const Sizes& sizes) {
     std::vector<int> dims = dimensions(input, sizes);
     if (program.linear && input.shape == InputShape::matrix) std::swap(dims[0], dims[1]);
     names.push_back(input.name);
-    shapes.push_back(fmt::format("{}{} [{}]", input.source == Source::parameter ? "parameter " : "", input.name, fmt::join(dims, ", ")));
+    shapes.push_back(fmt::format("{}{} [{}]", input.source == Source::parameter ? "parameter " : "",
+                                 input.name, fmt::join(dims, ", ")));
   }
   return fmt::format("For {}: {}{}.", fmt::join(shapes, ", "), spoken(program.root, names),
                      program.keepdim ? " (kept as a dimension of size one)" : "");

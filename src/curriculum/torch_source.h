@@ -1,5 +1,5 @@
-// Torch source: a program as a task file in KernelBench's format, written as a person would: Model, get_inputs,
-// get_init_inputs. And the sentence that asks for it without showing it.
+// Torch source: a program as a task file in KernelBench's format, written as a person would: Model,
+// get_inputs, get_init_inputs. And the sentence that asks for it without showing it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace tritonsmith::curriculum {
 
-// plain: always the same words, sizes written where they are used. varied: torch.relu, F.relu, .relu(), nested
-// expressions, named sizes.
+// plain: always the same words, sizes written where they are used. varied: torch.relu, F.relu,
+// .relu(), nested expressions, named sizes.
 enum class Idioms { plain, varied };
 
 std::string torch_source(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng);

@@ -35,13 +35,20 @@ bool can_cut(const std::vector<Line>& lines, std::size_t at) {
 }
 
 Piece part_of(const Piece& whole, std::size_t from, std::size_t end) {
-  Piece part{.name = "", .lines = {whole.lines.begin() + static_cast<std::ptrdiff_t>(from), whole.lines.begin() + static_cast<std::ptrdiff_t>(end)},
-             .loads = {}, .result = end == whole.lines.size() ? whole.result : whole.lines[end - 1].target, .core = {}, .per_row = false};
+  Piece part{.name = "",
+             .lines = {whole.lines.begin() + static_cast<std::ptrdiff_t>(from),
+                       whole.lines.begin() + static_cast<std::ptrdiff_t>(end)},
+             .loads = {},
+             .result = end == whole.lines.size() ? whole.result : whole.lines[end - 1].target,
+             .core = {},
+             .per_row = false};
   part.core = core_of(part.lines);
   const std::set<std::string> needed = read_by(whole.lines, from, end);
-  if (from > 0) part.loads.push_back({.name = whole.lines[from - 1].target, .shape = InputShape::full});
+  if (from > 0)
+    part.loads.push_back({.name = whole.lines[from - 1].target, .shape = InputShape::full});
   for (const Input& input : whole.loads)
-    if (needed.contains(input.name) && (from == 0 || input.name != part.loads[0].name)) part.loads.push_back(input);
+    if (needed.contains(input.name) && (from == 0 || input.name != part.loads[0].name))
+      part.loads.push_back(input);
   return part;
 }
 
@@ -51,15 +58,22 @@ Piece whole_piece(const Program& program) {
   std::vector<std::string> names;
   for (const Input& input : program.inputs) names.push_back(input.name);
   Listing listing = list_operators(program.root, names, "");
-  Piece piece{.name = "kernel", .lines = std::move(listing.lines), .loads = program.inputs, .result = listing.result, .core = {}, .per_row = false};
+  Piece piece{.name = "kernel",
+              .lines = std::move(listing.lines),
+              .loads = program.inputs,
+              .result = listing.result,
+              .core = {},
+              .per_row = false};
   piece.core = core_of(piece.lines);
   return piece;
 }
 
 std::optional<std::pair<Piece, Piece>> cut_in_two(const Piece& whole) {
   std::vector<std::size_t> places;
-  if (whole.core) places = {*whole.core, *whole.core + 1};
-  else places = {whole.lines.size() / 2, 1};
+  if (whole.core)
+    places = {*whole.core, *whole.core + 1};
+  else
+    places = {whole.lines.size() / 2, 1};
   for (const std::size_t at : places) {
     if (at == 0 || at >= whole.lines.size() || !can_cut(whole.lines, at)) continue;
     Piece first = part_of(whole, 0, at), second = part_of(whole, at, whole.lines.size());

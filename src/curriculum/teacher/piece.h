@@ -1,5 +1,5 @@
-// Piece: the operators that one kernel computes, cut from a program's listing: all of them, or those before or after a
-// point where a temporary tensor carries the value over.
+// Piece: the operators that one kernel computes, cut from a program's listing: all of them, or
+// those before or after a point where a temporary tensor carries the value over.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ namespace tritonsmith::curriculum {
 struct Piece {
   std::string name;  // of the kernel
   std::vector<Line> lines;
-  std::vector<Input> loads;  // what the lines read, variables by name; a temporary is among them under its variable's name
+  std::vector<Input> loads;  // what the lines read, variables by name; a temporary is among them
+                             // under its variable's name
   std::string result;        // the variable that is stored
   std::optional<std::size_t> core;  // which line is the row operator
   bool per_row = false;             // works on one value a row: what follows a reduction

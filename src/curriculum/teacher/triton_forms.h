@@ -1,5 +1,6 @@
-// Triton forms: how each operator is written in a kernel. Elementwise operators are one line; row operators are passes
-// over a row (each a sum, max or min that leaves one number) and what is made of them.
+// Triton forms: how each operator is written in a kernel. Elementwise operators are one line; row
+// operators are passes over a row (each a sum, max or min that leaves one number) and what is made
+// of them.
 #pragma once
 
 #include <string>
@@ -15,10 +16,10 @@ std::string_view triton_form(Op op);
 enum class Gather { sum, max, min };
 
 struct RowPass {
-  std::string name;        // of the number it leaves, in words: "mean"
+  std::string name;  // of the number it leaves, in words: "mean"
   Gather gather = Gather::sum;
-  std::string element;     // of {x} and the numbers {a}, {b} of the passes before
-  std::string finish;      // of the gathered number {s}: "{s} / {n}"; empty: as it is
+  std::string element;  // of {x} and the numbers {a}, {b} of the passes before
+  std::string finish;   // of the gathered number {s}: "{s} / {n}"; empty: as it is
 };
 
 struct RowForm {

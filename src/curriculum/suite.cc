@@ -1,0 +1,178 @@
+#include "curriculum/suite.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "curriculum/tasks.h"
+
+namespace tritonsmith::curriculum {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> split_at(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Status apply_options(CurriculumOptions& options, std::string_view text, const std::string& spec) {
+  std::vector<std::string> plain;
+  Settings settings;
+  for (const std::string& each : split_at(text, ',')) {
+    if (each.starts_with("families="))
+      settings.emplace_back("families", Json(split_at(std::string_view(each).substr(9), '+')));
+    else
+      plain.push_back(each);
+  }
+  TRY_ASSIGN(const Settings others, settings_from_overrides(plain));
+  settings.insert(settings.end(), others.begin(), others.end());
+  return apply_settings(options, settings, spec);
+}
+
+bool defines(std::string_view source, std::string_view definition) {
+  for (std::size_t at = source.find(definition); at != std::string_view::npos;
+       at = source.find(definition, at + 1)) {
+    const std::size_t end = at + definition.size();
+    const bool whole =
+        end < source.size() && (source[end] == '(' || source[end] == ':' || source[end] == ' ');
+    if (whole && (at == 0 || source[at - 1] == '\n')) return true;
+  }
+  return false;
+}
+
+bool names_a_model(std::string_view source) {
+  return defines(source, "class Model") || defines(source, "Model");  // `Model = Other` is one too
+}
+
+// A task or a one-line reason; skipping turns the reason into a log line.
+Status take(std::vector<Task>& tasks, Result<Task> task, OnBadTask on_bad) {
+  if (task) {
+    tasks.push_back(*std::move(task));
+    return ok();
+  }
+  if (on_bad == OnBadTask::stop) return tl::unexpected(task.error());
+  LOG("skipped: {}", task.error().message);
+  return ok();
+}
+
+Result<Task> task_of_line(const std::string& line, const std::string& place, bool last) {
+  auto json = parse_json(line);
+  if (!json)
+    return fail("{}: {}{}", place, json.error().message, last ? " (is the file cut off?)" : "");
+  auto task = task_from_json(*json);
+  if (!task) return tl::unexpected(task.error().within(place));
+  if (auto good = check_task_source(task->source); !good)
+    return tl::unexpected(good.error().within(place));
+  return task;
+}
+
+// An id becomes a file's path; one that would lead outside the folder does not.
+Result<fs::path> path_of(const fs::path& folder, const std::string& id) {
+  const fs::path relative = fs::path(id + ".py").lexically_normal();
+  if (id.empty() || relative.is_absolute() || *relative.begin() == "..")
+    return fail("task '{}': an id that is no path below a folder cannot be exported", id);
+  return folder / relative;
+}
+
+}  // namespace
+
+Status check_task_source(std::string_view source) {
+  if (source.find('\0') != std::string_view::npos) return fail("is no text (it holds a zero byte)");
+  if (!names_a_model(source))
+    return fail("defines no class Model; a task defines Model and get_inputs()");
+  if (!defines(source, "def get_inputs") && !defines(source, "get_inputs"))
+    return fail("defines no get_inputs(); a task defines Model and get_inputs()");
+  return ok();
+}
+
+Result<Task> import_file(const fs::path& file, std::string id, std::string suite) {
+  TRY_ASSIGN(std::string source, read_file(file));
+  TRY_WITHIN(file.string(), check_task_source(source));
+  Task task;
+  task.id = std::move(id);
+  task.suite = std::move(suite);
+  task.source = std::move(source);
+  task.scale = TaskScale::gpu;  // unknown, and KernelBench's own are
+  return task;
+}
+
+Result<std::vector<Task>> import_folder(const fs::path& folder, OnBadTask on_bad) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return fail("{}: no such folder", folder.string());
+  std::vector<fs::path> files;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (at->is_directory(error) && (name.starts_with('.') || name == "__pycache__"))
+      at.disable_recursion_pending();
+    else if (name.ends_with(".py") && name != "__init__.py" && at->is_regular_file(error))
+      files.push_back(at->path());
+  }
+  if (error) return fail("{}: cannot be listed: {}", folder.string(), error.message());
+  std::sort(files.begin(), files.end());
+  const fs::path whole = fs::absolute(folder / ".").lexically_normal().parent_path();
+  std::vector<Task> tasks;
+  for (const fs::path& file : files) {
+    std::string id = fs::relative(file, folder).replace_extension().generic_string();
+    TRY(take(tasks, import_file(file, std::move(id), whole.filename().string()), on_bad));
+  }
+  if (tasks.empty()) return fail("{}: holds no task files (.py)", folder.string());
+  return tasks;
+}
+
+Result<std::vector<Task>> read_task_lines(const fs::path& file, OnBadTask on_bad) {
+  TRY_ASSIGN(const std::vector<std::string> lines, read_lines(file));
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    TRY(take(
+        tasks,
+        task_of_line(lines[i], fmt::format("{}:{}", file.string(), i + 1), i + 1 == lines.size()),
+        on_bad));
+  }
+  if (tasks.empty()) return fail("{}: holds no tasks", file.string());
+  return tasks;
+}
+
+Status write_task_lines(const fs::path& file, const std::vector<Task>& tasks) {
+  std::string text;
+  for (const Task& task : tasks) text += to_line(to_json(task)) + '\n';
+  return write_file_atomic(file, text);
+}
+
+Status export_folder(const fs::path& folder, const std::vector<Task>& tasks) {
+  for (const Task& task : tasks) {
+    TRY_ASSIGN(const fs::path path, path_of(folder, task.id));
+    TRY(make_directories(path.parent_path()));
+    TRY(write_file_atomic(path, task.source));
+  }
+  return ok();
+}
+
+Result<std::vector<Task>> load_suite(const std::string& spec) {
+  const std::string name = spec.substr(0, spec.find(':'));
+  if (name == "curriculum" || name == "quickstart") {
+    CurriculumOptions options = name == "quickstart" ? quickstart_options(1) : CurriculumOptions{};
+    options.train = 0;
+    if (spec.size() > name.size())
+      TRY(apply_options(options, std::string_view(spec).substr(name.size() + 1), spec));
+    std::vector<Task> tasks = make_curriculum(options);
+    if (tasks.empty()) return fail("{}: these options give no tasks", spec);
+    return tasks;
+  }
+  std::error_code error;
+  if (fs::is_directory(spec, error)) return import_folder(spec, OnBadTask::stop);
+  if (spec.ends_with(".py")) {
+    TRY_ASSIGN(Task task, import_file(spec, fs::path(spec).stem().string(), "file"));
+    return std::vector<Task>{std::move(task)};
+  }
+  return read_task_lines(spec, OnBadTask::stop);
+}
+
+}  // namespace tritonsmith::curriculum
