@@ -57,8 +57,7 @@ std::optional<Range> elementwise(const Operator& op, const Constants& constants,
   // The slope of a square root at zero is infinite, whatever the samples say.
   if (op.op == Op::sqrt_abs && x.error > 0 && x.low < 0.05 && x.high > -0.05) return std::nullopt;
   const double magnitude = std::max(std::fabs(result.low), std::fabs(result.high));
-  result.error =
-      slope_x * x.error + slope_y * y.error + (op.exact ? 0 : 2 * kEpsilon * magnitude);
+  result.error = slope_x * x.error + slope_y * y.error + (op.exact ? 0 : 2 * kEpsilon * magnitude);
   if (!is_sane(result)) return std::nullopt;
   return result;
 }
