@@ -34,6 +34,7 @@ Candidate::Candidate(std::string source) : tree(std::move(source)), names(tree) 
   find_launches();
   find_entry_points();
   find_uses();
+  find_launchers();
 }
 
 bool Candidate::is_live(NodeId node) const {
@@ -97,6 +98,20 @@ bool Candidate::taint_target(NodeId target) {
   return grew;
 }
 
+// Whatever a function is given may be the kernel.
+bool Candidate::taint_parameters_of(const std::string& called) {
+  bool grew = false;
+  for (const Function& function : functions) {
+    if (function.is_kernel || function.name != called) continue;
+    for (const NodeId parameter : tree.children(tree.child(function.node, "parameters"))) {
+      const auto inner = tree.children(parameter);
+      const NodeId name = inner.empty() ? parameter : inner.front();
+      if (text(name) != "self") grew |= taint_target(name);
+    }
+  }
+  return grew;
+}
+
 // One round of passing kernels on: by assignment, loop, and as arguments to functions of the file.
 bool Candidate::spread_kernel_names() {
   bool grew = false;
@@ -112,14 +127,8 @@ bool Candidate::spread_kernel_names() {
     } else if (type == "call" && mentions_kernel(tree.child(id, "arguments"))) {
       const std::string path = names.resolve(tree.child(id, "function")).path;
       const std::string called = path.substr(path.rfind('.') + 1);
-      for (const Function& function : functions) {
-        if (function.is_kernel || called.empty() || function.name != called) continue;
-        for (const NodeId parameter : tree.children(tree.child(function.node, "parameters"))) {
-          const auto inner = tree.children(parameter);
-          const NodeId name = inner.empty() ? parameter : inner.front();
-          if (text(name) != "self") grew |= taint_target(name);
-        }
-      }
+      if (!called.empty() && given_kernels_.insert(called).second)
+        grew |= taint_parameters_of(called);
     }
   }
   return grew;
@@ -155,6 +164,27 @@ void Candidate::find_launches() {
                            return f.name == text(function);
                          });
     if (by_grid || by_run || by_name) launches.push_back(id);
+  }
+}
+
+bool Candidate::launches_within(NodeId node) const {
+  const auto launch = std::ranges::lower_bound(launches, node);
+  if (launch != launches.end() && tree.within(*launch, node)) return true;
+  for (auto use = std::ranges::lower_bound(uses, node, {}, &Use::node);
+       use != uses.end() && tree.within(use->node, node); ++use)
+    if (use->called && launchers_.contains(use->path.substr(use->path.rfind('.') + 1))) return true;
+  return false;
+}
+
+// Each round finds the callers of those found before.
+void Candidate::find_launchers() {
+  constexpr int kMostRounds = 5;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::size_t before = launchers_.size();
+    for (const Function& function : functions)
+      if (!launchers_.contains(function.name) && launches_within(function.node))
+        launchers_.insert(function.name);
+    if (launchers_.size() == before) return;
   }
 }
 

@@ -48,6 +48,8 @@ class Candidate {
   bool defines(std::string_view name) const;
   // Whether a kernel's name, or one that stands for a kernel, is mentioned there.
   bool mentions_kernel(NodeId node) const;
+  // Whether code there launches a kernel, or calls a function of the file that does.
+  bool launches_within(NodeId node) const;
   std::string_view text(NodeId node) const { return tree.text(node); }
 
  private:
@@ -57,13 +59,17 @@ class Candidate {
   void find_launches();
   void find_entry_points();
   void find_uses();
+  void find_launchers();
   bool is_jit(NodeId expression) const;
   bool taint(const std::string& name) { return kernel_names_.insert(name).second; }
   bool taint_target(NodeId target);
+  bool taint_parameters_of(const std::string& called);
   bool spread_kernel_names();
 
   std::set<std::string>
       kernel_names_;  // of kernels, and of variables, attributes and parameters that may hold one
+  std::set<std::string> given_kernels_;  // functions that are called with a kernel somewhere
+  std::set<std::string> launchers_;      // functions of the file that launch, or call one that does
   std::vector<NodeId> main_guards_;
 };
 

@@ -7,7 +7,7 @@
 namespace tritonsmith::inspect {
 namespace {
 
-constexpr std::size_t kLongestSource = 128UL << 10;
+constexpr std::size_t kLongestSource = 64UL << 10;
 constexpr int kDeepestNesting = 1000;
 constexpr std::size_t kMostPerRule = 5;
 

@@ -1,6 +1,7 @@
 // Is there a kernel, and does it stand a chance to do the work?
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "inspect/rules.h"
 
@@ -60,37 +61,19 @@ void find_missing_launch(const Candidate& candidate, Places& places) {
 
 void find_unused_kernels(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
+  std::map<std::string, std::vector<NodeId>> mentions;
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if (tree.is(id, "identifier")) mentions[normal_identifier(candidate.text(id))].push_back(id);
   for (const Function& function : candidate.functions) {
     if (!function.is_kernel) continue;
-    bool mentioned = false;
-    for (NodeId id = 0; id < tree.size() && !mentioned; ++id)
-      mentioned = tree.is(id, "identifier") && !tree.within(id, function.node) &&
-                  normal_identifier(candidate.text(id)) == function.name;
-    if (!mentioned)
+    const bool used = std::ranges::any_of(
+        mentions[function.name], [&](NodeId id) { return !tree.within(id, function.node); });
+    if (!used)
       places.add(function.node, fmt::format("the kernel `{}` is never used", function.name));
   }
 }
 
 namespace {
-
-// Whether code there launches a kernel, or calls a function of the file that does.
-bool launches_within(const Candidate& candidate, NodeId node, int depth = 0) {
-  constexpr int kDeepestCalls = 4;
-  const SyntaxTree& tree = candidate.tree;
-  if (std::ranges::any_of(candidate.launches,
-                          [&](NodeId launch) { return tree.within(launch, node); }))
-    return true;
-  if (depth == kDeepestCalls) return false;
-  for (const Use& use : candidate.uses) {
-    if (!use.called || !tree.within(use.node, node)) continue;
-    const std::string called = use.path.substr(use.path.rfind('.') + 1);
-    for (const Function& function : candidate.functions)
-      if (function.name == called && !tree.within(node, function.node) &&
-          launches_within(candidate, function.node, depth + 1))
-        return true;
-  }
-  return false;
-}
 
 // A handler that always raises hides nothing.
 bool always_raises(const SyntaxTree& tree, NodeId except_clause) {
@@ -110,14 +93,14 @@ void find_guarded_launches(const Candidate& candidate, Places& places) {
         return (tree.is(part, "except_clause") || tree.is(part, "except_group_clause")) &&
                !always_raises(tree, part);
       });
-      if (swallows && launches_within(candidate, tree.child(id, "body")))
+      if (swallows && candidate.launches_within(tree.child(id, "body")))
         places.add(id, "a kernel's failure is caught, so something else may take its place");
     }
     if (tree.is(id, "with_item") && candidate.text(id).find("suppress") != std::string_view::npos) {
       const NodeId call = tree.child(id, "value");
       const bool suppress =
           candidate.names.resolve(tree.child(call, "function")).path.ends_with("suppress");
-      if (suppress && launches_within(candidate, tree.around(id, {"with_statement"})))
+      if (suppress && candidate.launches_within(tree.around(id, {"with_statement"})))
         places.add(id, "a kernel's failure is suppressed, so something else may take its place");
     }
   }
