@@ -61,7 +61,7 @@ Result<Value> dict_from_json(const Json& json, int depth) {
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string())
       return fail("a pair of a key and a value is expected");
     TRY_ASSIGN(Value value, value_from_json(pair[1], depth + 1));
-    dict.items.emplace_back(pair[0].get<std::string>(), std::move(value));
+    dict.items.push_back({pair[0].get<std::string>(), std::move(value)});
   }
   return Value{std::move(dict)};
 }
@@ -124,6 +124,7 @@ struct ToJson {
 
 }  // namespace
 
+bool Value::operator==(const Value& other) const { return data == other.data; }
 bool List::operator==(const List& other) const { return items == other.items; }
 bool Tuple::operator==(const Tuple& other) const { return items == other.items; }
 bool Dict::operator==(const Dict& other) const { return items == other.items; }

@@ -57,6 +57,7 @@ struct Complex {
 };
 
 struct Value;
+struct DictEntry;
 struct List {
   std::vector<Value> items;
   bool operator==(const List&) const;
@@ -66,7 +67,7 @@ struct Tuple {
   bool operator==(const Tuple&) const;
 };
 struct Dict {
-  std::vector<std::pair<std::string, Value>> items;  // in the order of insertion
+  std::vector<DictEntry> items;  // in the order of insertion
   bool operator==(const Dict&) const;
 };
 
@@ -74,7 +75,13 @@ struct Value {
   std::variant<None, TensorRef, std::int64_t, double, bool, std::string, List, Tuple, Dict, DType,
                DeviceKind, Layout, MemoryFormat, Complex>
       data;
-  bool operator==(const Value&) const = default;
+  bool operator==(const Value&) const;
+};
+
+struct DictEntry {
+  std::string key;
+  Value value;
+  bool operator==(const DictEntry&) const = default;
 };
 
 // Refuses unknown forms, numbers out of range and nesting deeper than 32.

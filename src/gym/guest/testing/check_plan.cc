@@ -1,4 +1,5 @@
-// Reads plans, one JSON document a line, and says of each that is refused why. Ends with 1 where any is.
+// Reads plans, one JSON document a line, and says of each that is refused why. Ends with 1 where
+// any is.
 #include <iostream>
 #include <string>
 
