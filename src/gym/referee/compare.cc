@@ -174,9 +174,9 @@ class TreeComparison {
   std::optional<VerdictError> members(const Dict& got, const Dict& expected, const std::string& what) {
     if (got.items.size() != expected.items.size()) return structure(what, "has other keys");
     for (std::size_t k = 0; k < got.items.size(); ++k) {
-      if (got.items[k].first != expected.items[k].first) return structure(what, "has other keys");
-      if (auto error = compare(got.items[k].second, expected.items[k].second,
-                               fmt::format("{}[{}]", what, got.items[k].first)))
+      if (got.items[k].key != expected.items[k].key) return structure(what, "has other keys");
+      if (auto error = compare(got.items[k].value, expected.items[k].value,
+                               fmt::format("{}[{}]", what, got.items[k].key)))
         return error;
     }
     return std::nullopt;
