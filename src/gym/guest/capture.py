@@ -8,7 +8,6 @@ For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [
 """
 
 import json
-import linecache
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -43,8 +42,8 @@ class Session:
         finally:
             whole_operators.set_recorder(None)
             launches.set_launches(None)
-        if recorder.stopped:
-            raise recorder.stopped
+        if CaptureStop.first:
+            raise CaptureStop.first
         return plan
 
     def phases(self):
@@ -155,6 +154,7 @@ def capture(request):
     session = None
     try:
         path = request.get("path") or f"{request['role']}.py"
+        CaptureStop.begin(path)
         register_source(request["source"], path)
         try:
             compile(request["source"], path, "exec")
@@ -165,9 +165,8 @@ def capture(request):
         session = Session(request)
         return {"plan": session.run()}
     except BaseException as error:  # whatever it is, it is this candidate's own
-        stopped = session.recorder.stopped if session else None
         where = session.where if session else "request"
-        return {"error": describe_exception(stopped or error, path, where), "stage": "inspected"}
+        return {"error": describe_exception(CaptureStop.first or error, path, where), "stage": "inspected"}
 
 
 def candidate_request(task_plan, source, path):

@@ -9,12 +9,20 @@ class CaptureStop(BaseException):
     """A typed end of a capture.
 
     It is no `Exception`: a candidate's `try: ... except Exception:` must not turn "this cannot be captured" into
-    another path. The recorder remembers the first one besides, should a bare `except:` swallow it.
+    another path. The first one counts even where a bare `except:` swallows it, or a second thread raises it.
     """
+    path = ""     # the file that is being captured
+    first = None  # since begin()
 
     def __init__(self, error_class, message, line=None):
         super().__init__(message)
-        self.error_class, self.message, self.line = error_class, message, line
+        self.error_class, self.message = error_class, message
+        self.line = line_in(CaptureStop.path) if line is None else line
+        CaptureStop.first = CaptureStop.first or self
+
+    @staticmethod
+    def begin(path):
+        CaptureStop.path, CaptureStop.first = path, None
 
 
 def line_in(path, frame=None):
@@ -46,16 +54,23 @@ def describe(error_class, message, path, line):
 def describe_exception(error, path, where):
     """Any exception that left the candidate's code, as the error of an answer."""
     if isinstance(error, CaptureStop):
-        line = error.line if error.line is not None else line_of(error, path)
-        return describe(error.error_class, error.message, path, line)
+        return describe(error.error_class, error.message, path, error.line or line_of(error, path))
     if isinstance(error, SyntaxError) and error.filename == path:
         return describe("syntax_error", f"{type(error).__name__}: {error.msg}", path, error.lineno or 0)
     if is_triton_error(error):
         return describe_triton_error(error, path)
     if isinstance(error, ImportError) and where == "import":
-        return describe("import_error", f"{type(error).__name__}: {error}", path, line_of(error, path))
+        return describe("import_error", f"{type(error).__name__}: {text_of(error)}", path, line_of(error, path))
     name = type(error).__name__
-    return describe("exception", f"{name} in {where}: {error}", path, line_of(error, path))
+    return describe("exception", f"{name} in {where}: {text_of(error)}", path, line_of(error, path))
+
+
+def text_of(error):
+    """The exception may be the candidate's own, or hold tensors, which do not print."""
+    try:
+        return str(error)
+    except BaseException:
+        return "(its message cannot be shown)"
 
 
 def is_triton_error(error):

@@ -22,7 +22,8 @@ import task_modules  # noqa: E402
 from replay import Replay  # noqa: E402
 
 # On a CPU without a capture these are something else, or nothing at all.
-NOT_EAGER = {"asks the device", "compiled", "scripted", "seeds", "custom operator", "autocast", "constant tensors"}
+NOT_EAGER = {"asks the device", "compiled", "scripted", "seeds", "generators", "custom operator", "autocast",
+             "attention under autocast", "constant tensors"}
 warm()
 
 

@@ -4,24 +4,22 @@ The guest stops at Triton IR: a trusted compiler makes the cubin from its text.
 """
 
 import threading
-from types import SimpleNamespace
 
 import torch
-import triton
 from triton._C.libtriton import ir
 from triton.compiler.compiler import ASTSource, make_backend
 from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.jit import JITFunction, create_function_from_signature, get_jit_fn_file_line
+from triton.runtime.jit import JITFunction, MockTensor, create_function_from_signature, get_jit_fn_file_line
 
 from .errors import CaptureStop
+from .kernel_handle import CARRIED, KernelHandle, Pointer
+from .values import number
 from .virtual_gpu import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
-# Options that change what is compiled, with what they are unless asked for; others than these must keep their default.
-CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 # These a launch may name without any effect on the code.
-HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow", "launch_cooperative_grid", "launch_pdl")
+HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow")
 
 TARGET = VirtualDriver().get_current_target()
 BACKEND = make_backend(TARGET)
@@ -31,31 +29,6 @@ _launches = None  # the Launches of the capture in progress
 def set_launches(launches):
     global _launches
     _launches = launches
-
-
-class Pointer:
-    """What Triton's specialisation reads from a tensor: its type and the alignment of its first element."""
-
-    def __init__(self, tensor):
-        self.dtype = tensor.dtype
-        self.address = 256 + tensor.storage_offset() * tensor.element_size()
-
-    def data_ptr(self):
-        return self.address
-
-
-class KernelHandle:
-    """What a launch or `warmup` returns. Registers and shared memory are nominal: the code is not compiled yet."""
-
-    def __init__(self, kernel):
-        self.name, self.asm = kernel["name"], {"ttir": kernel["ttir"]}
-        self.metadata = SimpleNamespace(shared=0, **{key: kernel[key] for key in ("name", *CARRIED) if key in kernel})
-        self.n_regs, self.n_spills, self.n_max_threads = 32, 0, 1024
-
-    def _init_handles(self): pass
-
-    def __getitem__(self, grid):
-        raise CaptureStop("unsupported_launch", "launching a compiled handle is not supported; launch the kernel itself")
 
 
 def new_context():
@@ -74,7 +47,7 @@ class Launches:
     def __init__(self, recorder):
         self.recorder = recorder
         self.kernels = []   # the plan's "kernels"
-        self.cache = {}     # (function, specialisation, options) -> (index, types of the arguments)
+        self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
         self.collected = None
 
     def run(self, function, args, grid, warmup, kwargs):
@@ -82,25 +55,29 @@ class Launches:
             raise CaptureStop("unsupported_launch", "a kernel was launched from a second thread")
         for hook in function.pre_run_hooks:
             hook(*args, **kwargs)
-        index, types, values, bound = self.specialise(function, args, kwargs)
-        kernel = self.kernels[index]
+        index, names, bound = self.specialise(function, args, kwargs)
+        handle = KernelHandle(self, function, index, names)
         if warmup:
-            return KernelHandle(kernel)
+            return handle
         if grid is None:
-            raise CaptureStop("unsupported_launch", f"{kernel['name']} is launched without a grid")
-        grid = self.checked_grid(grid(bound) if callable(grid) else grid, kernel["name"])
-        choice = {"kernel": index, "grid": grid, "arguments": self.encoded(types, values)}
+            raise CaptureStop("unsupported_launch", f"{handle.name} is launched without a grid")
+        return self.launch(handle, grid, [bound[name] for name in names], bound)
+
+    def launch(self, handle, grid, values, bound):
+        grid = self.checked_grid(grid(bound) if callable(grid) else grid, handle.name)
+        types = self.kernels[handle.index]["arguments"]
+        choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
         self.forget_constants(values)
         if 0 in grid:
-            return KernelHandle(kernel)  # Triton launches nothing then
+            return handle  # Triton launches nothing then
         if self.collected is not None:
             self.collected.append(choice)
         else:
             self.recorder.add_step(launch=[choice])
-        return KernelHandle(kernel)
+        return handle
 
     def specialise(self, function, args, kwargs):
-        """Gives the kernel's index, its arguments' types and values, and all parameters by name."""
+        """Gives the kernel's index, the names of its arguments, and the values of all parameters by name."""
         if not hasattr(function, "guest_binder"):
             function.guest_binder = create_function_from_signature(function.signature, function.params, BACKEND)
         kwargs = {**kwargs, "debug": False, "instrumentation_mode": ""}
@@ -116,15 +93,14 @@ class Launches:
                 BACKEND, kwargs, bound, specialisation, options)
             self.refuse_options(parsed)
             self.cache[key] = self.lower(function, parsed, signature, constants, attributes)
-        index, names, types = self.cache[key]
-        return index, types, [real[name] for name in names], real
+        return *self.cache[key], real
 
     def wrap(self, name, value):
         if not isinstance(value, torch.Tensor):
             if type(value).__name__ == "TensorDescriptor":
                 raise CaptureStop("unsupported_launch", f"argument {name}: tensor descriptors made on the host "
                                                         "are not supported")
-            return value
+            return MockTensor.wrap_dtype(value)
         value = self.recorder.as_fake(value)
         if not value.is_cuda:
             raise ValueError(f"Pointer argument (at {name}) cannot be accessed from Triton (cpu tensor?)")
@@ -160,7 +136,7 @@ class Launches:
         if len(kernel["ttir"]) > 1 << 20:
             raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds 1 MiB")
         self.kernels.append(kernel)
-        return len(self.kernels) - 1, names, types
+        return len(self.kernels) - 1, names
 
     def encoded(self, types, values):
         encoded = []
@@ -170,7 +146,6 @@ class Launches:
             elif isinstance(value, bool):
                 encoded.append({"b": value})
             elif type_.startswith(("fp", "bf")):
-                from .values import number
                 encoded.append({"f": number(float(value))})
             elif -2**63 <= value < 2**64:
                 encoded.append({"i": value if value < 2**63 else value - 2**64})

@@ -44,7 +44,6 @@ class Recorder(TorchDispatchMode):
         self.constant_bytes = 0
         self.fakes = {}       # id of a tensor with data -> (it, its fake)
         self.written = set()  # storages that forward wrote to through ATen
-        self.stopped = None   # the first CaptureStop, even if the candidate swallowed it
         self.paused = False
 
     @classmethod
@@ -52,10 +51,9 @@ class Recorder(TorchDispatchMode):
         """No: it would put a wrapper around us that costs as much as recording does."""
         return False
 
-    def stop(self, error_class, message):
-        error = CaptureStop(error_class, message, line_in(self.path))
-        self.stopped = self.stopped or error
-        raise error
+    @staticmethod
+    def stop(error_class, message):
+        raise CaptureStop(error_class, message)
 
     @contextmanager
     def pause(self):
@@ -84,7 +82,8 @@ class Recorder(TorchDispatchMode):
                 return args[0]
         if func is aten._local_scalar_dense.default:
             return self.read_scalar(args[0])
-        kwargs.pop("generator", None)
+        if "generator" in kwargs:
+            kwargs["generator"] = None  # a replay draws from its own
         kwargs.pop("pin_memory", None)
         if func is aten.detach.default:
             return self.detach(args[0])

@@ -8,7 +8,7 @@ function here that gives its results' form.
 import functools
 
 import torch
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 _recorder = None  # of the capture in progress
 
@@ -60,6 +60,15 @@ FORMS = {
 STATISTICS = {"batch_norm": (3, 4), "instance_norm": (3, 4)}
 
 
+FULL_PRECISION = ("batch_norm", "instance_norm", "ctc_loss")  # what autocast leaves alone
+
+
+def to_autocast_type(leaf):
+    if isinstance(leaf, torch.Tensor) and leaf.dtype == torch.float32:
+        return leaf.to(torch.get_autocast_dtype("cuda"))
+    return leaf
+
+
 def take_whole(name, original):
     @functools.wraps(original, assigned=("__name__", "__doc__"))
     def whole(*args, **kwargs):
@@ -72,6 +81,8 @@ def take_whole(name, original):
             return original(*args, **kwargs)
         if any(tensor.device != tensors[0].device for tensor in tensors):
             raise RuntimeError(f"{name}: expected all tensors to be on the same device")
+        if torch.is_autocast_enabled("cuda") and name not in FULL_PRECISION:
+            args, kwargs = tree_map(to_autocast_type, (args, kwargs))
         with recorder.pause():
             out = FORMS[name](*args, **kwargs)
         suffix = "" if overload in ("", "default") else f".{overload}"

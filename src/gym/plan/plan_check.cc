@@ -72,11 +72,14 @@ class Walk {
   explicit Walk(const Plan& plan) : plan_(plan), known_(plan.tensors.size(), false) {}
 
   Status run() {
-    for (const Value& value : plan_.init_args) TRY_WITHIN("init_args", introduce(value));
-    if (plan_.role == PlanRole::candidate)
+    // A candidate is given these; a task makes them in its own steps.
+    if (plan_.role == PlanRole::candidate) {
+      for (const Value& value : plan_.init_args) TRY_WITHIN("init_args", introduce(value));
       for (const Value& value : plan_.inputs) TRY_WITHIN("inputs", introduce(value));
+    }
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       TRY_WITHIN(fmt::format("steps[{}]", i), take(plan_.steps[i]));
+    for (const Value& value : plan_.init_args) TRY_WITHIN("init_args", must_be_known(value));
     for (const Value& value : plan_.inputs) TRY_WITHIN("inputs", must_be_known(value));
     for (const PlanParameter& parameter : plan_.parameters)
       TRY_WITHIN(parameter.name, must_be_known(Value{TensorRef{parameter.tensor}}));
@@ -96,7 +99,6 @@ class Walk {
     append_tensors(value, tensors);
     for (const int tensor : tensors) {
       TRY(in_range(tensor));
-      // A task's constructor may take what an init step makes; a candidate is given everything.
       known_[static_cast<std::size_t>(tensor)] = true;
     }
     return ok();

@@ -128,6 +128,9 @@ def kernel(x_ptr, bias_ptr, y_ptr, BLOCK: tl.constexpr, USE: tl.constexpr = True
         "sms = torch.cuda.get_device_properties(x.device).multi_processor_count\n"
         "also = triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())['multiprocessor_count']\n"
         "with torch.cuda.device(x.device):\n    kernel[(min(sms, also, 16),)](x, y, n, self.scale, BLOCK=128)")),
+    "occupancy of a compiled handle": candidate(LAUNCH.format(
+        "handle = kernel.warmup(x, y, n, self.scale, BLOCK=128, grid=(1,))\nhandle._init_handles()\n"
+        "programs = min(16, 65536 // (handle.n_regs * 32) + handle.metadata.shared)\nhandle[(programs, 1, 1)](x, y, n, self.scale, 128)")),
     "empty launch": candidate("y = torch.empty(0, device=x.device)\nkernel[(0,)](x, y, 0, 1.0, BLOCK=128)\nreturn x"),
     "fallback that is not taken": candidate("if not x.is_cuda:\n    return F.relu(x)\n" + LAUNCH.format("kernel[(16,)](x, y, n, self.scale, BLOCK=128)")),
     "reduction with a loop": candidate('''
@@ -204,6 +207,8 @@ BAD = {
     "format": (candidate("print(f'{x.sum():.2f}')\nreturn x"), "data_dependent", "print(f", "print"),
     "shape by value": (candidate("return x[x > 0]"), "data_dependent", "x[x > 0]", "shape"),
     "nothing to swallow": (candidate("try:\n    return x * x.sum().item()\nexcept:\n    return torch.relu(x)"), "data_dependent", "x.sum().item()", ""),
+    "a message of tensors": (candidate("raise ValueError(x)"), "exception", "raise ValueError(x)", "ValueError in forward"),
+    "swallowed launch error": (candidate("try:\n    kernel.run(x, x, 4, 1.0, BLOCK=64)\nexcept BaseException:\n    pass\nreturn x"), "unsupported_launch", "kernel.run", "grid"),
     "measuring": (candidate("a = torch.cuda.Event(enable_timing=True)\nreturn x * a.elapsed_time(a)"), "not_captured", "elapsed_time", "time"),
     "benchmarking": (candidate("return x * triton.testing.do_bench(lambda: x)"), "not_captured", "do_bench", "time"),
     "CUDA graph": (candidate("g = torch.cuda.CUDAGraph()\nreturn x"), "not_captured", "CUDAGraph", "graph"),

@@ -139,5 +139,8 @@ MODULES = {
     "squeeze and excite": module("x * self.e(x.mean((2, 3))).view(-1, 4, 1, 1)",
                                  "self.e = nn.Sequential(nn.Linear(4, 2, bias=False), nn.ReLU(inplace=True), nn.Linear(2, 4, bias=False), nn.Sigmoid())", inputs=IMAGE),
     "custom operator": module("twice(x)").replace("class Model", "@torch.library.custom_op('mine::twice', mutates_args=())\ndef twice(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n\nclass Model"),
+    "tensor for the constructor": module("x * self.w", "self.w = nn.Parameter(w)", ", w", init_inputs="[torch.randn(8)]"),
+    "generators": module("x + torch.rand(4, 8, device=x.device, generator=self.g)", "self.g = torch.Generator('cuda').manual_seed(1)"),
+    "attention under autocast": module("with torch.autocast('cuda', dtype=torch.bfloat16):\n    y = F.scaled_dot_product_attention(x, x, x)\ny", inputs="[torch.randn(2, 3, 5, 4)]"),
     "autocast": module("with torch.autocast('cuda', dtype=torch.bfloat16):\n    y = self.l(x)\ny", "self.l = nn.Linear(8, 8)"),
 }

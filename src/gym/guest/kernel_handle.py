@@ -1,0 +1,37 @@
+"""What stands for a tensor while Triton specialises a launch, and for a compiled kernel afterwards."""
+
+from types import SimpleNamespace
+
+# Options that change what is compiled and that a plan carries; all others must keep their default.
+CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+class Pointer:
+    """What Triton's specialisation reads from a tensor: its type and the alignment of its first element."""
+
+    def __init__(self, tensor):
+        self.dtype = tensor.dtype
+        self.address = 256 + tensor.storage_offset() * tensor.element_size()
+
+    def data_ptr(self):
+        return self.address
+
+
+class KernelHandle:
+    """What a launch or `warmup` returns. Registers and shared memory are nominal: the code is not compiled yet."""
+
+    def __init__(self, launches, function, index, names):
+        self.launches, self.function, self.index, self.names = launches, function, index, names
+        kernel = launches.kernels[index]
+        self.name, self.asm = kernel["name"], {"ttir": kernel["ttir"]}
+        self.metadata = SimpleNamespace(shared=0, **{key: kernel[key] for key in ("name", *CARRIED) if key in kernel})
+        self.n_regs, self.n_spills, self.n_max_threads = 32, 0, 1024
+
+    def _init_handles(self): pass
+
+    def __getitem__(self, grid):
+        """Launches what was compiled, as it is; like Triton's own, it takes all arguments by position."""
+        def launch(*args):
+            given = dict(zip(self.function.arg_names, args))
+            return self.launches.launch(self, grid, [given[name] for name in self.names], given)
+        return launch
