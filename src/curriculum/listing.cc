@@ -33,7 +33,9 @@ class Lister {
     Line line{.target = "", .op = tree.op, .constants = tree.constants, .operands = {}};
     for (const Expression& child : tree.children) line.operands.push_back(visit(child));
     for (const std::string& operand : line.operands) --uses_[operand];
-    line.target = uses_[line.operands[0]] == 0 ? line.operands[0] : fresh();
+    const std::string& first = line.operands[0];
+    const bool is_free = uses_[first] == 0 && first.find('.') == std::string::npos;
+    line.target = is_free ? first : fresh();
     ++uses_[line.target];
     listing_.lines.push_back(line);
     return line.target;

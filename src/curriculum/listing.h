@@ -21,9 +21,9 @@ struct Listing {
   std::string result;  // the variable that holds the value
 };
 
-// Input i is the variable inputs[i]; what a row operator left is in `core`. A result takes the
-// place of its first operand where nobody needs that any more ("x = relu(x)"), else a variable of
-// its own.
+// Attributes ("self.weight") are never assigned to. Input i is the variable inputs[i]; what a row
+// operator left is in `core`. A result takes the place of its first operand where nobody needs that
+// any more ("x = relu(x)"), else a variable of its own.
 Listing list_operators(const Expression& tree, const std::vector<std::string>& inputs,
                        const std::string& core);
 

@@ -1,5 +1,6 @@
 #include "curriculum/program.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -10,7 +11,20 @@ std::size_t product(const std::vector<int>& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::size_t{1}, std::multiplies<>());
 }
 
+bool adds_weight_to_product(const Program& program, const Expression& tree) {
+  if (tree.op == Op::add && tree.children[0].op == Op::matmul && tree.children[1].op == Op::input)
+    return program.inputs[static_cast<std::size_t>(tree.children[1].input)].source ==
+           Source::parameter;
+  return std::any_of(
+      tree.children.begin(), tree.children.end(),
+      [&](const Expression& child) { return adds_weight_to_product(program, child); });
+}
+
 }  // namespace
+
+bool has_linear_bias(const Program& program) {
+  return program.linear && adds_weight_to_product(program, program.root);
+}
 
 std::vector<int> dimensions(const Input& input, const Sizes& sizes) {
   std::vector<int> dims = sizes.lead;

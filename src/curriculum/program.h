@@ -52,6 +52,9 @@ struct Program {
   bool linear = false;
 };
 
+// The weight added right after the product belongs to the nn.Linear.
+bool has_linear_bias(const Program& program);
+
 // The shape of an input as code writes it: {16, 512}.
 std::vector<int> dimensions(const Input& input, const Sizes& sizes);
 // Elements of all inputs and the output.

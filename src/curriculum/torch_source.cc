@@ -41,7 +41,7 @@ class Writer {
       : program_(program), sizes_(sizes), rng_(rng), varied_(idioms == Idioms::varied) {
     for (const Input& input : program.inputs)
       names_.push_back(input.source == Source::parameter ? "self." + input.name : input.name);
-    has_linear_bias_ = program.linear && find_linear_bias(program.root);
+    has_linear_bias_ = has_linear_bias(program);
     named_sizes_ = varied_ && rng_.uniform() < 0.6;
   }
 
@@ -65,15 +65,6 @@ class Writer {
     for (const Input& input : program_.inputs)
       if (input.source == Source::argument) found.push_back(input.name);
     return found;
-  }
-
-  // add(matmul(x), bias) with a weight for a bias is what nn.Linear computes.
-  bool find_linear_bias(const Expression& tree) const {
-    if (tree.op == Op::add && tree.children[0].op == Op::matmul && tree.children[1].op == Op::input)
-      return program_.inputs[static_cast<std::size_t>(tree.children[1].input)].source ==
-             Source::parameter;
-    return std::any_of(tree.children.begin(), tree.children.end(),
-                       [&](const Expression& child) { return find_linear_bias(child); });
   }
 
   std::string form(const Line& line) {

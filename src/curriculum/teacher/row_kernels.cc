@@ -1,0 +1,202 @@
+#include <fmt/format.h>
+
+#include "curriculum/teacher/kernel_text.h"
+#include "curriculum/teacher/triton_forms.h"
+
+namespace tritonsmith::curriculum {
+namespace {
+
+// Where the elements of a row are, in the words of one kernel.
+struct Place {
+  std::string row = "r", column = "i", full, mask, row_mask, column_mask;
+  std::string axis = "0";  // of gathers: "0", or "1, keep_dims=True" for tiles
+};
+
+Lines loads(const Piece& piece, const Dialect& dialect, const Place& place) {
+  Lines lines;
+  for (const Input& input : piece.loads) {
+    if (input.shape == InputShape::row)
+      lines.push_back(dialect.load(input.name, place.column, place.column_mask));
+    else if (input.shape == InputShape::column)
+      lines.push_back(dialect.load(input.name, place.row, place.row_mask));
+    else
+      lines.push_back(dialect.load(input.name, place.full, place.mask));
+  }
+  return lines;
+}
+
+// The words of a row operator: {x}, {a}, {b}, {n}, {0} filled in.
+class CoreWords {
+ public:
+  CoreWords(const Line& line, const Dialect& dialect) : line_(line), form_(row_form(line.op)) {
+    for (std::size_t i = 0; i < form_.passes.size(); ++i)
+      names_.push_back(dialect.terse ? std::string(1, static_cast<char>('a' + i))
+                                     : form_.passes[i].name);
+  }
+
+  const RowForm& form() const { return form_; }
+  const std::string& name(std::size_t pass) const { return names_[pass]; }
+
+  std::string fill(std::string text) const {
+    text = substitute(std::move(text), "{x}", line_.operands[0]);
+    text = substitute(std::move(text), "{a}", names_[0]);
+    if (names_.size() > 1) text = substitute(std::move(text), "{b}", names_[1]);
+    text = substitute(std::move(text), "{n}", "n");
+    return line_.constants.empty()
+               ? text
+               : substitute(std::move(text), "{0}", constant_text(line_.constants[0]));
+  }
+
+  std::string finished(std::size_t pass, const std::string& gathered) const {
+    const std::string& finish = form_.passes[pass].finish;
+    return finish.empty() ? gathered : fill(substitute(finish, "{s}", gathered));
+  }
+
+  std::string gathered(std::size_t pass, const std::string& values, const Place& place) const {
+    return fmt::format("tl.{}({}, {})", gather_name(form_.passes[pass].gather), values, place.axis);
+  }
+
+  // Masked elements count as nothing.
+  std::string masked(std::size_t pass, const Place& place) const {
+    return fmt::format("tl.where({}, {}, {})", place.mask, fill(form_.passes[pass].element),
+                       neutral(form_.passes[pass].gather));
+  }
+
+  Lines in_registers(const Place& place) const {
+    Lines lines;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      // A reduction whose result is its last number needs no name for it.
+      const bool last = i + 1 == names_.size() && form_.result == (i == 0 ? "{a}" : "{b}");
+      lines.push_back(fmt::format("{} = {}", last ? line_.target : names_[i],
+                                  finished(i, gathered(i, masked(i, place), place))));
+      if (last) return lines;
+    }
+    lines.push_back(fmt::format("{} = {}", line_.target, fill(form_.result)));
+    return lines;
+  }
+
+ private:
+  const Line& line_;
+  const RowForm& form_;
+  std::vector<std::string> names_;
+};
+
+Lines whole_row(const Piece& piece, const Dialect& dialect, const Place& place) {
+  Lines body = loads(piece, dialect, place);
+  const std::size_t core = piece.core.value_or(piece.lines.size());
+  append(body, texts(piece, 0, core, dialect));
+  if (piece.core) {
+    append(body, CoreWords(piece.lines[core], dialect).in_registers(place));
+    append(body, texts(piece, core + 1, piece.lines.size(), dialect));
+  }
+  body.push_back(piece.reduces() ? dialect.store(place.row, piece.result, place.row_mask)
+                                 : dialect.store(place.full, piece.result, place.mask));
+  return body;
+}
+
+Place row_place(const Dialect& dialect) {
+  const std::string row = dialect.terse ? "r" : "row", column = dialect.terse ? "i" : "cols";
+  return {.row = row,
+          .column = column,
+          .full = fmt::format("{} * n + {}", row, column),
+          .mask = dialect.mask(),
+          .row_mask = "",
+          .column_mask = dialect.mask(),
+          .axis = dialect.terse ? "0" : "axis=0"};
+}
+
+}  // namespace
+
+KernelText row_kernel(const Piece& piece, const Dialect& dialect) {
+  const Place place = row_place(dialect);
+  Lines body = {fmt::format("{} = tl.program_id(0)", place.row),
+                fmt::format("{} = tl.arange(0, {})", place.column, dialect.block_name),
+                fmt::format("{} = {} < n", place.mask, place.column)};
+  append(body, whole_row(piece, dialect, place));
+  return {.definition = define(piece, dialect, body, {"n"}, {dialect.block_name}),
+          .grid = "(rows,)",
+          .arguments = {"n", "triton.next_power_of_2(n)"}};
+}
+
+KernelText tile_kernel(const Piece& piece, const Dialect& dialect) {
+  Place place{.row = "row",
+              .column = "col",
+              .full = "row * n + col",
+              .mask = "mask",
+              .row_mask = "row < rows",
+              .column_mask = "col < n",
+              .axis = "axis=1, keep_dims=True"};
+  const std::string column = piece.core
+                                 ? "tl.arange(0, BLOCK_N)[None, :]"
+                                 : "tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]";
+  Lines body = {"row = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]",
+                "col = " + column, "mask = (row < rows) & (col < n)"};
+  append(body, whole_row(piece, dialect, place));
+  const int tall = piece.core ? 4 : 8;
+  KernelText text{.definition = define(piece, dialect, body, {"rows", "n"}, {"BLOCK_M", "BLOCK_N"}),
+                  .grid = fmt::format("(triton.cdiv(rows, {}),)", tall),
+                  .arguments = {"rows", "n", fmt::format("{}", tall), "triton.next_power_of_2(n)"}};
+  if (!piece.core) {
+    text.grid = fmt::format("(triton.cdiv(rows, {}), triton.cdiv(n, 128))", tall);
+    text.arguments.back() = "128";
+  }
+  return text;
+}
+
+KernelText row_loop_kernel(const Piece& piece, const Dialect& dialect) {
+  const Place place = row_place(dialect);
+  const CoreWords words(piece.lines[*piece.core], dialect);
+  const std::string& block = dialect.block_name;
+  const Lines head = {fmt::format("{} = start + tl.arange(0, {})", place.column, block),
+                      fmt::format("{} = {} < n", place.mask, place.column)};
+  // Only what the operators before the row operator read is loaded in every pass.
+  Piece before = piece;
+  std::erase_if(before.loads, [&](const Input& input) {
+    for (std::size_t i = 0; i <= *piece.core; ++i)
+      for (const std::string& operand : piece.lines[i].operands)
+        if (operand == input.name) return false;
+    return true;
+  });
+  Lines body = {fmt::format("{} = tl.program_id(0)", place.row)};
+  for (std::size_t pass = 0; pass < words.form().passes.size(); ++pass) {
+    const Gather gather = words.form().passes[pass].gather;
+    Lines inner = head;
+    append(inner, loads(before, dialect, place));
+    append(inner, texts(piece, 0, *piece.core, dialect));
+    inner.push_back(gather == Gather::sum
+                        ? fmt::format("acc += {}", words.masked(pass, place))
+                        : fmt::format("acc = tl.{}imum(acc, {})", gather_name(gather),
+                                      words.masked(pass, place)));
+    indent(inner);
+    body.push_back(gather == Gather::sum ? fmt::format("acc = tl.zeros(({},), tl.float32)", block)
+                                         : fmt::format("acc = tl.full(({},), {}, tl.float32)",
+                                                       block, neutral(gather)));
+    body.push_back(fmt::format("for start in range(0, n, {}):", block));
+    append(body, inner);
+    body.push_back(fmt::format("{} = {}", words.name(pass),
+                               words.finished(pass, words.gathered(pass, "acc", place))));
+  }
+  const std::string result =
+      fmt::format("{} = {}", piece.lines[*piece.core].target, words.fill(words.form().result));
+  const Lines after = texts(piece, *piece.core + 1, piece.lines.size(), dialect);
+  if (piece.reduces()) {
+    body.push_back(result);
+    append(body, after);
+    body.push_back(dialect.store(place.row, piece.result, ""));
+  } else {
+    Lines inner = head;
+    append(inner, loads(piece, dialect, place));
+    append(inner, texts(piece, 0, *piece.core, dialect));
+    inner.push_back(result);
+    append(inner, after);
+    inner.push_back(dialect.store(place.full, piece.result, place.mask));
+    indent(inner);
+    body.push_back(fmt::format("for start in range(0, n, {}):", block));
+    append(body, inner);
+  }
+  return {.definition = define(piece, dialect, body, {"n"}, {block}),
+          .grid = "(rows,)",
+          .arguments = {"n", fmt::format("{}", dialect.block)}};
+}
+
+}  // namespace tritonsmith::curriculum
