@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
+#include "train/policy_gradient.h"
 #include "train/sft_gradient.h"
 
 namespace tritonsmith::train {
@@ -92,6 +93,68 @@ TEST_F(GradientTest, OfSftIsThatOfTheMeanCrossEntropy) {
   const auto report = set_sft_gradient(*learner_, sequences_, in_order(), 50);
   EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-5);
   EXPECT_NEAR(report.loss, loss.item<double>(), 1e-5);
+}
+
+class PolicyGradientTest : public GradientTest,
+                           public ::testing::WithParamInterface<algorithm::Aggregation> {
+ protected:
+  // Off-policy numbers, so that clipping, KL and the mismatch weights all take part.
+  PolicyBatch batch() const {
+    PolicyBatch batch{.sequences = sequences_,
+                      .advantages = {},
+                      .counts = std::vector<char>(sequences_.size(), 1),
+                      .sampler = token_logprobs(learner_->model(), sequences_, 0.8, 64),
+                      .old = {},
+                      .reference = {}};
+    Rng rng(2, "policy gradient test", 0);
+    for (std::size_t i = 0; i < sequences_.size(); ++i)
+      batch.advantages.push_back(i % 4 == 1 ? 0.0 : rng.normal());
+    batch.counts[5] = 0;
+    batch.old = batch.reference = batch.sampler;
+    for (TokenColumn* column : {&batch.sampler, &batch.old, &batch.reference})
+      for (auto& row : *column)
+        for (float& value : row) value += static_cast<float>(0.2 * rng.normal());
+    return batch;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Aggregations, PolicyGradientTest,
+                         ::testing::Values(algorithm::Aggregation::token_mean,
+                                           algorithm::Aggregation::sequence_mean,
+                                           algorithm::Aggregation::fixed_length));
+
+TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
+  PolicyGradientOptions options{.policy = {.kl_beta = 0.1, .mismatch_cap = 1.1},
+                                .aggregation = GetParam(),
+                                .horizon = 20,
+                                .temperature = 0.8,
+                                .budget = 1 << 20};
+  const PolicyBatch policy = batch();
+  const auto whole = set_policy_gradient(*learner_, policy, in_order(), options);
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  EXPECT_GT(expected.norm().item<double>(), 0.01);
+  EXPECT_GT(whole.clip_fraction, 0.05);
+  for (const std::int64_t budget : {1, 37}) {
+    options.budget = budget;
+    auto members = in_order();
+    Rng(static_cast<std::uint64_t>(budget), "order", 0).shuffle(members);
+    const auto cut = set_policy_gradient(*learner_, policy, members, options);
+    EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
+    EXPECT_NEAR(cut.loss, whole.loss, 1e-6);
+    EXPECT_NEAR(cut.kl, whole.kl, 1e-6);
+    EXPECT_NEAR(cut.difference_max, whole.difference_max, 1e-6);
+  }
+}
+
+TEST_P(PolicyGradientTest, IsTheSameWhenSequencesWithoutAdvantageSkipTheModel) {
+  PolicyBatch policy = batch();
+  PolicyGradientOptions options{.aggregation = GetParam(), .horizon = 20, .temperature = 0.8};
+  const auto skipped = set_policy_gradient(*learner_, policy, in_order(), options);
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  for (double& advantage : policy.advantages)
+    if (advantage == 0) advantage = 1e-30;
+  const auto through = set_policy_gradient(*learner_, policy, in_order(), options);
+  EXPECT_LT(skipped.tokens, through.tokens);
+  EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-7);
 }
 
 TEST_F(GradientTest, LeavesTheSameLearnerAfterSaveAndResume) {

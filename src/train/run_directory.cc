@@ -68,16 +68,21 @@ Status refuse_foreign_files(const fs::path& path) {
   return ok();
 }
 
-// A run that recorded no step has nothing to lose: what it left goes away, so that a config that
-// turned out wrong may be put right.
-Status clear_unbegun(const fs::path& path) {
+bool has_steps(const fs::path& path) {
   std::error_code code;
-  if (has_config(path) && fs::exists(path / "steps.jsonl", code) &&
-      fs::file_size(path / "steps.jsonl", code) > 0)
-    return ok();
+  return has_config(path) && fs::exists(path / "steps.jsonl", code) &&
+         fs::file_size(path / "steps.jsonl", code) > 0;
+}
+
+// A run that recorded no step has nothing to lose: what it left goes away, so that a config that
+// turned out wrong may be put right. The judge's own files stay.
+Status clear_unbegun(const fs::path& path) {
+  if (has_steps(path)) return ok();
   TRY(refuse_foreign_files(path));
+  std::error_code code;
   for (const auto& entry : fs::directory_iterator(path)) {
-    if (entry.path().filename() == ".lock") continue;
+    const std::string name = entry.path().filename();
+    if (name == ".lock" || name == "judge.secret" || name.starts_with("verdicts.")) continue;
     fs::remove_all(entry.path(), code);
     if (code) return fail("cannot remove {}: {}", entry.path().string(), code.message());
   }
@@ -190,14 +195,16 @@ Status RunDirectory::keep_data(const std::string& name, std::string_view bytes) 
   return ok();
 }
 
-Result<std::string> RunDirectory::judge_secret() const {
-  const fs::path file = path_ / "judge.secret";
+Result<std::string> judge_secret_of(const fs::path& run_directory) {
+  const fs::path file = run_directory / "judge.secret";
   std::error_code ignored;
   if (fs::exists(file, ignored)) {
     TRY_ASSIGN(std::string secret, read_file(file));
     if (secret.size() != 32) return fail("{} is damaged: 32 bytes expected", file.string());
     return secret;
   }
+  TRY(make_directories(run_directory));
+  if (!has_steps(run_directory)) TRY(refuse_foreign_files(run_directory));
   std::string secret(32, '\0');
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
     return fail_errno("cannot draw a secret for the judge");

@@ -54,9 +54,6 @@ class RunDirectory {
   // must be given the same.
   Status keep_data(const std::string& name, std::string_view bytes) const;
 
-  // 32 random bytes, made when first asked for and the same ever after.
-  Result<std::string> judge_secret() const;
-
  private:
   struct Records {
     RecordFile steps, samples, events;
@@ -66,5 +63,9 @@ class RunDirectory {
   int lock_fd_ = -1;
   std::optional<Records> records_;
 };
+
+// 32 random bytes that the judge's draws are keyed by: made, with the directory, when first asked
+// for and the same ever after. Asked for before the run is opened, as the judge is there first.
+Result<std::string> judge_secret_of(const std::filesystem::path& run_directory);
 
 }  // namespace tritonsmith::train

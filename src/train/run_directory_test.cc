@@ -96,11 +96,10 @@ TEST_F(RunDirectoryTest, RefusesAFileInItsPlace) {
 }
 
 TEST_F(RunDirectoryTest, KeepsTheJudgesSecretToItself) {
-  const auto run = open();
-  ASSERT_TRUE(run);
-  const std::string secret = *run->judge_secret();
+  const std::string secret = *judge_secret_of(path());
   EXPECT_EQ(secret.size(), 32U);
-  EXPECT_EQ(*run->judge_secret(), secret);
+  ASSERT_TRUE(open());
+  EXPECT_EQ(*judge_secret_of(path()), secret);
   EXPECT_EQ(fs::status(path() / "judge.secret").permissions(),
             fs::perms::owner_read | fs::perms::owner_write);
 }

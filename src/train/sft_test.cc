@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/temp_dir.h"
 #include "data/step.h"
 #include "train/testing/tiny_model.h"
@@ -21,6 +22,7 @@ class SftTest : public ::testing::Test {
  protected:
   void SetUp() override {
     at::set_num_threads(1);
+    set_log_level(LogLevel::quiet);
     make_tiny_model(path("model"));
     config_.run = {.dir = path("run").string(), .seed = 5, .steps = 12};
     config_.model = {.path = path("model").string(), .device = model::DeviceChoice::cpu};
