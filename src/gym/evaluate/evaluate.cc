@@ -85,7 +85,7 @@ bool Evaluation::check_argument(std::size_t index) {
   const ValueType& type = code_.argument_types[index];
   const LaunchArgument& argument = launch_.arguments[index];
   bool fits = false;
-  if (type.element == Element::pointer) {
+  if (type.element == Element::pointer || type.element == Element::descriptor) {
     const auto* pointer = std::get_if<PointerArgument>(&argument);
     fits = pointer != nullptr && pointer->buffer >= 0 &&
            pointer->buffer < std::ssize(launch_.buffers) &&
@@ -121,7 +121,7 @@ void Evaluation::bind(std::size_t index) {
   const LaunchArgument& argument = launch_.arguments[index];
   const Element element = parameter.type.element;
   std::byte* place = machine_.at<std::byte>(parameter.place);
-  if (element == Element::pointer) {
+  if (element == Element::pointer || element == Element::descriptor) {
     const auto& pointer = std::get<PointerArgument>(argument);
     const std::int64_t address = Memory::address(pointer.buffer, pointer.byte_offset);
     std::memcpy(place, &address, sizeof address);

@@ -116,10 +116,22 @@ Status Lowering::lower_make_descriptor(const Operation& operation) {
   return ok();
 }
 
-// A descriptor that is the kernel's argument: base, shape and strides come as arguments too, after
-// it.
-Result<Value> Lowering::bind_descriptor(const Function& kernel, std::size_t index) {
-  return fail("argument {} of {} is a tensor descriptor", index, kernel.name);
+// A descriptor that is the kernel's argument: its register's first number is bound to the base;
+// shape (i32) and strides (i64) are the arguments after it.
+Status Lowering::fill_descriptor(const Function& kernel, std::size_t index) {
+  const Value& descriptor = value(kernel.arguments[index].value);
+  for (std::size_t i = 1; i <= 2 * descriptor.type.shape.size(); ++i) {
+    if (index + i >= kernel.arguments.size())
+      return fail("kernel {}: the shape of descriptor argument {} is missing", kernel.name, index);
+    const Value& number = value(kernel.arguments[index + i].value);
+    Handler handler = set_number_handler(number.type.element);
+    if (handler == nullptr || number.type.is_tensor || !is_integer(number.type.element))
+      return fail("kernel {}: the shape of descriptor argument {} is no number", kernel.name,
+                  index);
+    builder_.emit(handler, descriptor.place, {number.place}, 1).immediate =
+        static_cast<std::int64_t>(i);
+  }
+  return ok();
 }
 
 // Operands: the descriptor, then from `first` on the block's offsets, i32.

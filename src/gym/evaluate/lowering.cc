@@ -92,20 +92,21 @@ Result<std::unique_ptr<const Code>> Lowering::run(const Function& kernel) {
   Code& code = builder_.code();
   code.name = kernel.name;
   code.locations = module_.locations;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-    const BlockArgument& argument = kernel.arguments[i];
+  for (const BlockArgument& argument : kernel.arguments) {
+    if (argument.type.is_tensor) return fail("kernel {} takes a tensor by value", kernel.name);
     Value made = make_pinned(argument.type);
-    if (argument.type.element == Element::descriptor) {
-      TRY_ASSIGN(made, bind_descriptor(kernel, i));
-    }
     define(argument.value, made);
     code.parameters.push_back({.type = argument.type, .place = made.place});
     code.argument_types.push_back(argument.type);
   }
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (kernel.arguments[i].type.element == Element::descriptor) TRY(fill_descriptor(kernel, i));
   if (kernel.body.blocks.empty()) return fail("kernel {} has no body", kernel.name);
   calls_.push_back(kernel.name);
   TRY(lower_function(kernel, {}));
-  return builder_.finish();
+  auto finished = builder_.finish();
+  if (!finished) refusal_ = Refusal{.operation = "tt.func", .message = finished.error().message};
+  return finished;
 }
 
 Status Lowering::lower_function(const Function& function, const std::vector<Value>& results) {
@@ -128,7 +129,7 @@ Status Lowering::lower_function(const Function& function, const std::vector<Valu
 
 Status Lowering::lower(const Operation& operation) {
   if (builder_.instructions() > kMaxInstructions)
-    return malformed(operation, "the kernel unfolds to too many instructions");
+    return refuse(operation, "the kernel unfolds to too many instructions");
   builder_.set_location(operation.location);
   if (const ElementwiseOperation* row = find_elementwise(operation.name))
     return lower_elementwise(operation, *row);

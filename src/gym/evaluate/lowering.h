@@ -104,7 +104,7 @@ class Lowering {
   };
   Result<DescriptorBlock> descriptor_block(const Operation& operation, std::size_t first,
                                            const ValueType& block);
-  Result<Value> bind_descriptor(const Function& kernel, std::size_t index);
+  Status fill_descriptor(const Function& kernel, std::size_t index);
 
   // lower_control.cc
   Status lower_for(const Operation& operation);

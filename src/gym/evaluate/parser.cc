@@ -6,7 +6,7 @@
 
 namespace tritonsmith::gym {
 namespace {
-constexpr std::size_t kMaxText = 8u << 20;
+constexpr std::size_t kMaxText = 2u << 20;
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxFunctions = 256;
 constexpr std::size_t kMaxBlocks = 1024;

@@ -11,6 +11,7 @@ import torch
 import triton
 
 from corpus import collect
+from corpus.case import Descriptor
 
 
 def array_of(tensor):
@@ -26,6 +27,8 @@ def type_of(argument):
                       torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64", torch.bool: "i1",
                       torch.uint8: "u8", torch.uint16: "u16", torch.uint32: "u32", torch.uint64: "u64",
                       torch.float8_e4m3fn: "fp8e4nv", torch.float8_e5m2: "fp8e5"}[argument.dtype]
+    if isinstance(argument, Descriptor):
+        return f"tensordesc<{type_of(argument.tensor)[1:]}{argument.block}>".replace(" ", "")
     if isinstance(argument, bool):
         return "u1"
     if isinstance(argument, int):
@@ -46,9 +49,11 @@ def compile_case(case):
             continue
         argument = next(positional)
         signature[name] = type_of(argument)
-        if isinstance(argument, torch.Tensor):
+        if isinstance(argument, (torch.Tensor, Descriptor)):
             arguments.append(dict(buffer=len(tensors), offset=0))
-            tensors.append(argument)
+            tensors.append(argument if isinstance(argument, torch.Tensor) else argument.tensor)
+            if isinstance(argument, Descriptor):
+                arguments += [dict(int=n) for n in (*argument.shape, argument.shape[1], 1)]
         else:
             arguments.append(dict(int=int(argument)) if isinstance(argument, (int, bool)) else dict(float=argument))
     target = GPUTarget("cuda", 90, 32)
@@ -79,7 +84,7 @@ def repair_interpreter():
 
 
 def interpret_case(case):
-    tensors = [a for a in case.arguments if isinstance(a, torch.Tensor)]
+    tensors = [getattr(a, "tensor", a) for a in case.arguments if isinstance(a, (torch.Tensor, Descriptor))]
     if case.reference is not None:
         outputs = case.reference(*case.arguments)
         for tensor, output in outputs:

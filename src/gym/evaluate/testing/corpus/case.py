@@ -18,6 +18,14 @@ class Case:
     debug: bool = False
 
 
+@dataclass
+class Descriptor:
+    """A tensor descriptor made on the host, of a contiguous matrix."""
+    tensor: torch.Tensor
+    shape: list
+    block: list
+
+
 def generator(name):
     return torch.Generator().manual_seed(zlib.crc32(name.encode()))
 

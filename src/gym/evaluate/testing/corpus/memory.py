@@ -3,7 +3,7 @@ import torch
 import triton
 import triton.language as tl
 
-from corpus.case import Case, empty, integers, normal
+from corpus.case import Case, Descriptor, empty, integers, normal
 
 
 @triton.jit
@@ -99,6 +99,19 @@ def descriptors(x, out, rows, columns, A: tl.constexpr, B: tl.constexpr):
 
 
 @triton.jit
+def host_descriptor(d, out, A: tl.constexpr, B: tl.constexpr):
+    r, c = tl.arange(0, A)[:, None], tl.arange(0, B)[None, :]
+    tl.store(out + r * B + c, d.load([3, 4]) * 2)
+
+
+@triton.jit
+def descriptor_sum(x, out, rows, columns, A: tl.constexpr, B: tl.constexpr):
+    d = tl.make_tensor_descriptor(x, [rows, columns], [columns, 1], [A, B])
+    e = tl.make_tensor_descriptor(out, [A, B], [B, 1], [A, B])
+    e.atomic_add([0, 0], d.load([tl.program_id(0) * A, 0]))
+
+
+@triton.jit
 def atomic(x, out, old, n, KIND: tl.constexpr, N: tl.constexpr):
     i = tl.program_id(0) * N + tl.arange(0, N)
     v = tl.load(x + i)
@@ -162,6 +175,10 @@ def cases():
         yield Case(f"block_pointer_{padding}", block_pointer, [normal("bp", 30 * 45), empty(30 * 45), 30, 45], dict(A=8, B=16, PADDING=padding), grid=(4,))
     yield Case("block_pointer_transposed", block_pointer_transposed, [normal("bt", 128), empty(128), 8, 16], dict(A=8, B=16))
     yield Case("descriptors", descriptors, [normal("de", 30 * 44), empty(30 * 44), 30, 44], dict(A=8, B=16), grid=(4,))
+    yield Case("descriptor_sum", descriptor_sum, [normal("ds", 30 * 16), empty(128), 30, 16], dict(A=8, B=16), grid=(4,),
+               reference=lambda x, out, rows, columns: [(out, torch.nn.functional.pad(x, (0, 32)).view(4, 8, 16).sum(0))])
+    yield Case("host_descriptor", host_descriptor, [Descriptor(normal("hd", 13 * 44), [13, 44], [16, 32]), empty(512)], dict(A=16, B=32),
+               reference=lambda d, out: [(out, torch.nn.functional.pad(d.tensor.view(13, 44)[3:, 4:36], (0, 0, 0, 6)) * 2)])
     for kind in ("add", "max", "min", "and", "or", "xor", "xchg"):
         for dtype in (torch.int32, torch.int64):
             short = str(dtype).split(".")[1]
