@@ -19,7 +19,7 @@ class Hostile : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     auto pool = start_trial_pool(
-        {.slots = 2, .capture_seconds = 1, .memory_mib = 256, .output_kib = 64, .tmp_mib = 2});
+        {.slots = 2, .capture_seconds = 2, .memory_mib = 256, .output_kib = 64, .tmp_mib = 2});
     ASSERT_TRUE(pool) << pool.error().message;
     pool_ = std::move(*pool);
   }
@@ -35,11 +35,11 @@ class Hostile : public ::testing::Test {
 };
 
 TEST_F(Hostile, InfiniteLoopTimesOut) {
-  EXPECT_EQ(run("while True: pass"), "failure timeout: did not finish within 1 s");
+  EXPECT_EQ(run("while True: pass"), "failure timeout: did not finish within 2 s");
 }
 
 TEST_F(Hostile, SleepPastTheDeadlineTimesOut) {
-  EXPECT_EQ(run("import time; time.sleep(3600)"), "failure timeout: did not finish within 1 s");
+  EXPECT_EQ(run("import time; time.sleep(3600)"), "failure timeout: did not finish within 2 s");
 }
 
 TEST_F(Hostile, ForkBombCannotFork) {
