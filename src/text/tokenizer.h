@@ -24,11 +24,13 @@ enum class SkipSpecial { no, yes };
 
 // How training cuts text into pieces, which merges never cross.
 enum class PieceRule {
-  qwen2,   // words, single digits, punctuation
-  llama3,  // words, up to three digits, punctuation
-  gpt2,    // words, numbers, punctuation
-  lines,   // a line with the newlines before it: tokens may be whole idioms, "mask = offsets < n"
-  whole,   // nothing but added tokens: tokens may span lines
+  qwen2,    // words, single digits, punctuation
+  llama3,   // words, up to three digits, punctuation
+  gpt2,     // words, numbers, punctuation
+  lines,    // a line with the newlines before it: tokens may be whole idioms, "mask = offsets < n"
+  phrases,  // as lines, but ending at commas and colons too, numbers by themselves: lists of
+            // operators in a prompt stay lists, and a constant is the same token in prompt and code
+  whole,  // nothing but added tokens: tokens may span lines
 };
 }  // namespace tritonsmith::text
 
@@ -39,6 +41,7 @@ inline constexpr auto tritonsmith::enum_names<tritonsmith::text::PieceRule> =
          {tritonsmith::text::PieceRule::llama3, "llama3"},
          {tritonsmith::text::PieceRule::gpt2, "gpt2"},
          {tritonsmith::text::PieceRule::lines, "lines"},
+         {tritonsmith::text::PieceRule::phrases, "phrases"},
          {tritonsmith::text::PieceRule::whole, "whole"}});
 
 namespace tritonsmith::text {

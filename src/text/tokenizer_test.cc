@@ -65,6 +65,22 @@ TEST(Tokenizer, TrainedOnLinesMakesWholeIdiomsOneToken) {
   EXPECT_GT(small_tokenizer(PieceRule::qwen2).encode("\nimport triton.language as tl").size(), 4U);
 }
 
+TEST(Tokenizer, TrainedOnPhrasesKeepsConstantsAndListItemsApart) {
+  const std::vector<std::string> corpus(
+      5, "multiply by 0.25, add 0.25, relu, multiply by 3\nx = x * 0.25\nx = x + 3\n");
+  const auto tokenizer =
+      Tokenizer::train(corpus, {.vocabulary_size = 400, .pieces = PieceRule::phrases});
+  ASSERT_TRUE(tokenizer);
+  const auto tokens_of = [&](std::string_view text) {
+    std::vector<std::string> tokens;
+    for (const TokenId id : tokenizer->encode(text)) tokens.push_back(tokenizer->bytes_of(id));
+    return tokens;
+  };
+  using Tokens = std::vector<std::string>;
+  EXPECT_EQ(tokens_of(" add 0.25, relu,"), (Tokens{" add ", "0.25", ",", " relu,"}));
+  EXPECT_EQ(tokens_of("\nx = x * 0.25"), (Tokens{"\nx = x * ", "0.25"}));
+}
+
 TEST(Tokenizer, ReadsSpecialTokensInTextOnlyWhenAsked) {
   const Tokenizer tokenizer = small_tokenizer();
   const TokenId end = *tokenizer.id_of("<|im_end|>");

@@ -16,6 +16,7 @@ constexpr std::string_view kLlama3Pattern =
 // The newlines go with the line that follows, so that a token may hold an indentation and what it
 // introduces.
 constexpr std::string_view kLinesPattern = R"(\n*[^\n]+|\n+)";
+constexpr std::string_view kPhrasesPattern = R"([0-9]+(?:\.[0-9]+)?|\n*[^\n,:0-9]+[,:]*|\n+|[,:]+)";
 
 Json byte_level(bool use_regex) {
   return {{"type", "ByteLevel"},
@@ -42,6 +43,8 @@ Json pre_tokenizer_of(PieceRule rule) {
       return byte_level(true);
     case PieceRule::lines:
       return split_then_bytes(kLinesPattern);
+    case PieceRule::phrases:
+      return split_then_bytes(kPhrasesPattern);
     case PieceRule::whole:
       return byte_level(false);
   }

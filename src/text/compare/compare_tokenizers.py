@@ -251,6 +251,7 @@ def main():
         "qwen": qwen_like(corpus), "llama": llama_like(corpus), "llama, words without merges": llama_with_words(corpus),
         "gpt2": gpt2_like(corpus), "deepseek": deepseek_like(corpus), "flags": flags_of_all_kinds(corpus),
         "ours, lines": train_ours(corpus, pieces="lines", vocabulary_size=1500, special=["<|im_end|>"]),
+        "ours, phrases": train_ours(corpus, pieces="phrases", vocabulary_size=1500, special=["<|im_end|>"]),
         "ours, whole": train_ours(corpus, pieces="whole", vocabulary_size=1500, special=["<|im_end|>"]),
         "ours, qwen2": train_ours(corpus, pieces="qwen2", nfc=True, vocabulary_size=1500, special=["<|im_end|>"]),
     }
