@@ -98,14 +98,19 @@ at::Tensor aten_finish_layer(const at::Tensor& x, const at::Tensor& attended,
   return middle + apply_linear(inner, weights.down);
 }
 
+at::Tensor aten_attend(const QueryKeyValue& qkv, const PackedBatch& batch,
+                       const ModelConfig& config) {
+  const double scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
+  const bool flash = qkv.query.is_cuda() && qkv.query.element_size() == 2;
+  const auto attended =
+      flash ? attend_packed(qkv, batch, scale) : attend_by_sequence(qkv, batch, scale);
+  return attended.reshape({qkv.query.size(0), config.query_size()});
+}
+
 at::Tensor aten_layer(const at::Tensor& x, const LayerWeights& weights, const ModelConfig& config,
                       const RopeTable& rope, const PackedBatch& batch) {
   const auto qkv = aten_project(x, weights, config, rope);
-  const double scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
-  const bool flash = x.is_cuda() && x.element_size() == 2;
-  const auto attended =
-      flash ? attend_packed(qkv, batch, scale) : attend_by_sequence(qkv, batch, scale);
-  return aten_finish_layer(x, attended.reshape({x.size(0), config.query_size()}), weights, config);
+  return aten_finish_layer(x, aten_attend(qkv, batch, config), weights, config);
 }
 
 }  // namespace tritonsmith::model

@@ -28,6 +28,9 @@ struct QueryKeyValue {
 };
 QueryKeyValue aten_project(const at::Tensor& x, const LayerWeights& weights,
                            const ModelConfig& config, const RopeTable& rope);
+// Causal attention within each sequence: [T, heads * D].
+at::Tensor aten_attend(const QueryKeyValue& qkv, const PackedBatch& batch,
+                       const ModelConfig& config);
 // What follows attention: output projection, residuals and MLP. `attended` is [T, heads * D].
 at::Tensor aten_finish_layer(const at::Tensor& x, const at::Tensor& attended,
                              const LayerWeights& weights, const ModelConfig& config);

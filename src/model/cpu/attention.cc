@@ -29,6 +29,13 @@ std::vector<HeadTask> head_tasks(const LayerShape& shape,
   return tasks;
 }
 
+std::int64_t work_of(const LayerShape& shape, const std::vector<HeadTask>& tasks) {
+  std::int64_t work = 0;
+  for (const HeadTask& task : tasks)
+    work += task.length * task.length * shape.group() * shape.head_dim;
+  return work;
+}
+
 template <typename T>
 T scale_of(const LayerShape& shape) {
   return static_cast<T>(1.0 / std::sqrt(static_cast<double>(shape.head_dim)));
@@ -199,7 +206,7 @@ template <typename T>
 void attend(const LayerShape& shape, const std::vector<std::int64_t>& offsets, const T* qkv,
             T* attended, T* log_normaliser) {
   const auto tasks = head_tasks(shape, offsets);
-  parallel_for(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i) {
+  parallel_for(std::ssize(tasks), work_of(shape, tasks), [&](std::int64_t i) {
     attend_head(shape, tasks[static_cast<std::size_t>(i)], qkv, attended, log_normaliser,
                 offsets.back());
   });
@@ -209,7 +216,7 @@ template <typename T>
 void attend_backward(const LayerShape& shape, const std::vector<std::int64_t>& offsets,
                      const AttentionBackward<T>& pass) {
   const auto tasks = head_tasks(shape, offsets);
-  parallel_for(static_cast<std::int64_t>(tasks.size()), [&](std::int64_t i) {
+  parallel_for(std::ssize(tasks), work_of(shape, tasks), [&](std::int64_t i) {
     attend_head_backward(shape, tasks[static_cast<std::size_t>(i)], pass, offsets.back());
   });
 }

@@ -14,8 +14,8 @@ constexpr std::int64_t kBlock = 32;  // rows of a task
 
 // body(first row, count) for each block of rows.
 template <typename Body>
-void for_blocks(std::int64_t rows, const Body& body) {
-  parallel_for((rows + kBlock - 1) / kBlock, [&](std::int64_t block) {
+void for_blocks(std::int64_t rows, std::int64_t work_of_row, const Body& body) {
+  parallel_for((rows + kBlock - 1) / kBlock, rows * work_of_row, [&](std::int64_t block) {
     const std::int64_t from = block * kBlock;
     body(from, std::min(kBlock, rows - from));
   });
@@ -60,7 +60,7 @@ void turn_weights(const LayerShape& s, const LayerPointers<const T>& w, TurnedLa
                         {w.gate, I, H, out.gate_up.data(), 2 * I},
                         {w.up, I, H, out.gate_up.data() + I, 2 * I},
                         {w.down, H, I, out.down.data(), H}};
-  parallel_for(std::ssize(turns), [&](std::int64_t i) {
+  parallel_for(std::ssize(turns), H * (S + Q + 3 * I), [&](std::int64_t i) {
     const Turn& t = turns[i];
     kernel.transpose(t.in, t.rows, t.columns, t.columns, t.out, t.out_row);
   });
@@ -71,7 +71,7 @@ void project(const LayerShape& s, const TurnedLayer<T>& w, const Rope<T>& rope,
              const std::vector<std::int64_t>& positions, const T* x, T* qkv) {
   const auto& kernel = kernels<T>();
   const std::int64_t half = s.head_dim / 2;
-  for_blocks(std::ssize(positions), [&](std::int64_t from, std::int64_t rows) {
+  for_blocks(std::ssize(positions), s.hidden * s.qkv(), [&](std::int64_t from, std::int64_t rows) {
     T* normed = scratch<T>(0, kBlock * s.hidden);
     norm_rows(s, x + from * s.hidden, w.input_norm, rows, normed);
     T* out = qkv + from * s.qkv();
@@ -100,7 +100,7 @@ void finish(const LayerShape& s, const TurnedLayer<T>& w, std::int64_t all_rows,
             const FinishBuffers<T>& buffers) {
   const auto& kernel = kernels<T>();
   const std::int64_t H = s.hidden, I = s.inner;
-  for_blocks(all_rows, [&](std::int64_t from, std::int64_t rows) {
+  for_blocks(all_rows, H * (s.query() + 3 * I), [&](std::int64_t from, std::int64_t rows) {
     T* middle = buffers.middle ? buffers.middle + from * H : scratch<T>(0, kBlock * H);
     T* gate_up = buffers.gate_up ? buffers.gate_up + from * 2 * I : scratch<T>(1, kBlock * 2 * I);
     T* normed = scratch<T>(2, kBlock * H);

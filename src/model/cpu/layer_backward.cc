@@ -168,7 +168,7 @@ void weight_gradients(const LayerShape& s, const LayerBackward<T>& pass, const S
   for (const auto& each : all)
     for (std::int64_t from = 0; from < each.out; from += kWeightBlock)
       tasks.emplace_back(&each, from);
-  parallel_for(std::ssize(tasks), [&](std::int64_t i) {
+  parallel_for(std::ssize(tasks), rows * H * (S + Q + 3 * I), [&](std::int64_t i) {
     const auto& [each, from] = tasks[static_cast<std::size_t>(i)];
     kernels<T>().multiply({.m = std::min(kWeightBlock, each->out - from),
                            .n = each->in,
@@ -198,10 +198,11 @@ void layer_backward(const LayerShape& s, const LayerBackward<T>& pass) {
   const std::int64_t rows = pass.offsets->back();
   Sweeps<T> sweeps(s, rows);
   const auto sweep = [&](auto part) {
-    parallel_for(sweeps.blocks, [&](std::int64_t block) {
-      const std::int64_t from = block * kBlock;
-      part(s, pass, sweeps, block, from, std::min(kBlock, rows - from));
-    });
+    parallel_for(sweeps.blocks, rows * s.hidden * (s.qkv() + s.query() + 3 * s.inner),
+                 [&](std::int64_t block) {
+                   const std::int64_t from = block * kBlock;
+                   part(s, pass, sweeps, block, from, std::min(kBlock, rows - from));
+                 });
   };
   sweep(after_attention<T>);
   attend_backward<T>(s, *pass.offsets,

@@ -18,11 +18,13 @@ constexpr std::int64_t kTokensTurned = 64;                     // of the head, a
 template <typename T>
 Buffer<T> turn_head(const HeadShape<T>& s, const T* weight) {
   Buffer<T> turned(s.hidden * s.vocabulary);  // [H, V]
-  parallel_for((s.vocabulary + kTokensTurned - 1) / kTokensTurned, [&](std::int64_t task) {
-    const std::int64_t from = task * kTokensTurned;
-    kernels<T>().transpose(weight + from * s.hidden, std::min(kTokensTurned, s.vocabulary - from),
-                           s.hidden, s.hidden, turned.data() + from, s.vocabulary);
-  });
+  parallel_for((s.vocabulary + kTokensTurned - 1) / kTokensTurned, s.vocabulary * s.hidden,
+               [&](std::int64_t task) {
+                 const std::int64_t from = task * kTokensTurned;
+                 kernels<T>().transpose(weight + from * s.hidden,
+                                        std::min(kTokensTurned, s.vocabulary - from), s.hidden,
+                                        s.hidden, turned.data() + from, s.vocabulary);
+               });
   return turned;
 }
 
@@ -41,11 +43,12 @@ void block_logits(const HeadShape<T>& s, const T* hidden, const T* turned, std::
 }
 
 template <typename Body>
-void for_blocks(std::int64_t from, std::int64_t to, const Body& body) {
-  parallel_for((to - from + kBlock - 1) / kBlock, [&](std::int64_t block) {
-    const std::int64_t at = from + block * kBlock;
-    body(at, std::min(kBlock, to - at));
-  });
+void for_blocks(std::int64_t from, std::int64_t to, std::int64_t work_of_row, const Body& body) {
+  parallel_for((to - from + kBlock - 1) / kBlock, (to - from) * work_of_row,
+               [&](std::int64_t block) {
+                 const std::int64_t at = from + block * kBlock;
+                 body(at, std::min(kBlock, to - at));
+               });
 }
 
 // Logits' gradients of rows [at, at + rows), and from them the hidden states'.
@@ -85,7 +88,7 @@ void block_backward(const HeadShape<T>& s, const HeadBackward<T>& pass, const T*
 template <typename T>
 void head_logprob(const HeadShape<T>& s, const HeadForward<T>& pass) {
   const Buffer<T> turned = turn_head(s, pass.weight);
-  for_blocks(0, s.rows, [&](std::int64_t at, std::int64_t rows) {
+  for_blocks(0, s.rows, s.hidden * s.vocabulary, [&](std::int64_t at, std::int64_t rows) {
     T* logits = scratch<T>(0, kBlock * s.vocabulary);
     block_logits(s, pass.hidden + at * s.hidden, turned.data(), rows, logits);
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -94,10 +97,9 @@ void head_logprob(const HeadShape<T>& s, const HeadForward<T>& pass) {
       const auto said = kernels<T>().row_logprob(row, s.vocabulary, s.inverse_temperature);
       pass.log_normaliser[t] = said.log_normaliser;
       pass.entropy[t] = target < 0 ? T{0} : said.entropy;
-      // Rounding may lift a sure token by an ulp; written so that NaN stays NaN.
-      const T logprob =
-          target < 0 ? T{0} : row[target] * s.inverse_temperature - said.log_normaliser;
-      pass.logprob[t] = logprob > 0 ? T{0} : logprob;
+      pass.logprob[t] =
+          target < 0 ? T{0}
+                     : target_logprob(row[target], s.inverse_temperature, said.log_normaliser);
     }
   });
 }
@@ -111,10 +113,11 @@ void head_logprob_backward(const HeadShape<T>& s, const HeadBackward<T>& pass) {
   std::fill_n(pass.d_weight, s.vocabulary * s.hidden, T{0});
   for (std::int64_t from = 0; from < s.rows; from += step) {
     const std::int64_t to = std::min(from + step, s.rows);
-    for_blocks(from, to, [&](std::int64_t at, std::int64_t rows) {
+    for_blocks(from, to, s.hidden * s.vocabulary, [&](std::int64_t at, std::int64_t rows) {
       block_backward(s, pass, turned.data(), at, rows, logits.data() + (at - from) * s.vocabulary);
     });
-    parallel_for((s.vocabulary + kTokensTurned - 1) / kTokensTurned, [&](std::int64_t task) {
+    const std::int64_t work = (to - from) * s.hidden * s.vocabulary;
+    parallel_for((s.vocabulary + kTokensTurned - 1) / kTokensTurned, work, [&](std::int64_t task) {
       const std::int64_t token = task * kTokensTurned;
       kernels<T>().multiply({.m = std::min(kTokensTurned, s.vocabulary - token),
                              .n = s.hidden,
@@ -135,24 +138,25 @@ template <typename T>
 void head_logits(const HeadShape<T>& s, const T* hidden, const T* turned, T* logits) {
   // Few rows, many tokens: a task is a stripe of the vocabulary.
   constexpr std::int64_t kStripe = 256;
-  parallel_for((s.vocabulary + kStripe - 1) / kStripe, [&](std::int64_t task) {
-    const std::int64_t token = task * kStripe;
-    kernels<T>().multiply({.m = s.rows,
-                           .n = std::min(kStripe, s.vocabulary - token),
-                           .k = s.hidden,
-                           .a = hidden,
-                           .a_row = s.hidden,
-                           .b = turned + token,
-                           .b_row = s.vocabulary,
-                           .c = logits + token,
-                           .c_row = s.vocabulary});
-  });
+  parallel_for((s.vocabulary + kStripe - 1) / kStripe, s.rows * s.hidden * s.vocabulary,
+               [&](std::int64_t task) {
+                 const std::int64_t token = task * kStripe;
+                 kernels<T>().multiply({.m = s.rows,
+                                        .n = std::min(kStripe, s.vocabulary - token),
+                                        .k = s.hidden,
+                                        .a = hidden,
+                                        .a_row = s.hidden,
+                                        .b = turned + token,
+                                        .b_row = s.vocabulary,
+                                        .c = logits + token,
+                                        .c_row = s.vocabulary});
+               });
 }
 
 template <typename T>
 void norm_rows(const T* x, const T* weight, std::int64_t rows, std::int64_t width, double eps,
                T* out) {
-  for_blocks(0, rows, [&](std::int64_t at, std::int64_t n) {
+  for_blocks(0, rows, width, [&](std::int64_t at, std::int64_t n) {
     for (std::int64_t t = at; t < at + n; ++t)
       kernels<T>().rms_norm(x + t * width, weight, width, eps, out + t * width);
   });
@@ -163,7 +167,7 @@ void norm_rows_backward(std::int64_t rows, std::int64_t width, double eps,
                         const NormBackward<T>& pass) {
   const std::int64_t blocks = (rows + kBlock - 1) / kBlock;
   std::vector<T> sums(static_cast<std::size_t>(blocks * width));
-  for_blocks(0, rows, [&](std::int64_t at, std::int64_t n) {
+  for_blocks(0, rows, width, [&](std::int64_t at, std::int64_t n) {
     for (std::int64_t t = at; t < at + n; ++t) {
       T* d_x = pass.d_x + t * width;
       std::fill_n(d_x, width, T{0});

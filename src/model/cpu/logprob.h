@@ -12,6 +12,14 @@ struct HeadShape {
   T inverse_temperature = 1;
 };
 
+// The trainer's and the sampler's one expression for it, so that both get the same bits. Rounding
+// may lift a sure token above 0 by an ulp; NaN stays NaN.
+template <typename T>
+T target_logprob(T logit, T inverse_temperature, T log_normaliser) {
+  const T logprob = logit * inverse_temperature - log_normaliser;
+  return logprob > 0 ? T{0} : logprob;
+}
+
 template <typename T>
 struct HeadForward {
   const T* hidden = nullptr;                                            // [N, H]

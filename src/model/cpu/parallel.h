@@ -7,15 +7,20 @@
 
 namespace tritonsmith::model::cpu {
 
-using Task = void (*)(const void* context, std::int64_t index);
-void run_tasks(std::int64_t count, Task task, const void* context);
+// Work too small to be worth waking the other threads for, in multiply-adds.
+constexpr std::int64_t kWorthSharing = 200'000;
 
-// body(index) for each index below count, in any order, then returns.
+using Task = void (*)(const void* context, std::int64_t index);
+enum class Sharing { alone, all_threads };
+void run_tasks(std::int64_t count, Sharing sharing, Task task, const void* context);
+
+// body(index) for each index below count, in any order, then returns. `work` is about how many
+// multiply-adds all of them are together.
 template <typename Body>
-void parallel_for(std::int64_t count, const Body& body) {
+void parallel_for(std::int64_t count, std::int64_t work, const Body& body) {
   run_tasks(
-      count, [](const void* context, std::int64_t i) { (*static_cast<const Body*>(context))(i); },
-      &body);
+      count, count > 1 && work > kWorthSharing ? Sharing::all_threads : Sharing::alone,
+      [](const void* context, std::int64_t i) { (*static_cast<const Body*>(context))(i); }, &body);
 }
 
 }  // namespace tritonsmith::model::cpu

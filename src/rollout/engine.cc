@@ -1,0 +1,211 @@
+#include "rollout/engine.h"
+
+#include <algorithm>
+#include <map>
+
+#include "model/cpu/parallel.h"
+#include "rollout/sampler.h"
+
+namespace tritonsmith::rollout {
+
+Fields<EngineConfig> EngineConfig::fields() {
+  using C = EngineConfig;
+  return {
+      field("slots", &C::slots, "sequences decoded together", between(1, 65536)),
+      field("max_length", &C::max_length, "prompt and completion, 0 for the model's own limit",
+            at_least(0)),
+      field("prefill_tokens", &C::prefill_tokens, "prompt tokens computed at once", at_least(1))};
+}
+
+// A place in the KV cache, with the request it serves. After that one has finished, the slot still
+// holds its prompt.
+struct Engine::Slot {
+  bool busy = false;
+  GenerationRequest request;
+  Completion completion;
+  std::vector<TokenId> held;         // the prompt whose keys and values lie here
+  std::vector<float> prompt_logits;  // [V], after that prompt
+};
+
+Engine::Engine(const model::Transformer& model, const EngineConfig& config)
+    : config_(config),
+      vocabulary_(model.config().vocab_size),
+      decoder_(make_decoder(model, config.slots)),
+      slots_(static_cast<std::size_t>(config.slots)),
+      logits_(static_cast<std::size_t>(config.slots * model.config().vocab_size)) {
+  const auto limit = static_cast<int>(model.config().max_position_embeddings);
+  config_.max_length = config.max_length == 0 ? limit : std::min(config.max_length, limit);
+}
+
+Engine::~Engine() = default;
+
+bool Engine::idle() const { return waiting_.empty() && std::ranges::none_of(slots_, &Slot::busy); }
+
+Status Engine::submit(GenerationRequest request) {
+  if (request.prompt.empty()) return fail("request {}: the prompt is empty", request.id);
+  for (const TokenId token : request.prompt)
+    if (token < 0 || token >= vocabulary_)
+      return fail("request {}: the model has no token {} (it has {})", request.id, token,
+                  vocabulary_);
+  if (request.sampling.max_new_tokens < 1)
+    return fail("request {}: max_new_tokens must be at least 1", request.id);
+  const auto length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
+  if (length > config_.max_length)
+    return fail("request {}: a prompt of {} tokens and {} new ones exceed the limit of {}",
+                request.id, request.prompt.size(), request.sampling.max_new_tokens,
+                config_.max_length);
+  if (idle()) {
+    decoder_->refresh();
+    for (Slot& slot : slots_) slot.held.clear();
+  }
+  waiting_.push_back(std::move(request));
+  return ok();
+}
+
+void Engine::cancel(std::uint64_t id) {
+  std::erase_if(waiting_, [id](const GenerationRequest& request) { return request.id == id; });
+  std::erase_if(finished_, [id](const Generated& generated) { return generated.id == id; });
+  for (Slot& slot : slots_)
+    if (slot.busy && slot.request.id == id) slot.busy = false;
+}
+
+Result<std::optional<Generated>> Engine::next() {
+  while (finished_.empty() && !idle()) {
+    TRY(admit());
+    TRY(step());
+  }
+  if (finished_.empty()) return std::optional<Generated>();
+  Generated generated = std::move(finished_.front());
+  finished_.pop_front();
+  return std::optional(std::move(generated));
+}
+
+int Engine::holder_of(const std::vector<TokenId>& prompt) const {
+  const auto at = std::ranges::find(slots_, prompt, &Slot::held);
+  return at == slots_.end() ? -1 : static_cast<int>(at - slots_.begin());
+}
+
+// Free slots, those first whose prompt nobody waits for.
+std::vector<int> Engine::take_free_slots() {
+  std::vector<int> wanted, unwanted;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].busy) continue;
+    const bool awaited =
+        !slots_[i].held.empty() &&
+        std::ranges::find(waiting_, slots_[i].held, &GenerationRequest::prompt) != waiting_.end();
+    (awaited ? wanted : unwanted).push_back(static_cast<int>(i));
+  }
+  unwanted.insert(unwanted.end(), wanted.begin(), wanted.end());
+  return unwanted;
+}
+
+// Moves requests from the line into free slots, and draws the first token of each.
+Status Engine::admit() {
+  if (waiting_.empty()) return ok();
+  std::vector<int> admitted, to_compute;
+  std::vector<std::pair<int, int>> to_copy;  // from, to
+  std::int64_t tokens = 0;
+  for (const int index : take_free_slots()) {
+    if (waiting_.empty()) break;
+    Slot& slot = slots_[static_cast<std::size_t>(index)];
+    const auto& prompt = waiting_.front().prompt;
+    const int source = slot.held == prompt ? index : holder_of(prompt);
+    if (source < 0) {
+      if (!to_compute.empty() && tokens + std::ssize(prompt) > config_.prefill_tokens) break;
+      tokens += std::ssize(prompt);
+      to_compute.push_back(index);
+    } else if (source != index) {
+      to_copy.emplace_back(source, index);
+    }
+    counts_.prompts_computed += source < 0;
+    counts_.prompts_shared += source >= 0;
+    slot.request = std::move(waiting_.front());
+    waiting_.pop_front();
+    slot.completion = {.prompt = slot.request.prompt};
+    slot.held = slot.request.prompt;
+    slot.busy = true;
+    decoder_->reserve(index, std::ssize(slot.held) + slot.request.sampling.max_new_tokens);
+    admitted.push_back(index);
+  }
+  if (!to_compute.empty()) prefill(to_compute);
+  for (const auto& [from, to] : to_copy) {
+    const Slot& source = slots_[static_cast<std::size_t>(from)];
+    decoder_->copy(from, to, std::ssize(source.held));
+    slots_[static_cast<std::size_t>(to)].prompt_logits = source.prompt_logits;
+  }
+  for (const int index : admitted)
+    TRY(take_token(index, slots_[static_cast<std::size_t>(index)].prompt_logits.data()));
+  return ok();
+}
+
+void Engine::prefill(const std::vector<int>& slots) {
+  std::vector<Decoder::Prompt> prompts;
+  for (const int index : slots)
+    prompts.push_back({.slot = index, .tokens = slots_[static_cast<std::size_t>(index)].held});
+  decoder_->prefill(prompts, logits_.data());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const float* row = logits_.data() + static_cast<std::int64_t>(i) * vocabulary_;
+    slots_[static_cast<std::size_t>(slots[i])].prompt_logits.assign(row, row + vocabulary_);
+  }
+}
+
+// One token for every slot in use.
+Status Engine::step() {
+  std::vector<Decoder::Step> steps;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (!slot.busy) continue;
+    const auto& tokens = slot.completion.tokens;
+    steps.push_back({.slot = static_cast<int>(i),
+                     .token = tokens.back(),
+                     .position = std::ssize(slot.held) + std::ssize(tokens) - 1});
+  }
+  if (steps.empty()) return ok();
+  decoder_->decode(steps, logits_.data());
+  for (std::size_t row = 0; row < steps.size(); ++row)
+    TRY(take_token(steps[row].slot, logits_.data() + static_cast<std::int64_t>(row) * vocabulary_));
+  return ok();
+}
+
+Status Engine::take_token(int index, const float* logits) {
+  Slot& slot = slots_[static_cast<std::size_t>(index)];
+  const SamplingParams& sampling = slot.request.sampling;
+  auto& tokens = slot.completion.tokens;
+  TRY_ASSIGN(const SampledToken sampled,
+             sample_token({logits, static_cast<std::size_t>(vocabulary_)}, sampling,
+                          slot.request.seed, tokens.size()));
+  tokens.push_back(sampled.token);
+  slot.completion.logprobs.push_back(sampled.logprob);
+  ++counts_.tokens_decoded;
+  if (std::ranges::find(sampling.stop_tokens, sampled.token) != sampling.stop_tokens.end())
+    finish(index, FinishReason::stop);
+  else if (std::ssize(tokens) >= sampling.max_new_tokens)
+    finish(index, FinishReason::length);
+  return ok();
+}
+
+void Engine::finish(int index, FinishReason reason) {
+  Slot& slot = slots_[static_cast<std::size_t>(index)];
+  slot.completion.finish = reason;
+  slot.busy = false;
+  finished_.push_back({.id = slot.request.id, .completion = std::move(slot.completion)});
+}
+
+Result<std::vector<Completion>> generate_all(Generator& generator,
+                                             std::span<const GenerationRequest> requests) {
+  std::map<std::uint64_t, std::size_t> place;
+  for (const GenerationRequest& request : requests) {
+    const bool fresh = place.emplace(request.id, place.size()).second;
+    CHECK(fresh, "two requests have the id {}", request.id);
+    TRY(generator.submit(request));
+  }
+  std::vector<Completion> completions(requests.size());
+  for (std::size_t done = 0; done < requests.size(); ++done) {
+    TRY_ASSIGN(auto generated, generator.next());
+    if (!generated) return fail("the generator lost a request");
+    completions[place.at(generated->id)] = std::move(generated->completion);
+  }
+  return completions;
+}
+
+}  // namespace tritonsmith::rollout
