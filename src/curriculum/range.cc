@@ -13,17 +13,18 @@ constexpr double kEpsilon = 1.2e-7;       // of fp32
 constexpr double kLargestValue = 250;     // of elementwise results
 constexpr double kLargestError = 2e-5;    // a fifth of the tightest usual tolerance
 constexpr double kSmallestSpread = 0.05;  // less, and the operator's input hardly matters
-constexpr int kSamples = 32;
+constexpr int kSamples = 33;              // of one operand
+constexpr int kSamplesEach = 13;          // of each of two
 
 // What the draws reach in practice: one in ten million normal draws lies outside.
 constexpr Range kNormal{-5.2, 5.2, 0};
 constexpr Range kUniform{0, 1, 0};
 
-double at(const Range& range, int sample) {
-  return range.low + (range.high - range.low) * sample / (kSamples - 1);
+double at(const Range& range, int sample, int samples = kSamples) {
+  return range.low + (range.high - range.low) * sample / (samples - 1);
 }
 
-double step(const Range& range) { return (range.high - range.low) / (kSamples - 1); }
+double step(const Range& range, int samples) { return (range.high - range.low) / (samples - 1); }
 
 bool is_sane(const Range& range) {
   return std::isfinite(range.low) && std::isfinite(range.high) &&
@@ -38,20 +39,22 @@ std::optional<Range> elementwise(const Operator& op, const Constants& constants,
   Range result{INFINITY, -INFINITY, 0};
   double slope_x = 0, slope_y = 0;
   bool equals_x = true, equals_y = op.kind == OpKind::binary;
-  const int samples_y = op.kind == OpKind::binary ? kSamples : 1;
-  std::array<double, kSamples> before{};  // the values at the last x
-  for (int i = 0; i < kSamples; ++i)
+  const bool binary = op.kind == OpKind::binary;
+  const int samples = binary ? kSamplesEach : kSamples, samples_y = binary ? kSamplesEach : 1;
+  std::array<double, kSamplesEach> before{};  // the values at the last x
+  for (int i = 0; i < samples; ++i)
     for (int j = 0; j < samples_y; ++j) {
-      const double a = at(x, i), b = at(y, j);
+      const double a = at(x, i, samples), b = at(y, j, kSamplesEach);
       const double value = op.value(a, b, constants);
       result.low = std::min(result.low, value);
       result.high = std::max(result.high, value);
       equals_x &= value == a;
       equals_y &= value == b;
       const auto column = static_cast<std::size_t>(j);
-      if (i > 0) slope_x = std::max(slope_x, std::fabs(value - before[column]) / step(x));
+      if (i > 0) slope_x = std::max(slope_x, std::fabs(value - before[column]) / step(x, samples));
       before[column] = value;
-      if (j > 0) slope_y = std::max(slope_y, std::fabs(value - before[column - 1]) / step(y));
+      if (j > 0)
+        slope_y = std::max(slope_y, std::fabs(value - before[column - 1]) / step(y, kSamplesEach));
     }
   if (equals_x || equals_y) return std::nullopt;
   // The slope of a square root at zero is infinite, whatever the samples say.

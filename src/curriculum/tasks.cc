@@ -1,5 +1,6 @@
 #include "curriculum/tasks.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -79,7 +80,7 @@ class Maker {
     for (std::uint64_t i = 0; made < wanted && barren < 20000; ++i) {
       Rng rng(options_.seed, name_of(split), i);
       ++barren;
-      const auto program = draw(rng, i);
+      const auto program = draw(rng, i, split);
       if (!program || split_of(program->root) != split) continue;
       if (++seen_[canonical_form(program->root)] > options_.variants) continue;
       if (is_nearly_constant(try_out(*program, 4, rows_are_long(*program) ? 512 : 48, rng)))
@@ -90,12 +91,15 @@ class Maker {
     }
   }
 
-  std::optional<Program> draw(Rng& rng, std::uint64_t index) {
+  std::optional<Program> draw(Rng& rng, std::uint64_t index, TaskSplit split) {
     const bool basic = options_.vocabulary == Vocabulary::basic;
-    const int span = options_.max_operators - options_.min_operators + 1;
+    const int most = std::max(options_.min_operators, options_.max_operators);
+    // Nothing shorter than three operators is ever held out.
+    const int fewest = split == TaskSplit::train ? options_.min_operators
+                                                 : std::clamp(3, options_.min_operators, most);
+    const auto span = static_cast<std::uint64_t>(most - fewest + 1);
     GrammarRules rules{.family = families_[index % families_.size()],
-                       .operators = options_.min_operators +
-                                    static_cast<int>(rng.below(static_cast<std::uint64_t>(span)))};
+                       .operators = fewest + static_cast<int>(rng.below(span))};
     if (basic) {
       rules.words = basic_words();
       rules.most_inputs = 2;

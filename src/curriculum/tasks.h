@@ -22,7 +22,7 @@ struct CurriculumOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> families = {"elementwise", "reduction", "softmax", "norm", "matmul"};
   int train = 6000;  // compositions; each gives one task a scale
-  int heldout = 400;
+  int heldout = 300;
   Scales scale = Scales::small;
   int min_operators = 1;
   int max_operators = 5;
