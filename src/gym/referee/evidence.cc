@@ -136,30 +136,4 @@ std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* la
   return findings;
 }
 
-std::vector<LaunchCount> count_launches(const Plan& candidate) {
-  std::vector<LaunchCount> counts;
-  for (const PlanStep& step : candidate.steps) {
-    const auto* launch = std::get_if<LaunchStep>(&step.action);
-    if (launch == nullptr || step.phase != Phase::forward) continue;
-    const auto kernel = static_cast<std::size_t>(launch->choices.front().kernel);
-    const std::string& name = candidate.kernels.at(kernel).name;
-    auto at = std::ranges::find(counts, name, &LaunchCount::kernel);
-    if (at == counts.end()) at = counts.insert(at, {.kernel = name});
-    ++at->launches;
-  }
-  return counts;
-}
-
-std::vector<AtenReport> count_operators(const Plan& candidate) {
-  std::vector<AtenReport> counts;
-  for (const PlanStep& step : candidate.steps) {
-    const auto* call = std::get_if<AtenCall>(&step.action);
-    if (call == nullptr || step.phase != Phase::forward) continue;
-    auto at = std::ranges::find(counts, call->op, &AtenReport::op);
-    if (at == counts.end()) at = counts.insert(at, {.op = call->op});
-    ++at->calls;
-  }
-  return counts;
-}
-
 }  // namespace tritonsmith::gym

@@ -19,8 +19,4 @@ using LaunchTraces = std::map<std::size_t, LaunchTrace>;
 std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches, const Plan& reference,
                                    Policy policy);
 
-// Of one forward.
-std::vector<LaunchCount> count_launches(const Plan& candidate);
-std::vector<AtenReport> count_operators(const Plan& candidate);
-
 }  // namespace tritonsmith::gym

@@ -160,8 +160,6 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
                                .message = "the reference draws random numbers in training mode"});
     run_trials({job, task_in_eval, candidate_in_eval, deadline}, report);
   }
-  report.launches = count_launches(candidate);
-  report.aten = count_operators(candidate);
   return report;
 }
 
@@ -188,7 +186,10 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
       report.ran = ran;
       plain_is_finite = result.reference_is_finite;
     }
-    if (take_failure(report, result)) return false;
+    if (take_failure(report, result)) {
+      report.deadline_hit = report.fault == Fault::none && match.deadline.passed();
+      return false;
+    }
     ++report.numerics->trials;
   }
   run_other_choices(match, report);

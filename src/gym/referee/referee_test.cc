@@ -70,8 +70,6 @@ TEST_F(RefereeTest, CallsAKernelCorrectThatComputesWhatTheReferenceDoes) {
   EXPECT_TRUE(report.ran);
   EXPECT_EQ(report.numerics->trials, 3);
   EXPECT_TRUE(report.findings.empty());
-  EXPECT_EQ(report.launches.at(0).kernel, "k");
-  EXPECT_EQ(report.aten.at(0).op, "aten::empty_like");
 }
 
 TEST_F(RefereeTest, NamesTheFirstWrongElement) {

@@ -25,18 +25,6 @@ Status read_lists(JsonReader& reader, RefereeReport& report) {
     TRY_ASSIGN(Finding finding, finding_from_json(item));
     report.findings.push_back(std::move(finding));
   }
-  for (const Json& item : reader.array("launches")) {
-    JsonReader launch(item);
-    report.launches.push_back({.kernel = launch.string("kernel"),
-                               .launches = static_cast<int>(launch.integer("launches"))});
-    TRY(launch.status());
-  }
-  for (const Json& item : reader.array("aten")) {
-    JsonReader aten(item);
-    report.aten.push_back(
-        {.op = aten.string("op"), .calls = static_cast<int>(aten.integer("calls"))});
-    TRY(aten.status());
-  }
   for (const Json& item : reader.array("stage_ms")) {
     if (!item.is_array() || item.size() != 2 || !item[0].is_string() || !item[1].is_number())
       return fail("stage_ms: an entry is no pair of name and milliseconds");
@@ -76,16 +64,11 @@ Json to_json(const RefereeReport& report) {
   Json json = {{"ran", report.ran},
                {"correct", report.correct},
                {"fault", name_of(report.fault)},
+               {"deadline_hit", report.deadline_hit},
                {"findings", Json::array()},
-               {"launches", Json::array()},
-               {"aten", Json::array()},
                {"stage_ms", Json::array()}};
   if (report.error) json["error"] = error_to_json(*report.error);
   for (const Finding& finding : report.findings) json["findings"].push_back(to_json(finding));
-  for (const LaunchCount& launch : report.launches)
-    json["launches"].push_back({{"kernel", launch.kernel}, {"launches", launch.launches}});
-  for (const AtenReport& aten : report.aten)
-    json["aten"].push_back({{"op", aten.op}, {"calls", aten.calls}});
   for (const auto& [stage, ms] : report.stage_ms) json["stage_ms"].push_back({stage, ms});
   if (report.numerics)
     json["numerics"] = {{"max_abs", report.numerics->max_abs},
@@ -100,6 +83,7 @@ Result<RefereeReport> referee_report_from_json(const Json& json) {
   report.ran = reader.boolean("ran");
   report.correct = reader.boolean("correct");
   report.fault = reader.enumerated<Fault>("fault");
+  report.deadline_hit = reader.boolean("deadline_hit", false);
   TRY(reader.status());
   TRY(read_lists(reader, report));
   if (reader.has("error")) {

@@ -27,11 +27,6 @@ struct RefereeJob {
   RefereeBudget budget;
 };
 
-struct LaunchCount {
-  std::string kernel;
-  int launches = 0;  // of one forward
-};
-
 struct RefereeReport {
   bool ran = false;      // the candidate's forward ran to its end in some trial
   bool correct = false;  // all trials agreed
@@ -39,10 +34,9 @@ struct RefereeReport {
   // evaluate, an operator we lack, a task that cannot be judged). Infrastructure: the referee itself failed.
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
+  bool deadline_hit = false;  // the time budget ended it: a retry on a quiet machine may say more
   std::vector<Finding> findings;
   std::optional<Numerics> numerics;
-  std::vector<LaunchCount> launches;
-  std::vector<AtenReport> aten;  // of one forward
   std::vector<std::pair<std::string, double>> stage_ms;
 };
 

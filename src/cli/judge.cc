@@ -1,0 +1,102 @@
+// `tritonsmith judge`: one candidate kernel against one task, judged on this machine. Prints the verdict for people, or
+// with --json as one line on stdout and nothing else there. The exit code is 0 whenever a verdict was reached,
+// whatever it says; 1 for faults of ours; 2 where the task itself cannot be judged.
+//
+// `tritonsmith gym-referee` (hidden) is the process that runs plans for it.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/judge_text.h"
+#include "gym/referee/serve.h"
+#include "gym/schedule/local_judge.h"
+#include "inspect/inspect.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct JudgeOptions {
+  std::string task_file, kernel_file;
+  std::string backend = "auto", policy = "strict";
+  std::string directory;
+  int trials = 3;
+  bool json = false, no_store = false;
+};
+
+Result<gym::JudgeJob> read_job(const JudgeOptions& options) {
+  gym::JudgeJob job{.id = 1, .trials = options.trials, .use_store = !options.no_store};
+  TRY_ASSIGN(job.task.source, read_file(options.task_file));
+  TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
+  TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
+  TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
+  job.task.id = std::filesystem::path(options.task_file).stem().string();
+  return job;
+}
+
+// Where verdicts and the secret are kept between calls: the user's cache, unless told otherwise.
+std::string judge_directory(const JudgeOptions& options) {
+  if (!options.directory.empty()) return options.directory;
+  if (options.no_store) return {};
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+    return std::string(cache) + "/tritonsmith/judge";
+  const char* home = std::getenv("HOME");
+  return home != nullptr ? std::string(home) + "/.cache/tritonsmith/judge" : std::string();
+}
+
+Result<Verdict> judge_on_this_machine(const JudgeOptions& options) {
+  TRY_ASSIGN(gym::JudgeJob job, read_job(options));
+  gym::LocalJudgeConfig config;
+  config.capture.slots = 1;
+  config.directory = judge_directory(options);
+  TRY_ASSIGN(const auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel));
+  TRY(judge->submit(std::move(job)));
+  TRY_ASSIGN(auto judged, judge->next(Deadline::never()));
+  if (!judged) return fail("the judge gave no verdict");
+  return std::move(judged->verdict);
+}
+
+int judge(const JudgeOptions& options) {
+  const auto verdict = judge_on_this_machine(options);
+  if (!verdict) return finish(tl::unexpected(verdict.error()));
+  const std::string error_class = verdict->error ? verdict->error->error_class : "";
+  if (verdict->fault == Fault::infrastructure) return finish(fail("{}", verdict->error->message));
+  if (options.json)
+    fmt::print("{}\n", to_line(to_json(*verdict)));
+  else if (error_class != "task_failed")
+    fmt::print("{}", judge_text(*verdict));
+  if (error_class != "task_failed") return 0;
+  fmt::print(stderr, "tritonsmith: {}: {}\n", options.task_file, verdict->error->message);
+  return 2;
+}
+
+}  // namespace
+
+void add_judge_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("judge", "Judge one candidate kernel against a task");
+  const auto options = std::make_shared<JudgeOptions>();
+  command->add_option("--task", options->task_file, "File with Model, get_inputs and get_init_inputs")->required();
+  command->add_option("--kernel", options->kernel_file, "The candidate: a file that defines ModelNew")->required();
+  command->add_option("--backend", options->backend, "auto, evaluate or replay")
+      ->check(CLI::IsMember({"auto", "evaluate", "replay"}));
+  command->add_option("--policy", options->policy, "What `accepted` demands: strict, fused or open")
+      ->check(CLI::IsMember({"strict", "fused", "open"}));
+  command->add_option("--trials", options->trials, "Trials with fresh values")->check(CLI::Range(1, 1000));
+  command->add_option("--store", options->directory, "Folder of the verdict store (default: the user's cache)");
+  command->add_flag("--no-store", options->no_store, "Judge anew, keep nothing");
+  command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
+  command->callback([options, &run] { run = [options] { return judge(*options); }; });
+}
+
+void add_gym_referee_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("gym-referee", "");
+  command->group("");  // hidden: started by the judge, with its jobs on descriptor 3
+  command->callback([&run] { run = [] { return gym::serve_referee(3); }; });
+}
+
+}  // namespace tritonsmith::cli

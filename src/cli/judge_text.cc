@@ -1,0 +1,50 @@
+#include "cli/judge_text.h"
+
+#include <fmt/format.h>
+
+namespace tritonsmith::cli {
+namespace {
+
+std::string_view headline(const Verdict& verdict) {
+  if (verdict.accepted) return "accepted";
+  if (verdict.correct) return "correct, but refused";
+  if (verdict.fault == Fault::none) return "no verdict on correctness";
+  return verdict.compiled ? "wrong" : "failed";
+}
+
+std::string error_text(const VerdictError& error) {
+  std::string text = fmt::format("  {}: {}\n", error.error_class, error.message);
+  if (error.line > 0) text += fmt::format("    line {}: {}\n", error.line, error.excerpt);
+  return text;
+}
+
+std::string kernel_text(const KernelReport& kernel) {
+  return fmt::format("  kernel {}: {} launches, {} registers, {} spills, {} bytes of shared memory\n", kernel.name,
+                     kernel.launches, kernel.registers, kernel.spills, kernel.shared_bytes);
+}
+
+double total_ms(const Verdict& verdict) {
+  for (const auto& [stage, ms] : verdict.stage_ms)
+    if (stage == "total") return ms;
+  return 0;
+}
+
+}  // namespace
+
+std::string judge_text(const Verdict& verdict) {
+  std::string text = fmt::format("{}: {} (stage {}, policy {}, backend {}{})\n", verdict.task_id, headline(verdict),
+                                 name_of(verdict.stage), name_of(verdict.policy), name_of(verdict.backend),
+                                 verdict.from_store ? ", from the store" : "");
+  if (verdict.error) text += error_text(*verdict.error);
+  for (const Finding& finding : verdict.findings)
+    text += fmt::format("  {} {}: {}{}\n", name_of(finding.severity), finding.rule,
+                        finding.line > 0 ? fmt::format("line {}: ", finding.line) : "", finding.message);
+  for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);
+  if (verdict.numerics)
+    text += fmt::format("  {} trials, largest difference {:.3g} absolute, {:.3g} relative\n", verdict.numerics->trials,
+                        verdict.numerics->max_abs, verdict.numerics->max_rel);
+  text += fmt::format("  {:.0f} ms; compiled for {}\n", total_ms(verdict), verdict.environment.gpu);
+  return text;
+}
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,12 @@
+// A verdict as a few lines for people.
+#pragma once
+
+#include <string>
+
+#include "data/verdict.h"
+
+namespace tritonsmith::cli {
+
+std::string judge_text(const Verdict& verdict);
+
+}  // namespace tritonsmith::cli

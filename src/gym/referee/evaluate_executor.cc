@@ -1,0 +1,114 @@
+#include "gym/referee/evaluate_executor.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gym/evaluate/kernel_program.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr std::size_t kKeptPrograms = 256;
+
+VerdictError error_at(std::string error_class, std::string message, SourceLine at) {
+  return {.error_class = std::move(error_class), .message = std::move(message), .excerpt = {}, .line = at.line};
+}
+
+// Arguments as the evaluator takes them: each storage once, however many arguments point into it.
+struct Bound {
+  Launch launch;
+  std::vector<int> buffer_of;  // by argument; -1 for numbers
+};
+
+Bound bind_arguments(const LaunchChoice& choice, std::span<const KernelArgument> arguments) {
+  Bound bound;
+  bound.launch.grid = choice.grid;
+  for (const KernelArgument& argument : arguments) {
+    bound.buffer_of.push_back(-1);
+    if (const auto* number = std::get_if<std::int64_t>(&argument)) {
+      bound.launch.arguments.emplace_back(*number);
+    } else if (const auto* real = std::get_if<double>(&argument)) {
+      bound.launch.arguments.emplace_back(*real);
+    } else if (const auto* truth = std::get_if<bool>(&argument)) {
+      bound.launch.arguments.emplace_back(static_cast<std::int64_t>(*truth));
+    } else {
+      const auto& buffer = std::get<KernelBuffer>(argument);
+      auto at = std::ranges::find(bound.launch.buffers, buffer.storage, &Buffer::data);
+      if (at == bound.launch.buffers.end())
+        at = bound.launch.buffers.insert(at, {.data = buffer.storage,
+                                              .bytes = buffer.storage_bytes,
+                                              .tensor = buffer.tensor,
+                                              .element_bytes = buffer.element_bytes});
+      bound.buffer_of.back() = static_cast<int>(at - bound.launch.buffers.begin());
+      bound.launch.arguments.emplace_back(PointerArgument{
+          bound.buffer_of.back(), static_cast<std::int64_t>(buffer.offset_bytes)});
+    }
+  }
+  return bound;
+}
+
+void report_double_writes(const LaunchReport& report, std::vector<Finding>& findings) {
+  for (const DoubleWrite& twice : report.double_writes) {
+    const bool conflicting = twice.conflicting > 0;
+    findings.push_back(
+        {.rule = conflicting ? "race" : "written_twice",
+         .severity = conflicting ? Severity::reject : Severity::note,
+         .line = twice.at.line,
+         .message = fmt::format("several programs write the same {} elements, {} of them with different "
+                                "values (first element {}, program {}, {}, {})",
+                                twice.elements, twice.conflicting, twice.element, twice.program[0],
+                                twice.program[1], twice.program[2])});
+  }
+}
+
+LaunchOutcome outcome_of(const LaunchReport& report, const Bound& bound) {
+  LaunchOutcome outcome;
+  report_double_writes(report, outcome.findings);
+  if (report.status != LaunchStatus::completed) {
+    outcome.error = error_at(std::string(name_of(report.status)), report.message, report.at);
+    const bool nobodys = report.status == LaunchStatus::too_large_to_evaluate ||
+                         report.status == LaunchStatus::not_evaluable;
+    outcome.fault = nobodys ? Fault::none : Fault::candidate;
+  }
+  for (std::size_t k = 0; k < bound.buffer_of.size(); ++k) {
+    const int buffer = bound.buffer_of[k];
+    if (buffer < 0) continue;
+    const auto index = static_cast<std::size_t>(buffer);
+    // The evaluator does not say what was read; a pointer that was passed may have been.
+    outcome.loaded.push_back(static_cast<int>(k));
+    if (index < report.elements_written.size() && report.elements_written[index] > 0)
+      outcome.stored.push_back(static_cast<int>(k));
+  }
+  return outcome;
+}
+
+class EvaluateExecutor final : public KernelExecutor {
+ public:
+  LaunchOutcome launch(const PlanKernel& kernel, const LaunchChoice& choice,
+                       std::span<const KernelArgument> arguments, Deadline deadline) override {
+    const Result<KernelProgram>& program = program_of(kernel);
+    if (!program)
+      return {.error = error_at("bad_plan", "Triton IR: " + program.error().message, {}),
+              .fault = Fault::candidate};
+    const Bound bound = bind_arguments(choice, arguments);
+    return outcome_of(evaluate(*program, bound.launch, {.deadline = deadline}), bound);
+  }
+
+ private:
+  const Result<KernelProgram>& program_of(const PlanKernel& kernel) {
+    if (programs_.size() > kKeptPrograms) programs_.clear();
+    auto [at, is_new] = programs_.try_emplace(kernel.ttir, nullptr);
+    if (is_new) at->second = std::make_unique<Result<KernelProgram>>(parse_ttir(kernel.ttir));
+    return *at->second;
+  }
+
+  std::map<std::string, std::unique_ptr<Result<KernelProgram>>> programs_;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelExecutor> make_evaluate_executor() { return std::make_unique<EvaluateExecutor>(); }
+
+}  // namespace tritonsmith::gym

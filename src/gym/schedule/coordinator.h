@@ -1,0 +1,116 @@
+// Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens (a submission, a capture that
+// came back, a kernel compiled, a referee's report) reaches it as an event; it never waits for anything else.
+//
+//   submitted -> store? -> inspected -> task captured (once a task) -> captured -+-> every kernel compiled -+-> verdict
+//                                                                                +-> refereed --------------+
+//
+// A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by itself. An
+// infrastructure fault is retried once beside the others. Equal jobs in flight are judged once.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/bounded_queue.h"
+#include "gym/schedule/judging.h"
+#include "gym/schedule/local_judge.h"
+#include "gym/schedule/outbox.h"
+
+namespace tritonsmith::gym {
+
+class Coordinator {
+ public:
+  Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, Outbox& outbox);
+  ~Coordinator();
+
+  void submit(JudgeJob job) { events_.push(Submitted{std::move(job)}); }
+  void cancel(std::uint64_t id) { events_.push(Cancelled{id}); }
+
+ private:
+  struct Submitted {
+    JudgeJob job;
+    TimePoint at = system_clock().now();
+  };
+  struct Cancelled {
+    std::uint64_t id;
+  };
+  struct TaskCaptured {
+    std::string task_key;
+    CaptureOutcome outcome;
+  };
+  struct Captured {
+    std::uint64_t serial;
+    CaptureOutcome outcome;
+  };
+  struct Compiled {
+    std::uint64_t serial;
+    std::size_t unit;
+    CompileOutcome outcome;
+  };
+  struct Refereed {
+    std::uint64_t serial;
+    RefereeOutcome outcome;
+  };
+  using Event = std::variant<Submitted, Cancelled, TaskCaptured, Captured, Compiled, Refereed>;
+
+  // A task's plan, captured once, and the parts of it that its candidates' captures need.
+  struct TaskPlan {
+    bool ready = false;
+    std::string json, init_args, inputs, tensors;
+    std::optional<VerdictError> failure;
+    std::vector<std::uint64_t> waiting;  // serials
+  };
+  struct RefereeWork {
+    std::uint64_t serial = 0;
+    RefereeJob job;
+    std::string task_plan;
+  };
+
+  void run();
+  void referee_thread(std::stop_token stop);
+  void handle(Submitted& event);
+  void handle(Cancelled& event);
+  void handle(TaskCaptured& event);
+  void handle(Captured& event);
+  void handle(Compiled& event);
+  void handle(Refereed& event);
+
+  // Lets waiting jobs start, as many as may run.
+  void admit();
+  void start(Judging judging);
+  void await_task(Judging& judging);
+  void capture(Judging& judging, const TaskPlan& task);
+  void compile_and_referee(Judging& judging);
+  void advance(std::uint64_t serial);
+  void conclude(std::uint64_t serial);
+  void finish(Judging judging, Verdict verdict);
+  bool answered_by_store(Judging& judging);
+  bool joined_an_equal_job(const Judging& judging);
+  Status learn_versions();
+  Judging* find(std::uint64_t serial);
+  RefereeJob referee_job(const Judging& judging) const;
+  static void read_task_plan(const std::string& json, TaskPlan& task);
+
+  LocalJudgeConfig config_;
+  LocalJudgeParts parts_;
+  Outbox& outbox_;
+  BoundedQueue<Event> events_;
+  BoundedQueue<RefereeWork> referee_work_;
+
+  std::uint64_t next_serial_ = 1;
+  std::deque<Judging> backlog_, alone_;
+  std::map<std::uint64_t, Judging> running_;
+  std::map<std::string, TaskPlan> tasks_;  // by the content of the source
+  VerdictContext context_;
+  std::string versions_;  // empty until known
+
+  std::vector<std::jthread> referees_;
+  std::jthread thread_;
+};
+
+}  // namespace tritonsmith::gym

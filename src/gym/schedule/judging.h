@@ -1,0 +1,68 @@
+// Judging: the life of one job between its submission and its verdict, as data, and the pure functions that put the
+// verdict together from what inspection, capture, compilers and referee found. No threads, no waiting: the coordinator
+// moves it on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gym/capture/capture_pool.h"
+#include "gym/client/judge.h"
+#include "gym/plan/plan.h"
+#include "gym/schedule/referee_client.h"
+
+namespace tritonsmith::gym {
+
+// A kernel to compile, and the plan's kernels it stands for: equal ones compile once.
+struct CompileUnit {
+  CompileRequest request;
+  std::vector<std::size_t> kernels;  // indices into Plan::kernels
+  std::optional<CompileOutcome> outcome;
+};
+
+struct Judging {
+  std::uint64_t serial = 0;  // one for each attempt
+  JudgeJob job;
+  std::string key;  // verdict_key
+  std::vector<std::uint64_t> followers;  // ids of equal jobs that wait for this one's verdict
+  bool cancelled = false;
+
+  int infrastructure_faults = 0;
+  bool alone = false;  // its second chance after a deadline hit: nothing runs beside it
+  TimePoint submitted = system_clock().now();
+  double queue_ms = 0;
+
+  std::vector<Finding> inspection;
+  std::uint64_t pool_id = 0;  // of the capture under way
+  std::optional<CaptureOutcome> capture;
+  std::optional<Plan> plan;
+  std::string plan_json;
+  std::vector<CompileUnit> units;
+  std::optional<RefereeOutcome> referee;
+  std::size_t pending = 0;  // compilations and the referee, still to come
+};
+
+std::vector<CompileUnit> compile_units(const Plan& plan);
+
+// How an attempt ended: with a verdict, or with something that deserves another attempt.
+enum class Ending { verdict, deadline, infrastructure };
+Ending ending_of(const Judging& judging);
+
+// Versions and the like, equal for all verdicts of a judge.
+struct VerdictContext {
+  Environment environment;
+};
+
+// From everything that is there; to be called when the attempt is over.
+Verdict verdict_of(const Judging& judging, const VerdictContext& context);
+// A job whose task cannot be judged; the failure is the task's.
+Verdict task_failure_verdict(const Judging& judging, const VerdictError& error, const VerdictContext& context);
+Verdict infrastructure_verdict(const Judging& judging, const std::string& message, const VerdictContext& context);
+// What the infrastructure said when it failed.
+std::string infrastructure_message(const Judging& judging);
+
+// For another attempt: keeps the job, forgets what this one found.
+void start_over(Judging& judging);
+
+}  // namespace tritonsmith::gym

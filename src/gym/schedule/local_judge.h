@@ -1,0 +1,64 @@
+// LocalJudge: the gym in this program. It inspects, captures, compiles and evaluates candidates, several at a time, and
+// answers repeats from its verdict store. Guests, compilers and referees are processes of their own; what one of
+// them does harms only its own job. Construction returns at once; the first verdict waits for the warm zygote.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/config.h"
+#include "gym/capture/capture_pool.h"
+#include "gym/client/judge.h"
+#include "gym/schedule/referee_process.h"
+#include "gym/schedule/verdict_store.h"
+
+namespace tritonsmith::gym {
+
+class Outbox;
+class Coordinator;
+
+struct LocalJudgeConfig {
+  CaptureConfig capture;
+  int referees = 1;
+  int in_flight = 12;               // jobs being judged at a time
+  int queue = 256;                  // unfinished jobs at most; submit waits beyond
+  double referee_seconds = 20;      // of one job's trials together
+  int referee_memory_mib = 2048;
+  int referee_grace_seconds = 10;   // beyond that, before a silent referee is killed
+  std::string directory;            // holds verdicts.sqlite and the secret; empty: nothing is kept
+  std::string target = "sm_90";
+  static Fields<LocalJudgeConfig> fields();
+};
+
+using Inspect = std::function<std::vector<Finding>(std::string_view source, Policy policy)>;
+
+// What a LocalJudge is made of; tests put fakes in.
+struct LocalJudgeParts {
+  std::unique_ptr<CapturePool> pool;
+  MakeReferee make_referee;  // called once by each referee thread
+  Inspect inspect;
+  std::optional<VerdictStore> store;
+  std::string secret;
+};
+
+class LocalJudge : public Judge {
+ public:
+  // With the real parts. Referees run `program`.
+  static Result<std::unique_ptr<LocalJudge>> start(const LocalJudgeConfig& config, Inspect inspect,
+                                                   RefereeProgram program = {});
+  LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts);
+  ~LocalJudge() override;
+
+  Status submit(JudgeJob job) override;
+  Result<std::optional<Judged>> next(Deadline deadline) override;
+  void cancel(std::uint64_t id) override;
+
+ private:
+  std::size_t queue_;
+  std::unique_ptr<Outbox> outbox_;
+  std::unique_ptr<Coordinator> coordinator_;
+};
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,218 @@
+#include "gym/schedule/local_judge.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/temp_dir.h"
+#include "gym/plan/plan.h"
+#include "gym/schedule/testing/fake_pool.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+std::string plan_json(PlanRole role) {
+  Plan plan{.role = role, .target = "sm_90"};
+  plan.tensors.push_back({.shape = {4}, .stride = {1}, .storage = 0, .storage_bytes = 16});
+  plan.tensors.push_back({.shape = {4}, .stride = {1}, .storage = 1, .storage_bytes = 16});
+  plan.inputs.push_back(Value{TensorRef{0}});
+  if (role == PlanRole::task) {
+    plan.steps.push_back({.phase = Phase::inputs,
+                          .action = AtenCall{"aten::rand", {Value{List{{Value{std::int64_t{4}}}}}}, {}, {0}}});
+    plan.steps.push_back({.phase = Phase::forward, .action = AtenCall{"aten::relu", {Value{TensorRef{0}}}, {}, {1}}});
+  } else {
+    plan.kernels.push_back({.name = "k", .ttir = "module {}", .arguments = {"*fp32"}, .line = 2});
+    plan.steps.push_back({.phase = Phase::forward, .line = 3,
+                          .action = AtenCall{"aten::empty_like", {Value{TensorRef{0}}}, {}, {1}}});
+    plan.steps.push_back({.phase = Phase::forward, .line = 4,
+                          .action = LaunchStep{{LaunchChoice{.kernel = 0, .arguments = {Value{TensorRef{1}}}}}}});
+  }
+  plan.outputs = Value{TensorRef{1}};
+  return to_json(plan).dump();
+}
+
+RefereeReport good_report() {
+  return {.ran = true, .correct = true, .numerics = Numerics{.max_abs = 1e-6, .max_rel = 1e-6, .trials = 3}};
+}
+
+struct LocalJudgeTest : ::testing::Test {
+  LocalJudgeTest() {
+    pool->on_capture = [](const CaptureRequest& request) {
+      return captured(plan_json(request.role == CaptureRole::task ? PlanRole::task : PlanRole::candidate));
+    };
+  }
+
+  LocalJudge& judge() {
+    if (!judge_) {
+      LocalJudgeParts parts;
+      parts.pool = std::move(owned_pool);
+      parts.make_referee = [this] { return std::make_unique<FakeReferee>(referee); };
+      parts.inspect = [this](std::string_view source, Policy policy) { return inspect(source, policy); };
+      parts.store = std::move(store);
+      parts.secret = "secret";
+      judge_ = std::make_unique<LocalJudge>(config, std::move(parts));
+    }
+    return *judge_;
+  }
+
+  static JudgeJob job(std::uint64_t id, std::string kernel = "first\nsecond\n  third\nfourth") {
+    return {.id = id, .task = {.id = "t", .source = "task"}, .kernel = std::move(kernel)};
+  }
+
+  Verdict verdict_of_one(JudgeJob one) {
+    EXPECT_TRUE(judge().submit(std::move(one)));
+    const auto judged = judge().next(Deadline::after(std::chrono::seconds(10)));
+    EXPECT_TRUE(judged && *judged);
+    return judged && *judged ? (*judged)->verdict : Verdict{};
+  }
+
+  LocalJudgeConfig config;
+  std::unique_ptr<FakePool> owned_pool = std::make_unique<FakePool>();
+  FakePool* pool = owned_pool.get();
+  FakeReferee::Answer referee = [](const RefereeJob&) { return good_report(); };
+  Inspect inspect = [](std::string_view, Policy) { return std::vector<Finding>(); };
+  std::optional<VerdictStore> store;
+  std::unique_ptr<LocalJudge> judge_;
+};
+
+TEST_F(LocalJudgeTest, PutsOneVerdictTogetherFromAllParts) {
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.stage, Stage::correct);
+  EXPECT_TRUE(verdict.compiled && verdict.correct && verdict.accepted);
+  EXPECT_EQ(verdict.kernels.at(0).registers, 24);
+  EXPECT_EQ(verdict.kernels.at(0).launches, 1);
+  EXPECT_EQ(verdict.aten.at(0).op, "aten::empty_like");
+  EXPECT_EQ(verdict.environment.torch, "2");
+  EXPECT_EQ(verdict.task_id, "t");
+}
+
+TEST_F(LocalJudgeTest, CapturesATaskOnceForAllItsCandidates) {
+  for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(judge().submit(job(id, "kernel " + std::to_string(id))));
+  for (int k = 0; k < 3; ++k) ASSERT_TRUE(*judge().next(Deadline::after(std::chrono::seconds(10))));
+  EXPECT_EQ(pool->captures().size(), 4U);
+}
+
+TEST_F(LocalJudgeTest, JudgesEqualJobsInFlightOnce) {
+  pool->hold();
+  ASSERT_TRUE(judge().submit(job(1)));
+  ASSERT_TRUE(judge().submit(job(2)));
+  // The second is seen before anything is released only if both events were handled: captures tell.
+  while (pool->captures().empty()) std::this_thread::yield();
+  pool->release();
+  for (int k = 0; k < 2; ++k) EXPECT_TRUE((*judge().next(Deadline::after(std::chrono::seconds(10))))->verdict.accepted);
+}
+
+TEST_F(LocalJudgeTest, EndsWhereInspectionRefuses) {
+  inspect = [](std::string_view, Policy) {
+    return std::vector<Finding>{{"file_access", Severity::reject, 2, "opens a file"}};
+  };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.stage, Stage::parsed);
+  EXPECT_EQ(verdict.error->error_class, "refused");
+  EXPECT_EQ(verdict.error->excerpt, "second");
+  EXPECT_TRUE(pool->captures().empty());
+}
+
+TEST_F(LocalJudgeTest, TellsTheCandidatesOwnLineWhenCaptureFails) {
+  pool->on_capture = [](const CaptureRequest& request) {
+    if (request.role == CaptureRole::task) return captured(plan_json(PlanRole::task));
+    return capture_failure(Stage::parsed, "exception", 3);
+  };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.stage, Stage::parsed);
+  EXPECT_EQ(verdict.fault, Fault::candidate);
+  EXPECT_EQ(verdict.error->excerpt, "third");
+}
+
+TEST_F(LocalJudgeTest, CallsAKernelThatPtxasRefusesNotCompiledWhateverItComputes) {
+  pool->on_compile = [](const CompileRequest&) {
+    return CompileOutcome{.result = CandidateFailure{Stage::captured, {.error_class = "compile_error"}}};
+  };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.stage, Stage::captured);
+  EXPECT_FALSE(verdict.compiled || verdict.correct);
+  EXPECT_EQ(verdict.error->error_class, "compile_error");
+}
+
+TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
+  std::atomic<int> attempts = 0;
+  pool->on_capture = [&](const CaptureRequest& request) {
+    if (request.role == CaptureRole::task) return captured(plan_json(PlanRole::task));
+    return ++attempts == 1 ? capture_failure(Stage::inspected, "timeout") : captured(plan_json(PlanRole::candidate));
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  attempts = -10;  // now every attempt but the first of the next ten times out
+  pool->on_capture = [&](const CaptureRequest&) { return capture_failure(Stage::inspected, "timeout"); };
+  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "timeout");
+}
+
+TEST_F(LocalJudgeTest, RetriesAnInfrastructureFaultAndThenSaysSo) {
+  std::atomic<int> asked = 0;
+  referee = [&](const RefereeJob&) -> RefereeOutcome {
+    ++asked;
+    return RefereeFailure{RefereeFailure::Kind::infrastructure, "no memory"};
+  };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.fault, Fault::infrastructure);
+  EXPECT_EQ(verdict.error->message, "no memory");
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(LocalJudgeTest, SaysWhenTheTaskItselfCannotBeJudged) {
+  pool->on_capture = [](const CaptureRequest&) { return capture_failure(Stage::parsed, "syntax_error", 7); };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.error->error_class, "task_failed");
+  EXPECT_NE(verdict.error->message.find("syntax_error, line 7"), std::string::npos);
+  EXPECT_EQ(verdict.fault, Fault::none);
+}
+
+TEST_F(LocalJudgeTest, AnswersARepeatFromTheStoreWithoutJudging) {
+  const auto directory = TempDir::make("store");
+  ASSERT_TRUE(directory);
+  auto opened = VerdictStore::open(directory->path() / "verdicts.sqlite");
+  ASSERT_TRUE(opened) << opened.error().message;
+  store = std::move(*opened);
+  EXPECT_FALSE(verdict_of_one(job(1)).from_store);
+  const std::size_t captures = pool->captures().size();
+  const Verdict again = verdict_of_one(job(2));
+  EXPECT_TRUE(again.from_store && again.accepted);
+  EXPECT_EQ(pool->captures().size(), captures);
+  JudgeJob anew = job(3);
+  anew.use_store = false;
+  EXPECT_FALSE(verdict_of_one(anew).from_store);
+}
+
+TEST_F(LocalJudgeTest, GivesNothingWhenNoJobIsInFlight) {
+  EXPECT_FALSE(judge().next(Deadline::never())->has_value());
+}
+
+TEST_F(LocalJudgeTest, ForgetsACancelledJob) {
+  pool->hold();
+  ASSERT_TRUE(judge().submit(job(1)));
+  judge().cancel(1);
+  EXPECT_FALSE(judge().next(Deadline::after(std::chrono::seconds(10)))->has_value());
+}
+
+TEST_F(LocalJudgeTest, RefusesABackendItHasNot) {
+  JudgeJob replay = job(1);
+  replay.backend = Backend::replay;
+  EXPECT_FALSE(judge().submit(replay));
+}
+
+TEST_F(LocalJudgeTest, GivesEachJobItsOwnSecretThatFollowsFromItsContent) {
+  std::vector<std::string> secrets;
+  referee = [&](const RefereeJob& asked) {
+    secrets.push_back(asked.secret);
+    return good_report();
+  };
+  JudgeJob first = job(1), again = job(2), other = job(3, "other");
+  first.use_store = again.use_store = false;
+  verdict_of_one(first);
+  verdict_of_one(again);
+  verdict_of_one(other);
+  EXPECT_EQ(secrets.at(0), secrets.at(1));
+  EXPECT_NE(secrets.at(0), secrets.at(2));
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym

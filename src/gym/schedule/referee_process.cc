@@ -1,0 +1,108 @@
+#include "gym/schedule/referee_process.h"
+
+#include <csignal>
+
+#include "gym/wire/frame.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr int kRefereeFd = 3;
+
+Deadline in_seconds(double seconds) {
+  return Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
+}
+
+RefereeReport crashed_twice(const std::string& how) {
+  RefereeReport report;
+  report.error = VerdictError{.error_class = "crashed_referee",
+                              .message = "running the plan ended the referee twice: " + how};
+  report.fault = Fault::candidate;
+  return report;
+}
+
+}  // namespace
+
+RefereeOutcome RefereeProcess::judge(const RefereeJob& job, const std::string& task_plan) {
+  constexpr int attempts = 2;
+  Broken last;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    auto report = ask(job, task_plan);
+    if (report) return *std::move(report);
+    last = std::move(report).error();
+    if (last.ending == Ending::timeout)
+      return RefereeFailure{RefereeFailure::Kind::timeout, std::move(last.message)};
+  }
+  if (last.ending == Ending::crashed) return crashed_twice(last.message);
+  return RefereeFailure{RefereeFailure::Kind::infrastructure, std::move(last.message)};
+}
+
+RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
+                                                          const std::string& task_plan) {
+  if (!live_)
+    if (const auto started = start(); !started)
+      return tl::unexpected(Broken{Ending::infrastructure, started.error().message});
+  const Deadline deadline = in_seconds(job.budget.seconds + program_.grace_seconds);
+  const Json judge = {{"judge", to_json(job)}};
+  auto reply = exchange(judge, job.candidate_plan, deadline);
+  if (reply && reply->contains("unknown_task")) {
+    auto added = exchange({{"add_task", job.task_key}}, task_plan, deadline);
+    if (!added) return tl::unexpected(added.error());
+    if (added->contains("error"))
+      return tl::unexpected(Broken{Ending::infrastructure,
+                                   "the referee refuses the task's plan: " + (*added)["error"].dump()});
+    reply = exchange(judge, job.candidate_plan, deadline);
+  }
+  if (!reply) return tl::unexpected(reply.error());
+  auto report = referee_report_from_json((*reply)["report"]);
+  if (!report) return tl::unexpected(bury(report.error().message, false));
+  return *std::move(report);
+}
+
+RefereeProcess::Answer<Json> RefereeProcess::exchange(const Json& head, const std::string& plan,
+                                                      Deadline deadline) {
+  const int socket = live_->socket.get();
+  if (!write_frame(socket, to_line(head), deadline) || !write_frame(socket, plan, deadline))
+    return tl::unexpected(bury("it took no job", deadline.passed()));
+  auto frame = read_frame(socket, deadline);
+  if (!frame) {
+    const bool timed_out = frame.error().fault == FrameFault::timeout;
+    return tl::unexpected(bury(frame.error().error.message, timed_out));
+  }
+  auto json = parse_json(frame->payload);
+  if (!json || !json->is_object()) return tl::unexpected(bury("its reply is no JSON", false));
+  return *std::move(json);
+}
+
+Status RefereeProcess::start() {
+  TRY_ASSIGN(SocketPair sockets, make_socket_pair());
+  ProcessOptions options{.argv = program_.argv,
+                         .environment = {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"},
+                         .fds = {{sockets.theirs.get(), kRefereeFd}, {2, 2}}};
+  auto process = Process::spawn(options);
+  if (!process) return fail("{}", process.error().within("cannot start a referee").message);
+  ++starts_;
+  live_.emplace(Live{*std::move(process), std::move(sockets.ours)});
+  sockets.theirs.reset();
+  auto hello = read_frame(live_->socket.get(), in_seconds(program_.start_seconds));
+  if (!hello) {
+    const Broken how = bury("it did not come up", false);
+    return fail("the referee did not start: {}", how.message);
+  }
+  return ok();
+}
+
+// Ends what is left of the referee and tells how it ended.
+RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_out) {
+  Live dead = std::move(*live_);
+  live_.reset();
+  dead.socket.reset();
+  if (timed_out) return {Ending::timeout, "no verdict within the time budget"};
+  const auto ended = dead.process.wait(in_seconds(1));
+  if (!ended) return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
+  // Nobody but a machine short of memory kills by SIGKILL: not the plan's doing, whose memory is capped.
+  const bool killed = ended->kind == ExitStatus::Kind::signalled && ended->code == SIGKILL;
+  return {killed ? Ending::infrastructure : Ending::crashed, describe(*ended)};
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,53 @@
+// RefereeProcess: a referee in a process of its own, so that a hostile plan harms nothing but its own verdict. Started on
+// first use by the thread that judges, kept between jobs, started anew after it died. A plan that kills two referees
+// in a row is its candidate's fault; every other job just sees a fresh referee.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "gym/schedule/referee_client.h"
+
+namespace tritonsmith::gym {
+
+struct RefereeProgram {
+  std::vector<std::string> argv = {"/proc/self/exe", "gym-referee"};  // speaks frames on fd 3
+  double start_seconds = 60;
+  double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed
+};
+
+class RefereeProcess : public RefereeClient {
+ public:
+  explicit RefereeProcess(RefereeProgram program) : program_(std::move(program)) {}
+
+  RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) override;
+
+  // Times a referee was started; for tests and reports.
+  int starts() const { return starts_; }
+
+ private:
+  struct Live {
+    Process process;
+    Fd socket;
+  };
+  enum class Ending { crashed, timeout, infrastructure };
+  struct Broken {
+    Ending ending = Ending::infrastructure;
+    std::string message;
+  };
+  template <typename T>
+  using Answer = tl::expected<T, Broken>;
+
+  Answer<RefereeReport> ask(const RefereeJob& job, const std::string& task_plan);
+  Answer<Json> exchange(const Json& head, const std::string& plan, Deadline deadline);
+  Status start();
+  Broken bury(const std::string& what, bool timed_out);
+
+  RefereeProgram program_;
+  std::optional<Live> live_;
+  int starts_ = 0;
+};
+
+}  // namespace tritonsmith::gym
