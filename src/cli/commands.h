@@ -7,6 +7,8 @@
 namespace tritonsmith::cli {
 
 void add_doctor_command(CLI::App& app, Run& run);
+void add_judge_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
+void add_gym_referee_command(CLI::App& app, Run& run);
 
 }  // namespace tritonsmith::cli

@@ -25,7 +25,9 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   Run run;
   add_doctor_command(app, run);
+  add_judge_command(app, run);
   add_report_command(app, run);
+  add_gym_referee_command(app, run);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

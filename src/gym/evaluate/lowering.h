@@ -15,11 +15,14 @@
 
 namespace tritonsmith::gym {
 
+// Its own name for the linker: a plan (gym/plan/value.h) has a Value, too, and one program holds both.
+inline namespace lowering {
 struct Value {
   ValueType type;
   Register place = kNone;
   bool defined() const { return place != kNone; }
 };
+}  // namespace lowering
 
 class Lowering {
  public:

@@ -76,7 +76,7 @@ struct Mismatch {
 };
 
 Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
-                       const ExactBudget& budget, const Comparison& comparison, Numerics& numerics) {
+                       const ExactBudget& budget, const CompareOptions& comparison, Numerics& numerics) {
   Mismatch mismatch{.only_exact = true};
   for (std::int64_t k = 0; k < got.count; ++k) {
     if (both_special(got[k], expected[k])) continue;
@@ -132,7 +132,7 @@ VerdictError describe(const std::string& what, const Mismatch& mismatch, Values 
 class TreeComparison {
  public:
   TreeComparison(const OutputSide& candidate, const OutputSide& reference, const TensorTable& oracle,
-                 const Comparison& comparison, Numerics& numerics)
+                 const CompareOptions& comparison, Numerics& numerics)
       : candidate_(candidate.tensors), reference_(reference.tensors), oracle_(oracle),
         comparison_(comparison), numerics_(numerics) {}
 
@@ -185,7 +185,7 @@ class TreeComparison {
   const TensorTable& candidate_;
   const TensorTable& reference_;
   const TensorTable& oracle_;
-  const Comparison& comparison_;
+  const CompareOptions& comparison_;
   Numerics& numerics_;
 };
 
@@ -215,13 +215,13 @@ double tolerance_of(c10::ScalarType dtype) {
 
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
-                                            const Comparison& comparison, Numerics& numerics) {
+                                            const CompareOptions& comparison, Numerics& numerics) {
   if (auto error = check_type(what, candidate, reference)) return error;
   const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
   const at::Tensor plain = candidate.contiguous();
   if (is_exact && at::equal(plain, reference)) return std::nullopt;
   const at::Tensor got = as_doubles(plain), expected = as_doubles(reference);
-  Comparison how = comparison;
+  CompareOptions how = comparison;
   if (is_exact) how.tolerance = 0;
   at::Tensor exact;
   ExactBudget budget;
@@ -238,7 +238,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
 }
 
 std::optional<VerdictError> compare_outputs(const OutputSide& candidate, const OutputSide& reference,
-                                            const TensorTable& oracle, const Comparison& comparison,
+                                            const TensorTable& oracle, const CompareOptions& comparison,
                                             Numerics& numerics) {
   return TreeComparison(candidate, reference, oracle, comparison, numerics)
       .compare(candidate.value, reference.value, "output");

@@ -16,7 +16,7 @@ namespace tritonsmith::gym {
 // Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
 double tolerance_of(c10::ScalarType dtype);
 
-struct Comparison {
+struct CompareOptions {
   double tolerance = 1e-4;
   Filler filler = Filler::nan;  // what unwritten elements of the candidate hold
 };
@@ -24,7 +24,7 @@ struct Comparison {
 // What the comparison of one tensor found; the error is empty when the candidate's is as good as the reference's.
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
-                                            const Comparison& comparison, Numerics& numerics);
+                                            const CompareOptions& comparison, Numerics& numerics);
 
 // Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants, and equal tensors.
 struct OutputSide {
@@ -32,7 +32,7 @@ struct OutputSide {
   const TensorTable& tensors;
 };
 std::optional<VerdictError> compare_outputs(const OutputSide& candidate, const OutputSide& reference,
-                                            const TensorTable& oracle, const Comparison& comparison,
+                                            const TensorTable& oracle, const CompareOptions& comparison,
                                             Numerics& numerics);
 
 }  // namespace tritonsmith::gym

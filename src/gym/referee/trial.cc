@@ -181,7 +181,7 @@ class Trial {
     const Stopwatch watch;
     const TensorTable oracle = run_oracle();
     result_.reference_is_finite = outputs_are_finite();
-    const Comparison how{.tolerance = tolerance(), .filler = filler_};
+    const CompareOptions how{.tolerance = tolerance(), .filler = filler_};
     result_.difference =
         compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
                         {setting_.task.outputs, reference_.tensors()}, oracle, how, result_.numerics);
@@ -210,7 +210,7 @@ class Trial {
     });
   }
 
-  std::optional<VerdictError> compare_state(const TensorTable& oracle, const Comparison& how) {
+  std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how) {
     for (const Shared& each : shared_) {
       const at::Tensor& ours = tensor_at(reference_.tensors(), each.reference);
       const at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
