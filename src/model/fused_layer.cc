@@ -1,11 +1,13 @@
 #include "model/fused_layer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "model/cpu/attention.h"
 #include "model/cpu/layer.h"
+#include "model/cpu/parallel.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -119,6 +121,7 @@ variable_list layer_backward(const LayerContext& context, const variable_list& s
 // body.template operator()<T>() for the tensor's type.
 template <typename Body>
 auto dispatch(const at::Tensor& tensor, const Body& body) {
+  cpu::set_threads(at::get_num_threads());
   CHECK(tensor.is_cpu() &&
             (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble),
         "the CPU kernels take float32 and float64, not {}", c10::toString(tensor.scalar_type()));

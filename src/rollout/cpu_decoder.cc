@@ -1,6 +1,7 @@
 #include "rollout/cpu_decoder.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
 
@@ -51,6 +52,7 @@ CpuDecoder::CpuDecoder(const model::Transformer& model, int slots)
 }
 
 void CpuDecoder::refresh() {
+  cpu::set_threads(at::get_num_threads());
   for (std::size_t n = 0; n < layers_.size(); ++n)
     cpu::turn_weights(shape_, pointers_of(model_.layers()[n]), layers_[n]);
   const at::Tensor& head = model_.head_weight();
@@ -174,7 +176,20 @@ void CpuDecoder::attend_slots(std::size_t layer, std::span<const Step> steps, co
   });
 }
 
+// Rows do not depend on each other, so each thread takes its share of them through all layers.
 void CpuDecoder::decode(std::span<const Step> steps, float* logits) {
+  constexpr std::int64_t kFewest = 4;  // rows worth a share of their own
+  const std::int64_t rows = std::ssize(steps);
+  const std::int64_t shares = std::clamp<std::int64_t>(rows / kFewest, 1, cpu::threads());
+  const std::int64_t work = shares * cpu::kWorthSharing + 1;
+  cpu::parallel_for(shares, work, [&](std::int64_t share) {
+    const std::int64_t from = rows * share / shares, to = rows * (share + 1) / shares;
+    decode_share(steps.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+                 logits + from * model_.config().vocab_size);
+  });
+}
+
+void CpuDecoder::decode_share(std::span<const Step> steps, float* logits) {
   const std::int64_t rows = std::ssize(steps);
   std::vector<std::int64_t> positions;
   std::vector<TokenId> tokens;

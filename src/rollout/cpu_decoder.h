@@ -30,6 +30,7 @@ class CpuDecoder : public Decoder {
   void append(Slot& slot, std::size_t layer, std::int64_t kv_head, const float* qkv,
               std::int64_t at) const;
   void embed(std::span<const TokenId> tokens, float* x) const;
+  void decode_share(std::span<const Step> steps, float* logits);
   void attend_slots(std::size_t layer, std::span<const Step> steps, const float* qkv,
                     float* attended);
   model::cpu::Rope<float> rope() const;

@@ -133,9 +133,10 @@ Status Engine::admit() {
     decoder_->copy(from, to, std::ssize(source.held));
     slots_[static_cast<std::size_t>(to)].prompt_logits = source.prompt_logits;
   }
+  std::vector<const float*> logits;
   for (const int index : admitted)
-    TRY(take_token(index, slots_[static_cast<std::size_t>(index)].prompt_logits.data()));
-  return ok();
+    logits.push_back(slots_[static_cast<std::size_t>(index)].prompt_logits.data());
+  return take_tokens(admitted, logits);
 }
 
 void Engine::prefill(const std::vector<int>& slots) {
@@ -162,18 +163,38 @@ Status Engine::step() {
   }
   if (steps.empty()) return ok();
   decoder_->decode(steps, logits_.data());
-  for (std::size_t row = 0; row < steps.size(); ++row)
-    TRY(take_token(steps[row].slot, logits_.data() + static_cast<std::int64_t>(row) * vocabulary_));
+  std::vector<int> slots;
+  std::vector<const float*> logits;
+  for (std::size_t row = 0; row < steps.size(); ++row) {
+    slots.push_back(steps[row].slot);
+    logits.push_back(logits_.data() + static_cast<std::int64_t>(row) * vocabulary_);
+  }
+  return take_tokens(slots, logits);
+}
+
+// Draws the next token of each slot, from logits[i] for slots[i].
+Status Engine::take_tokens(const std::vector<int>& slots, const std::vector<const float*>& logits) {
+  constexpr std::int64_t kWorkOfLogit = 16;
+  std::vector<Result<SampledToken>> drawn(slots.size(), SampledToken{});
+  model::cpu::parallel_for(
+      std::ssize(slots), std::ssize(slots) * vocabulary_ * kWorkOfLogit, [&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        const Slot& slot = slots_[static_cast<std::size_t>(slots[at])];
+        drawn[at] =
+            sample_token({logits[at], static_cast<std::size_t>(vocabulary_)}, slot.request.sampling,
+                         slot.request.seed, slot.completion.tokens.size());
+      });
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    TRY_ASSIGN(const SampledToken sampled, drawn[i]);
+    append(slots[i], sampled);
+  }
   return ok();
 }
 
-Status Engine::take_token(int index, const float* logits) {
+void Engine::append(int index, const SampledToken& sampled) {
   Slot& slot = slots_[static_cast<std::size_t>(index)];
   const SamplingParams& sampling = slot.request.sampling;
   auto& tokens = slot.completion.tokens;
-  TRY_ASSIGN(const SampledToken sampled,
-             sample_token({logits, static_cast<std::size_t>(vocabulary_)}, sampling,
-                          slot.request.seed, tokens.size()));
   tokens.push_back(sampled.token);
   slot.completion.logprobs.push_back(sampled.logprob);
   ++counts_.tokens_decoded;
@@ -181,7 +202,6 @@ Status Engine::take_token(int index, const float* logits) {
     finish(index, FinishReason::stop);
   else if (std::ssize(tokens) >= sampling.max_new_tokens)
     finish(index, FinishReason::length);
-  return ok();
 }
 
 void Engine::finish(int index, FinishReason reason) {

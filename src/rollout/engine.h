@@ -16,6 +16,7 @@
 #include "model/transformer.h"
 #include "rollout/decoder.h"
 #include "rollout/generator.h"
+#include "rollout/sampler.h"
 
 namespace tritonsmith::rollout {
 
@@ -54,7 +55,8 @@ class Engine : public Generator {
   int holder_of(const std::vector<TokenId>& prompt) const;
   void prefill(const std::vector<int>& slots);
   Status step();
-  Status take_token(int slot, const float* logits);
+  Status take_tokens(const std::vector<int>& slots, const std::vector<const float*>& logits);
+  void append(int slot, const SampledToken& sampled);
   void finish(int slot, FinishReason reason);
 
   EngineConfig config_;
