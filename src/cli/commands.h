@@ -8,6 +8,9 @@ namespace tritonsmith::cli {
 
 void add_doctor_command(CLI::App& app, Run& run);
 void add_judge_command(CLI::App& app, Run& run);
+void add_eval_command(CLI::App& app, Run& run);
+void add_write_command(CLI::App& app, Run& run);
+void add_quickstart_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_gym_referee_command(CLI::App& app, Run& run);
 

@@ -26,6 +26,9 @@ int run_program(int argc, char** argv) {
   Run run;
   add_doctor_command(app, run);
   add_judge_command(app, run);
+  add_eval_command(app, run);
+  add_write_command(app, run);
+  add_quickstart_command(app, run);
   add_report_command(app, run);
   add_gym_referee_command(app, run);
   try {

@@ -1,0 +1,42 @@
+// ModelAuthor: a model directory opened for writing kernels: weights, tokenizer, chat, prompts and
+// the rollout engine. What eval, write and quickstart share.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "eval/evaluate.h"
+#include "model/checkpoint.h"
+#include "model/device.h"
+#include "rollout/engine.h"
+#include "text/chat.h"
+#include "text/prompt.h"
+#include "text/tokenizer.h"
+
+namespace tritonsmith::cli {
+
+class ModelAuthor {
+ public:
+  // Fails in one line that names the directory or file at fault.
+  static Result<std::unique_ptr<ModelAuthor>> open(const std::filesystem::path& directory,
+                                                   model::DeviceChoice device,
+                                                   const text::PromptConfig& prompt);
+
+  // For eval::evaluate; refers to this object.
+  eval::Author author();
+  std::vector<TokenId> prompt_tokens(const Task& task) const;
+  // Those given, ending at the chat's stop token.
+  rollout::SamplingParams sampling(rollout::SamplingParams params) const;
+  const text::Tokenizer& tokenizer() const { return tokenizer_; }
+  rollout::Generator& generator() { return *engine_; }
+
+ private:
+  ModelAuthor(model::Transformer model, text::Tokenizer tokenizer, text::PromptConfig prompt);
+  model::Transformer model_;
+  text::Tokenizer tokenizer_;
+  text::PromptConfig prompt_;
+  std::optional<text::ChatTemplate> chat_;
+  std::unique_ptr<rollout::Generator> engine_;
+};
+
+}  // namespace tritonsmith::cli

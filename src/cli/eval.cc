@@ -1,0 +1,94 @@
+// `tritonsmith eval`: how a model does on a suite of tasks.
+#include <fmt/format.h>
+
+#include "cli/author.h"
+#include "cli/commands.h"
+#include "cli/judges.h"
+#include "curriculum/suite.h"
+#include "report/report.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct EvalConfig {
+  std::string name = "evaluation";
+  int samples = 8;
+  int trials = 3;
+  std::uint64_t seed = 1;
+  int limit = 0;
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  model::DeviceChoice device = model::DeviceChoice::automatic;
+  rollout::SamplingParams sampling;
+  text::PromptConfig prompt;
+};
+
+struct Options {
+  std::string suite, model, out;
+  EvalConfig config;
+  std::string policy = "strict", backend = "auto", device = "auto", style = "full";
+};
+
+Status evaluate_model(Options options) {
+  EvalConfig& config = options.config;
+  TRY_ASSIGN(config.policy, enum_from_name<Policy>(options.policy));
+  TRY_ASSIGN(config.backend, enum_from_name<Backend>(options.backend));
+  TRY_ASSIGN(config.device, enum_from_name<model::DeviceChoice>(options.device));
+  TRY_ASSIGN(config.prompt.style, enum_from_name<text::PromptStyle>(options.style));
+  TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
+  if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
+    tasks.resize(static_cast<std::size_t>(config.limit));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.device, config.prompt));
+  TRY_ASSIGN(auto judge, open_judge(options.out));
+  TRY_ASSIGN(const Evaluation evaluation,
+             eval::evaluate(tasks,
+                            {.name = config.name,
+                             .suite = options.suite,
+                             .model = options.model,
+                             .samples = config.samples,
+                             .sampling = author->sampling(config.sampling),
+                             .policy = config.policy,
+                             .backend = config.backend,
+                             .trials = config.trials,
+                             .seed = config.seed,
+                             .directory = options.out},
+                            author->author(), *judge));
+  fmt::print("{}records: {}\n", report::evaluation_table({evaluation}), options.out);
+  return ok();
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  EvalConfig& config = options->config;
+  CLI::App* command = app.add_subcommand("eval", "Measure how a model does on a suite of tasks");
+  command->add_option("--suite", options->suite,
+                      "A folder of task files (a KernelBench checkout), a .jsonl, or 'curriculum'")
+      ->required();
+  command->add_option("--model", options->model, "A model directory")->required();
+  command->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
+      ->required();
+  command->add_option("--name", config.name, "What reports call it")->capture_default_str();
+  command->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  command->add_option("--temperature", config.sampling.temperature)->capture_default_str();
+  command->add_option("--top-p", config.sampling.top_p)->capture_default_str();
+  command->add_option("--top-k", config.sampling.top_k)->capture_default_str();
+  command->add_option("--max-tokens", config.sampling.max_new_tokens)->capture_default_str();
+  command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
+  command->add_option("--seed", config.seed)->capture_default_str();
+  command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
+  command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
+  command->add_option("--device", options->device, all_names<model::DeviceChoice>())
+      ->capture_default_str();
+  command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
+      ->capture_default_str();
+  command->callback([&run, options] { run = [options] { return finish(evaluate_model(*options)); }; });
+}
+
+}  // namespace tritonsmith::cli

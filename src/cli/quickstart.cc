@@ -1,0 +1,230 @@
+// `tritonsmith quickstart`: the whole loop on this machine. A small model from scratch learns to
+// write Triton kernels: supervised warm-up on a teacher's solutions, then reinforcement learning
+// against the gym, with an evaluation on held-out tasks after each phase. Each phase goes on where a
+// killed quickstart stopped.
+//
+//   OUT/start       the untrained model and its tokenizer
+//   OUT/sft, OUT/rl run directories
+//   OUT/eval-*      evaluations on the held-out tasks
+//   OUT/summary.json, OUT/report.html
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/author.h"
+#include "cli/commands.h"
+#include "cli/judges.h"
+#include "cli/quickstart_config.h"
+#include "curriculum/teacher/teacher.h"
+#include "report/report.h"
+#include "train/rl.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::string out = "runs/quickstart";
+  std::vector<std::string> set;
+};
+
+struct Phase {
+  Evaluation evaluation;
+  double seconds = 0;  // training and evaluation
+};
+
+struct Lessons {
+  std::vector<curriculum::Lesson> lessons;
+  std::vector<Task> train, heldout;
+};
+
+// ChatML's, each a token of its own.
+std::vector<text::AddedToken> chat_tokens() {
+  std::vector<text::AddedToken> tokens;
+  for (const char* content : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"})
+    tokens.push_back({.content = content, .special = true});
+  return tokens;
+}
+
+// One quickstart in progress.
+class Quickstart {
+ public:
+  Quickstart(QuickstartConfig config, const train::StopFlag& stop)
+      : config_(std::move(config)), out_(config_.out), stop_(stop) {}
+
+  Status run() {
+    TRY(make_directories(out_));
+    TRY(claim_directory());
+    make_lessons();
+    TRY(make_start());
+    TRY_ASSIGN(judge_, open_judge(out_ / "gym"));
+    TRY(finish_phase("untrained", out_ / "start", Stopwatch()));
+    TRY(supervise());
+    TRY(reinforce());
+    return report();
+  }
+
+ private:
+  // The directory belongs to one config: another one must go elsewhere.
+  Status claim_directory() {
+    const fs::path record = out_ / "config.toml";
+    const std::string resolved = toml_from_settings(settings_of(config_));
+    if (!fs::exists(record)) return write_file_atomic(record, resolved);
+    TRY_ASSIGN(const std::string recorded, read_file(record));
+    if (recorded != resolved)
+      return fail("{} holds a quickstart with other settings; choose another --out, or remove it",
+                  out_.string());
+    LOG("quickstart: going on in {}", out_.string());
+    return ok();
+  }
+
+  void make_lessons() {
+    lessons_.lessons = curriculum::make_lessons(config_.curriculum);
+    for (const curriculum::Lesson& lesson : lessons_.lessons)
+      (lesson.task.split == TaskSplit::heldout ? lessons_.heldout : lessons_.train)
+          .push_back(lesson.task);
+    if (lessons_.heldout.size() > static_cast<std::size_t>(config_.heldout))
+      lessons_.heldout.resize(static_cast<std::size_t>(config_.heldout));
+  }
+
+  std::vector<train::SftExample> examples() const {
+    std::vector<train::SftExample> examples;
+    for (curriculum::Example& example : curriculum::teach(lessons_.lessons, config_.teacher))
+      examples.push_back({.task_id = example.task.id,
+                          .prompt = text::prompt_for(example.task, config_.rl.prompt),
+                          .completion = std::move(example.completion)});
+    return examples;
+  }
+
+  // The untrained model with its tokenizer.
+  Status make_start() {
+    const fs::path directory = out_ / "start";
+    if (fs::exists(directory / "model.safetensors")) return ok();
+    std::vector<std::string> corpus;
+    for (const train::SftExample& example : examples()) {
+      for (const text::Message& message : example.prompt) corpus.push_back(message.content);
+      corpus.push_back(example.completion);
+    }
+    TRY_ASSIGN(const auto tokenizer,
+               text::Tokenizer::train(corpus, {.vocabulary_size = config_.vocabulary,
+                                               .added_tokens = chat_tokens(),
+                                               .pieces = text::PieceRule::phrases}));
+    model::ModelConfig shape = config_.model;
+    shape.vocab_size = static_cast<std::int64_t>(tokenizer.id_limit());
+    TRY(make_directories(directory));
+    TRY(tokenizer.save(directory / "tokenizer.json"));
+    return model::save_model(model::Transformer::random(shape, config_.seed), directory);
+  }
+
+  Status supervise() {
+    Stopwatch watch;
+    train::SftConfig sft = config_.sft;
+    sft.run.dir = out_ / "sft";
+    sft.model.path = out_ / "start";
+    TRY_ASSIGN(const train::SftSummary summary, train::run_sft(sft, examples(), stop_));
+    if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+    sft_model_ = summary.checkpoint;
+    return finish_phase("sft", summary.checkpoint, watch);
+  }
+
+  Status reinforce() {
+    Stopwatch watch;
+    train::RlConfig rl = config_.rl;
+    rl.run.dir = out_ / "rl";
+    rl.model.path = sft_model_;
+    const train::RlParts parts{
+        .judge = *judge_,
+        .make_generator = [](const model::Transformer& model)
+            -> Result<std::unique_ptr<rollout::Generator>> {
+          return std::make_unique<rollout::Engine>(model);
+        }};
+    TRY_ASSIGN(const train::RlSummary summary,
+               train::run_rl(rl, lessons_.train, parts, stop_));
+    if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+    return finish_phase("rl", summary.checkpoint, watch);
+  }
+
+  Status finish_phase(const std::string& name, const fs::path& model, const Stopwatch& watch) {
+    TRY_ASSIGN(auto author, ModelAuthor::open(model, config_.rl.model.device, config_.rl.prompt));
+    TRY_ASSIGN(auto evaluation,
+               eval::evaluate(lessons_.heldout,
+                              {.name = name,
+                               .suite = "curriculum, held-out",
+                               .model = model,
+                               .samples = config_.samples,
+                               .sampling = author->sampling(config_.rl.rollout.sampling),
+                               .policy = config_.rl.judge.policy,
+                               .backend = config_.rl.judge.backend,
+                               .trials = config_.trials,
+                               .seed = config_.seed,
+                               .directory = out_ / ("eval-" + name)},
+                              author->author(), *judge_));
+    phases_.push_back({std::move(evaluation), watch.seconds()});
+    return ok();
+  }
+
+  Status report() {
+    Json phases = Json::array();
+    std::vector<Evaluation> evaluations;
+    for (const Phase& phase : phases_) {
+      const Evaluation& e = phase.evaluation;
+      Json pass_at = Json::object();
+      for (const auto& [k, share] : e.pass_at) pass_at[std::to_string(k)] = share;
+      phases.push_back({{"name", e.name},
+                        {"compiled", e.sampled.compiled},
+                        {"correct", e.sampled.correct},
+                        {"accepted", e.sampled.accepted},
+                        {"greedy", e.greedy.accepted},
+                        {"pass_at", pass_at},
+                        {"tasks", e.tasks},
+                        {"samples", e.samples},
+                        {"seconds", phase.seconds}});
+      evaluations.push_back(e);
+    }
+    TRY(write_file_atomic(out_ / "summary.json",
+                          Json{{"schema", 1}, {"seed", config_.seed}, {"phases", phases}}.dump(2) +
+                              "\n"));
+    TRY_ASSIGN(const auto runs, report::read_runs(out_));
+    TRY(write_file_atomic(out_ / "report.html", report::render_report("Quickstart", runs)));
+    fmt::print("{}\nreport: {}\n", report::evaluation_table(evaluations),
+               fs::absolute(out_ / "report.html").string());
+    return ok();
+  }
+
+  QuickstartConfig config_;
+  fs::path out_;
+  const train::StopFlag& stop_;
+  Lessons lessons_;
+  std::unique_ptr<gym::Judge> judge_;
+  fs::path sft_model_;
+  std::vector<Phase> phases_;
+};
+
+Status quickstart(const Options& options) {
+  QuickstartConfig config = QuickstartConfig::with_seed(options.seed);
+  config.out = options.out;
+  TRY_ASSIGN(const Settings on_top, settings_from_overrides(options.set));
+  TRY(apply_settings(config, on_top, "--set"));
+  train::StopFlag stop = false;
+  const train::StopSignals signals(stop);
+  return Quickstart(std::move(config), stop).run();
+}
+
+}  // namespace
+
+void add_quickstart_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("quickstart", "Train a small model to write kernels, on this machine");
+  command->add_option("--seed", options->seed, "Everything random follows from it")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Where everything goes; an unfinished one is gone on with")
+      ->capture_default_str();
+  command->add_option("--set", options->set, "key=value, over the defaults (repeatable)");
+  command->footer([] { return "settings:\n" + config_help<QuickstartConfig>(); });
+  command->callback([&run, options] { run = [options] { return finish(quickstart(*options)); }; });
+}
+
+}  // namespace tritonsmith::cli

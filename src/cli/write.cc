@@ -1,0 +1,165 @@
+// `tritonsmith write MODULE.py`: the model's best verified kernel for a module. The kernel goes to
+// stdout (or a file), what was tried to stderr; without a verified kernel the exit code is not 0.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "cli/author.h"
+#include "cli/commands.h"
+#include "cli/judges.h"
+#include "text/extract.h"
+#include "text/stream_decoder.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct Options {
+  std::string module, model, out;
+  int samples = 16;
+  int trials = 5;
+  std::uint64_t seed = 1;
+  rollout::SamplingParams sampling{.temperature = 0.8, .max_new_tokens = 2048};
+  std::string policy = "strict", backend = "auto", device = "auto", style = "full";
+};
+
+struct Attempt {
+  std::string kernel;
+  Verdict verdict;
+};
+
+// Faster first; without timings, the shorter kernel.
+bool is_better(const Attempt& a, const Attempt& b) {
+  if (a.verdict.speedup && b.verdict.speedup) return *a.verdict.speedup > *b.verdict.speedup;
+  return a.kernel.size() < b.kernel.size();
+}
+
+// Asks for one greedy and samples - 1 sampled completions; their kernels, repeats left out.
+Result<std::vector<std::string>> write_kernels(ModelAuthor& author, const Task& task,
+                                               const Options& options) {
+  for (int i = 0; i < options.samples; ++i) {
+    rollout::GenerationRequest request{.id = static_cast<std::uint64_t>(i),
+                                       .prompt = author.prompt_tokens(task),
+                                       .sampling = author.sampling(options.sampling)};
+    if (i == 0) request.sampling.temperature = 0;
+    request.seed = Rng(options.seed, "write", static_cast<std::uint64_t>(i)).next_u64();
+    TRY(author.generator().submit(std::move(request)));
+  }
+  std::map<std::string, int> seen;
+  std::vector<std::string> kernels;
+  Progress progress("writing", static_cast<std::size_t>(options.samples));
+  for (std::size_t done = 1;; ++done) {
+    TRY_ASSIGN(auto generated, author.generator().next());
+    if (!generated) break;
+    progress.advance_to(done);
+    const auto decoded = text::decode_with_ends(author.tokenizer(), generated->completion.tokens);
+    Kernel kernel = text::extract_kernel(decoded.text, decoded.token_ends);
+    if (!kernel.source.empty() && seen[kernel.source]++ == 0)
+      kernels.push_back(std::move(kernel.source));
+  }
+  return kernels;
+}
+
+Result<std::vector<Attempt>> judge_kernels(gym::Judge& judge, const Task& task,
+                                           const std::vector<std::string>& kernels,
+                                           const Options& options) {
+  TRY_ASSIGN(const Policy policy, enum_from_name<Policy>(options.policy));
+  TRY_ASSIGN(const Backend backend, enum_from_name<Backend>(options.backend));
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    TRY(judge.submit({.id = i,
+                      .task = task,
+                      .kernel = kernels[i],
+                      .policy = policy,
+                      .backend = backend,
+                      .trials = options.trials}));
+  std::vector<Attempt> attempts;
+  Progress progress("judging", kernels.size());
+  while (attempts.size() < kernels.size()) {
+    TRY_ASSIGN(auto judged, judge.next(Deadline::never()));
+    if (!judged) return fail("the gym lost {} jobs", kernels.size() - attempts.size());
+    attempts.push_back({kernels[judged->id], std::move(judged->verdict)});
+    progress.advance_to(attempts.size());
+  }
+  return attempts;
+}
+
+// "3 of 7 kernels verified; the others: wrong_value 2, compile_error 2".
+std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verified) {
+  std::map<std::string, int> reasons;
+  for (const Attempt& attempt : attempts) {
+    const Verdict& verdict = attempt.verdict;
+    if (verdict.accepted) continue;
+    std::string reason = verdict.error ? verdict.error->error_class : "refused";
+    for (const Finding& finding : verdict.findings)
+      if (!verdict.error && finding.severity == Severity::reject) reason = finding.rule;
+    ++reasons[reason];
+  }
+  std::string text = fmt::format("{} of {} kernels verified", verified, attempts.size());
+  for (const auto& [reason, count] : reasons)
+    text += fmt::format("{} {} {}", &reason == &reasons.begin()->first ? "; the others:" : ",",
+                        reason, count);
+  return text;
+}
+
+Status write_kernel(const Options& options) {
+  TRY_ASSIGN(const std::string source, read_file(options.module));
+  const Task task{.id = std::filesystem::path(options.module).stem().string(),
+                  .suite = "write",
+                  .source = source};
+  TRY_ASSIGN(const auto device, enum_from_name<model::DeviceChoice>(options.device));
+  TRY_ASSIGN(const auto style, enum_from_name<text::PromptStyle>(options.style));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, device, {.style = style}));
+  TRY_ASSIGN(const auto kernels, write_kernels(*author, task, options));
+  if (kernels.empty())
+    return fail("no kernel: none of {} completions held code that can be judged", options.samples);
+  TRY_ASSIGN(auto judge, open_judge({}));
+  TRY_ASSIGN(auto attempts, judge_kernels(*judge, task, kernels, options));
+  const auto end = std::ranges::partition(attempts, [](const Attempt& a) {
+                     return a.verdict.accepted;
+                   }).begin();
+  const auto verified = static_cast<std::size_t>(end - attempts.begin());
+  const std::string summary = summary_of(attempts, verified);
+  if (verified == 0) return fail("no kernel for {}: {}", options.module, summary);
+  std::sort(attempts.begin(), end, is_better);
+  const Attempt& best = attempts.front();
+  LOG("{}{}", summary,
+      best.verdict.speedup ? fmt::format("; speed-up {:.2f}", *best.verdict.speedup) : "");
+  if (options.out.empty()) {
+    fmt::print("{}\n", best.kernel);
+    return ok();
+  }
+  return write_file_atomic(options.out, best.kernel + "\n");
+}
+
+}  // namespace
+
+void add_write_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("write", "Write the best verified kernel for a module");
+  command->add_option("MODULE", options->module, "A PyTorch module in KernelBench's file format")
+      ->required();
+  command->add_option("--model", options->model, "A model directory")->required();
+  command->add_option("--out", options->out, "Write the kernel here instead of stdout");
+  command->add_option("--samples", options->samples, "Completions to try, the first one greedy")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->add_option("--temperature", options->sampling.temperature)->capture_default_str();
+  command->add_option("--top-p", options->sampling.top_p)->capture_default_str();
+  command->add_option("--max-tokens", options->sampling.max_new_tokens)->capture_default_str();
+  command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed)->capture_default_str();
+  command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
+  command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
+  command->add_option("--device", options->device, all_names<model::DeviceChoice>())
+      ->capture_default_str();
+  command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
+      ->capture_default_str();
+  command->callback([&run, options] { run = [options] { return finish(write_kernel(*options)); }; });
+}
+
+}  // namespace tritonsmith::cli
