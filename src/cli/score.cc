@@ -1,0 +1,89 @@
+// `tritonsmith score --model DIR --ids 1,2,3 | --text FILE`: the log-probability that a model gives
+// each token after those before it.
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "model/checkpoint.h"
+#include "model/linear_logprob.h"
+#include "text/tokenizer.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<TokenId> ids;
+  std::string text_file;
+  bool json = false;
+};
+
+Result<std::vector<TokenId>> tokens_to_score(const Options& options) {
+  if (options.text_file.empty()) return options.ids;
+  const std::filesystem::path directory = options.model;
+  TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
+  TRY_ASSIGN(const std::string text, read_file(options.text_file));
+  return tokenizer.encode(text);
+}
+
+Status check_tokens(const std::vector<TokenId>& ids, const model::ModelConfig& config) {
+  if (ids.empty()) return fail("there is no token to score");
+  if (std::ssize(ids) > config.max_position_embeddings)
+    return fail("{} tokens, but the model has only {} positions", ids.size(),
+                config.max_position_embeddings);
+  for (const TokenId id : ids)
+    if (id < 0 || id >= config.vocab_size)
+      return fail("the model has no token {}; its ids are 0 to {}", id, config.vocab_size - 1);
+  return ok();
+}
+
+// [T]: the first token has nothing before it, and so no log-probability.
+std::vector<float> logprobs_of(const model::Transformer& model, const std::vector<TokenId>& ids) {
+  const at::NoGradGuard no_grad;
+  const auto batch = model::pack(std::vector<std::vector<TokenId>>{ids}, model.device());
+  const std::int64_t next = batch.length() - 1;
+  const at::Tensor said =
+      model::linear_logprob(model.forward(batch).narrow(0, 0, next), model.head_weight(),
+                            batch.tokens.narrow(0, 1, next))
+          .logprob.contiguous();
+  const float* values = said.const_data_ptr<float>();
+  return {values, values + next};
+}
+
+Status score(const Options& options) {
+  TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
+  TRY_ASSIGN(const std::vector<TokenId> ids, tokens_to_score(options));
+  TRY(check_tokens(ids, model.config()));
+  const std::vector<float> logprobs = logprobs_of(model, ids);
+  if (options.json) {
+    Json values = {nullptr};
+    for (const float each : logprobs) values.push_back(each);
+    fmt::print("{}\n", to_line({{"ids", ids}, {"logprobs", values}}));
+    return ok();
+  }
+  fmt::print("{:>8}  {:>10}\n{:>8}  {:>10}\n", "token", "logprob", ids.front(), "-");
+  for (std::size_t i = 0; i < logprobs.size(); ++i)
+    fmt::print("{:>8}  {:>10.5f}\n", ids[i + 1], logprobs[i]);
+  return ok();
+}
+
+}  // namespace
+
+void add_score_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("score", "Print the log-probability a model gives each token");
+  command->add_option("--model", options->model, "A directory in Hugging Face's layout")
+      ->required();
+  auto* source = command->add_option_group("source");
+  source->add_option("--ids", options->ids, "Token ids, as 1,2,3")->delimiter(',');
+  source->add_option("--text", options->text_file, "A text file, for the model's tokenizer");
+  source->require_option(1);
+  command->add_flag("--json", options->json, "One line of JSON: ids and logprobs (null first)");
+  command->callback([&run, options] { run = [options] { return finish(score(*options)); }; });
+}
+
+}  // namespace tritonsmith::cli
