@@ -1,5 +1,6 @@
-// How many verdicts a second a LocalJudge gives: elementwise and reduction kernels over 8k elements, three trials, the IR of
-// each distinct, store off, each in a freshly forked guest. Prints the rate after a warm-up, and where the time went.
+// How many verdicts a second a LocalJudge gives: elementwise and reduction kernels over 8k
+// elements, three trials, the IR of each distinct, store off, each in a freshly forked guest.
+// Prints the rate after a warm-up, and where the time went.
 //
 //   judge_throughput [verdicts] [slots] [compilers] [referees]
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ namespace {
 constexpr int kWarmUp = 8;
 
 std::string task_source(bool is_reduction) {
-  return fmt::format(R"(
+  return fmt::format(
+      R"(
 import torch
 import torch.nn as nn
 
@@ -31,7 +33,7 @@ def get_inputs():
 def get_init_inputs():
     return []
 )",
-                     is_reduction ? "torch.sum(torch.relu(x), dim=1)" : "torch.sigmoid(x) * x + 1.0");
+      is_reduction ? "torch.sum(torch.relu(x), dim=1)" : "torch.sigmoid(x) * x + 1.0");
 }
 
 // `salt` makes the IR, not just the text, differ: a constant that is added and taken away again.
@@ -74,7 +76,8 @@ class ModelNew(nn.Module):
 gym::JudgeJob job(int number) {
   const bool is_reduction = number % 2 == 1;
   return {.id = static_cast<std::uint64_t>(number),
-          .task = {.id = is_reduction ? "reduction" : "elementwise", .source = task_source(is_reduction)},
+          .task = {.id = is_reduction ? "reduction" : "elementwise",
+                   .source = task_source(is_reduction)},
           .kernel = kernel_source(is_reduction, number),
           .use_store = false};
 }
@@ -91,7 +94,8 @@ Status take(gym::Judge& judge, int count, Tally& tally) {
     if (!judged) return fail("a verdict is missing");
     const Verdict& verdict = judged->verdict;
     ++(verdict.accepted ? tally.accepted : tally.others);
-    if (!verdict.accepted && tally.first_failure.empty()) tally.first_failure = to_line(to_json(verdict));
+    if (!verdict.accepted && tally.first_failure.empty())
+      tally.first_failure = to_line(to_json(verdict));
     for (const auto& [stage, ms] : verdict.stage_ms) tally.stage_ms[stage] += ms;
   }
   return ok();
@@ -121,9 +125,13 @@ Status measure(int argc, char** argv) {
   for (int k = 0; k < count; ++k) TRY(judge->submit(job(k)));
   TRY(take(*judge, count, tally));
   const double seconds = watch.seconds();
-  fmt::print("{} verdicts in {:.2f} s: {:.1f} verdicts/s ({} guests, {} compilers, {} referees); {} accepted\n", count,
-             seconds, count / seconds, config.capture.slots, config.capture.compilers, config.referees, tally.accepted);
-  for (const auto& [stage, ms] : tally.stage_ms) fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
+  fmt::print(
+      "{} verdicts in {:.2f} s: {:.1f} verdicts/s ({} guests, {} compilers, {} referees); {} "
+      "accepted\n",
+      count, seconds, count / seconds, config.capture.slots, config.capture.compilers,
+      config.referees, tally.accepted);
+  for (const auto& [stage, ms] : tally.stage_ms)
+    fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
   if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);
   return tally.others == 0 ? ok() : fail("{} verdicts were not accepted", tally.others);
 }

@@ -1,6 +1,7 @@
-// `tritonsmith judge`: one candidate kernel against one task, judged on this machine. Prints the verdict for people, or
-// with --json as one line on stdout and nothing else there. The exit code is 0 whenever a verdict was reached,
-// whatever it says; 1 for faults of ours; 2 where the task itself cannot be judged.
+// `tritonsmith judge`: one candidate kernel against one task, judged on this machine. Prints the
+// verdict for people, or with --json as one line on stdout and nothing else there. The exit code is
+// 0 whenever a verdict was reached, whatever it says; 1 for faults of ours; 2 where the task itself
+// cannot be judged.
 //
 // `tritonsmith gym-referee` (hidden) is the process that runs plans for it.
 #include <fmt/format.h>
@@ -80,14 +81,20 @@ int judge(const JudgeOptions& options) {
 void add_judge_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("judge", "Judge one candidate kernel against a task");
   const auto options = std::make_shared<JudgeOptions>();
-  command->add_option("--task", options->task_file, "File with Model, get_inputs and get_init_inputs")->required();
-  command->add_option("--kernel", options->kernel_file, "The candidate: a file that defines ModelNew")->required();
+  command
+      ->add_option("--task", options->task_file, "File with Model, get_inputs and get_init_inputs")
+      ->required();
+  command
+      ->add_option("--kernel", options->kernel_file, "The candidate: a file that defines ModelNew")
+      ->required();
   command->add_option("--backend", options->backend, "auto, evaluate or replay")
       ->check(CLI::IsMember({"auto", "evaluate", "replay"}));
   command->add_option("--policy", options->policy, "What `accepted` demands: strict, fused or open")
       ->check(CLI::IsMember({"strict", "fused", "open"}));
-  command->add_option("--trials", options->trials, "Trials with fresh values")->check(CLI::Range(1, 1000));
-  command->add_option("--store", options->directory, "Folder of the verdict store (default: the user's cache)");
+  command->add_option("--trials", options->trials, "Trials with fresh values")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--store", options->directory,
+                      "Folder of the verdict store (default: the user's cache)");
   command->add_flag("--no-store", options->no_store, "Judge anew, keep nothing");
   command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
   command->callback([options, &run] { run = [options] { return judge(*options); }; });

@@ -19,8 +19,9 @@ std::string error_text(const VerdictError& error) {
 }
 
 std::string kernel_text(const KernelReport& kernel) {
-  return fmt::format("  kernel {}: {} launches, {} registers, {} spills, {} bytes of shared memory\n", kernel.name,
-                     kernel.launches, kernel.registers, kernel.spills, kernel.shared_bytes);
+  return fmt::format(
+      "  kernel {}: {} launches, {} registers, {} spills, {} bytes of shared memory\n", kernel.name,
+      kernel.launches, kernel.registers, kernel.spills, kernel.shared_bytes);
 }
 
 double total_ms(const Verdict& verdict) {
@@ -32,17 +33,20 @@ double total_ms(const Verdict& verdict) {
 }  // namespace
 
 std::string judge_text(const Verdict& verdict) {
-  std::string text = fmt::format("{}: {} (stage {}, policy {}, backend {}{})\n", verdict.task_id, headline(verdict),
-                                 name_of(verdict.stage), name_of(verdict.policy), name_of(verdict.backend),
-                                 verdict.from_store ? ", from the store" : "");
+  std::string text =
+      fmt::format("{}: {} (stage {}, policy {}, backend {}{})\n", verdict.task_id,
+                  headline(verdict), name_of(verdict.stage), name_of(verdict.policy),
+                  name_of(verdict.backend), verdict.from_store ? ", from the store" : "");
   if (verdict.error) text += error_text(*verdict.error);
   for (const Finding& finding : verdict.findings)
     text += fmt::format("  {} {}: {}{}\n", name_of(finding.severity), finding.rule,
-                        finding.line > 0 ? fmt::format("line {}: ", finding.line) : "", finding.message);
+                        finding.line > 0 ? fmt::format("line {}: ", finding.line) : "",
+                        finding.message);
   for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);
   if (verdict.numerics)
-    text += fmt::format("  {} trials, largest difference {:.3g} absolute, {:.3g} relative\n", verdict.numerics->trials,
-                        verdict.numerics->max_abs, verdict.numerics->max_rel);
+    text +=
+        fmt::format("  {} trials, largest difference {:.3g} absolute, {:.3g} relative\n",
+                    verdict.numerics->trials, verdict.numerics->max_abs, verdict.numerics->max_rel);
   text += fmt::format("  {:.0f} ms; compiled for {}\n", total_ms(verdict), verdict.environment.gpu);
   return text;
 }

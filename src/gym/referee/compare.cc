@@ -47,9 +47,10 @@ bool both_special(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (std::isinf(a) && a == b);
 }
 
-// How far the candidate may be from the exact result, element by element: tolerance * (|exact| + rms(exact)), and 64
-// times what PyTorch's own rounding costs. Where that rounding is not small against the output (a sum that cancels
-// to nothing), the exact value says little and there is no budget.
+// How far the candidate may be from the exact result, element by element: tolerance * (|exact| +
+// rms(exact)), and 64 times what PyTorch's own rounding costs. Where that rounding is not small
+// against the output (a sum that cancels to nothing), the exact value says little and there is no
+// budget.
 struct ExactBudget {
   Values exact;
   double scale = 0, slack = 0;
@@ -66,7 +67,9 @@ ExactBudget budget_from(Values reference, Values exact, double tolerance) {
   }
   const double rms = std::sqrt(square_sum / std::max<double>(1, static_cast<double>(exact.count)));
   constexpr double own_rounding_is_small = 0.1;
-  return {.exact = exact, .scale = tolerance, .slack = tolerance * rms + 64 * own_error,
+  return {.exact = exact,
+          .scale = tolerance,
+          .slack = tolerance * rms + 64 * own_error,
           .usable = own_error <= own_rounding_is_small * tolerance * rms};
 }
 
@@ -76,7 +79,8 @@ struct Mismatch {
 };
 
 Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
-                       const ExactBudget& budget, const CompareOptions& comparison, Numerics& numerics) {
+                       const ExactBudget& budget, const CompareOptions& comparison,
+                       Numerics& numerics) {
   Mismatch mismatch{.only_exact = true};
   for (std::int64_t k = 0; k < got.count; ++k) {
     if (both_special(got[k], expected[k])) continue;
@@ -86,7 +90,9 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
       if (expected[k] != 0)
         numerics.max_rel = std::max(numerics.max_rel, difference / std::abs(expected[k]));
     }
-    const bool near = difference <= comparison.tolerance * (1 + std::abs(expected[k]));
+    // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
+    const bool near = std::isfinite(difference) &&
+                      difference <= comparison.tolerance * (1 + std::abs(expected[k]));
     const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
     if (near && exact) continue;
     if (mismatch.first < 0) mismatch.first = k;
@@ -101,28 +107,28 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
 std::optional<VerdictError> check_type(const std::string& what, const at::Tensor& candidate,
                                        const at::Tensor& reference) {
   if (candidate.scalar_type() != reference.scalar_type())
-    return wrong("wrong_dtype", fmt::format("{} is {}, expected {}", what,
-                                            c10::toString(candidate.scalar_type()),
-                                            c10::toString(reference.scalar_type())));
+    return wrong("wrong_dtype",
+                 fmt::format("{} is {}, expected {}", what, c10::toString(candidate.scalar_type()),
+                             c10::toString(reference.scalar_type())));
   if (candidate.sizes() != reference.sizes())
-    return wrong("wrong_shape", fmt::format("{} has shape {}, expected {}", what,
-                                            shape_text(candidate.sizes()),
-                                            shape_text(reference.sizes())));
+    return wrong("wrong_shape",
+                 fmt::format("{} has shape {}, expected {}", what, shape_text(candidate.sizes()),
+                             shape_text(reference.sizes())));
   if (reference.is_contiguous() && !candidate.is_contiguous())
-    return wrong("wrong_strides", fmt::format("{} has strides {}, expected a contiguous tensor", what,
-                                              shape_text(candidate.strides())));
+    return wrong("wrong_strides", fmt::format("{} has strides {}, expected a contiguous tensor",
+                                              what, shape_text(candidate.strides())));
   return std::nullopt;
 }
 
-VerdictError describe(const std::string& what, const Mismatch& mismatch, Values got, Values expected,
-                      at::IntArrayRef shape) {
+VerdictError describe(const std::string& what, const Mismatch& mismatch, Values got,
+                      Values expected, at::IntArrayRef shape) {
   const std::int64_t k = mismatch.first;
   if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
-    return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}", what,
-                                          mismatch.count, got.count, place(k, shape)));
+    return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}",
+                                          what, mismatch.count, got.count, place(k, shape)));
   return wrong("wrong_value",
-               fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}", what,
-                           mismatch.count, got.count, place(k, shape), got[k], expected[k],
+               fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}",
+                           what, mismatch.count, got.count, place(k, shape), got[k], expected[k],
                            mismatch.only_exact
                                ? " (within the plain tolerance, but far from the exact result for "
                                  "outputs this small)"
@@ -131,12 +137,16 @@ VerdictError describe(const std::string& what, const Mismatch& mismatch, Values 
 
 class TreeComparison {
  public:
-  TreeComparison(const OutputSide& candidate, const OutputSide& reference, const TensorTable& oracle,
-                 const CompareOptions& comparison, Numerics& numerics)
-      : candidate_(candidate.tensors), reference_(reference.tensors), oracle_(oracle),
-        comparison_(comparison), numerics_(numerics) {}
+  TreeComparison(const OutputSide& candidate, const OutputSide& reference,
+                 const TensorTable& oracle, const CompareOptions& comparison, Numerics& numerics)
+      : candidate_(candidate.tensors),
+        reference_(reference.tensors),
+        oracle_(oracle),
+        comparison_(comparison),
+        numerics_(numerics) {}
 
-  std::optional<VerdictError> compare(const Value& got, const Value& expected, const std::string& what) {
+  std::optional<VerdictError> compare(const Value& got, const Value& expected,
+                                      const std::string& what) {
     if (got.data.index() != expected.data.index()) return structure(what, "is of another kind");
     if (const auto* tensor = std::get_if<TensorRef>(&expected.data))
       return leaf(std::get<TensorRef>(got.data).index, tensor->index, what);
@@ -158,20 +168,22 @@ class TreeComparison {
   std::optional<VerdictError> leaf(int got, int expected, const std::string& what) {
     const at::Tensor& candidate = candidate_.at(static_cast<std::size_t>(got));
     if (!candidate.defined()) return structure(what, "was never made, other");
-    return compare_tensors(what, candidate, reference_.at(static_cast<std::size_t>(expected)),
-                           oracle_.empty() ? at::Tensor() : oracle_.at(static_cast<std::size_t>(expected)),
-                           comparison_, numerics_);
+    return compare_tensors(
+        what, candidate, reference_.at(static_cast<std::size_t>(expected)),
+        oracle_.empty() ? at::Tensor() : oracle_.at(static_cast<std::size_t>(expected)),
+        comparison_, numerics_);
   }
 
-  std::optional<VerdictError> items(const std::vector<Value>& got, const std::vector<Value>& expected,
-                                    const std::string& what) {
+  std::optional<VerdictError> items(const std::vector<Value>& got,
+                                    const std::vector<Value>& expected, const std::string& what) {
     if (got.size() != expected.size()) return structure(what, "has another length");
     for (std::size_t k = 0; k < got.size(); ++k)
       if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", what, k))) return error;
     return std::nullopt;
   }
 
-  std::optional<VerdictError> members(const Dict& got, const Dict& expected, const std::string& what) {
+  std::optional<VerdictError> members(const Dict& got, const Dict& expected,
+                                      const std::string& what) {
     if (got.items.size() != expected.items.size()) return structure(what, "has other keys");
     for (std::size_t k = 0; k < got.items.size(); ++k) {
       if (got.items[k].key != expected.items[k].key) return structure(what, "has other keys");
@@ -237,9 +249,9 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   return describe(what, mismatch, values_of(got), values_of(expected), expected.sizes());
 }
 
-std::optional<VerdictError> compare_outputs(const OutputSide& candidate, const OutputSide& reference,
-                                            const TensorTable& oracle, const CompareOptions& comparison,
-                                            Numerics& numerics) {
+std::optional<VerdictError> compare_outputs(const OutputSide& candidate,
+                                            const OutputSide& reference, const TensorTable& oracle,
+                                            const CompareOptions& comparison, Numerics& numerics) {
   return TreeComparison(candidate, reference, oracle, comparison, numerics)
       .compare(candidate.value, reference.value, "output");
 }

@@ -1,6 +1,7 @@
-// Holding a candidate's result against the reference's: types and shapes exactly, integers exactly, floating values
-// within KernelBench's tolerance, and, where a float64 replay of the reference exists, also within a budget that scales
-// with the output, so that small outputs are no free pass. NaN and infinity must stand in the same places.
+// Holding a candidate's result against the reference's: types and shapes exactly, integers exactly,
+// floating values within KernelBench's tolerance, and, where a float64 replay of the reference
+// exists, also within a budget that scales with the output, so that small outputs are no free pass.
+// NaN and infinity must stand in the same places.
 #pragma once
 
 #include <optional>
@@ -21,18 +22,20 @@ struct CompareOptions {
   Filler filler = Filler::nan;  // what unwritten elements of the candidate hold
 };
 
-// What the comparison of one tensor found; the error is empty when the candidate's is as good as the reference's.
+// What the comparison of one tensor found; the error is empty when the candidate's is as good as
+// the reference's.
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics);
 
-// Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants, and equal tensors.
+// Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants,
+// and equal tensors.
 struct OutputSide {
   const Value& value;
   const TensorTable& tensors;
 };
-std::optional<VerdictError> compare_outputs(const OutputSide& candidate, const OutputSide& reference,
-                                            const TensorTable& oracle, const CompareOptions& comparison,
-                                            Numerics& numerics);
+std::optional<VerdictError> compare_outputs(const OutputSide& candidate,
+                                            const OutputSide& reference, const TensorTable& oracle,
+                                            const CompareOptions& comparison, Numerics& numerics);
 
 }  // namespace tritonsmith::gym

@@ -91,7 +91,8 @@ void perturb_constant_parameters(const Plan& task, Rng& rng, TensorTable& tensor
     at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
     if (!can_change(tensor) || !tensor.eq(tensor.flatten()[0]).all().item<bool>()) continue;
     auto generator = at::detail::createCPUGenerator(rng.next_u64());
-    tensor.add_(at::randn(tensor.sizes(), generator, at::dtype(at::kFloat)).to(tensor.scalar_type()), 0.1);
+    tensor.add_(
+        at::randn(tensor.sizes(), generator, at::dtype(at::kFloat)).to(tensor.scalar_type()), 0.1);
   }
 }
 

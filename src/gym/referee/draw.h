@@ -1,6 +1,6 @@
-// What each trial runs on: inputs and weights drawn by the task's own plan from secret seeds, in some trials changed in
-// ways that a candidate cannot foresee and an honest kernel does not notice; and private copies of them for the
-// candidate.
+// What each trial runs on: inputs and weights drawn by the task's own plan from secret seeds, in
+// some trials changed in ways that a candidate cannot foresee and an honest kernel does not notice;
+// and private copies of them for the candidate.
 #pragma once
 
 #include <string>
@@ -11,9 +11,10 @@
 
 namespace tritonsmith::gym {
 
-// plain: as the task draws them. scaled: each floating input times a random factor between 0.5 and 3 of random sign.
-// sparse: most elements zero, where the input came straight from a random generator (else scaled: a triangular or
-// symmetric input keeps its structure under scaling only). Integers are never changed: they may be indices.
+// plain: as the task draws them. scaled: each floating input times a random factor between 0.5 and
+// 3 of random sign. sparse: most elements zero, where the input came straight from a random
+// generator (else scaled: a triangular or symmetric input keeps its structure under scaling only).
+// Integers are never changed: they may be indices.
 enum class TrialKind { plain, scaled, sparse };
 TrialKind kind_of_trial(int trial);
 
@@ -26,11 +27,12 @@ std::vector<int> input_tensors(const Plan& plan);
 // Changes the task's drawn inputs in place.
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors);
 
-// Parameters that a constructor fills with one value (a norm's ones and zeros) hide whether a candidate uses them: adds
-// noise to those.
+// Parameters that a constructor fills with one value (a norm's ones and zeros) hide whether a
+// candidate uses them: adds noise to those.
 void perturb_constant_parameters(const Plan& task, Rng& rng, TensorTable& tensors);
 
-// Copies with strides, offsets and shared storages kept: tensors that shared memory share it among the copies.
+// Copies with strides, offsets and shared storages kept: tensors that shared memory share it among
+// the copies.
 TensorTable copy_with_storages(const TensorTable& tensors);
 
 }  // namespace tritonsmith::gym

@@ -40,7 +40,22 @@ void clear_flag(AtenCall& call, const TrainingFlag& flag) {
     if (keyword == flag.keyword) value = Value{flag.in_eval_mode};
 }
 
+// lstm.input(input, hx, params, has_biases, num_layers, dropout, train, ...); the .data form has
+// one argument more.
+bool is_recurrent(std::string_view op) {
+  const std::string_view name = aten_base_name(op);
+  return name == "lstm" || name == "gru" || name == "rnn_tanh" || name == "rnn_relu";
+}
+std::size_t recurrent_dropout(std::string_view op) { return op.ends_with(".data") ? 6 : 5; }
+
+bool recurrent_draws(const AtenCall& call) {
+  const std::size_t dropout = recurrent_dropout(call.op);
+  return call.args.size() > dropout + 1 && !(call.args[dropout] == Value{0.0}) &&
+         !(call.args[dropout + 1] == Value{false});
+}
+
 bool draws(const AtenCall& call) {
+  if (is_recurrent(call.op)) return recurrent_draws(call);
   for (const TrainingFlag& flag : kFlags)
     if (aten_base_name(call.op) == flag.name && flag.position < call.args.size() &&
         call.args[flag.position] == Value{false})
@@ -68,6 +83,9 @@ Plan in_eval_mode(Plan plan) {
     if (call == nullptr || step.phase != Phase::forward) continue;
     for (const TrainingFlag& flag : kFlags)
       if (aten_base_name(call->op) == flag.name) clear_flag(*call, flag);
+    if (const std::size_t train = recurrent_dropout(call->op) + 1;
+        is_recurrent(call->op) && train < call->args.size())
+      call->args[train] = Value{false};
   }
   return plan;
 }

@@ -1,6 +1,6 @@
-// Modules are judged as constructed, in training mode. A reference that then draws random numbers (dropout) cannot be
-// held against anything; it is judged in evaluation mode instead, candidate and reference alike, by rewriting the flags
-// that the recorded operators carry.
+// Modules are judged as constructed, in training mode. A reference that then draws random numbers
+// (dropout) cannot be held against anything; it is judged in evaluation mode instead, candidate and
+// reference alike, by rewriting the flags that the recorded operators carry.
 #pragma once
 
 #include "gym/plan/plan.h"

@@ -13,7 +13,10 @@ namespace {
 constexpr std::size_t kKeptPrograms = 256;
 
 VerdictError error_at(std::string error_class, std::string message, SourceLine at) {
-  return {.error_class = std::move(error_class), .message = std::move(message), .excerpt = {}, .line = at.line};
+  return {.error_class = std::move(error_class),
+          .message = std::move(message),
+          .excerpt = {},
+          .line = at.line};
 }
 
 // Arguments as the evaluator takes them: each storage once, however many arguments point into it.
@@ -42,8 +45,8 @@ Bound bind_arguments(const LaunchChoice& choice, std::span<const KernelArgument>
                                               .tensor = buffer.tensor,
                                               .element_bytes = buffer.element_bytes});
       bound.buffer_of.back() = static_cast<int>(at - bound.launch.buffers.begin());
-      bound.launch.arguments.emplace_back(PointerArgument{
-          bound.buffer_of.back(), static_cast<std::int64_t>(buffer.offset_bytes)});
+      bound.launch.arguments.emplace_back(
+          PointerArgument{bound.buffer_of.back(), static_cast<std::int64_t>(buffer.offset_bytes)});
     }
   }
   return bound;
@@ -56,10 +59,11 @@ void report_double_writes(const LaunchReport& report, std::vector<Finding>& find
         {.rule = conflicting ? "race" : "written_twice",
          .severity = conflicting ? Severity::reject : Severity::note,
          .line = twice.at.line,
-         .message = fmt::format("several programs write the same {} elements, {} of them with different "
-                                "values (first element {}, program {}, {}, {})",
-                                twice.elements, twice.conflicting, twice.element, twice.program[0],
-                                twice.program[1], twice.program[2])});
+         .message =
+             fmt::format("several programs write the same {} elements, {} of them with different "
+                         "values (first element {}, program {}, {}, {})",
+                         twice.elements, twice.conflicting, twice.element, twice.program[0],
+                         twice.program[1], twice.program[2])});
   }
 }
 
@@ -109,6 +113,8 @@ class EvaluateExecutor final : public KernelExecutor {
 
 }  // namespace
 
-std::unique_ptr<KernelExecutor> make_evaluate_executor() { return std::make_unique<EvaluateExecutor>(); }
+std::unique_ptr<KernelExecutor> make_evaluate_executor() {
+  return std::make_unique<EvaluateExecutor>();
+}
 
 }  // namespace tritonsmith::gym

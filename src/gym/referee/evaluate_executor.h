@@ -1,4 +1,5 @@
-// EvaluateExecutor: runs launches by the native evaluator of Triton IR. Parsed kernels are kept by their text.
+// EvaluateExecutor: runs launches by the native evaluator of Triton IR. Parsed kernels are kept by
+// their text.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,8 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Which storages hold something that own kernels wrote, or that follows from the inputs, after each step.
+// Which storages hold something that own kernels wrote, or that follows from the inputs, after each
+// step.
 class Dataflow {
  public:
   Dataflow(const Plan& plan, const LaunchTraces& launches) : plan_(plan) {
@@ -18,8 +19,10 @@ class Dataflow {
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const PlanStep& step = plan.steps[i];
       if (step.phase != Phase::forward) continue;
-      if (const auto* call = std::get_if<AtenCall>(&step.action)) follow(*call);
-      else if (const auto at = launches.find(i); at != launches.end()) follow(at->second);
+      if (const auto* call = std::get_if<AtenCall>(&step.action))
+        follow(*call);
+      else if (const auto at = launches.find(i); at != launches.end())
+        follow(at->second);
     }
   }
 
@@ -32,11 +35,14 @@ class Dataflow {
   const std::set<int>& from_inputs() const { return from_inputs_; }
 
  private:
-  const PlanTensor& tensor(int index) const { return plan_.tensors.at(static_cast<std::size_t>(index)); }
+  const PlanTensor& tensor(int index) const {
+    return plan_.tensors.at(static_cast<std::size_t>(index));
+  }
   int storage_of(int index) const { return tensor(index).storage; }
 
   bool fills_its_storage(int index) const {
-    return elements_of(tensor(index)) * bytes_of(tensor(index).dtype) >= tensor(index).storage_bytes;
+    return elements_of(tensor(index)) * bytes_of(tensor(index).dtype) >=
+           tensor(index).storage_bytes;
   }
 
   void follow(const AtenCall& call) {
@@ -62,9 +68,10 @@ class Dataflow {
     mark(from_inputs_, trace.loaded_tensors, trace.stored_tensors);
   }
 
-  void mark(std::set<int>& marked, const std::vector<int>& read, const std::vector<int>& written) const {
-    const bool any = std::ranges::any_of(
-        read, [&](int t) { return t >= 0 && marked.contains(storage_of(t)); });
+  void mark(std::set<int>& marked, const std::vector<int>& read,
+            const std::vector<int>& written) const {
+    const bool any =
+        std::ranges::any_of(read, [&](int t) { return t >= 0 && marked.contains(storage_of(t)); });
     if (!any) return;
     for (const int index : written)
       if (index >= 0) marked.insert(storage_of(index));
@@ -86,19 +93,21 @@ void find_torch_compute(const Plan& candidate, Policy policy, std::vector<Findin
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward || torch_may(call->op, policy)) continue;
     if (!seen.insert(call->op).second) continue;
-    findings.push_back({.rule = "torch_compute",
-                        .severity = Severity::reject,
-                        .line = step.line,
-                        .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
-                                               "the candidate's own kernels",
-                                               call->op, name_of(policy))});
+    findings.push_back(
+        {.rule = "torch_compute",
+         .severity = Severity::reject,
+         .line = step.line,
+         .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
+                                "the candidate's own kernels",
+                                call->op, name_of(policy))});
   }
 }
 
 void find_idle_kernels(const Plan& candidate, std::vector<Finding>& findings) {
   std::set<int> launched;
   for (const PlanStep& step : candidate.steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step.action); launch && step.phase == Phase::forward)
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action);
+        launch && step.phase == Phase::forward)
       for (const LaunchChoice& choice : launch->choices) launched.insert(choice.kernel);
   if (launched.empty()) {
     findings.push_back({.rule = "no_kernel",
@@ -108,16 +117,17 @@ void find_idle_kernels(const Plan& candidate, std::vector<Finding>& findings) {
   }
   for (std::size_t k = 0; k < candidate.kernels.size(); ++k)
     if (!launched.contains(static_cast<int>(k)))
-      findings.push_back({.rule = "kernel_never_launched",
-                          .severity = Severity::warn,
-                          .line = candidate.kernels[k].line,
-                          .message = fmt::format("forward never launches {}", candidate.kernels[k].name)});
+      findings.push_back(
+          {.rule = "kernel_never_launched",
+           .severity = Severity::warn,
+           .line = candidate.kernels[k].line,
+           .message = fmt::format("forward never launches {}", candidate.kernels[k].name)});
 }
 
 }  // namespace
 
-std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches, const Plan& reference,
-                                   Policy policy) {
+std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches,
+                                   const Plan& reference, Policy policy) {
   std::vector<Finding> findings;
   find_torch_compute(candidate, policy, findings);
   find_idle_kernels(candidate, findings);

@@ -1,5 +1,6 @@
-// KernelExecutor: the seam at which a plan's Triton launches are run. On the CPU the evaluator of Triton IR stands behind
-// it, on a GPU the driver. The replay calls it from its one thread, with real buffers.
+// KernelExecutor: the seam at which a plan's Triton launches are run. On the CPU the evaluator of
+// Triton IR stands behind it, on a GPU the driver. The replay calls it from its one thread, with
+// real buffers.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +19,15 @@ namespace tritonsmith::gym {
 struct KernelBuffer {
   std::byte* storage = nullptr;
   std::size_t storage_bytes = 0;
-  std::size_t offset_bytes = 0;  // where the tensor's first element is; the pointer the kernel receives
+  std::size_t offset_bytes =
+      0;  // where the tensor's first element is; the pointer the kernel receives
   std::size_t element_bytes = 1;
-  int tensor = 0;                // in the plan
+  int tensor = 0;  // in the plan
 };
 using KernelArgument = std::variant<KernelBuffer, std::int64_t, double, bool>;
 
-// How a launch ended. Not evaluable and too large are nobody's fault; a kernel that misbehaves is its candidate's.
+// How a launch ended. Not evaluable and too large are nobody's fault; a kernel that misbehaves is
+// its candidate's.
 struct LaunchOutcome {
   std::optional<VerdictError> error;
   Fault fault = Fault::none;

@@ -29,7 +29,8 @@ Result<IValue> Conversion::tensor(const Value& value) const {
     if (!made.defined()) return fail("tensor {} does not exist yet", reference->index);
     return IValue(made);
   }
-  // `x + 2` reaches the dispatcher as add.Tensor(x, 2): a number that takes part in type promotion as one.
+  // `x + 2` reaches the dispatcher as add.Tensor(x, 2): a number that takes part in type promotion
+  // as one.
   TRY_ASSIGN(const IValue scalar, number(value));
   at::Tensor wrapped = at::scalar_to_tensor(scalar.toScalar());
   wrapped.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -51,7 +52,8 @@ Result<IValue> Conversion::integer(const Value& value) const {
   if (const auto* b = std::get_if<bool>(&value.data)) return IValue(static_cast<std::int64_t>(*b));
   if (const auto* dtype = std::get_if<DType>(&value.data)) {
     auto scalar_type = scalar_type_of(*dtype);
-    if (precision == Precision::float64 && c10::isFloatingType(scalar_type)) scalar_type = c10::kDouble;
+    if (precision == Precision::float64 && c10::isFloatingType(scalar_type))
+      scalar_type = c10::kDouble;
     return IValue(static_cast<std::int64_t>(scalar_type));
   }
   if (std::holds_alternative<Layout>(value.data))
@@ -71,10 +73,12 @@ Result<IValue> Conversion::list(const Value& value, const TypePtr& element,
   if (const auto* list = std::get_if<List>(&value.data)) items = &list->items;
   if (const auto* tuple = std::get_if<Tuple>(&value.data)) items = &tuple->items;
   // int[2] also takes one number for both.
-  const std::vector<Value> repeated(items == nullptr && fixed ? static_cast<std::size_t>(*fixed) : 0, value);
+  const std::vector<Value> repeated(
+      items == nullptr && fixed ? static_cast<std::size_t>(*fixed) : 0, value);
   if (items == nullptr && fixed) items = &repeated;
   if (items == nullptr) return fail("a list was expected");
-  c10::impl::GenericList out(element->kind() == TypeKind::SymIntType ? c10::IntType::get() : element);
+  c10::impl::GenericList out(element->kind() == TypeKind::SymIntType ? c10::IntType::get()
+                                                                     : element);
   for (const Value& item : *items) {
     TRY_ASSIGN(IValue converted, convert(item, element, std::nullopt));
     out.push_back(std::move(converted));
@@ -139,26 +143,46 @@ bool is_pinned_memory(const c10::Argument& argument) { return argument.name() ==
 
 c10::ScalarType scalar_type_of(DType dtype) {
   switch (dtype) {
-    case DType::boolean: return c10::kBool;
-    case DType::uint8: return c10::kByte;
-    case DType::uint16: return c10::ScalarType::UInt16;
-    case DType::uint32: return c10::ScalarType::UInt32;
-    case DType::uint64: return c10::ScalarType::UInt64;
-    case DType::int8: return c10::kChar;
-    case DType::int16: return c10::kShort;
-    case DType::int32: return c10::kInt;
-    case DType::int64: return c10::kLong;
-    case DType::float16: return c10::kHalf;
-    case DType::bfloat16: return c10::kBFloat16;
-    case DType::float32: return c10::kFloat;
-    case DType::float64: return c10::kDouble;
-    case DType::complex32: return c10::kComplexHalf;
-    case DType::complex64: return c10::kComplexFloat;
-    case DType::complex128: return c10::kComplexDouble;
-    case DType::float8_e4m3fn: return c10::ScalarType::Float8_e4m3fn;
-    case DType::float8_e5m2: return c10::ScalarType::Float8_e5m2;
-    case DType::float8_e4m3fnuz: return c10::ScalarType::Float8_e4m3fnuz;
-    case DType::float8_e5m2fnuz: return c10::ScalarType::Float8_e5m2fnuz;
+    case DType::boolean:
+      return c10::kBool;
+    case DType::uint8:
+      return c10::kByte;
+    case DType::uint16:
+      return c10::ScalarType::UInt16;
+    case DType::uint32:
+      return c10::ScalarType::UInt32;
+    case DType::uint64:
+      return c10::ScalarType::UInt64;
+    case DType::int8:
+      return c10::kChar;
+    case DType::int16:
+      return c10::kShort;
+    case DType::int32:
+      return c10::kInt;
+    case DType::int64:
+      return c10::kLong;
+    case DType::float16:
+      return c10::kHalf;
+    case DType::bfloat16:
+      return c10::kBFloat16;
+    case DType::float32:
+      return c10::kFloat;
+    case DType::float64:
+      return c10::kDouble;
+    case DType::complex32:
+      return c10::kComplexHalf;
+    case DType::complex64:
+      return c10::kComplexFloat;
+    case DType::complex128:
+      return c10::kComplexDouble;
+    case DType::float8_e4m3fn:
+      return c10::ScalarType::Float8_e4m3fn;
+    case DType::float8_e5m2:
+      return c10::ScalarType::Float8_e5m2;
+    case DType::float8_e4m3fnuz:
+      return c10::ScalarType::Float8_e4m3fnuz;
+    case DType::float8_e5m2fnuz:
+      return c10::ScalarType::Float8_e5m2fnuz;
   }
   return c10::ScalarType::Undefined;
 }

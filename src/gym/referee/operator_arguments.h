@@ -1,5 +1,6 @@
-// From a plan's values to what the dispatcher takes: each argument typed by the operator's schema, defaults filled in,
-// devices rewritten to the CPU. A value that does not fit its schema is a mistake of the plan, hence an Error.
+// From a plan's values to what the dispatcher takes: each argument typed by the operator's schema,
+// defaults filled in, devices rewritten to the CPU. A value that does not fit its schema is a
+// mistake of the plan, hence an Error.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -13,7 +14,8 @@ namespace tritonsmith::gym {
 
 c10::ScalarType scalar_type_of(DType dtype);
 
-// How floating dtypes named in arguments are understood: as they are, or all as float64 (the oracle's replay).
+// How floating dtypes named in arguments are understood: as they are, or all as float64 (the
+// oracle's replay).
 enum class Precision { as_written, float64 };
 
 // The operator's whole stack of arguments, in the order of its schema.

@@ -22,7 +22,8 @@ RefereeReport ended(std::string error_class, std::string message, Fault fault) {
   return report;
 }
 
-// Each storage once. A plan may lie; ReplayMemory then holds it to its budget. This spares the work of finding out.
+// Each storage once. A plan may lie; ReplayMemory then holds it to its budget. This spares the work
+// of finding out.
 double declared_bytes(const Plan& plan) {
   std::set<int> seen;
   double bytes = 0;
@@ -77,7 +78,8 @@ bool take_failure(RefereeReport& report, const TrialResult& result) {
   if (result.reference_stop) {
     report.error = result.reference_stop->error;
     // The line is the task's: it would point into the wrong file.
-    report.error->message = fmt::format("the task itself, line {}: {}", report.error->line, report.error->message);
+    report.error->message =
+        fmt::format("the task itself, line {}: {}", report.error->line, report.error->message);
     report.error->line = 0;
     if (report.error->error_class == "exception" || report.error->error_class == "bad_plan")
       report.error->error_class = "task_failed";
@@ -100,8 +102,14 @@ struct Referee::Match {
   const Plan& candidate;
   Deadline deadline;
   TrialSetting setting(int trial, TrialKind kind, int choice = 0) const {
-    return {.task = task, .candidate = candidate, .secret = job.secret, .trial = trial, .kind = kind,
-            .choice = choice, .tolerance = job.tolerance, .deadline = deadline,
+    return {.task = task,
+            .candidate = candidate,
+            .secret = job.secret,
+            .trial = trial,
+            .kind = kind,
+            .choice = choice,
+            .tolerance = job.tolerance,
+            .deadline = deadline,
             .memory_bytes = job.budget.memory_bytes};
   }
 };
@@ -125,15 +133,16 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   if (!candidate) return ended("bad_plan", candidate.error().message, Fault::candidate);
   if (candidate->role != PlanRole::candidate)
     return ended("bad_plan", "the plan is no candidate's", Fault::candidate);
-  // Drawing and comparing call LibTorch outside a plan's steps; what it throws there is lack of memory.
+  // Drawing and comparing call LibTorch outside a plan's steps; what it throws there is lack of
+  // memory.
   try {
     return judge_plans(job, task->second, *candidate);
   } catch (const std::exception& error) {
     const bool refused = ReplayMemory::instance().refused();
     ReplayMemory::instance().end();
     const std::string what = error.what();
-    return ended(refused ? "too_large_to_evaluate" : "referee_failed", what.substr(0, what.find('\n')),
-                 refused ? Fault::none : Fault::infrastructure);
+    return ended(refused ? "too_large_to_evaluate" : "referee_failed",
+                 what.substr(0, what.find('\n')), refused ? Fault::none : Fault::infrastructure);
   }
 }
 
@@ -163,8 +172,8 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
   return report;
 }
 
-// A perturbed trial counts only where the reference itself still gives finite numbers; else the task's own
-// distribution is drawn afresh.
+// A perturbed trial counts only where the reference itself still gives finite numbers; else the
+// task's own distribution is drawn afresh.
 TrialResult Referee::run_usable_trial(const Match& match, int trial, bool plain_is_finite) {
   const TrialKind kind = kind_of_trial(trial);
   TrialResult result = run_trial(match.setting(trial, kind), *executor_);
@@ -181,8 +190,8 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
     add_trial(report, result);
     const bool ran = !result.candidate_stop && !result.reference_stop;
     if (trial == 0) {
-      add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr, match.task,
-                                         match.job.policy));
+      add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr,
+                                         match.task, match.job.policy));
       report.ran = ran;
       plain_is_finite = result.reference_is_finite;
     }
@@ -197,7 +206,8 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
   return report.correct;
 }
 
-// An autotuner may pick any of its configs, so each must be right; the first was tried in every trial.
+// An autotuner may pick any of its configs, so each must be right; the first was tried in every
+// trial.
 void Referee::run_other_choices(const Match& match, RefereeReport& report) {
   const int choices = most_choices(match.candidate);
   for (int choice = 1; choice < choices; ++choice) {
@@ -205,10 +215,11 @@ void Referee::run_other_choices(const Match& match, RefereeReport& report) {
         run_trial(match.setting(match.job.trials + choice, TrialKind::plain, choice), *executor_);
     const bool out_of_time = result.candidate_stop && result.candidate_stop->fault == Fault::none;
     if (out_of_time) {
-      report.findings.push_back({.rule = "autotune_unchecked",
-                                 .severity = Severity::note,
-                                 .message = fmt::format("configs {} to {} of {} were not run: {}", choice + 1,
-                                                        choices, choices, result.candidate_stop->error.message)});
+      report.findings.push_back(
+          {.rule = "autotune_unchecked",
+           .severity = Severity::note,
+           .message = fmt::format("configs {} to {} of {} were not run: {}", choice + 1, choices,
+                                  choices, result.candidate_stop->error.message)});
       return;
     }
     add_trial(report, result);

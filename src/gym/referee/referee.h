@@ -1,6 +1,7 @@
-// Referee: holds a candidate's plan against its task's, over several trials, and reports what running them showed. It
-// keeps the task plans it was given. One thread uses a Referee; torch's own threads are off, since many of them run
-// side by side. Only broken machinery is an Error; all that plans do is in the report.
+// Referee: holds a candidate's plan against its task's, over several trials, and reports what
+// running them showed. It keeps the task plans it was given. One thread uses a Referee; torch's own
+// threads are off, since many of them run side by side. Only broken machinery is an Error; all that
+// plans do is in the report.
 #pragma once
 
 #include <map>

@@ -19,7 +19,8 @@ PlanBuilder task_of(const std::string& op, std::vector<Value> more = {}) {
   const int y = builder.tensor({n});
   std::vector<Value> args = {t(x)};
   args.insert(args.end(), more.begin(), more.end());
-  builder.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {{"device", Value{DeviceKind::cuda}}})
+  builder
+      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {{"device", Value{DeviceKind::cuda}}})
       .input(t(x))
       .aten(Phase::forward, op, args, {y})
       .returns(t(y));
@@ -32,13 +33,16 @@ PlanBuilder candidate_of_kernel() {
   const int x = builder.tensor({n});
   const int y = builder.tensor({n});
   const int kernel = builder.kernel("k", {"*fp32", "*fp32"});
-  builder.input(t(x)).aten(Phase::forward, "aten::empty_like", {t(x)}, {y}).launch(kernel, {t(x), t(y)}).returns(t(y));
+  builder.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(y)})
+      .returns(t(y));
   return builder;
 }
 
 struct RefereeTest : ::testing::Test {
-  RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate, FakeExecutor::Body body,
-                      Policy policy = Policy::strict) {
+  RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate,
+                      FakeExecutor::Body body, Policy policy = Policy::strict) {
     auto executor = std::make_unique<FakeExecutor>();
     executor->define("k", std::move(body));
     Referee referee(std::move(executor));
@@ -73,8 +77,8 @@ TEST_F(RefereeTest, CallsAKernelCorrectThatComputesWhatTheReferenceDoes) {
 }
 
 TEST_F(RefereeTest, NamesTheFirstWrongElement) {
-  const auto report =
-      judge(task_of("aten::relu"), candidate_of_kernel(), elementwise(n, [](float x) { return x; }));
+  const auto report = judge(task_of("aten::relu"), candidate_of_kernel(),
+                            elementwise(n, [](float x) { return x; }));
   EXPECT_FALSE(report.correct);
   EXPECT_TRUE(report.ran);
   EXPECT_EQ(error_class(report), "wrong_value");
@@ -90,15 +94,17 @@ TEST_F(RefereeTest, IsNotFooledByOutputsSmallerThanTheTolerance) {
   const auto tiny = task_of("aten::mul.Tensor", {f(1e-6)});
   const auto zeros = judge(tiny, candidate_of_kernel(), elementwise(n, [](float) { return 0.0F; }));
   EXPECT_EQ(error_class(zeros), "wrong_value");
-  const auto honest = judge(tiny, candidate_of_kernel(), elementwise(n, [](float x) { return x * 1e-6F; }));
+  const auto honest =
+      judge(tiny, candidate_of_kernel(), elementwise(n, [](float x) { return x * 1e-6F; }));
   EXPECT_TRUE(honest.correct) << (honest.error ? honest.error->message : "");
 }
 
 TEST_F(RefereeTest, WantsNanWhereTheReferenceHasIt) {
   const auto log = task_of("aten::log");  // of negative numbers too
-  EXPECT_TRUE(judge(log, candidate_of_kernel(), elementwise(n, [](float x) { return std::log(x); })).correct);
-  const auto clamped =
-      judge(log, candidate_of_kernel(), elementwise(n, [](float x) { return x > 0 ? std::log(x) : 0.0F; }));
+  EXPECT_TRUE(judge(log, candidate_of_kernel(), elementwise(n, [](float x) { return std::log(x); }))
+                  .correct);
+  const auto clamped = judge(log, candidate_of_kernel(),
+                             elementwise(n, [](float x) { return x > 0 ? std::log(x) : 0.0F; }));
   EXPECT_EQ(error_class(clamped), "wrong_value");
 }
 
@@ -106,25 +112,32 @@ TEST_F(RefereeTest, RefusesTorchComputeUnderStrictOnly) {
   PlanBuilder candidate(PlanRole::candidate);
   const int x = candidate.tensor({n}), y = candidate.tensor({n}), z = candidate.tensor({n});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x)).aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
       .launch(kernel, {t(x), t(y)})
-      .aten(Phase::forward, "aten::relu", {t(y)}, {z}).returns(t(z));
+      .aten(Phase::forward, "aten::relu", {t(y)}, {z})
+      .returns(t(z));
   const auto copy = elementwise(n, [](float v) { return v; });
   const auto strict = judge(task_of("aten::relu"), candidate, copy);
   EXPECT_TRUE(strict.correct);
   ASSERT_NE(find_rule(strict, "torch_compute"), nullptr);
   EXPECT_EQ(find_rule(strict, "torch_compute")->line, 12);
-  EXPECT_NE(find_rule(judge(task_of("aten::relu"), candidate, copy, Policy::fused), "torch_compute"), nullptr);
-  EXPECT_EQ(find_rule(judge(task_of("aten::relu"), candidate, copy, Policy::open), "torch_compute"), nullptr);
+  EXPECT_NE(
+      find_rule(judge(task_of("aten::relu"), candidate, copy, Policy::fused), "torch_compute"),
+      nullptr);
+  EXPECT_EQ(find_rule(judge(task_of("aten::relu"), candidate, copy, Policy::open), "torch_compute"),
+            nullptr);
 }
 
 TEST_F(RefereeTest, RefusesADecoyKernelUnderEveryPolicy) {
   PlanBuilder candidate(PlanRole::candidate);
   const int x = candidate.tensor({n}), y = candidate.tensor({n}), z = candidate.tensor({n});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x)).aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
       .launch(kernel, {t(x), t(y)})
-      .aten(Phase::forward, "aten::relu", {t(x)}, {z}).returns(t(z));
+      .aten(Phase::forward, "aten::relu", {t(x)}, {z})
+      .returns(t(z));
   const auto report = judge(task_of("aten::relu"), candidate, elementwise(n, relu), Policy::open);
   EXPECT_TRUE(report.correct);
   ASSERT_NE(find_rule(report, "kernel_output_unused"), nullptr);
@@ -163,14 +176,17 @@ TEST_F(RefereeTest, SeesAnInputThatTheKernelChanged) {
 TEST_F(RefereeTest, WantsAnInputChangedWhereTheReferenceChangesIt) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({n});
-  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}).input(t(x))
-      .aten(Phase::forward, "aten::relu_", {t(x)}, {x}).returns(t(x));
+  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, "aten::relu_", {t(x)}, {x})
+      .returns(t(x));
   PlanBuilder in_place(PlanRole::candidate);
   const int own = in_place.tensor({n});
   const int kernel = in_place.kernel("k", {"*fp32", "*fp32"});
   in_place.input(t(own)).launch(kernel, {t(own), t(own)}).returns(t(own));
   EXPECT_TRUE(judge(task, in_place, elementwise(n, relu)).correct);
-  EXPECT_EQ(error_class(judge(task, candidate_of_kernel(), elementwise(n, relu))), "state_mismatch");
+  EXPECT_EQ(error_class(judge(task, candidate_of_kernel(), elementwise(n, relu))),
+            "state_mismatch");
 }
 
 TEST_F(RefereeTest, RefusesAnOutputInTheInputsMemory) {
@@ -188,12 +204,15 @@ TEST_F(RefereeTest, RefusesAnotherShapeDtypeOrStructure) {
     PlanBuilder candidate(PlanRole::candidate);
     const int x = candidate.tensor({n});
     const int y = candidate.tensor(shape, dtype);
-    candidate.input(t(x)).aten(Phase::forward, "aten::zeros", {ints(shape)}, {y}, {{"dtype", Value{dtype}}})
+    candidate.input(t(x))
+        .aten(Phase::forward, "aten::zeros", {ints(shape)}, {y}, {{"dtype", Value{dtype}}})
         .returns(t(y));
     return candidate;
   };
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({n, 1}, DType::float32), {})), "wrong_shape");
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({n}, DType::float16), {})), "wrong_dtype");
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({n, 1}, DType::float32), {})),
+            "wrong_shape");
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({n}, DType::float16), {})),
+            "wrong_dtype");
   auto pair = with_output({n}, DType::float32);
   pair.returns(Value{Tuple{{t(1)}}});
   EXPECT_EQ(error_class(judge(task_of("aten::relu"), pair, {})), "wrong_structure");
@@ -203,9 +222,12 @@ TEST_F(RefereeTest, RefusesAnotherShapeDtypeOrStructure) {
 PlanBuilder task_with_bias() {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({n}), bias = task.tensor({n}), y = task.tensor({n});
-  task.aten(Phase::init, "aten::zeros", {ints({n})}, {bias}).parameter("bias", bias)
-      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x}).input(t(x))
-      .aten(Phase::forward, "aten::add.Tensor", {t(x), t(bias)}, {y}).returns(t(y));
+  task.aten(Phase::init, "aten::zeros", {ints({n})}, {bias})
+      .parameter("bias", bias)
+      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, "aten::add.Tensor", {t(x), t(bias)}, {y})
+      .returns(t(y));
   return task;
 }
 
@@ -213,9 +235,12 @@ PlanBuilder candidate_with_bias(const std::string& name) {
   PlanBuilder candidate(PlanRole::candidate);
   const int x = candidate.tensor({n}), bias = candidate.tensor({n}), y = candidate.tensor({n});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
-  candidate.aten(Phase::init, "aten::zeros", {ints({n})}, {bias}).parameter(name, bias).input(t(x))
+  candidate.aten(Phase::init, "aten::zeros", {ints({n})}, {bias})
+      .parameter(name, bias)
+      .input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
-      .launch(kernel, {t(x), t(y), t(bias)}).returns(t(y));
+      .launch(kernel, {t(x), t(y), t(bias)})
+      .returns(t(y));
   return candidate;
 }
 
@@ -232,16 +257,40 @@ TEST_F(RefereeTest, BindsWeightsByNameElseByContent) {
 }
 
 TEST_F(RefereeTest, SeesAnIgnoredBiasThatTheConstructorFilledWithZeros) {
-  EXPECT_EQ(error_class(judge(task_with_bias(), candidate_with_bias("bias"), adding(0))), "wrong_value");
+  EXPECT_EQ(error_class(judge(task_with_bias(), candidate_with_bias("bias"), adding(0))),
+            "wrong_value");
 }
 
 TEST_F(RefereeTest, JudgesDropoutInEvaluationModeAndSaysSo) {
-  const auto report = judge(task_of("aten::native_dropout", {f(0.5), Value{true}}), candidate_of_kernel(),
-                            elementwise(n, [](float x) { return x; }));
+  const auto report = judge(task_of("aten::native_dropout", {f(0.5), Value{true}}),
+                            candidate_of_kernel(), elementwise(n, [](float x) { return x; }));
   EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
   EXPECT_NE(find_rule(report, "judged_in_eval_mode"), nullptr);
   EXPECT_EQ(error_class(judge(task_of("aten::rand_like"), candidate_of_kernel(), {})),
             "nondeterministic_reference");
+}
+
+TEST_F(RefereeTest, RunsConvolutionsWhoseLibraryBringsItsOwnMemory) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({1, 3, 9, 9}), w = task.tensor({4, 3, 3, 3}),
+            y = task.tensor({1, 4, 7, 7});
+  const std::vector<Value> args = {t(x),         t(w),         Value{None{}},
+                                   ints({1, 1}), ints({0, 0}), ints({1, 1}),
+                                   Value{false}, ints({0, 0}), i(1)};
+  task.aten(Phase::init, "aten::rand", {ints({4, 3, 3, 3})}, {w})
+      .parameter("weight", w)
+      .aten(Phase::inputs, "aten::rand", {ints({1, 3, 9, 9})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, "aten::convolution", args, {y})
+      .returns(t(y));
+  PlanBuilder same = task;
+  same.plan().role = PlanRole::candidate;
+  std::erase_if(same.plan().steps,
+                [](const PlanStep& step) { return step.phase == Phase::inputs; });
+  const auto report = judge(task, same, {}, Policy::fused);
+  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
+  EXPECT_EQ(find_rule(report, "torch_compute"), nullptr);
+  EXPECT_NE(find_rule(report, "no_kernel"), nullptr);
 }
 
 TEST_F(RefereeTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
@@ -250,7 +299,8 @@ TEST_F(RefereeTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
   EXPECT_EQ(error_class(large), "too_large_to_evaluate");
   EXPECT_EQ(large.fault, Fault::none);
   job.budget.memory_bytes = 1 << 30;
-  const auto unknown = judge(task_of("aten::no_such_operator"), candidate_of_kernel(), elementwise(n, relu));
+  const auto unknown =
+      judge(task_of("aten::no_such_operator"), candidate_of_kernel(), elementwise(n, relu));
   EXPECT_EQ(error_class(unknown), "not_evaluable");
   EXPECT_EQ(unknown.fault, Fault::none);
 }

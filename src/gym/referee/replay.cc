@@ -46,7 +46,8 @@ Stop limit(const PlanStep& step, std::string error_class, std::string message) {
 }
 
 void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
-  if (value.isTensor()) flat.push_back(value.toTensor());
+  if (value.isTensor())
+    flat.push_back(value.toTensor());
   else if (value.isTensorList())
     for (const at::Tensor& item : value.toTensorVector()) flat.push_back(item);
   else if (value.isList())
@@ -114,8 +115,7 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
   if (!is_replayable(call.op))
     return limit(step, "not_evaluable", fmt::format("the referee does not replay {}", call.op));
   const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(call.op));
-  if (!handle)
-    return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
+  if (!handle) return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
   // LibTorch reports by exceptions: the one place of the referee that takes them.
   try {
     auto stack = operator_stack(handle->schema(), call, tensors_, options_.precision);
@@ -123,7 +123,8 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
     handle->callBoxed(*stack);
     return keep_outputs(step, call, handle->schema(), *stack);
   } catch (const std::exception& error) {
-    if (ReplayMemory::instance().refused() || dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+    if (ReplayMemory::instance().refused() ||
+        dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
       return limit(step, "too_large_to_evaluate", first_line(error));
     if (dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr)
       return limit(step, "not_evaluable",
@@ -144,18 +145,20 @@ std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& c
   }
   // Undefined tensors are returned in places that a plan marks with -1, or leaves out at the end.
   if (made.size() < call.outputs.size())
-    return mistake(step, "bad_plan", fmt::format("{} returned {} tensors, not {}", call.op,
-                                                 made.size(), call.outputs.size()));
+    return mistake(
+        step, "bad_plan",
+        fmt::format("{} returned {} tensors, not {}", call.op, made.size(), call.outputs.size()));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     if (call.outputs[i] < 0) continue;
     auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i]);
-    if (!kept) return mistake(step, "bad_plan", fmt::format("{}: {}", call.op, kept.error().message));
+    if (!kept)
+      return mistake(step, "bad_plan", fmt::format("{}: {}", call.op, kept.error().message));
   }
   return std::nullopt;
 }
 
-// Later steps were recorded for the declared strides, and a kernel relies on them; the CPU's operators sometimes choose
-// others for the same values (convolution, for one).
+// Later steps were recorded for the declared strides, and a kernel relies on them; the CPU's
+// operators sometimes choose others for the same values (convolution, for one).
 Status Replay::keep_output(int index, at::Tensor made, bool is_fresh) {
   const PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(index));
   const bool is_named = named_.at(static_cast<std::size_t>(index));
@@ -184,7 +187,8 @@ std::optional<Stop> Replay::make_constant(const PlanStep& step, const ConstantSt
       return mistake(step, "bad_plan", "a constant's bytes do not fill its tensor");
     if (!constant.bytes.empty())
       std::memcpy(made.mutable_data_ptr(), constant.bytes.data(), constant.bytes.size());
-    if (options_.precision == Precision::float64 && made.is_floating_point()) made = made.to(at::kDouble);
+    if (options_.precision == Precision::float64 && made.is_floating_point())
+      made = made.to(at::kDouble);
     bind(constant.output, std::move(made));
     return std::nullopt;
   } catch (const std::exception& error) {
@@ -212,7 +216,8 @@ Result<KernelArgument> Replay::kernel_argument(const Value& value) const {
 std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
                                        const LaunchStep& launch) {
   const auto last = static_cast<int>(launch.choices.size()) - 1;
-  const LaunchChoice& choice = launch.choices.at(static_cast<std::size_t>(std::min(options_.choice, last)));
+  const LaunchChoice& choice =
+      launch.choices.at(static_cast<std::size_t>(std::min(options_.choice, last)));
   const PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(choice.kernel));
   std::vector<KernelArgument> arguments;
   for (const Value& value : choice.arguments) {
@@ -228,7 +233,8 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
   }
   LaunchTrace& trace = launches_[index];
   const auto tensor_of = [&](int argument) {
-    const auto* buffer = std::get_if<KernelBuffer>(&arguments.at(static_cast<std::size_t>(argument)));
+    const auto* buffer =
+        std::get_if<KernelBuffer>(&arguments.at(static_cast<std::size_t>(argument)));
     return buffer != nullptr ? buffer->tensor : -1;
   };
   for (const int argument : outcome.loaded) trace.loaded_tensors.push_back(tensor_of(argument));

@@ -1,6 +1,7 @@
-// Replay: one run of a plan on the CPU. Steps go through LibTorch's dispatcher (operators) and a KernelExecutor
-// (launches); every failure comes back as a Stop with the line it came from. A plan is a stranger's: only replayable
-// operators run, results are held against their declarations, memory is capped by ReplayMemory, and time between steps.
+// Replay: one run of a plan on the CPU. Steps go through LibTorch's dispatcher (operators) and a
+// KernelExecutor (launches); every failure comes back as a Stop with the line it came from. A plan
+// is a stranger's: only replayable operators run, results are held against their declarations,
+// memory is capped by ReplayMemory, and time between steps.
 #pragma once
 
 #include <map>
@@ -63,8 +64,8 @@ class Replay {
   Status keep_output(int index, at::Tensor made, bool is_fresh);
 
   const Plan& plan_;
-  // Whose declarations must hold: a launch, a parameter, an input or the output names them. What an operator returns
-  // beside its result (saved statistics) may differ between devices.
+  // Whose declarations must hold: a launch, a parameter, an input or the output names them. What an
+  // operator returns beside its result (saved statistics) may differ between devices.
   std::vector<bool> named_;
   KernelExecutor& executor_;
   ReplayOptions options_;

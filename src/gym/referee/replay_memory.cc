@@ -2,6 +2,7 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
 
 #include <cstring>
 
@@ -17,17 +18,20 @@ struct State {
 };
 State state;
 
-// A block of the default allocator and what it counts for.
-struct Block {
-  c10::DataPtr data;
-  std::int64_t bytes = 0;
-};
+// In front of each block stands its size: libraries (oneDNN) want a pointer that is its own
+// context, so there is no other place for it. As wide as LibTorch's alignment.
+constexpr std::size_t kHeader = 64;
 
-void release(void* context) {
-  auto* block = static_cast<Block*>(context);
-  state.live -= block->bytes;
-  delete block;
+void release(void* data) {
+  if (data == nullptr) return;
+  std::byte* block = static_cast<std::byte*>(data) - kHeader;
+  std::int64_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof bytes);
+  state.live -= bytes;
+  c10::free_cpu(block);
 }
+
+void ignore(void*) {}
 
 class Allocator final : public c10::Allocator {
  public:
@@ -35,16 +39,21 @@ class Allocator final : public c10::Allocator {
     const auto size = static_cast<std::int64_t>(bytes);
     if (state.active && size > state.cap - state.live) {
       state.refused = true;
-      // LibTorch's allocators report by its own exception; the replay catches it with all others of its kind.
-      TORCH_CHECK(false, "out of the referee's memory budget: ", size, " bytes more than ", state.live,
-                  " would exceed ", state.cap);
+      // LibTorch's allocators report by its own exception; the replay catches it with all others of
+      // its kind.
+      TORCH_CHECK(false, "out of the referee's memory budget: ", size, " bytes more than ",
+                  state.live, " would exceed ", state.cap);
     }
-    auto* block = new Block{c10::GetDefaultCPUAllocator()->allocate(bytes), size};
+    if (bytes == 0) return {nullptr, nullptr, &ignore, c10::Device(c10::DeviceType::CPU)};
+    auto* block = static_cast<std::byte*>(c10::alloc_cpu(bytes + kHeader));
+    std::memcpy(block, &size, sizeof size);
     state.live += size;
-    if (state.active && bytes > 0)
-      std::memset(block->data.get(), static_cast<int>(state.filler), bytes);
-    return {block->data.get(), block, &release, c10::Device(c10::DeviceType::CPU)};
+    std::byte* data = block + kHeader;
+    if (state.active) std::memset(data, static_cast<int>(state.filler), bytes);
+    return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
   }
+
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
 
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     default_copy_data(to, from, bytes);
@@ -78,7 +87,8 @@ bool ReplayMemory::refused() const { return state.refused; }
 
 bool holds_filler(const at::Tensor& contiguous, std::int64_t element, Filler filler) {
   const auto width = static_cast<std::int64_t>(contiguous.element_size());
-  const auto* bytes = static_cast<const std::uint8_t*>(contiguous.const_data_ptr()) + element * width;
+  const auto* bytes =
+      static_cast<const std::uint8_t*>(contiguous.const_data_ptr()) + element * width;
   for (std::int64_t i = 0; i < width; ++i)
     if (bytes[i] != static_cast<std::uint8_t>(filler)) return false;
   return true;

@@ -118,7 +118,8 @@ TEST_F(ReplayTest, GivesAnOperatorsResultItsDeclaredStrides) {
 TEST_F(ReplayTest, DrawsTheSameValuesFromTheSameSeedOnly) {
   PlanBuilder builder(PlanRole::task);
   const int x = builder.tensor({16});
-  builder.aten(Phase::inputs, "aten::randn", {ints({16})}, {x}, {{"device", Value{DeviceKind::cuda}}});
+  builder.aten(Phase::inputs, "aten::randn", {ints({16})}, {x},
+               {{"device", Value{DeviceKind::cuda}}});
   const auto draw = [&](std::uint64_t seed) {
     Replay replay(builder.plan(), executor, {});
     Replay::seed(seed);

@@ -11,7 +11,8 @@
 namespace tritonsmith::gym {
 namespace {
 
-// What libraries load lazily must be in before the jail closes: oneDNN's and MKL's tables, generators.
+// What libraries load lazily must be in before the jail closes: oneDNN's and MKL's tables,
+// generators.
 void warm_up() {
   const at::Tensor image = at::rand({1, 8, 16, 16});
   const at::Tensor filter = at::rand({8, 8, 3, 3});
@@ -21,7 +22,8 @@ void warm_up() {
 }
 
 JailReport close_jail(int socket) {
-  constexpr std::uint64_t never = 1'000'000'000;  // many jobs share this process; its client watches the time
+  constexpr std::uint64_t never =
+      1'000'000'000;  // many jobs share this process; its client watches the time
   return enter_jail({.role = JailRole::capture,
                      .keep_fds = {socket},
                      .cpu_seconds = never,
@@ -46,7 +48,8 @@ Json reply_to(Referee& referee, const Json& head, std::string plan) {
 
 int serve_referee(int socket) {
   Referee referee(make_evaluate_executor());
-  // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel each time.
+  // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel
+  // each time.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
   warm_up();

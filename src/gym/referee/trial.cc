@@ -43,8 +43,8 @@ struct Shared {
 
 bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor x = a.contiguous(), y = b.contiguous();
-  return x.nbytes() == y.nbytes() && (x.nbytes() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(),
-                                                                     x.nbytes()) == 0);
+  return x.nbytes() == y.nbytes() &&
+         (x.nbytes() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0);
 }
 
 class Trial {
@@ -55,7 +55,8 @@ class Trial {
         memory_(ReplayMemory::instance()),
         filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
         reference_(setting.task, executor, {.deadline = setting.deadline}),
-        candidate_(setting.candidate, executor, {.choice = setting.choice, .deadline = setting.deadline}) {}
+        candidate_(setting.candidate, executor,
+                   {.choice = setting.choice, .deadline = setting.deadline}) {}
 
   TrialResult run() {
     memory_.begin(Filler::zero, setting_.memory_bytes);
@@ -107,7 +108,8 @@ class Trial {
     }
     bind_weights(pairs, reference_.tensors(), candidate_.tensors());
     for (const WeightPair& pair : pairs)
-      shared_.push_back({.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+      shared_.push_back(
+          {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
   }
 
   bool share_inputs() {
@@ -121,21 +123,25 @@ class Trial {
     for (const int index : ours) drawn.push_back(tensor_at(reference_.tensors(), index));
     TensorTable copies = copy_with_storages(drawn);
     for (std::size_t k = 0; k < ours.size(); ++k) {
-      const PlanTensor& declared = setting_.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));
+      const PlanTensor& declared =
+          setting_.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));
       if (copies[k].sizes() != at::IntArrayRef(declared.shape) ||
           copies[k].strides() != at::IntArrayRef(declared.stride) ||
           copies[k].scalar_type() != scalar_type_of(declared.dtype))
         return refuse_inputs("an input of another shape, dtype or stride");
       candidate_.bind(theirs[k], std::move(copies[k]));
-      shared_.push_back({.what = fmt::format("input {}", k), .reference = ours[k],
-                         .candidate = theirs[k], .is_input = true});
+      shared_.push_back({.what = fmt::format("input {}", k),
+                         .reference = ours[k],
+                         .candidate = theirs[k],
+                         .is_input = true});
     }
     return true;
   }
 
   bool refuse_inputs(std::string_view how) {
     result_.candidate_stop =
-        Stop{.error = {.error_class = "bad_plan", .message = fmt::format("the plan has {} than its task", how)},
+        Stop{.error = {.error_class = "bad_plan",
+                       .message = fmt::format("the plan has {} than its task", how)},
              .fault = Fault::candidate};
     return false;
   }
@@ -155,9 +161,10 @@ class Trial {
   void prepare_oracle() {
     const c10::InferenceMode no_gradients(true);
     for (const at::Tensor& tensor : reference_.tensors())
-      oracle_inputs_.push_back(tensor.defined() && tensor.is_floating_point() ? tensor.to(at::kDouble, false, true)
-                               : tensor.defined()                             ? tensor.clone()
-                                                                              : at::Tensor());
+      oracle_inputs_.push_back(tensor.defined() && tensor.is_floating_point()
+                                   ? tensor.to(at::kDouble, false, true)
+                               : tensor.defined() ? tensor.clone()
+                                                  : at::Tensor());
   }
 
   void run_reference() {
@@ -167,10 +174,12 @@ class Trial {
     result_.reference_ms = watch.milliseconds();
   }
 
-  // Where some operator has no float64 form there is no oracle, and the plain tolerance alone decides.
+  // Where some operator has no float64 form there is no oracle, and the plain tolerance alone
+  // decides.
   TensorTable run_oracle() {
     const DefaultDouble doubles;
-    Replay oracle(setting_.task, executor_, {.precision = Precision::float64, .deadline = setting_.deadline});
+    Replay oracle(setting_.task, executor_,
+                  {.precision = Precision::float64, .deadline = setting_.deadline});
     oracle.tensors() = std::move(oracle_inputs_);
     if (oracle.run(Phase::forward)) return {};
     return std::move(oracle.tensors());
@@ -182,19 +191,21 @@ class Trial {
     const TensorTable oracle = run_oracle();
     result_.reference_is_finite = outputs_are_finite();
     const CompareOptions how{.tolerance = tolerance(), .filler = filler_};
-    result_.difference =
-        compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
-                        {setting_.task.outputs, reference_.tensors()}, oracle, how, result_.numerics);
+    result_.difference = compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
+                                         {setting_.task.outputs, reference_.tensors()}, oracle, how,
+                                         result_.numerics);
     if (!result_.difference) result_.difference = compare_state(oracle, how);
     if (!result_.difference) result_.difference = compare_aliases();
     result_.compare_ms = watch.milliseconds();
   }
 
-  // The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32 output too.
+  // The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
+  // output too.
   double tolerance() {
     std::vector<int> indices = input_tensors(setting_.task);
     append_tensors(setting_.task.outputs, indices);
-    for (const PlanParameter& parameter : setting_.task.parameters) indices.push_back(parameter.tensor);
+    for (const PlanParameter& parameter : setting_.task.parameters)
+      indices.push_back(parameter.tensor);
     double widest = 0;
     for (const int index : indices)
       widest = std::max(widest, tolerance_of(tensor_at(reference_.tensors(), index).scalar_type()));
@@ -216,13 +227,15 @@ class Trial {
       const at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
       if (!same_bytes(ours, each.before)) {
         Numerics ignored;
-        const at::Tensor exact = oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
+        const at::Tensor exact =
+            oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
         if (auto error = compare_tensors(each.what, theirs, ours, exact, how, ignored))
           return VerdictError{.error_class = "state_mismatch",
                               .message = "the reference changes " + error->message};
       } else if (!same_bytes(theirs, each.before)) {
-        return VerdictError{.error_class = each.is_input ? "input_mutated" : "weight_mutated",
-                            .message = fmt::format("{} was changed; the reference leaves it", each.what)};
+        return VerdictError{
+            .error_class = each.is_input ? "input_mutated" : "weight_mutated",
+            .message = fmt::format("{} was changed; the reference leaves it", each.what)};
       }
     }
     return std::nullopt;
@@ -230,15 +243,18 @@ class Trial {
 
   // An output that is an input's own memory is allowed only where the reference's is.
   std::optional<VerdictError> compare_aliases() {
-    if (aliases(setting_.candidate, candidate_.tensors()) && !aliases(setting_.task, reference_.tensors()))
-      return VerdictError{.error_class = "output_aliases_input",
-                          .message = "an output shares the memory of an input; the reference's does not"};
+    if (aliases(setting_.candidate, candidate_.tensors()) &&
+        !aliases(setting_.task, reference_.tensors()))
+      return VerdictError{
+          .error_class = "output_aliases_input",
+          .message = "an output shares the memory of an input; the reference's does not"};
     return std::nullopt;
   }
 
   static bool aliases(const Plan& plan, TensorTable& tensors) {
     std::set<const void*> inputs;
-    for (const int index : input_tensors(plan)) inputs.insert(tensor_at(tensors, index).storage().data());
+    for (const int index : input_tensors(plan))
+      inputs.insert(tensor_at(tensors, index).storage().data());
     std::vector<int> outputs;
     append_tensors(plan.outputs, outputs);
     return std::ranges::any_of(outputs, [&](int index) {

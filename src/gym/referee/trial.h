@@ -1,5 +1,6 @@
-// One trial: draw inputs and weights, run the candidate on poisoned memory, then the reference, then its float64 twin,
-// and hold the results against each other. The candidate goes first, when no expected output exists anywhere.
+// One trial: draw inputs and weights, run the candidate on poisoned memory, then the reference,
+// then its float64 twin, and hold the results against each other. The candidate goes first, when no
+// expected output exists anywhere.
 #pragma once
 
 #include <optional>

@@ -59,14 +59,18 @@ std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleS
     used.insert(theirs.name);
     pairs.push_back({.name = ours.name, .reference = ours.tensor, .candidate = theirs.tensor});
   };
-  const auto theirs = [&](const PlanParameter& p) { return tensor_at(candidate.tensors, p.tensor); };
+  const auto theirs = [&](const PlanParameter& p) {
+    return tensor_at(candidate.tensors, p.tensor);
+  };
   for (const PlanParameter& ours : reference.plan.parameters) {
     const at::Tensor& weight = tensor_at(reference.tensors, ours.tensor);
     const auto* match = find_unused(candidate.plan.parameters, used, [&](const PlanParameter& p) {
       return p.name == ours.name && same_form(weight, theirs(p));
     });
-    if (match != nullptr) keep(ours, *match);
-    else unmatched.push_back(&ours);
+    if (match != nullptr)
+      keep(ours, *match);
+    else
+      unmatched.push_back(&ours);
   }
   for (const PlanParameter* ours : unmatched) {
     const at::Tensor& weight = tensor_at(reference.tensors, ours->tensor);

@@ -1,10 +1,13 @@
-// Equal weights on both sides. The candidate's constructor is replayed under the same seed as the reference's, so that
-// modules built alike start alike. Then each reference parameter or buffer is matched with one of the candidate's:
+// Equal weights on both sides. The candidate's constructor is replayed under the same seed as the
+// reference's, so that modules built alike start alike. Then each reference parameter or buffer is
+// matched with one of the candidate's:
 //   1. of the same name, shape and dtype;
-//   2. else of the same shape, dtype and content after that seeded construction, in order (a renamed module).
-// A matched tensor takes the reference's values, in place, so that views of it made by the constructor follow. What
-// finds no match keeps what the candidate's constructor gave it: a candidate may hold its weights fused or transposed,
-// built from the same draws; it just has to come out right.
+//   2. else of the same shape, dtype and content after that seeded construction, in order (a
+//   renamed module).
+// A matched tensor takes the reference's values, in place, so that views of it made by the
+// constructor follow. What finds no match keeps what the candidate's constructor gave it: a
+// candidate may hold its weights fused or transposed, built from the same draws; it just has to
+// come out right.
 #pragma once
 
 #include <vector>
@@ -27,8 +30,8 @@ struct ModuleSide {
 
 std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate);
 
-// Every reference parameter is matched, and the candidate's forward reads no tensor that its constructor computed
-// besides: only then do changed weights reach everything the candidate uses.
+// Every reference parameter is matched, and the candidate's forward reads no tensor that its
+// constructor computed besides: only then do changed weights reach everything the candidate uses.
 bool weights_may_change(const Plan& reference, const Plan& candidate,
                         const std::vector<WeightPair>& pairs);
 

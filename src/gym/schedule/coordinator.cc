@@ -27,7 +27,8 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
   thread_ = std::jthread([this] { run(); });
 }
 
-// The coordinator ends first, so that nothing new begins; the pool's last callbacks then fall into a closed queue.
+// The coordinator ends first, so that nothing new begins; the pool's last callbacks then fall into
+// a closed queue.
 Coordinator::~Coordinator() {
   events_.close();
   thread_.join();
@@ -77,7 +78,8 @@ Status Coordinator::learn_versions() {
   context_.environment.torch = versions.torch;
   context_.environment.triton = versions.triton;
   context_.environment.gpu = config_.target + " (compiled, not run)";
-  versions_ = fmt::format("torch {}, triton {}, {}", versions.torch, versions.triton, config_.target);
+  versions_ =
+      fmt::format("torch {}, triton {}, {}", versions.torch, versions.triton, config_.target);
   return ok();
 }
 
@@ -117,7 +119,9 @@ void Coordinator::handle(Cancelled& event) {
     outbox_.drop();
     return true;
   };
-  const auto is_idle = [](const Judging& judging) { return judging.cancelled && judging.followers.empty(); };
+  const auto is_idle = [](const Judging& judging) {
+    return judging.cancelled && judging.followers.empty();
+  };
   for (std::deque<Judging>* waiting : {&backlog_, &alone_}) {
     std::ranges::any_of(*waiting, leave);
     std::erase_if(*waiting, is_idle);
@@ -155,7 +159,8 @@ void Coordinator::admit() {
 void Coordinator::start(Judging judging) {
   judging.queue_ms = milliseconds_since(judging.submitted);
   judging.inspection = parts_.inspect(judging.job.kernel, judging.job.policy);
-  if (std::ranges::find(judging.inspection, Severity::reject, &Finding::severity) != judging.inspection.end()) {
+  if (std::ranges::find(judging.inspection, Severity::reject, &Finding::severity) !=
+      judging.inspection.end()) {
     Verdict verdict = verdict_of(judging, context_);
     finish(std::move(judging), std::move(verdict));
     return;
@@ -173,7 +178,9 @@ void Coordinator::await_task(Judging& judging) {
   }
   at->second.waiting.push_back(judging.serial);
   if (!is_new && at->second.waiting.size() > 1) return;
-  parts_.pool->capture({.role = CaptureRole::task, .source = judging.job.task.source, .path = "task.py",
+  parts_.pool->capture({.role = CaptureRole::task,
+                        .source = judging.job.task.source,
+                        .path = "task.py",
                         .target = config_.target},
                        [this, key](CaptureOutcome outcome) {
                          events_.push(TaskCaptured{key, std::move(outcome)});
@@ -201,8 +208,10 @@ void Coordinator::handle(TaskCaptured& event) {
   TaskPlan& task = tasks_[event.task_key];
   const std::vector<std::uint64_t> waiting = std::exchange(task.waiting, {});
   const auto* fault = std::get_if<InfrastructureFault>(&event.outcome.result);
-  if (const auto* failure = std::get_if<CandidateFailure>(&event.outcome.result)) task.failure = failure->error;
-  if (const auto* plan = std::get_if<CapturedPlan>(&event.outcome.result)) read_task_plan(plan->json, task);
+  if (const auto* failure = std::get_if<CandidateFailure>(&event.outcome.result))
+    task.failure = failure->error;
+  if (const auto* plan = std::get_if<CapturedPlan>(&event.outcome.result))
+    read_task_plan(plan->json, task);
   task.ready = fault == nullptr;
   const bool timed_out = task.failure && task.failure->error_class == "timeout";
   for (const std::uint64_t serial : waiting) {
@@ -228,10 +237,15 @@ void Coordinator::capture(Judging& judging, const TaskPlan& task) {
     return;
   }
   const std::uint64_t serial = judging.serial;
-  judging.pool_id = parts_.pool->capture(
-      {.role = CaptureRole::candidate, .source = judging.job.kernel, .init_args_json = task.init_args,
-       .inputs_json = task.inputs, .tensors_json = task.tensors, .target = config_.target},
-      [this, serial](CaptureOutcome outcome) { events_.push(Captured{serial, std::move(outcome)}); });
+  judging.pool_id = parts_.pool->capture({.role = CaptureRole::candidate,
+                                          .source = judging.job.kernel,
+                                          .init_args_json = task.init_args,
+                                          .inputs_json = task.inputs,
+                                          .tensors_json = task.tensors,
+                                          .target = config_.target},
+                                         [this, serial](CaptureOutcome outcome) {
+                                           events_.push(Captured{serial, std::move(outcome)});
+                                         });
 }
 
 void Coordinator::handle(Captured& event) {
@@ -246,7 +260,8 @@ void Coordinator::handle(Captured& event) {
   }
   auto plan = parse_plan(captured->json);
   if (!plan || plan->role != PlanRole::candidate) {
-    judging->plan_json = plan ? "the guest handed over a plan of another kind" : plan.error().message;
+    judging->plan_json =
+        plan ? "the guest handed over a plan of another kind" : plan.error().message;
     conclude(event.serial);
     return;
   }
@@ -258,7 +273,8 @@ void Coordinator::handle(Captured& event) {
 RefereeJob Coordinator::referee_job(const Judging& judging) const {
   return {.task_key = task_key(judging.job.task),
           .candidate_plan = judging.plan_json,
-          // Follows from the job's content: judged again, it is judged alike, and other jobs draw other values.
+          // Follows from the job's content: judged again, it is judged alike, and other jobs draw
+          // other values.
           .secret = to_hex(hmac_sha256(parts_.secret, judging.key)),
           .trials = judging.job.trials,
           .policy = judging.job.policy,
@@ -275,14 +291,16 @@ void Coordinator::compile_and_referee(Judging& judging) {
     parts_.pool->compile(judging.units[unit].request, [this, serial, unit](CompileOutcome outcome) {
       events_.push(Compiled{serial, unit, std::move(outcome)});
     });
-  referee_work_.push({.serial = serial, .job = referee_job(judging),
+  referee_work_.push({.serial = serial,
+                      .job = referee_job(judging),
                       .task_plan = tasks_.at(task_key(judging.job.task)).json});
 }
 
 void Coordinator::handle(Compiled& event) {
   Judging* judging = find(event.serial);
   if (judging == nullptr) return;
-  if (auto* kernel = std::get_if<CompiledKernel>(&event.outcome.result)) kernel->cubin.clear();  // not run here
+  if (auto* kernel = std::get_if<CompiledKernel>(&event.outcome.result))
+    kernel->cubin.clear();  // not run here
   judging->units.at(event.unit).outcome = std::move(event.outcome);
   advance(event.serial);
 }

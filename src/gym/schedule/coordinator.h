@@ -1,11 +1,15 @@
-// Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens (a submission, a capture that
-// came back, a kernel compiled, a referee's report) reaches it as an event; it never waits for anything else.
+// Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens (a
+// submission, a capture that came back, a kernel compiled, a referee's report) reaches it as an
+// event; it never waits for anything else.
 //
-//   submitted -> store? -> inspected -> task captured (once a task) -> captured -+-> every kernel compiled -+-> verdict
-//                                                                                +-> refereed --------------+
+//   submitted -> store? -> inspected -> task captured (once a task) -> captured -+-> every kernel
+//   compiled -+-> verdict
+//                                                                                +-> refereed
+//                                                                                --------------+
 //
-// A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by itself. An
-// infrastructure fault is retried once beside the others. Equal jobs in flight are judged once.
+// A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
+// itself. An infrastructure fault is retried once beside the others. Equal jobs in flight are
+// judged once.
 #pragma once
 
 #include <deque>

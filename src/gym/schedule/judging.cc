@@ -71,7 +71,8 @@ bool add_kernels(const Judging& judging, Verdict& verdict) {
     for (const auto& [stage, ms] : unit.outcome->stage_ms)
       if (stage == "compile") slowest = std::max(slowest, ms);
     const auto* compiled = std::get_if<CompiledKernel>(&unit.outcome->result);
-    if (const auto* failure = std::get_if<CandidateFailure>(&unit.outcome->result); failure && all) {
+    if (const auto* failure = std::get_if<CandidateFailure>(&unit.outcome->result);
+        failure && all) {
       VerdictError error = failure->error;
       if (error.line == 0) error.line = judging.plan->kernels.at(unit.kernels.front()).line;
       set_error(verdict, std::move(error), Fault::candidate, judging.job.kernel);
@@ -114,7 +115,8 @@ std::vector<CompileUnit> compile_units(const Plan& plan) {
     const PlanKernel& kernel = plan.kernels[k];
     auto at = std::ranges::find_if(units, [&](const CompileUnit& unit) {
       return unit.request.ttir == kernel.ttir && unit.request.num_warps == kernel.num_warps &&
-             unit.request.num_stages == kernel.num_stages && unit.request.num_ctas == kernel.num_ctas;
+             unit.request.num_stages == kernel.num_stages &&
+             unit.request.num_ctas == kernel.num_ctas;
     });
     if (at == units.end())
       at = units.insert(at, {.request = {.ttir = kernel.ttir,
@@ -144,7 +146,8 @@ Ending ending_of(const Judging& judging) {
   if (judging.referee) {
     const auto* failure = std::get_if<RefereeFailure>(&*judging.referee);
     const auto* report = std::get_if<RefereeReport>(&*judging.referee);
-    fault = fault || (failure != nullptr && failure->kind == RefereeFailure::Kind::infrastructure) ||
+    fault = fault ||
+            (failure != nullptr && failure->kind == RefereeFailure::Kind::infrastructure) ||
             (report != nullptr && report->fault == Fault::infrastructure);
     timeout = timeout || (failure != nullptr && failure->kind == RefereeFailure::Kind::timeout) ||
               (report != nullptr && report->deadline_hit);
@@ -174,7 +177,8 @@ Verdict verdict_of(const Judging& judging, const VerdictContext& context) {
   }
   if (!judging.plan) {  // the guest handed over something that is no plan
     verdict.stage = Stage::inspected;
-    set_error(verdict, {.error_class = "bad_plan", .message = judging.plan_json}, Fault::candidate, judging.job.kernel);
+    set_error(verdict, {.error_class = "bad_plan", .message = judging.plan_json}, Fault::candidate,
+              judging.job.kernel);
     return verdict;
   }
   verdict.stage = Stage::captured;
@@ -185,24 +189,28 @@ Verdict verdict_of(const Judging& judging, const VerdictContext& context) {
     if (const auto* report = std::get_if<RefereeReport>(&*judging.referee))
       add_report(*report, judging, verdict);
     else if (verdict.compiled)
-      set_error(verdict, {.error_class = "too_large_to_evaluate",
-                          .message = std::get<RefereeFailure>(*judging.referee).message},
+      set_error(verdict,
+                {.error_class = "too_large_to_evaluate",
+                 .message = std::get<RefereeFailure>(*judging.referee).message},
                 Fault::none, judging.job.kernel);
   }
   verdict.accepted = verdict.correct && !has_rejecting_finding(verdict);
   return verdict;
 }
 
-Verdict task_failure_verdict(const Judging& judging, const VerdictError& error, const VerdictContext& context) {
+Verdict task_failure_verdict(const Judging& judging, const VerdictError& error,
+                             const VerdictContext& context) {
   Verdict verdict = begin_verdict(judging, context);
-  verdict.error = VerdictError{.error_class = "task_failed",
-                               .message = fmt::format("the task itself cannot be judged: {}{}: {}", error.error_class,
-                                                      error.line > 0 ? fmt::format(", line {}", error.line) : "",
-                                                      error.message)};
+  verdict.error =
+      VerdictError{.error_class = "task_failed",
+                   .message = fmt::format(
+                       "the task itself cannot be judged: {}{}: {}", error.error_class,
+                       error.line > 0 ? fmt::format(", line {}", error.line) : "", error.message)};
   return verdict;
 }
 
-Verdict infrastructure_verdict(const Judging& judging, const std::string& message, const VerdictContext& context) {
+Verdict infrastructure_verdict(const Judging& judging, const std::string& message,
+                               const VerdictContext& context) {
   Verdict verdict = begin_verdict(judging, context);
   verdict.error = VerdictError{.error_class = "infrastructure", .message = message};
   verdict.fault = Fault::infrastructure;

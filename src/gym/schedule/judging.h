@@ -1,6 +1,6 @@
-// Judging: the life of one job between its submission and its verdict, as data, and the pure functions that put the
-// verdict together from what inspection, capture, compilers and referee found. No threads, no waiting: the coordinator
-// moves it on.
+// Judging: the life of one job between its submission and its verdict, as data, and the pure
+// functions that put the verdict together from what inspection, capture, compilers and referee
+// found. No threads, no waiting: the coordinator moves it on.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct CompileUnit {
 struct Judging {
   std::uint64_t serial = 0;  // one for each attempt
   JudgeJob job;
-  std::string key;  // verdict_key
+  std::string key;                       // verdict_key
   std::vector<std::uint64_t> followers;  // ids of equal jobs that wait for this one's verdict
   bool cancelled = false;
 
@@ -57,8 +57,10 @@ struct VerdictContext {
 // From everything that is there; to be called when the attempt is over.
 Verdict verdict_of(const Judging& judging, const VerdictContext& context);
 // A job whose task cannot be judged; the failure is the task's.
-Verdict task_failure_verdict(const Judging& judging, const VerdictError& error, const VerdictContext& context);
-Verdict infrastructure_verdict(const Judging& judging, const std::string& message, const VerdictContext& context);
+Verdict task_failure_verdict(const Judging& judging, const VerdictError& error,
+                             const VerdictContext& context);
+Verdict infrastructure_verdict(const Judging& judging, const std::string& message,
+                               const VerdictContext& context);
 // What the infrastructure said when it failed.
 std::string infrastructure_message(const Judging& judging);
 

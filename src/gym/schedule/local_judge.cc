@@ -12,18 +12,22 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
       field("referees", &C::referees, "processes that run plans", between(1, 256)),
       field("in_flight", &C::in_flight, "jobs judged at a time", between(1, 4096)),
       field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
-      field("referee_seconds", &C::referee_seconds, "time of one job's trials together", at_least(0.01)),
-      field("referee_memory_mib", &C::referee_memory_mib, "live tensors of one job", between(1, 1 << 20)),
-      field("referee_grace_seconds", &C::referee_grace_seconds, "before a silent referee is killed", between(0, 3600)),
-      field("directory", &C::directory, "holds the verdict store and the secret; empty: nothing is kept"),
+      field("referee_seconds", &C::referee_seconds, "time of one job's trials together",
+            at_least(0.01)),
+      field("referee_memory_mib", &C::referee_memory_mib, "live tensors of one job",
+            between(1, 1 << 20)),
+      field("referee_grace_seconds", &C::referee_grace_seconds, "before a silent referee is killed",
+            between(0, 3600)),
+      field("directory", &C::directory,
+            "holds the verdict store and the secret; empty: nothing is kept"),
       field("target", &C::target, "chip that kernels are compiled for"),
   };
   append_section(all, "capture", &C::capture);
   return all;
 }
 
-Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config, Inspect inspect,
-                                                      RefereeProgram program) {
+Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
+                                                      Inspect inspect, RefereeProgram program) {
   LocalJudgeParts parts;
   parts.inspect = std::move(inspect);
   if (config.directory.empty()) {
@@ -48,13 +52,16 @@ LocalJudge::~LocalJudge() = default;
 
 Status LocalJudge::submit(JudgeJob job) {
   if (job.backend == Backend::replay)
-    return fail("backend replay needs a GPU referee, which this judge has not; ask for evaluate or auto");
+    return fail(
+        "backend replay needs a GPU referee, which this judge has not; ask for evaluate or auto");
   TRY(outbox_->enter(queue_));
   coordinator_->submit(std::move(job));
   return ok();
 }
 
-Result<std::optional<Judged>> LocalJudge::next(Deadline deadline) { return outbox_->take(deadline); }
+Result<std::optional<Judged>> LocalJudge::next(Deadline deadline) {
+  return outbox_->take(deadline);
+}
 
 void LocalJudge::cancel(std::uint64_t id) { coordinator_->cancel(id); }
 

@@ -1,6 +1,7 @@
-// LocalJudge: the gym in this program. It inspects, captures, compiles and evaluates candidates, several at a time, and
-// answers repeats from its verdict store. Guests, compilers and referees are processes of their own; what one of
-// them does harms only its own job. Construction returns at once; the first verdict waits for the warm zygote.
+// LocalJudge: the gym in this program. It inspects, captures, compiles and evaluates candidates,
+// several at a time, and answers repeats from its verdict store. Guests, compilers and referees are
+// processes of their own; what one of them does harms only its own job. Construction returns at
+// once; the first verdict waits for the warm zygote.
 #pragma once
 
 #include <functional>
@@ -22,12 +23,12 @@ class Coordinator;
 struct LocalJudgeConfig {
   CaptureConfig capture;
   int referees = 1;
-  int in_flight = 12;               // jobs being judged at a time
-  int queue = 256;                  // unfinished jobs at most; submit waits beyond
-  double referee_seconds = 20;      // of one job's trials together
+  int in_flight = 12;           // jobs being judged at a time
+  int queue = 256;              // unfinished jobs at most; submit waits beyond
+  double referee_seconds = 20;  // of one job's trials together
   int referee_memory_mib = 2048;
-  int referee_grace_seconds = 10;   // beyond that, before a silent referee is killed
-  std::string directory;            // holds verdicts.sqlite and the secret; empty: nothing is kept
+  int referee_grace_seconds = 10;  // beyond that, before a silent referee is killed
+  std::string directory;           // holds verdicts.sqlite and the secret; empty: nothing is kept
   std::string target = "sm_90";
   static Fields<LocalJudgeConfig> fields();
 };

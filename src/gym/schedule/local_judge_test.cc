@@ -17,28 +17,36 @@ std::string plan_json(PlanRole role) {
   plan.tensors.push_back({.shape = {4}, .stride = {1}, .storage = 1, .storage_bytes = 16});
   plan.inputs.push_back(Value{TensorRef{0}});
   if (role == PlanRole::task) {
-    plan.steps.push_back({.phase = Phase::inputs,
-                          .action = AtenCall{"aten::rand", {Value{List{{Value{std::int64_t{4}}}}}}, {}, {0}}});
-    plan.steps.push_back({.phase = Phase::forward, .action = AtenCall{"aten::relu", {Value{TensorRef{0}}}, {}, {1}}});
+    plan.steps.push_back(
+        {.phase = Phase::inputs,
+         .action = AtenCall{"aten::rand", {Value{List{{Value{std::int64_t{4}}}}}}, {}, {0}}});
+    plan.steps.push_back({.phase = Phase::forward,
+                          .action = AtenCall{"aten::relu", {Value{TensorRef{0}}}, {}, {1}}});
   } else {
     plan.kernels.push_back({.name = "k", .ttir = "module {}", .arguments = {"*fp32"}, .line = 2});
-    plan.steps.push_back({.phase = Phase::forward, .line = 3,
+    plan.steps.push_back({.phase = Phase::forward,
+                          .line = 3,
                           .action = AtenCall{"aten::empty_like", {Value{TensorRef{0}}}, {}, {1}}});
-    plan.steps.push_back({.phase = Phase::forward, .line = 4,
-                          .action = LaunchStep{{LaunchChoice{.kernel = 0, .arguments = {Value{TensorRef{1}}}}}}});
+    plan.steps.push_back(
+        {.phase = Phase::forward,
+         .line = 4,
+         .action = LaunchStep{{LaunchChoice{.kernel = 0, .arguments = {Value{TensorRef{1}}}}}}});
   }
   plan.outputs = Value{TensorRef{1}};
   return to_json(plan).dump();
 }
 
 RefereeReport good_report() {
-  return {.ran = true, .correct = true, .numerics = Numerics{.max_abs = 1e-6, .max_rel = 1e-6, .trials = 3}};
+  return {.ran = true,
+          .correct = true,
+          .numerics = Numerics{.max_abs = 1e-6, .max_rel = 1e-6, .trials = 3}};
 }
 
 struct LocalJudgeTest : ::testing::Test {
   LocalJudgeTest() {
     pool->on_capture = [](const CaptureRequest& request) {
-      return captured(plan_json(request.role == CaptureRole::task ? PlanRole::task : PlanRole::candidate));
+      return captured(
+          plan_json(request.role == CaptureRole::task ? PlanRole::task : PlanRole::candidate));
     };
   }
 
@@ -47,7 +55,9 @@ struct LocalJudgeTest : ::testing::Test {
       LocalJudgeParts parts;
       parts.pool = std::move(owned_pool);
       parts.make_referee = [this] { return std::make_unique<FakeReferee>(referee); };
-      parts.inspect = [this](std::string_view source, Policy policy) { return inspect(source, policy); };
+      parts.inspect = [this](std::string_view source, Policy policy) {
+        return inspect(source, policy);
+      };
       parts.store = std::move(store);
       parts.secret = "secret";
       judge_ = std::make_unique<LocalJudge>(config, std::move(parts));
@@ -87,7 +97,8 @@ TEST_F(LocalJudgeTest, PutsOneVerdictTogetherFromAllParts) {
 }
 
 TEST_F(LocalJudgeTest, CapturesATaskOnceForAllItsCandidates) {
-  for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(judge().submit(job(id, "kernel " + std::to_string(id))));
+  for (std::uint64_t id = 1; id <= 3; ++id)
+    ASSERT_TRUE(judge().submit(job(id, "kernel " + std::to_string(id))));
   for (int k = 0; k < 3; ++k) ASSERT_TRUE(*judge().next(Deadline::after(std::chrono::seconds(10))));
   EXPECT_EQ(pool->captures().size(), 4U);
 }
@@ -99,7 +110,8 @@ TEST_F(LocalJudgeTest, JudgesEqualJobsInFlightOnce) {
   // The second is seen before anything is released only if both events were handled: captures tell.
   while (pool->captures().empty()) std::this_thread::yield();
   pool->release();
-  for (int k = 0; k < 2; ++k) EXPECT_TRUE((*judge().next(Deadline::after(std::chrono::seconds(10))))->verdict.accepted);
+  for (int k = 0; k < 2; ++k)
+    EXPECT_TRUE((*judge().next(Deadline::after(std::chrono::seconds(10))))->verdict.accepted);
 }
 
 TEST_F(LocalJudgeTest, EndsWhereInspectionRefuses) {
@@ -126,7 +138,8 @@ TEST_F(LocalJudgeTest, TellsTheCandidatesOwnLineWhenCaptureFails) {
 
 TEST_F(LocalJudgeTest, CallsAKernelThatPtxasRefusesNotCompiledWhateverItComputes) {
   pool->on_compile = [](const CompileRequest&) {
-    return CompileOutcome{.result = CandidateFailure{Stage::captured, {.error_class = "compile_error"}}};
+    return CompileOutcome{.result =
+                              CandidateFailure{Stage::captured, {.error_class = "compile_error"}}};
   };
   const Verdict verdict = verdict_of_one(job(1));
   EXPECT_EQ(verdict.stage, Stage::captured);
@@ -138,11 +151,14 @@ TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
   std::atomic<int> attempts = 0;
   pool->on_capture = [&](const CaptureRequest& request) {
     if (request.role == CaptureRole::task) return captured(plan_json(PlanRole::task));
-    return ++attempts == 1 ? capture_failure(Stage::inspected, "timeout") : captured(plan_json(PlanRole::candidate));
+    return ++attempts == 1 ? capture_failure(Stage::inspected, "timeout")
+                           : captured(plan_json(PlanRole::candidate));
   };
   EXPECT_TRUE(verdict_of_one(job(1)).accepted);
   attempts = -10;  // now every attempt but the first of the next ten times out
-  pool->on_capture = [&](const CaptureRequest&) { return capture_failure(Stage::inspected, "timeout"); };
+  pool->on_capture = [&](const CaptureRequest&) {
+    return capture_failure(Stage::inspected, "timeout");
+  };
   EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "timeout");
 }
 
@@ -159,7 +175,9 @@ TEST_F(LocalJudgeTest, RetriesAnInfrastructureFaultAndThenSaysSo) {
 }
 
 TEST_F(LocalJudgeTest, SaysWhenTheTaskItselfCannotBeJudged) {
-  pool->on_capture = [](const CaptureRequest&) { return capture_failure(Stage::parsed, "syntax_error", 7); };
+  pool->on_capture = [](const CaptureRequest&) {
+    return capture_failure(Stage::parsed, "syntax_error", 7);
+  };
   const Verdict verdict = verdict_of_one(job(1));
   EXPECT_EQ(verdict.error->error_class, "task_failed");
   EXPECT_NE(verdict.error->message.find("syntax_error, line 7"), std::string::npos);

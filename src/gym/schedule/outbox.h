@@ -1,5 +1,5 @@
-// Outbox: what stands between the caller of a LocalJudge and its coordinator: finished verdicts, the number of jobs not
-// yet finished, and the error that broke the judge, if any. Any thread.
+// Outbox: what stands between the caller of a LocalJudge and its coordinator: finished verdicts,
+// the number of jobs not yet finished, and the error that broke the judge, if any. Any thread.
 #pragma once
 
 #include <condition_variable>

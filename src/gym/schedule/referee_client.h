@@ -1,5 +1,6 @@
-// RefereeClient: the seam between judging and whoever runs plans. A job is data and so is its outcome; what goes wrong
-// with a referee itself is told apart from what a plan did. Each client is used by one thread.
+// RefereeClient: the seam between judging and whoever runs plans. A job is data and so is its
+// outcome; what goes wrong with a referee itself is told apart from what a plan did. Each client is
+// used by one thread.
 #pragma once
 
 #include <functional>
@@ -12,8 +13,8 @@
 
 namespace tritonsmith::gym {
 
-// timeout: no answer within the job's budget and a grace. infrastructure: no referee could be had, or it died of
-// something that no plan does.
+// timeout: no answer within the job's budget and a grace. infrastructure: no referee could be had,
+// or it died of something that no plan does.
 struct RefereeFailure {
   enum class Kind { timeout, infrastructure };
   Kind kind = Kind::infrastructure;
@@ -24,7 +25,8 @@ using RefereeOutcome = std::variant<RefereeReport, RefereeFailure>;
 class RefereeClient {
  public:
   virtual ~RefereeClient() = default;
-  // `task_plan` is the plan that job.task_key names; it is handed over only when the referee lacks it.
+  // `task_plan` is the plan that job.task_key names; it is handed over only when the referee lacks
+  // it.
   virtual RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) = 0;
 };
 

@@ -49,8 +49,8 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
     auto added = exchange({{"add_task", job.task_key}}, task_plan, deadline);
     if (!added) return tl::unexpected(added.error());
     if (added->contains("error"))
-      return tl::unexpected(Broken{Ending::infrastructure,
-                                   "the referee refuses the task's plan: " + (*added)["error"].dump()});
+      return tl::unexpected(Broken{Ending::infrastructure, "the referee refuses the task's plan: " +
+                                                               (*added)["error"].dump()});
     reply = exchange(judge, job.candidate_plan, deadline);
   }
   if (!reply) return tl::unexpected(reply.error());
@@ -100,7 +100,11 @@ RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_
   if (timed_out) return {Ending::timeout, "no verdict within the time budget"};
   const auto ended = dead.process.wait(in_seconds(1));
   if (!ended) return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
-  // Nobody but a machine short of memory kills by SIGKILL: not the plan's doing, whose memory is capped.
+  // It left because we did: its reply made no sense, but no plan made it die.
+  if (ended->success())
+    return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
+  // Nobody but a machine short of memory kills by SIGKILL: not the plan's doing, whose memory is
+  // capped.
   const bool killed = ended->kind == ExitStatus::Kind::signalled && ended->code == SIGKILL;
   return {killed ? Ending::infrastructure : Ending::crashed, describe(*ended)};
 }

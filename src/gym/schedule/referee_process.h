@@ -1,6 +1,7 @@
-// RefereeProcess: a referee in a process of its own, so that a hostile plan harms nothing but its own verdict. Started on
-// first use by the thread that judges, kept between jobs, started anew after it died. A plan that kills two referees
-// in a row is its candidate's fault; every other job just sees a fresh referee.
+// RefereeProcess: a referee in a process of its own, so that a hostile plan harms nothing but its
+// own verdict. Started on first use by the thread that judges, kept between jobs, started anew
+// after it died. A plan that kills two referees in a row is its candidate's fault; every other job
+// just sees a fresh referee.
 #pragma once
 
 #include <optional>

@@ -28,13 +28,15 @@ Result<std::string> load_or_make_secret(const std::filesystem::path& file) {
   const std::string aside = fmt::format("{}.{}", file.string(), ::getpid());
   const Fd out(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!out) return fail_errno(aside);
-  const bool written = ::write(out.get(), fresh.data(), fresh.size()) == static_cast<ssize_t>(fresh.size()) &&
-                       ::fsync(out.get()) == 0;
+  const bool written =
+      ::write(out.get(), fresh.data(), fresh.size()) == static_cast<ssize_t>(fresh.size()) &&
+      ::fsync(out.get()) == 0;
   if (written) static_cast<void>(::link(aside.c_str(), file.c_str()));
   ::unlink(aside.c_str());
   TRY_ASSIGN(std::string secret, read_file(file));
   if (secret.size() != kSecretBytes)
-    return fail("{}: not a secret of {} bytes; remove it, and verdicts are drawn anew", file.string(), kSecretBytes);
+    return fail("{}: not a secret of {} bytes; remove it, and verdicts are drawn anew",
+                file.string(), kSecretBytes);
   return secret;
 }
 

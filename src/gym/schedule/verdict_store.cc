@@ -20,13 +20,15 @@ Statement prepare(sqlite3* database, const char* text) {
 }
 
 void bind_text(const Statement& statement, int place, const std::string& text) {
-  sqlite3_bind_text(statement.get(), place, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
+  sqlite3_bind_text(statement.get(), place, text.data(), static_cast<int>(text.size()),
+                    SQLITE_STATIC);
 }
 
 constexpr const char* kSchema =
     "PRAGMA journal_mode=WAL;"
     "PRAGMA synchronous=NORMAL;"
-    "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, verdict TEXT NOT NULL) WITHOUT ROWID;";
+    "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, verdict TEXT NOT NULL) WITHOUT "
+    "ROWID;";
 
 }  // namespace
 
@@ -93,11 +95,13 @@ Status VerdictStore::put(const std::string& key, const Verdict& verdict) {
 
 tl::unexpected<Error> VerdictStore::failure(std::string_view doing) const {
   const int code = sqlite3_errcode(database_.get());
-  const char* advice = code == SQLITE_FULL ? "; free some space and start again, nothing stored is lost"
+  const char* advice = code == SQLITE_FULL
+                           ? "; free some space and start again, nothing stored is lost"
                        : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
                            ? "; move the file away, verdicts will be reached anew"
                            : "";
-  return fail("verdict store {}: {}: {}{}", file_.string(), doing, sqlite3_errmsg(database_.get()), advice);
+  return fail("verdict store {}: {}: {}{}", file_.string(), doing, sqlite3_errmsg(database_.get()),
+              advice);
 }
 
 }  // namespace tritonsmith::gym

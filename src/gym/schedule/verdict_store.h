@@ -1,6 +1,7 @@
-// VerdictStore: verdicts by the content they were reached from, in one SQLite file that several programs may share. The
-// key covers all that decides a verdict: task, kernel, policy, backend, trials and versions. Infrastructure faults are
-// never kept. One thread uses a store. A full disk is one clear error, and what was stored before stays.
+// VerdictStore: verdicts by the content they were reached from, in one SQLite file that several
+// programs may share. The key covers all that decides a verdict: task, kernel, policy, backend,
+// trials and versions. Infrastructure faults are never kept. One thread uses a store. A full disk
+// is one clear error, and what was stored before stays.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +24,8 @@ std::string verdict_key(const JudgeJob& job, Backend backend, std::string_view v
 
 class VerdictStore {
  public:
-  // Makes the file and its folder where there are none. Write-ahead logging: a crash loses at most the last verdicts.
+  // Makes the file and its folder where there are none. Write-ahead logging: a crash loses at most
+  // the last verdicts.
   static Result<VerdictStore> open(const std::filesystem::path& file);
   VerdictStore(VerdictStore&&) noexcept;
   VerdictStore& operator=(VerdictStore&&) noexcept;

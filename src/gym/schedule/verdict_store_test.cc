@@ -32,7 +32,8 @@ TEST_F(VerdictStoreTest, KeepsVerdictsBetweenOpenings) {
 }
 
 TEST_F(VerdictStoreTest, NamesTheFileThatIsNoStore) {
-  std::ofstream(directory.path() / "text") << "this is no database, and long enough to be seen as none";
+  std::ofstream(directory.path() / "text")
+      << "this is no database, and long enough to be seen as none";
   const auto store = VerdictStore::open(directory.path() / "text");
   ASSERT_FALSE(store);
   EXPECT_NE(store.error().message.find((directory.path() / "text").string()), std::string::npos);
@@ -44,7 +45,8 @@ TEST_F(VerdictStoreTest, SaysSoInOneLineWhenTheDiskIsFullAndKeepsWhatItHas) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{.rlim_cur = 96 << 10, .rlim_max = before.rlim_max};  // as a full disk: writes come up short
+  const rlimit small{.rlim_cur = 96 << 10,
+                     .rlim_max = before.rlim_max};  // as a full disk: writes come up short
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   Verdict large = accepted_verdict();
   large.findings.push_back({.rule = "r", .message = std::string(1 << 20, 'x')});

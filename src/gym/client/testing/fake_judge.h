@@ -1,5 +1,6 @@
-// FakeJudge: a Judge for tests of other folders. It answers each job from a function of the test's own, at once and in
-// the order of submission, and remembers what it was asked. No threads, no processes, no clock.
+// FakeJudge: a Judge for tests of other folders. It answers each job from a function of the test's
+// own, at once and in the order of submission, and remembers what it was asked. No threads, no
+// processes, no clock.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +56,8 @@ class FakeJudge : public Judge {
   std::optional<Error> failure_;
 };
 
-// Ready answers: a verdict as the gym gives it for a kernel that is right, or for one that stopped after `stage`.
+// Ready answers: a verdict as the gym gives it for a kernel that is right, or for one that stopped
+// after `stage`.
 inline Verdict accepted_verdict() {
   Verdict verdict;
   verdict.stage = Stage::correct;
@@ -69,7 +71,8 @@ inline Verdict failed_verdict(Stage stage, std::string error_class) {
   verdict.stage = stage;
   verdict.compiled = stage >= Stage::compiled;
   verdict.fault = Fault::candidate;
-  verdict.error = VerdictError{.error_class = std::move(error_class), .message = "as the test says"};
+  verdict.error =
+      VerdictError{.error_class = std::move(error_class), .message = "as the test says"};
   return verdict;
 }
 

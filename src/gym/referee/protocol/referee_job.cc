@@ -36,12 +36,9 @@ Status read_lists(JsonReader& reader, RefereeReport& report) {
 }  // namespace
 
 Json to_json(const RefereeJob& job) {
-  Json json = {{"task", job.task_key},
-               {"secret", job.secret},
-               {"trials", job.trials},
-               {"policy", name_of(job.policy)},
-               {"seconds", job.budget.seconds},
-               {"memory_bytes", job.budget.memory_bytes}};
+  Json json = {{"task", job.task_key},          {"secret", job.secret},
+               {"trials", job.trials},          {"policy", name_of(job.policy)},
+               {"seconds", job.budget.seconds}, {"memory_bytes", job.budget.memory_bytes}};
   if (job.tolerance) json["tolerance"] = *job.tolerance;
   return json;
 }

@@ -1,6 +1,7 @@
-// What a referee is asked and what it answers. A job names its task plan by key, because a referee keeps the task plans
-// it has seen; a report holds only what running the plans showed. Whoever asked turns it into a Verdict.
-// Plain data, no torch: the referee's own process and its client share this file.
+// What a referee is asked and what it answers. A job names its task plan by key, because a referee
+// keeps the task plans it has seen; a report holds only what running the plans showed. Whoever
+// asked turns it into a Verdict. Plain data, no torch: the referee's own process and its client
+// share this file.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,15 @@
 namespace tritonsmith::gym {
 
 struct RefereeBudget {
-  double seconds = 20;                          // all trials of one job together
+  double seconds = 20;                                // all trials of one job together
   std::int64_t memory_bytes = std::int64_t{2} << 30;  // live tensors of one job
 };
 
 struct RefereeJob {
   std::string task_key;  // names the task plan's content
   std::string candidate_plan;
-  std::string secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
+  std::string
+      secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
   int trials = 3;
   Policy policy = Policy::strict;
   std::optional<double> tolerance;  // tightens the dtype's own
@@ -30,8 +32,9 @@ struct RefereeJob {
 struct RefereeReport {
   bool ran = false;      // the candidate's forward ran to its end in some trial
   bool correct = false;  // all trials agreed
-  // Why it went no further. `fault` says whose: a candidate's mistake, or `none` for what is nobody's (too large to
-  // evaluate, an operator we lack, a task that cannot be judged). Infrastructure: the referee itself failed.
+  // Why it went no further. `fault` says whose: a candidate's mistake, or `none` for what is
+  // nobody's (too large to evaluate, an operator we lack, a task that cannot be judged).
+  // Infrastructure: the referee itself failed.
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
   bool deadline_hit = false;  // the time budget ended it: a retry on a quiet machine may say more

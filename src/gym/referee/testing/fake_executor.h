@@ -23,7 +23,8 @@ class FakeExecutor : public KernelExecutor {
                        std::span<const KernelArgument> arguments, Deadline) override {
     const auto at = bodies_.find(kernel.name);
     if (at != bodies_.end()) return at->second(arguments);
-    return {.error = VerdictError{.error_class = "not_evaluable", .message = "the test has no " + kernel.name}};
+    return {.error = VerdictError{.error_class = "not_evaluable",
+                                  .message = "the test has no " + kernel.name}};
   }
 
  private:

@@ -52,7 +52,8 @@ class PlanBuilder {
 
   PlanBuilder& aten(Phase phase, std::string op, std::vector<Value> args, std::vector<int> outputs,
                     std::vector<std::pair<std::string, Value>> kwargs = {}) {
-    plan_.steps.push_back({.phase = phase, .line = next_line_++,
+    plan_.steps.push_back({.phase = phase,
+                           .line = next_line_++,
                            .action = AtenCall{std::move(op), std::move(args), std::move(kwargs),
                                               std::move(outputs)}});
     return *this;
@@ -67,14 +68,17 @@ class PlanBuilder {
     return *this;
   }
   int kernel(std::string name, std::vector<std::string> arguments, std::string ttir = "module {}") {
-    plan_.kernels.push_back({.name = std::move(name), .ttir = std::move(ttir),
-                             .arguments = std::move(arguments), .line = 1});
+    plan_.kernels.push_back({.name = std::move(name),
+                             .ttir = std::move(ttir),
+                             .arguments = std::move(arguments),
+                             .line = 1});
     return static_cast<int>(plan_.kernels.size()) - 1;
   }
   PlanBuilder& launch(int kernel_index, std::vector<Value> arguments) {
-    plan_.steps.push_back(
-        {.phase = Phase::forward, .line = next_line_++,
-         .action = LaunchStep{{LaunchChoice{.kernel = kernel_index, .arguments = std::move(arguments)}}}});
+    plan_.steps.push_back({.phase = Phase::forward,
+                           .line = next_line_++,
+                           .action = LaunchStep{{LaunchChoice{
+                               .kernel = kernel_index, .arguments = std::move(arguments)}}}});
     return *this;
   }
   PlanBuilder& returns(Value value) {

@@ -1,5 +1,6 @@
-// FakePool: a CapturePool without processes. Captures and compilations are answered by functions of the test's own, each
-// on the thread that asks, so that nothing waits; `hold` keeps captures back until `release`.
+// FakePool: a CapturePool without processes. Captures and compilations are answered by functions of
+// the test's own, each on the thread that asks, so that nothing waits; `hold` keeps captures back
+// until `release`.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ class FakePool : public CapturePool {
  public:
   std::function<CaptureOutcome(const CaptureRequest&)> on_capture;
   std::function<CompileOutcome(const CompileRequest&)> on_compile = [](const CompileRequest&) {
-    return CompileOutcome{.result = CompiledKernel{.cubin = "cubin", .registers = 24}, .stage_ms = {{"compile", 5}}};
+    return CompileOutcome{.result = CompiledKernel{.cubin = "cubin", .registers = 24},
+                          .stage_ms = {{"compile", 5}}};
   };
 
   std::uint64_t capture(CaptureRequest request, CaptureDone done) override {
@@ -65,7 +67,8 @@ class FakePool : public CapturePool {
 };
 
 inline CaptureOutcome capture_failure(Stage stage, std::string error_class, int line = 0) {
-  return {.result = CandidateFailure{stage, {.error_class = std::move(error_class), .message = "m", .line = line}}};
+  return {.result = CandidateFailure{
+              stage, {.error_class = std::move(error_class), .message = "m", .line = line}}};
 }
 inline CaptureOutcome captured(const std::string& json) { return {.result = CapturedPlan{json}}; }
 

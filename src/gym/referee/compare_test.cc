@@ -1,0 +1,74 @@
+#include "gym/referee/compare.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+std::string compare(const at::Tensor& candidate, const at::Tensor& reference,
+                    const at::Tensor& oracle = {}) {
+  Numerics numerics;
+  const CompareOptions how{.tolerance = tolerance_of(reference.scalar_type())};
+  const auto error = compare_tensors("output", candidate, reference, oracle, how, numerics);
+  return error ? error->error_class : "equal";
+}
+
+at::Tensor floats(std::vector<double> values) { return at::tensor(values, at::dtype(at::kFloat)); }
+
+TEST(CompareTensors, AllowsKernelBenchsToleranceAndNoMore) {
+  EXPECT_EQ(compare(floats({1.00019, 5}), floats({1, 5})), "equal");
+  EXPECT_EQ(compare(floats({1.00021, 5}), floats({1, 5})), "wrong_value");
+  EXPECT_EQ(compare(floats({1.019}).to(at::kHalf), floats({1}).to(at::kHalf)), "equal");
+}
+
+TEST(CompareTensors, WantsSpecialValuesInPlace) {
+  EXPECT_EQ(compare(floats({kNan, kInf, 1}), floats({kNan, kInf, 1})), "equal");
+  EXPECT_EQ(compare(floats({kNan, kInf, 1}), floats({kNan, -kInf, 1})), "wrong_value");
+  EXPECT_EQ(compare(floats({1, kNan}), floats({kNan, 1})), "wrong_value");
+  EXPECT_EQ(compare(floats({kInf}), floats({3e38})), "wrong_value");
+}
+
+TEST(CompareTensors, ComparesIntegersExactly) {
+  const at::Tensor large = at::full({1}, (std::int64_t{1} << 60), at::kLong);
+  EXPECT_EQ(compare(large, large), "equal");
+  EXPECT_EQ(compare(large + 1, large), "wrong_value");
+  EXPECT_EQ(compare(at::ones({2}, at::kBool), at::zeros({2}, at::kBool)), "wrong_value");
+}
+
+TEST(CompareTensors, HoldsSmallOutputsToTheirOwnScale) {
+  const at::Tensor exact = at::full({8}, 1e-6, at::kDouble);
+  const at::Tensor reference = exact.to(at::kFloat);
+  EXPECT_EQ(compare(at::zeros({8}), reference), "equal");  // all that the plain tolerance can say
+  EXPECT_EQ(compare(at::zeros({8}), reference, exact), "wrong_value");
+  EXPECT_EQ(compare(reference * (1 + 1e-5), reference, exact), "equal");
+}
+
+TEST(CompareTensors, HasNoBudgetWhereTheReferenceItselfIsNoise) {
+  const at::Tensor exact = at::full({8}, 1e-17, at::kDouble);
+  const at::Tensor noise = at::full({8}, 1e-9, at::kFloat);
+  EXPECT_EQ(compare(noise * -3, noise, exact), "equal");
+}
+
+TEST(CompareTensors, ComparesComplexNumbersByTheirParts) {
+  const at::Tensor a = at::complex(floats({1, 2}), floats({3, 4}));
+  EXPECT_EQ(compare(a, a), "equal");
+  EXPECT_EQ(compare(a, at::conj(a)), "wrong_value");
+}
+
+TEST(CompareTensors, ToleratesEmptyTensors) {
+  EXPECT_EQ(compare(at::empty({0, 3}), at::empty({0, 3})), "equal");
+}
+
+TEST(CompareTensors, WantsAContiguousOutputWhereTheReferencesIs) {
+  const at::Tensor square = at::rand({3, 3});
+  EXPECT_EQ(compare(square.t().contiguous().t(), square), "wrong_strides");
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym

@@ -1,0 +1,75 @@
+#include "gym/schedule/referee_process.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/temp_dir.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+RefereeProgram fake_program() {
+  const char* set = std::getenv("TRITONSMITH_PYTHON");
+  return {.argv = {set != nullptr ? set : TRITONSMITH_PYTHON, "-S", "-E", TRITONSMITH_FAKE_REFEREE},
+          .grace_seconds = 5};
+}
+
+RefereeJob job(std::string plan) {
+  return {
+      .task_key = "t", .candidate_plan = std::move(plan), .secret = "s", .budget = {.seconds = 5}};
+}
+
+struct RefereeProcessTest : ::testing::Test {
+  RefereeProcess referee{fake_program()};
+  RefereeOutcome judge(const std::string& plan) { return referee.judge(job(plan), "the task"); }
+  static const RefereeReport& report(const RefereeOutcome& outcome) {
+    return std::get<RefereeReport>(outcome);
+  }
+};
+
+TEST_F(RefereeProcessTest, HandsOverTheTaskWhenTheRefereeLacksItAndKeepsTheProcess) {
+  const auto first = judge("ok");
+  EXPECT_TRUE(report(first).correct);
+  EXPECT_EQ(report(first).findings.at(0).message, "the task");
+  EXPECT_TRUE(report(judge("ok")).correct);
+  EXPECT_EQ(referee.starts(), 1);
+}
+
+TEST_F(RefereeProcessTest, BlamesThePlanThatKillsTwoRefereesAndJudgesTheNextAsBefore) {
+  const auto outcome = judge("segfault");
+  EXPECT_EQ(report(outcome).error->error_class, "crashed_referee");
+  EXPECT_EQ(report(outcome).fault, Fault::candidate);
+  EXPECT_TRUE(report(judge("ok")).correct);
+  EXPECT_EQ(referee.starts(), 3);
+}
+
+TEST_F(RefereeProcessTest, ForgivesADeathThatDoesNotHappenAgain) {
+  const auto directory = TempDir::make("referee");
+  EXPECT_TRUE(report(judge("segfault-once " + (directory->path() / "died").string())).correct);
+  EXPECT_EQ(referee.starts(), 2);
+}
+
+TEST_F(RefereeProcessTest, KillsARefereeThatDoesNotAnswerInTime) {
+  RefereeProgram impatient = fake_program();
+  impatient.grace_seconds = 0.2;
+  RefereeProcess quick(impatient);
+  RefereeJob hanging = job("hang");
+  hanging.budget.seconds = 0.1;
+  const auto outcome = quick.judge(hanging, "the task");
+  EXPECT_EQ(std::get<RefereeFailure>(outcome).kind, RefereeFailure::Kind::timeout);
+  EXPECT_TRUE(std::holds_alternative<RefereeReport>(quick.judge(job("ok"), "the task")));
+}
+
+TEST_F(RefereeProcessTest, CallsNonsenseAnInfrastructureFault) {
+  EXPECT_EQ(std::get<RefereeFailure>(judge("garble")).kind, RefereeFailure::Kind::infrastructure);
+}
+
+TEST_F(RefereeProcessTest, SaysSoWhenThereIsNoProgramToStart) {
+  RefereeProcess missing({.argv = {"/nowhere/referee"}});
+  const auto outcome = missing.judge(job("ok"), "the task");
+  EXPECT_NE(std::get<RefereeFailure>(outcome).message.find("/nowhere/referee"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
