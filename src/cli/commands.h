@@ -7,6 +7,7 @@
 namespace tritonsmith::cli {
 
 void add_doctor_command(CLI::App& app, Run& run);
+void add_tasks_command(CLI::App& app, Run& run);
 void add_judge_command(CLI::App& app, Run& run);
 void add_eval_command(CLI::App& app, Run& run);
 void add_write_command(CLI::App& app, Run& run);

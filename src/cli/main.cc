@@ -25,6 +25,7 @@ int run_program(int argc, char** argv) {
   app.require_subcommand(1);
   Run run;
   add_doctor_command(app, run);
+  add_tasks_command(app, run);
   add_judge_command(app, run);
   add_eval_command(app, run);
   add_write_command(app, run);

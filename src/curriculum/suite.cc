@@ -21,20 +21,6 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
   return parts;
 }
 
-Status apply_options(CurriculumOptions& options, std::string_view text, const std::string& spec) {
-  std::vector<std::string> plain;
-  Settings settings;
-  for (const std::string& each : split_at(text, ',')) {
-    if (each.starts_with("families="))
-      settings.emplace_back("families", Json(split_at(std::string_view(each).substr(9), '+')));
-    else
-      plain.push_back(each);
-  }
-  TRY_ASSIGN(const Settings others, settings_from_overrides(plain));
-  settings.insert(settings.end(), others.begin(), others.end());
-  return apply_settings(options, settings, spec);
-}
-
 bool defines(std::string_view source, std::string_view definition) {
   for (std::size_t at = source.find(definition); at != std::string_view::npos;
        at = source.find(definition, at + 1)) {
@@ -155,13 +141,31 @@ Status export_folder(const fs::path& folder, const std::vector<Task>& tasks) {
   return ok();
 }
 
+Result<Settings> curriculum_settings(const std::vector<std::string>& overrides) {
+  std::vector<std::string> plain;
+  Settings settings;
+  for (const std::string& each : overrides) {
+    if (each.starts_with("families="))
+      settings.emplace_back("families", Json(split_at(std::string_view(each).substr(9), '+')));
+    else
+      plain.push_back(each);
+  }
+  TRY_ASSIGN(const Settings others, settings_from_overrides(plain));
+  settings.insert(settings.end(), others.begin(), others.end());
+  return settings;
+}
+
 Result<std::vector<Task>> load_suite(const std::string& spec) {
   const std::string name = spec.substr(0, spec.find(':'));
   if (name == "curriculum" || name == "quickstart") {
     CurriculumOptions options = name == "quickstart" ? quickstart_options(1) : CurriculumOptions{};
     options.train = 0;
-    if (spec.size() > name.size())
-      TRY(apply_options(options, std::string_view(spec).substr(name.size() + 1), spec));
+    if (spec.size() > name.size()) {
+      TRY_ASSIGN(
+          const Settings settings,
+          curriculum_settings(split_at(std::string_view(spec).substr(name.size() + 1), ',')));
+      TRY(apply_settings(options, settings, spec));
+    }
     std::vector<Task> tasks = make_curriculum(options);
     if (tasks.empty()) return fail("{}: these options give no tasks", spec);
     return tasks;

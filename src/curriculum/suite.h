@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "base/config.h"
 #include "data/task.h"
 
 namespace tritonsmith::curriculum {
@@ -18,6 +18,9 @@ namespace tritonsmith::curriculum {
 // is 0 unless given "quickstart"                       the held-out tasks of the quickstart's
 // curriculum; options as above a folder, a .jsonl, or one .py     as the functions below
 Result<std::vector<Task>> load_suite(const std::string& spec);
+
+// Options of the curriculum as "seed=2" and "families=softmax+norm".
+Result<Settings> curriculum_settings(const std::vector<std::string>& overrides);
 
 enum class OnBadTask { stop, skip };
 

@@ -1,0 +1,227 @@
+// `tritonsmith tasks make|list|show|import|export|teach`: tasks from the curriculum or from others'
+// files, and what supervised fine-tuning learns from. Wherever a SUITE is asked for, it is
+// "curriculum", "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
+// files, a .jsonl or one .py.
+#include "curriculum/tasks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "cli/commands.h"
+#include "curriculum/suite.h"
+#include "curriculum/teacher/teacher.h"
+#include "text/prompt.h"
+#include "train/sft_examples.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+using curriculum::CurriculumOptions;
+using curriculum::TeacherOptions;
+
+// One section a library, so that `--set teacher.per_task=2` reads as it does in a config file.
+struct TeachConfig {
+  CurriculumOptions curriculum;
+  TeacherOptions teacher;
+  text::PromptConfig prompt;
+  static Fields<TeachConfig> fields() {
+    Fields<TeachConfig> fields;
+    append_section(fields, "curriculum", &TeachConfig::curriculum);
+    append_section(fields, "teacher", &TeachConfig::teacher);
+    append_section(fields, "prompt", &TeachConfig::prompt);
+    return fields;
+  }
+};
+
+struct Options {
+  std::string suite, id, out, name;
+  std::string split, family;
+  std::size_t limit = 0;
+  bool keep_going = false, quickstart = false;
+  std::vector<std::string> settings;
+  std::map<std::string, std::string> curriculum;  // by option name
+};
+
+// What --split and --family leave.
+Status select_tasks(std::vector<Task>& tasks, const Options& options) {
+  if (!options.split.empty()) {
+    TRY_ASSIGN(const TaskSplit split, enum_from_name<TaskSplit>(options.split));
+    std::erase_if(tasks, [&](const Task& task) { return task.split != split; });
+  }
+  if (!options.family.empty())
+    std::erase_if(tasks, [&](const Task& task) { return task.family != options.family; });
+  if (options.limit > 0 && tasks.size() > options.limit) tasks.resize(options.limit);
+  return ok();
+}
+
+Result<std::vector<Task>> selected_suite(const Options& options) {
+  TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
+  TRY(select_tasks(tasks, options));
+  return tasks;
+}
+
+Status make_tasks(const Options& options) {
+  CurriculumOptions config =
+      options.quickstart ? curriculum::quickstart_options(1) : CurriculumOptions{};
+  std::vector<std::string> overrides;
+  for (const auto& [name, value] : options.curriculum)
+    if (!value.empty()) overrides.push_back(name + "=" + value);
+  TRY_ASSIGN(Settings settings, curriculum::curriculum_settings(overrides));
+  TRY(apply_settings(config, settings, "tasks make"));
+  std::vector<Task> tasks = curriculum::make_curriculum(config);
+  TRY(select_tasks(tasks, options));
+  if (tasks.empty()) return fail("these options give no tasks");
+  TRY(curriculum::write_task_lines(options.out, tasks));
+  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  return ok();
+}
+
+Status list_tasks(const Options& options) {
+  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
+  std::size_t width = 2;
+  for (const Task& task : tasks) width = std::max(width, task.id.size());
+  fmt::print("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
+             "composition");
+  for (const Task& task : tasks)
+    fmt::print("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", task.id, width,
+               task.family.empty() ? "-" : task.family, name_of(task.scale), name_of(task.split),
+               task.composition.empty() ? "-" : task.composition);
+  fmt::print("{} tasks\n", tasks.size());
+  return ok();
+}
+
+Status show_task(const Options& options) {
+  TRY_ASSIGN(const std::vector<Task> tasks, curriculum::load_suite(options.suite));
+  const auto found = std::find_if(tasks.begin(), tasks.end(),
+                                  [&](const Task& task) { return task.id == options.id; });
+  if (found == tasks.end())
+    return fail("{}: has no task '{}'; `tritonsmith tasks list {}` shows what it has",
+                options.suite, options.id, options.suite);
+  fmt::print("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
+             name_of(found->split));
+  if (!found->composition.empty()) fmt::print("# {}\n", found->composition);
+  if (!found->instruction.empty()) fmt::print("# {}\n", found->instruction);
+  fmt::print("{}{}", found->source, found->source.ends_with('\n') ? "" : "\n");
+  return ok();
+}
+
+Status import_tasks(const Options& options) {
+  const auto on_bad =
+      options.keep_going ? curriculum::OnBadTask::skip : curriculum::OnBadTask::stop;
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(options.suite, error);
+  TRY_ASSIGN(std::vector<Task> tasks, folder ? curriculum::import_folder(options.suite, on_bad)
+                                             : curriculum::read_task_lines(options.suite, on_bad));
+  if (!options.name.empty())
+    for (Task& task : tasks) task.suite = options.name;
+  TRY(curriculum::write_task_lines(options.out, tasks));
+  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  return ok();
+}
+
+Status export_tasks(const Options& options) {
+  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
+  TRY(curriculum::export_folder(options.out, tasks));
+  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  return ok();
+}
+
+Status teach_tasks(const Options& options) {
+  TeachConfig config;
+  if (options.quickstart) {
+    config.curriculum = curriculum::quickstart_options(1);
+    config.teacher.styles = {"compact"};
+    config.prompt.style = text::PromptStyle::compact;
+  }
+  TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
+  TRY(apply_settings(config, settings, "--set"));
+  config.curriculum.heldout = 0;  // the teacher says nothing about them
+  const auto lessons = curriculum::make_lessons(config.curriculum);
+  std::vector<train::SftExample> examples;
+  for (const curriculum::Example& each : curriculum::teach(lessons, config.teacher))
+    examples.push_back({.task_id = each.task.id,
+                        .prompt = text::prompt_for(each.task, config.prompt),
+                        .completion = each.completion});
+  TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(examples)));
+  fmt::print("{} examples of {} tasks: {}\n", examples.size(), lessons.size(), options.out);
+  return ok();
+}
+
+using Action = Status (*)(const Options&);
+
+CLI::App* add_action(CLI::App& tasks, const std::string& name, const std::string& help,
+                     Action action, std::shared_ptr<Options> options, Run& run) {
+  CLI::App* command = tasks.add_subcommand(name, help);
+  command->callback(
+      [&run, action, options] { run = [action, options] { return finish(action(*options)); }; });
+  return command;
+}
+
+void add_selection(CLI::App& command, Options& options) {
+  command.add_option("--split", options.split, "Only train or heldout");
+  command.add_option("--family", options.family, "Only this family");
+  command.add_option("--limit", options.limit, "Only the first so many");
+}
+
+void add_makers(CLI::App& tasks, const std::shared_ptr<Options>& options, Run& run) {
+  CLI::App* make = add_action(tasks, "make", "Write tasks of the built-in curriculum as JSONL",
+                              make_tasks, options, run);
+  make->add_option("--out", options->out, "The JSONL to write")->required();
+  make->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
+  add_selection(*make, *options);
+  for (const auto& field : CurriculumOptions::fields()) {
+    std::string flag = field.name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    make->add_option(
+        "--" + flag, options->curriculum[field.name],
+        fmt::format("{} (default {})", field.help, to_line(field.get(CurriculumOptions{}))));
+  }
+  CLI::App* teach =
+      add_action(tasks, "teach", "Write teacher solutions of training tasks as JSONL for `sft`",
+                 teach_tasks, options, run);
+  teach->add_option("--out", options->out, "The JSONL to write")->required();
+  teach->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
+  teach->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<TeachConfig>());
+}
+
+}  // namespace
+
+void add_tasks_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* tasks = app.add_subcommand("tasks", "Make, list, show, import and export tasks");
+  tasks->require_subcommand(1);
+  add_makers(*tasks, options, run);
+
+  CLI::App* list =
+      add_action(*tasks, "list", "List the tasks of a suite", list_tasks, options, run);
+  list->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
+      ->required();
+  add_selection(*list, *options);
+
+  CLI::App* show = add_action(*tasks, "show", "Print one task", show_task, options, run);
+  show->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
+      ->required();
+  show->add_option("ID", options->id, "As `tasks list` shows it")->required();
+
+  CLI::App* import =
+      add_action(*tasks, "import",
+                 "Check a folder of task files (KernelBench's layout) or a JSONL, and write JSONL",
+                 import_tasks, options, run);
+  import->add_option("PATH", options->suite, "The folder or .jsonl")->required();
+  import->add_option("--out", options->out, "The JSONL to write")->required();
+  import->add_option("--suite", options->name,
+                     "What to call the suite (default: the folder's name)");
+  import->add_flag("--keep-going", options->keep_going, "Pass over what is no task");
+
+  CLI::App* exporting = add_action(*tasks, "export", "Write the tasks of a suite as .py files",
+                                   export_tasks, options, run);
+  exporting->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
+      ->required();
+  exporting->add_option("--out", options->out, "The folder to write into")->required();
+  add_selection(*exporting, *options);
+}
+
+}  // namespace tritonsmith::cli
