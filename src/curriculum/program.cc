@@ -15,9 +15,9 @@ bool adds_weight_to_product(const Program& program, const Expression& tree) {
   if (tree.op == Op::add && tree.children[0].op == Op::matmul && tree.children[1].op == Op::input)
     return program.inputs[static_cast<std::size_t>(tree.children[1].input)].source ==
            Source::parameter;
-  return std::any_of(
-      tree.children.begin(), tree.children.end(),
-      [&](const Expression& child) { return adds_weight_to_product(program, child); });
+  return std::any_of(tree.children.begin(), tree.children.end(), [&](const Expression& child) {
+    return adds_weight_to_product(program, child);
+  });
 }
 
 }  // namespace
