@@ -40,7 +40,7 @@ T number_min(T a, T b) {
 
 constexpr auto kRoundEven = [](auto a) { return std::nearbyint(a); };
 
-const ElementwiseOperation kOperations[] = {
+constexpr ElementwiseOperation kOperations[] = {
     {"arith.addf", 2, two<[](auto a, auto b) { return a + b; }>()},
     {"arith.subf", 2, two<[](auto a, auto b) { return a - b; }>()},
     {"arith.mulf", 2, two<[](auto a, auto b) { return a * b; }>()},
@@ -106,7 +106,7 @@ constexpr HandlerRow compare() {
           .f64 = binary<double, function, std::uint8_t>};
 }
 
-const Comparison kComparisons[] = {
+constexpr Comparison kComparisons[] = {
     {"false", compare<[](auto, auto) { return false; }>()},
     {"oeq", compare<[](auto a, auto b) { return a == b; }>()},
     {"ogt", compare<[](auto a, auto b) { return (a > b); }>()},

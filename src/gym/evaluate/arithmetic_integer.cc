@@ -110,7 +110,7 @@ constexpr Handler kXor = binary<Bit, [](Bit a, Bit b) { return a ^ b; }>;
 constexpr Handler kAnd = binary<Bit, [](Bit a, Bit b) { return a & b; }>;
 constexpr Handler kOr = binary<Bit, [](Bit a, Bit b) { return a | b; }>;
 
-const ElementwiseOperation kOperations[] = {
+constexpr ElementwiseOperation kOperations[] = {
     {"arith.addi", 2,
      two_of_any_integer<[]<class T>(T a, T b) { return static_cast<T>(wide(a) + wide(b)); }>(kXor)},
     {"arith.subi", 2,
@@ -183,7 +183,7 @@ constexpr auto kLessEqual = [](auto a, auto b) { return a <= b; };
 constexpr auto kGreater = [](auto a, auto b) { return a > b; };
 constexpr auto kGreaterEqual = [](auto a, auto b) { return a >= b; };
 
-const Comparison kComparisons[] = {
+constexpr Comparison kComparisons[] = {
     {"eq", compare_unsigned<[](auto a, auto b) { return a == b; }>()},
     {"ne", compare_unsigned<[](auto a, auto b) { return a != b; }>()},
     {"slt", compare_signed<kLess>(binary<Bit, kGreater, Bit>)},
