@@ -2,7 +2,7 @@
 import importlib
 import sys
 
-MODULES = ("generated_cases", "reductions", "shapes", "control", "memory", "matrices", "networks")
+MODULES = ("generated_cases", "reductions", "shapes", "control", "memory", "matrices", "networks", "language")
 
 
 def cases(folder):

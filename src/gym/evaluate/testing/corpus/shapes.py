@@ -112,11 +112,6 @@ def ravelled(x, out, A: tl.constexpr, B: tl.constexpr):
 
 
 @triton.jit
-def squared_sum(a):
-    return a * a + 1
-
-
-@triton.jit
 def mapped_branch(a, b):
     if a > b:
         r = a * 2
