@@ -3,6 +3,7 @@
 // guard byte. LLVMFuzzerTestOneInput is there too, for a compiler that has libFuzzer.
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 
 #include "base/file.h"
@@ -130,8 +131,8 @@ int main(int argc, char** argv) {
     Rng rng(seed, "ttir_fuzz", round);
     std::string text = rng.pick(seeds);
     for (std::uint64_t i = 0, changes = 1 + rng.below(4); i < changes; ++i) gym::mutate(text, rng);
-    if (std::getenv("TTIR_FUZZ_LAST") != nullptr)
-      (void)write_file_atomic(std::getenv("TTIR_FUZZ_LAST"), text);
+    if (const char* last = std::getenv("TTIR_FUZZ_LAST"))
+      std::ofstream(last) << text;  // to look at after a crash
     ++outcomes[gym::run(text)];
   }
   std::cout << rounds << " rounds: " << outcomes[0] << " no IR, " << outcomes[1] << " refused, "
