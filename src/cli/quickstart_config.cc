@@ -6,7 +6,7 @@ namespace {
 train::SftConfig sft_defaults(std::uint64_t seed) {
   train::SftConfig sft;
   sft.run.seed = seed;
-  sft.run.steps = 1500;
+  sft.run.steps = 450;
   sft.data.step_tokens = 1536;
   sft.data.max_tokens = 512;
   sft.optimizer.learning_rate = 3e-3;
@@ -18,7 +18,7 @@ train::SftConfig sft_defaults(std::uint64_t seed) {
 train::RlConfig rl_defaults(std::uint64_t seed) {
   train::RlConfig rl;
   rl.run.seed = seed;
-  rl.run.steps = 60;
+  rl.run.steps = 120;
   rl.prompt.style = text::PromptStyle::compact;
   rl.rollout.prompts = 8;
   rl.rollout.samples = 8;
