@@ -63,14 +63,17 @@ void add_eval_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
   EvalConfig& config = options->config;
   CLI::App* command = app.add_subcommand("eval", "Measure how a model does on a suite of tasks");
-  command->add_option("--suite", options->suite,
-                      "A folder of task files (a KernelBench checkout), a .jsonl, or 'curriculum'")
+  command
+      ->add_option("--suite", options->suite,
+                   "A folder of task files (a KernelBench checkout), a .jsonl, or 'curriculum'")
       ->required();
   command->add_option("--model", options->model, "A model directory")->required();
-  command->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
+  command
+      ->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
       ->required();
   command->add_option("--name", config.name, "What reports call it")->capture_default_str();
-  command->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
+  command
+      ->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   command->add_option("--temperature", config.sampling.temperature)->capture_default_str();
@@ -88,7 +91,8 @@ void add_eval_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
       ->capture_default_str();
-  command->callback([&run, options] { run = [options] { return finish(evaluate_model(*options)); }; });
+  command->callback(
+      [&run, options] { run = [options] { return finish(evaluate_model(*options)); }; });
 }
 
 }  // namespace tritonsmith::cli

@@ -1,7 +1,7 @@
 // `tritonsmith quickstart`: the whole loop on this machine. A small model from scratch learns to
 // write Triton kernels: supervised warm-up on a teacher's solutions, then reinforcement learning
-// against the gym, with an evaluation on held-out tasks after each phase. Each phase goes on where a
-// killed quickstart stopped.
+// against the gym, with an evaluation on held-out tasks after each phase. Each phase goes on where
+// a killed quickstart stopped.
 //
 //   OUT/start       the untrained model and its tokenizer
 //   OUT/sft, OUT/rl run directories
@@ -136,12 +136,11 @@ class Quickstart {
     rl.model.path = sft_model_;
     const train::RlParts parts{
         .judge = *judge_,
-        .make_generator = [](const model::Transformer& model)
-            -> Result<std::unique_ptr<rollout::Generator>> {
+        .make_generator =
+            [](const model::Transformer& model) -> Result<std::unique_ptr<rollout::Generator>> {
           return std::make_unique<rollout::Engine>(model);
         }};
-    TRY_ASSIGN(const train::RlSummary summary,
-               train::run_rl(rl, lessons_.train, parts, stop_));
+    TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
     if (!summary.is_finished) return fail("stopped; the same command goes on from here");
     return finish_phase("rl", summary.checkpoint, watch);
   }
@@ -183,9 +182,9 @@ class Quickstart {
                         {"seconds", phase.seconds}});
       evaluations.push_back(e);
     }
-    TRY(write_file_atomic(out_ / "summary.json",
-                          Json{{"schema", 1}, {"seed", config_.seed}, {"phases", phases}}.dump(2) +
-                              "\n"));
+    TRY(write_file_atomic(
+        out_ / "summary.json",
+        Json{{"schema", 1}, {"seed", config_.seed}, {"phases", phases}}.dump(2) + "\n"));
     TRY_ASSIGN(const auto runs, report::read_runs(out_));
     TRY(write_file_atomic(out_ / "report.html", report::render_report("Quickstart", runs)));
     fmt::print("{}\nreport: {}\n", report::evaluation_table(evaluations),
@@ -220,7 +219,9 @@ void add_quickstart_command(CLI::App& app, Run& run) {
       app.add_subcommand("quickstart", "Train a small model to write kernels, on this machine");
   command->add_option("--seed", options->seed, "Everything random follows from it")
       ->capture_default_str();
-  command->add_option("--out", options->out, "Where everything goes; an unfinished one is gone on with")
+  command
+      ->add_option("--out", options->out,
+                   "Where everything goes; an unfinished one is gone on with")
       ->capture_default_str();
   command->add_option("--set", options->set, "key=value, over the defaults (repeatable)");
   command->footer([] { return "settings:\n" + config_help<QuickstartConfig>(); });

@@ -14,10 +14,10 @@ namespace tritonsmith::cli {
 struct QuickstartConfig {
   std::uint64_t seed = 1;
   std::string out = "runs/quickstart";
-  int vocabulary = 1024;      // tokens of the tokenizer trained on the teacher's solutions
-  int heldout = 120;          // tasks evaluated on, never trained on
-  int samples = 8;            // completions sampled a held-out task, beside a greedy one
-  int trials = 3;             // inputs each kernel is tried on
+  int vocabulary = 1024;  // tokens of the tokenizer trained on the teacher's solutions
+  int heldout = 120;      // tasks evaluated on, never trained on
+  int samples = 8;        // completions sampled a held-out task, beside a greedy one
+  int trials = 3;         // inputs each kernel is tried on
   curriculum::CurriculumOptions curriculum;
   curriculum::TeacherOptions teacher;
   model::ModelConfig model;

@@ -117,9 +117,8 @@ Status write_kernel(const Options& options) {
     return fail("no kernel: none of {} completions held code that can be judged", options.samples);
   TRY_ASSIGN(auto judge, open_judge({}));
   TRY_ASSIGN(auto attempts, judge_kernels(*judge, task, kernels, options));
-  const auto end = std::ranges::partition(attempts, [](const Attempt& a) {
-                     return a.verdict.accepted;
-                   }).begin();
+  const auto end =
+      std::ranges::partition(attempts, [](const Attempt& a) { return a.verdict.accepted; }).begin();
   const auto verified = static_cast<std::size_t>(end - attempts.begin());
   const std::string summary = summary_of(attempts, verified);
   if (verified == 0) return fail("no kernel for {}: {}", options.module, summary);
@@ -159,7 +158,8 @@ void add_write_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
       ->capture_default_str();
-  command->callback([&run, options] { run = [options] { return finish(write_kernel(*options)); }; });
+  command->callback(
+      [&run, options] { run = [options] { return finish(write_kernel(*options)); }; });
 }
 
 }  // namespace tritonsmith::cli

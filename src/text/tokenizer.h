@@ -30,7 +30,7 @@ enum class PieceRule {
   lines,    // a line with the newlines before it: tokens may be whole idioms, "mask = offsets < n"
   phrases,  // as lines, but ending at commas and colons too, numbers by themselves: lists of
             // operators in a prompt stay lists, and a constant is the same token in prompt and code
-  whole,  // nothing but added tokens: tokens may span lines
+  whole,    // nothing but added tokens: tokens may span lines
 };
 }  // namespace tritonsmith::text
 

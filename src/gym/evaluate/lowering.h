@@ -15,7 +15,8 @@
 
 namespace tritonsmith::gym {
 
-// Its own name for the linker: a plan (gym/plan/value.h) has a Value, too, and one program holds both.
+// Its own name for the linker: a plan (gym/plan/value.h) has a Value, too, and one program holds
+// both.
 inline namespace lowering {
 struct Value {
   ValueType type;
