@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "data/sample.h"
 #include "eval/metrics.h"
+#include "gym/client/fault_streak.h"
 #include "gym/client/missing_kernel.h"
 #include "text/extract.h"
 #include "text/stream_decoder.h"
@@ -27,6 +28,7 @@ class Session {
         author_(author),
         judge_(judge),
         verdicts_(tasks.size() * members()),
+        faults_(std::min(gym::kFaultsInARow, static_cast<int>(verdicts_.size()))),
         progress_("eval " + options.name, verdicts_.size()) {}
 
   Result<Evaluation> run() {
@@ -64,6 +66,7 @@ class Session {
           sample.member >= options_.samples)
         return fail("{}: records of another evaluation; choose another directory",
                     records_file().string());
+      if (sample.verdict.fault == Fault::infrastructure) continue;  // judged anew
       record(group * members() + static_cast<std::size_t>(sample.member - kGreedy),
              std::move(sample.verdict));
     }
@@ -132,6 +135,7 @@ class Session {
     auto at = waiting_.find(judged->id);
     if (at == waiting_.end()) return true;  // a verdict of somebody else's job
     at->second.verdict = std::move(judged->verdict);
+    TRY(faults_.take(at->second.verdict));
     TRY(store(judged->id, std::move(at->second)));
     waiting_.erase(at);
     return true;
@@ -179,6 +183,7 @@ class Session {
   gym::Judge& judge_;
   std::vector<std::optional<Verdict>> verdicts_;
   std::map<std::uint64_t, Sample> waiting_;  // at the judge
+  gym::FaultStreak faults_;
   LineWriter* writer_ = nullptr;
   std::size_t finished_ = 0;
   int accepted_ = 0;

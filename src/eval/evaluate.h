@@ -36,9 +36,10 @@ struct Author {
   std::function<std::vector<TokenId>(const Task&)> prompt;
 };
 
-// Fails when the records cannot be written, or the engine or the gym is broken; whatever was judged
-// until then stays in samples.jsonl. An infrastructure fault that outlasted the gym's retries
-// counts as not accepted and is named in `errors`.
+// Fails when the records cannot be written, or the engine or the gym is broken (a row of
+// infrastructure faults, gym/client/fault_streak.h); whatever was judged until then stays in
+// samples.jsonl. A single infrastructure fault that outlasted the gym's retries counts as not
+// accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
                             const Author& author, gym::Judge& judge);
 

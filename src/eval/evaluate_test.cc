@@ -89,5 +89,28 @@ TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
   EXPECT_NE(evaluation.error().message.find("another evaluation"), std::string::npos);
 }
 
+TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
+  rollout::FakeGenerator generator([this](const auto&) { return tokenizer_->encode(kAnswer); });
+  bool broken = true;
+  gym::FakeJudge judge([&](const gym::JudgeJob&) {
+    if (!broken) return gym::accepted_verdict();
+    Verdict verdict;
+    verdict.fault = Fault::infrastructure;
+    verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};
+    return verdict;
+  });
+  const auto evaluated = [&] {
+    return evaluate(
+        tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
+        {generator, *tokenizer_, [this](const Task& task) { return tokenizer_->encode(task.id); }},
+        judge);
+  };
+  EXPECT_NE(evaluated().error().message.find("the last 9 verdicts"), std::string::npos);
+  broken = false;
+  const auto evaluation = evaluated();
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(evaluation->sampled.accepted, 1);
+}
+
 }  // namespace
 }  // namespace tritonsmith::eval

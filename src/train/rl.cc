@@ -94,6 +94,7 @@ class RlLoop {
     return roll_out(prompts, options,
                     {.generator = *generator_,
                      .judge = world_.parts.judge,
+                     .faults = faults_,
                      .tokenizer = world_.tokenizer,
                      .on_progress = [&](std::size_t written, std::size_t judged) {
                        progress_.advance_to(
@@ -204,6 +205,7 @@ class RlLoop {
   std::unique_ptr<rollout::Generator> generator_;
   std::optional<model::Transformer> reference_;  // only with a KL term
   EpochOrder order_;
+  gym::FaultStreak faults_{gym::kFaultsInARow};
   Progress progress_;
   reward::StageState stages_;
   std::deque<Metrics> recent_;

@@ -140,11 +140,24 @@ TEST_F(RlTest, NeverRewardsAFaultOfTheGym) {
     verdict.fault = Fault::infrastructure;
     return verdict;
   });
+  config_.run.steps = 1;
   const std::string before = *read_file(path("model") / "model.safetensors");
   const auto summary = run_with(broken);
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_THAT(metric("samples/unscored"), Each(8.0));
   EXPECT_EQ(*read_file(summary->checkpoint / "model.safetensors"), before);
+}
+
+TEST_F(RlTest, StopsWhenTheGymHasNothingButFaults) {
+  gym::FakeJudge broken([](const gym::JudgeJob&) {
+    Verdict verdict;
+    verdict.fault = Fault::infrastructure;
+    verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};
+    return verdict;
+  });
+  EXPECT_THAT(run_with(broken).error().message, HasSubstr("the gym is broken: the last 16"));
+  EXPECT_THAT(steps(), SizeIs(1)) << "the second step's sixteenth fault ended the run";
+  ASSERT_TRUE(run()) << "and goes on when it is back";
 }
 
 TEST_F(RlTest, StopsWithOneLineWhenTheGymBreaksDown) {

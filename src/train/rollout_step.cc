@@ -108,6 +108,7 @@ class Rollout {
     if (!judged) return false;
     const auto number = number_of(judged->id);
     if (!number) return true;  // of a job of an earlier step, or of somebody else
+    TRY(parts_.faults.take(judged->verdict));
     experience_.samples[*number].sample.verdict = std::move(judged->verdict);
     ++judged_;
     return true;

@@ -8,6 +8,7 @@
 
 #include "data/kernel.h"
 #include "data/sample.h"
+#include "gym/client/fault_streak.h"
 #include "gym/client/judge.h"
 #include "rollout/generator.h"
 #include "text/tokenizer.h"
@@ -38,6 +39,7 @@ struct JudgedSample {
 struct RolloutParts {
   rollout::Generator& generator;
   gym::Judge& judge;
+  gym::FaultStreak& faults;  // outlives the step: a row of faults may span several
   const text::Tokenizer& tokenizer;
   // How far it has come: completions written, verdicts taken.
   std::function<void(std::size_t written, std::size_t judged)> on_progress;

@@ -72,6 +72,13 @@ TEST(CapturePool, TellsWhatTheGuestSaysAndWhichLayersHeldAndHowLongItTook) {
   EXPECT_EQ(outcome.output, "") << "a reply ends the guest before its output is flushed";
 }
 
+TEST(CapturePool, WhoAsksForTheCudaDriverGetsOneWithoutDevices) {
+  const auto pool = pool_of({.slots = 1});
+  EXPECT_EQ(told(pool->capture_now(
+                python("import ctypes; answer = ctypes.CDLL('libcuda.so.1').cuInit(0)"))),
+            R"(plan {"answer": 100})");
+}
+
 TEST(CapturePool, GuestsOfDifferentSlotsRunAtTheSameTime) {
   const auto pool = pool_of({.slots = 2, .capture_seconds = 10});
   ASSERT_TRUE(pool->versions(Deadline::never()));

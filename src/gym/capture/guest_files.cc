@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kPackage = "tritonsmith_guest";
 constexpr std::string_view kJailLibrary = "libtritonsmith_jail.so";
+constexpr std::string_view kNoDriver = "libtritonsmith_no_driver.so";
 
 // Others may pass through but not list: a slot's user must reach the files below.
 Status open_to_others(const std::filesystem::path& path, mode_t mode) {
@@ -42,6 +43,10 @@ GuestFiles::~GuestFiles() {
 
 std::filesystem::path GuestFiles::jail_library() const {
   return package_root() / kPackage / kJailLibrary;
+}
+
+std::filesystem::path GuestFiles::no_driver() const {
+  return package_root() / kPackage / kNoDriver;
 }
 
 }  // namespace tritonsmith::gym

@@ -27,6 +27,7 @@ class GuestFiles {
   // What Python's path begins with.
   std::filesystem::path package_root() const { return root_.path() / "python"; }
   std::filesystem::path jail_library() const;
+  std::filesystem::path no_driver() const;  // a CUDA driver without devices, for guests
   // An empty folder for the zygote's room, and one for guests' folders where there is no room.
   std::filesystem::path staging() const { return root_.path() / "room"; }
   std::filesystem::path folders() const { return root_.path() / "guests"; }

@@ -47,6 +47,7 @@ Result<Zygote> Zygote::start(const ZygoteOptions& options, const GuestFiles& fil
   std::vector<std::string> packages = options.modules.packages;
   packages.push_back(root);
   zygote.writer_.add(to_line({{"jail_library", files.jail_library().string()},
+                              {"no_driver", files.no_driver().string()},
                               {"packages", packages},
                               {"warm_module", options.modules.warm},
                               {"capture_module", options.modules.capture},

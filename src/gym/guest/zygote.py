@@ -20,6 +20,7 @@ dies, the zygote ends and takes all guests along (parent-death signals, and the 
 Each guest has a private folder (in memory where mounts are permitted), removed here when it has been reaped.
 """
 
+import ctypes
 import gc
 import importlib
 import json
@@ -31,6 +32,7 @@ import socket
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 from tritonsmith_guest import frames, huge_pages, worker
 from tritonsmith_guest.jail import Jail, JailRefused
@@ -63,8 +65,8 @@ def reachable_by_others(path):
         path = os.path.dirname(path)
 
 
-def thread_count():
-    return len(os.listdir("/proc/self/task"))
+def thread_names():
+    return [Path(f"/proc/self/task/{thread}/comm").read_text().strip() for thread in os.listdir("/proc/self/task")]
 
 
 def milliseconds_since(start_ns):
@@ -76,6 +78,7 @@ class Zygote:
         self.control = control
         self.config = config
         self.jail = Jail(config["jail_library"])
+        self.no_driver = ctypes.CDLL(config["no_driver"])  # before torch looks for a CUDA driver
         self.guests = {}  # pidfd -> (id, pid, folder)
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.poller = select.poll()
@@ -111,8 +114,9 @@ class Zygote:
         if "numpy" in sys.modules:
             importlib.import_module("numpy.random")  # numpy loads it late; every guest reseeds it
         gc.collect()
-        if thread_count() != 1:
-            raise RuntimeError(f"the zygote has {thread_count()} threads after warm-up; only one survives a fork")
+        if len(names := thread_names()) != 1:
+            raise RuntimeError(f"the zygote has {len(names)} threads after warm-up ({', '.join(names)}); "
+                               "only one survives a fork")
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
             raise RuntimeError("warm-up initialised CUDA, which does not survive a fork")
