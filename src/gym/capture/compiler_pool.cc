@@ -1,6 +1,7 @@
 #include "gym/capture/compiler_pool.h"
 
 #include <algorithm>
+#include <csignal>
 
 #include "gym/capture/guest_pool.h"
 
@@ -199,6 +200,13 @@ void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
   if (work.jobs.empty()) return;
   if (++work.attempts < kMaxAttempts) {
     queue_.push_front(std::move(work));
+    return;
+  }
+  const auto status = worker.guest->status();
+  if (status && *status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL}) {
+    // Not what a kernel does to the compiler, whose memory and time end by other signals.
+    for (CompileJob& job : work.jobs)
+      job.done({.result = InfrastructureFault{"the compile worker was killed again"}});
     return;
   }
   CandidateFailure failure{.stage = Stage::captured,

@@ -90,6 +90,8 @@ def run_ptxas(ptx, options, capability):
         done = subprocess.run([get_ptxas(capability).path, "-lineinfo", *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
                                source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
+        if done.returncode < 0:
+            os._exit(70)  # killed or crashed: who did it is for tritonsmith to find out, with a fresh worker
         if done.returncode:
             raise Refused("compile_error", f"ptxas: {done.stderr.strip()[-1500:] or done.returncode}")
         with open(cubin, "rb") as file:

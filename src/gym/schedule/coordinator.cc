@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "base/hash.h"
 
 namespace tritonsmith::gym {
 namespace {
+
+// Whoever is killed again with nothing beside it has only itself to blame.
+constexpr int kKillsForgiven = 2;
 
 double milliseconds_since(TimePoint then) {
   return std::chrono::duration<double, std::milli>(system_clock().now() - then).count();
@@ -22,20 +26,25 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
       outbox_(outbox),
       events_(std::numeric_limits<std::size_t>::max()),
       referee_work_(std::numeric_limits<std::size_t>::max()) {
-  for (int k = 0; k < config_.referees; ++k)
-    referees_.emplace_back([this](std::stop_token stop) { referee_thread(std::move(stop)); });
+  for (int k = 0; k < config_.referees; ++k) {
+    referees_.push_back(parts_.make_referee());
+    referee_threads_.emplace_back([this, referee = referees_.back().get()](std::stop_token stop) {
+      referee_thread(*referee, stop);
+    });
+  }
   thread_ = std::jthread([this] { run(); });
 }
 
 // The coordinator ends first, so that nothing new begins; the pool's last callbacks then fall into
-// a closed queue.
+// a closed queue. A referee at work is cut short: nobody waits for what it would say.
 Coordinator::~Coordinator() {
   events_.close();
   thread_.join();
-  for (std::jthread& referee : referees_) referee.request_stop();
+  for (std::jthread& thread : referee_threads_) thread.request_stop();
   referee_work_.close();
+  for (const auto& referee : referees_) referee->interrupt();
   parts_.pool.reset();
-  for (std::jthread& referee : referees_) referee.join();
+  for (std::jthread& thread : referee_threads_) thread.join();
 }
 
 void Coordinator::run() {
@@ -46,11 +55,10 @@ void Coordinator::run() {
 }
 
 // A referee process dies with the thread that started it, hence one thread for each.
-void Coordinator::referee_thread(std::stop_token stop) {
-  const std::unique_ptr<RefereeClient> referee = parts_.make_referee();
+void Coordinator::referee_thread(RefereeClient& referee, const std::stop_token& stop) {
   while (auto work = referee_work_.pop()) {
     if (stop.stop_requested()) return;
-    RefereeOutcome outcome = referee->judge(work->job, work->task_plan);
+    RefereeOutcome outcome = referee.judge(work->job, work->task_plan);
     events_.push(Refereed{work->serial, std::move(outcome)});
   }
 }
@@ -171,7 +179,9 @@ void Coordinator::start(Judging judging) {
 
 void Coordinator::await_task(Judging& judging) {
   const std::string key = task_key(judging.job.task);
+  if (!tasks_.contains(key)) forget_tasks();
   auto [at, is_new] = tasks_.try_emplace(key);
+  at->second.last_used = judging.serial;
   if (at->second.ready) {
     capture(judging, at->second);
     return;
@@ -185,6 +195,29 @@ void Coordinator::await_task(Judging& judging) {
                        [this, key](CaptureOutcome outcome) {
                          events_.push(TaskCaptured{key, std::move(outcome)});
                        });
+}
+
+void Coordinator::forget_tasks() {
+  const auto limit = static_cast<std::size_t>(config_.task_plans);
+  const auto most = static_cast<std::size_t>(config_.task_plans_mib) << 20;
+  std::size_t bytes = 0;
+  for (const auto& [key, task] : tasks_) bytes += task.bytes();
+  if (tasks_.size() < limit && bytes <= most) return;
+  std::set<std::string> running_keys;
+  for (const auto& [serial, judging] : running_) running_keys.insert(task_key(judging.job.task));
+  const auto in_use = [&](const auto& entry) {
+    return !entry.second.ready || running_keys.contains(entry.first);
+  };
+  while (tasks_.size() >= limit || bytes > most) {
+    auto oldest = tasks_.end();
+    for (auto at = tasks_.begin(); at != tasks_.end(); ++at)
+      if (!in_use(*at) &&
+          (oldest == tasks_.end() || at->second.last_used < oldest->second.last_used))
+        oldest = at;
+    if (oldest == tasks_.end()) return;
+    bytes -= oldest->second.bytes();
+    tasks_.erase(oldest);
+  }
 }
 
 void Coordinator::read_task_plan(const std::string& json, TaskPlan& task) {
@@ -329,7 +362,8 @@ void Coordinator::conclude(std::uint64_t serial) {
     }
     start_over(judging);
     backlog_.push_front(std::move(judging));
-  } else if (ending == Ending::deadline && !judging.alone) {
+  } else if ((ending == Ending::deadline && !judging.alone) ||
+             (ending == Ending::killed && judging.kills++ < kKillsForgiven)) {
     start_over(judging);
     alone_.push_back(std::move(judging));
   } else {

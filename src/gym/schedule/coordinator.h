@@ -8,8 +8,8 @@
 //                                                                                --------------+
 //
 // A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
-// itself. An infrastructure fault is retried once beside the others. Equal jobs in flight are
-// judged once.
+// itself; so is, twice, one whose guest was killed. An infrastructure fault is retried once beside
+// the others. Equal jobs in flight are judged once.
 #pragma once
 
 #include <deque>
@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "base/bounded_queue.h"
+#include "gym/client/outbox.h"
 #include "gym/schedule/judging.h"
 #include "gym/schedule/local_judge.h"
-#include "gym/schedule/outbox.h"
 
 namespace tritonsmith::gym {
 
@@ -68,6 +68,10 @@ class Coordinator {
     std::string json, init_args, inputs, tensors;
     std::optional<VerdictError> failure;
     std::vector<std::uint64_t> waiting;  // serials
+    std::uint64_t last_used = 0;         // a serial
+    std::size_t bytes() const {
+      return json.size() + init_args.size() + inputs.size() + tensors.size();
+    }
   };
   struct RefereeWork {
     std::uint64_t serial = 0;
@@ -76,7 +80,7 @@ class Coordinator {
   };
 
   void run();
-  void referee_thread(std::stop_token stop);
+  void referee_thread(RefereeClient& referee, const std::stop_token& stop);
   void handle(Submitted& event);
   void handle(Cancelled& event);
   void handle(TaskCaptured& event);
@@ -88,6 +92,8 @@ class Coordinator {
   void admit();
   void start(Judging judging);
   void await_task(Judging& judging);
+  // Keeps the plans used last, within the configured number and bytes.
+  void forget_tasks();
   void capture(Judging& judging, const TaskPlan& task);
   void compile_and_referee(Judging& judging);
   void advance(std::uint64_t serial);
@@ -113,7 +119,8 @@ class Coordinator {
   VerdictContext context_;
   std::string versions_;  // empty until known
 
-  std::vector<std::jthread> referees_;
+  std::vector<std::unique_ptr<RefereeClient>> referees_;
+  std::vector<std::jthread> referee_threads_;
   std::jthread thread_;
 };
 

@@ -133,15 +133,15 @@ Ending ending_of(const Judging& judging) {
   const auto is_fault = [](const auto& outcome) {
     return std::holds_alternative<InfrastructureFault>(outcome.result);
   };
-  const auto is_timeout = [](const auto& outcome) {
+  const auto failed_with = [](const auto& outcome, std::string_view error_class) {
     const auto* failure = std::get_if<CandidateFailure>(&outcome.result);
-    return failure != nullptr && failure->error.error_class == "timeout";
+    return failure != nullptr && failure->error.error_class == error_class;
   };
   bool fault = judging.capture && is_fault(*judging.capture);
-  bool timeout = judging.capture && is_timeout(*judging.capture);
+  bool timeout = judging.capture && failed_with(*judging.capture, "timeout");
   for (const CompileUnit& unit : judging.units) {
     fault = fault || (unit.outcome && is_fault(*unit.outcome));
-    timeout = timeout || (unit.outcome && is_timeout(*unit.outcome));
+    timeout = timeout || (unit.outcome && failed_with(*unit.outcome, "compile_timeout"));
   }
   if (judging.referee) {
     const auto* failure = std::get_if<RefereeFailure>(&*judging.referee);
@@ -153,6 +153,7 @@ Ending ending_of(const Judging& judging) {
               (report != nullptr && report->deadline_hit);
   }
   if (fault) return Ending::infrastructure;
+  if (judging.capture && failed_with(*judging.capture, "killed")) return Ending::killed;
   return timeout ? Ending::deadline : Ending::verdict;
 }
 

@@ -29,6 +29,7 @@ struct Judging {
   bool cancelled = false;
 
   int infrastructure_faults = 0;
+  int kills = 0;       // times somebody killed its guest
   bool alone = false;  // its second chance after a deadline hit: nothing runs beside it
   TimePoint submitted = system_clock().now();
   double queue_ms = 0;
@@ -46,7 +47,9 @@ struct Judging {
 std::vector<CompileUnit> compile_units(const Plan& plan);
 
 // How an attempt ended: with a verdict, or with something that deserves another attempt.
-enum class Ending { verdict, deadline, infrastructure };
+// killed: somebody sent its guest SIGKILL, which may be a neighbour's doing (a machine short of
+// memory).
+enum class Ending { verdict, deadline, killed, infrastructure };
 Ending ending_of(const Judging& judging);
 
 // Versions and the like, equal for all verdicts of a judge.

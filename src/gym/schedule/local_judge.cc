@@ -1,7 +1,7 @@
 #include "gym/schedule/local_judge.h"
 
+#include "gym/client/outbox.h"
 #include "gym/schedule/coordinator.h"
-#include "gym/schedule/outbox.h"
 #include "gym/schedule/secret.h"
 
 namespace tritonsmith::gym {
@@ -18,6 +18,8 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
             between(1, 1 << 20)),
       field("referee_grace_seconds", &C::referee_grace_seconds, "before a silent referee is killed",
             between(0, 3600)),
+      field("task_plans", &C::task_plans, "captured tasks kept", between(1, 1 << 20)),
+      field("task_plans_mib", &C::task_plans_mib, "likewise, in MiB", between(1, 1 << 20)),
       field("directory", &C::directory,
             "holds the verdict store and the secret; empty: nothing is kept"),
       field("target", &C::target, "chip that kernels are compiled for"),

@@ -28,6 +28,8 @@ struct LocalJudgeConfig {
   double referee_seconds = 20;  // of one job's trials together
   int referee_memory_mib = 2048;
   int referee_grace_seconds = 10;  // beyond that, before a silent referee is killed
+  int task_plans = 512;            // captured tasks that are kept, those used last
+  int task_plans_mib = 512;        // likewise, in bytes
   std::string directory;           // holds verdicts.sqlite and the secret; empty: nothing is kept
   std::string target = "sm_90";
   static Fields<LocalJudgeConfig> fields();
@@ -38,7 +40,7 @@ using Inspect = std::function<std::vector<Finding>(std::string_view source, Poli
 // What a LocalJudge is made of; tests put fakes in.
 struct LocalJudgeParts {
   std::unique_ptr<CapturePool> pool;
-  MakeReferee make_referee;  // called once by each referee thread
+  MakeReferee make_referee;  // called once for each referee thread
   Inspect inspect;
   std::optional<VerdictStore> store;
   std::string secret;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/temp_dir.h"
@@ -160,6 +161,37 @@ TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
     return capture_failure(Stage::inspected, "timeout");
   };
   EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "timeout");
+}
+
+TEST_F(LocalJudgeTest, ForgivesAGuestThatWasKilledTwice) {
+  std::atomic<int> attempts = 0;
+  std::atomic<int> kills = 2;
+  pool->on_capture = [&](const CaptureRequest& request) {
+    if (request.role == CaptureRole::task) return captured(plan_json(PlanRole::task));
+    return ++attempts <= kills ? capture_failure(Stage::inspected, "killed")
+                               : captured(plan_json(PlanRole::candidate));
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  attempts = 0;
+  kills = 3;
+  EXPECT_EQ(verdict_of_one(job(2, "kills itself")).error->error_class, "killed");
+}
+
+TEST_F(LocalJudgeTest, KeepsNoMorePlansOfTasksThanItMay) {
+  config.task_plans = 2;
+  const auto judge_task = [&](const std::string& task, std::uint64_t id) {
+    JudgeJob one = job(id, "kernel " + std::to_string(id));
+    one.task.source = task;
+    EXPECT_TRUE(verdict_of_one(one).accepted);
+  };
+  const auto captures_of = [&](const std::string& task) {
+    return std::ranges::count(pool->captures(), task, &CaptureRequest::source);
+  };
+  std::uint64_t id = 0;
+  for (const char* task : {"a", "b", "a", "c", "a"}) judge_task(task, ++id);
+  EXPECT_EQ(captures_of("a"), 1);  // used last whenever one had to go
+  judge_task("b", ++id);
+  EXPECT_EQ(captures_of("b"), 2);
 }
 
 TEST_F(LocalJudgeTest, RetriesAnInfrastructureFaultAndThenSaysSo) {

@@ -28,6 +28,9 @@ class RefereeClient {
   // `task_plan` is the plan that job.task_key names; it is handed over only when the referee lacks
   // it.
   virtual RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) = 0;
+  // From any thread: a judge() under way, and every later one, ends at once with an infrastructure
+  // failure. Called when nobody waits for verdicts any more.
+  virtual void interrupt() = 0;
 };
 
 using MakeReferee = std::function<std::unique_ptr<RefereeClient>()>;

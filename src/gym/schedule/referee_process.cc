@@ -25,16 +25,37 @@ RefereeReport crashed_twice(const std::string& how) {
 
 RefereeOutcome RefereeProcess::judge(const RefereeJob& job, const std::string& task_plan) {
   constexpr int attempts = 2;
+  int crashes = 0;
   Broken last;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < attempts && !interrupted(); ++attempt) {
     auto report = ask(job, task_plan);
     if (report) return *std::move(report);
     last = std::move(report).error();
+    crashes += last.ending == Ending::crashed ? 1 : 0;
     if (last.ending == Ending::timeout)
       return RefereeFailure{RefereeFailure::Kind::timeout, std::move(last.message)};
   }
-  if (last.ending == Ending::crashed) return crashed_twice(last.message);
+  if (interrupted())
+    return RefereeFailure{RefereeFailure::Kind::infrastructure, "the judge was shut down"};
+  if (crashes == attempts) return crashed_twice(last.message);
   return RefereeFailure{RefereeFailure::Kind::infrastructure, std::move(last.message)};
+}
+
+// What waits for the referee sees its socket end.
+void RefereeProcess::interrupt() {
+  const std::lock_guard lock(mutex_);
+  interrupted_ = true;
+  if (live_) live_->process.kill_tree();
+}
+
+bool RefereeProcess::is_live() const {
+  const std::lock_guard lock(mutex_);
+  return live_.has_value();
+}
+
+bool RefereeProcess::interrupted() const {
+  const std::lock_guard lock(mutex_);
+  return interrupted_;
 }
 
 RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
@@ -82,8 +103,12 @@ Status RefereeProcess::start() {
   auto process = Process::spawn(options);
   if (!process) return fail("{}", process.error().within("cannot start a referee").message);
   ++starts_;
-  live_.emplace(Live{*std::move(process), std::move(sockets.ours)});
   sockets.theirs.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    if (interrupted_) return fail("the judge was shut down");
+    live_.emplace(Live{*std::move(process), std::move(sockets.ours)});
+  }
   auto hello = read_frame(live_->socket.get(), in_seconds(program_.start_seconds));
   if (!hello) {
     const Broken how = bury("it did not come up", false);
@@ -94,8 +119,12 @@ Status RefereeProcess::start() {
 
 // Ends what is left of the referee and tells how it ended.
 RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_out) {
-  Live dead = std::move(*live_);
-  live_.reset();
+  Live dead = [this] {
+    const std::lock_guard lock(mutex_);
+    Live last = std::move(*live_);
+    live_.reset();
+    return last;
+  }();
   dead.socket.reset();
   if (timed_out) return {Ending::timeout, "no verdict within the time budget"};
   const auto ended = dead.process.wait(in_seconds(1));

@@ -4,6 +4,7 @@
 // just sees a fresh referee.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +25,12 @@ class RefereeProcess : public RefereeClient {
   explicit RefereeProcess(RefereeProgram program) : program_(std::move(program)) {}
 
   RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) override;
+  void interrupt() override;
 
   // Times a referee was started; for tests and reports.
   int starts() const { return starts_; }
+  // From any thread.
+  bool is_live() const;
 
  private:
   struct Live {
@@ -45,9 +49,12 @@ class RefereeProcess : public RefereeClient {
   Answer<Json> exchange(const Json& head, const std::string& plan, Deadline deadline);
   Status start();
   Broken bury(const std::string& what, bool timed_out);
+  bool interrupted() const;
 
   RefereeProgram program_;
-  std::optional<Live> live_;
+  mutable std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
+  bool interrupted_ = false;
+  std::optional<Live> live_;  // changed by the judging thread only
   int starts_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <thread>
 
 #include "base/temp_dir.h"
 
@@ -59,6 +60,18 @@ TEST_F(RefereeProcessTest, KillsARefereeThatDoesNotAnswerInTime) {
   const auto outcome = quick.judge(hanging, "the task");
   EXPECT_EQ(std::get<RefereeFailure>(outcome).kind, RefereeFailure::Kind::timeout);
   EXPECT_TRUE(std::holds_alternative<RefereeReport>(quick.judge(job("ok"), "the task")));
+}
+
+TEST_F(RefereeProcessTest, EndsAtOnceWhenInterrupted) {
+  RefereeJob hanging = job("hang");
+  hanging.budget.seconds = 600;
+  std::jthread other([this] {
+    while (!referee.is_live()) std::this_thread::yield();
+    referee.interrupt();
+  });
+  const auto outcome = referee.judge(hanging, "the task");
+  EXPECT_EQ(std::get<RefereeFailure>(outcome).kind, RefereeFailure::Kind::infrastructure);
+  EXPECT_TRUE(std::holds_alternative<RefereeFailure>(judge("ok")));
 }
 
 TEST_F(RefereeProcessTest, CallsNonsenseAnInfrastructureFault) {

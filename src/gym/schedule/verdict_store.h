@@ -9,10 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "base/error.h"
+#include "base/sqlite.h"
 #include "gym/client/judge.h"
-
-struct sqlite3;
 
 namespace tritonsmith::gym {
 
@@ -27,24 +25,15 @@ class VerdictStore {
   // Makes the file and its folder where there are none. Write-ahead logging: a crash loses at most
   // the last verdicts.
   static Result<VerdictStore> open(const std::filesystem::path& file);
-  VerdictStore(VerdictStore&&) noexcept;
-  VerdictStore& operator=(VerdictStore&&) noexcept;
-  ~VerdictStore();
-
   // With from_store set.
   Result<std::optional<Verdict>> find(const std::string& key);
   // A CHECK against infrastructure faults; an equal key is replaced.
   Status put(const std::string& key, const Verdict& verdict);
 
  private:
-  struct Close {
-    void operator()(sqlite3* database) const;
-  };
-  VerdictStore(std::unique_ptr<sqlite3, Close> database, std::filesystem::path file);
-  tl::unexpected<Error> failure(std::string_view doing) const;
+  explicit VerdictStore(std::unique_ptr<Sqlite> database) : database_(std::move(database)) {}
 
-  std::unique_ptr<sqlite3, Close> database_;
-  std::filesystem::path file_;
+  std::unique_ptr<Sqlite> database_;
 };
 
 }  // namespace tritonsmith::gym

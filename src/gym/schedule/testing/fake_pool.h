@@ -78,6 +78,7 @@ class FakeReferee : public RefereeClient {
   using Answer = std::function<RefereeOutcome(const RefereeJob&)>;
   explicit FakeReferee(Answer answer) : answer_(std::move(answer)) {}
   RefereeOutcome judge(const RefereeJob& job, const std::string&) override { return answer_(job); }
+  void interrupt() override {}
 
  private:
   Answer answer_;

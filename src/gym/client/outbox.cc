@@ -1,4 +1,4 @@
-#include "gym/schedule/outbox.h"
+#include "gym/client/outbox.h"
 
 namespace tritonsmith::gym {
 

@@ -1,4 +1,4 @@
-// Outbox: what stands between the caller of a LocalJudge and its coordinator: finished verdicts,
+// Outbox: what stands between the caller of a Judge and the threads behind it: finished verdicts,
 // the number of jobs not yet finished, and the error that broke the judge, if any. Any thread.
 #pragma once
 
