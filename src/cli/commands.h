@@ -8,6 +8,9 @@ namespace tritonsmith::cli {
 
 void add_doctor_command(CLI::App& app, Run& run);
 void add_tasks_command(CLI::App& app, Run& run);
+void add_model_command(CLI::App& app, Run& run);
+void add_sft_command(CLI::App& app, Run& run);
+void add_rl_command(CLI::App& app, Run& run);
 void add_judge_command(CLI::App& app, Run& run);
 void add_eval_command(CLI::App& app, Run& run);
 void add_write_command(CLI::App& app, Run& run);

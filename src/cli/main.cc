@@ -26,6 +26,9 @@ int run_program(int argc, char** argv) {
   Run run;
   add_doctor_command(app, run);
   add_tasks_command(app, run);
+  add_model_command(app, run);
+  add_sft_command(app, run);
+  add_rl_command(app, run);
   add_judge_command(app, run);
   add_eval_command(app, run);
   add_write_command(app, run);

@@ -14,6 +14,7 @@
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/new_model.h"
 #include "cli/quickstart_config.h"
 #include "curriculum/teacher/teacher.h"
 #include "report/report.h"
@@ -39,14 +40,6 @@ struct Lessons {
   std::vector<curriculum::Lesson> lessons;
   std::vector<Task> train, heldout;
 };
-
-// ChatML's, each a token of its own.
-std::vector<text::AddedToken> chat_tokens() {
-  std::vector<text::AddedToken> tokens;
-  for (const char* content : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"})
-    tokens.push_back({.content = content, .special = true});
-  return tokens;
-}
 
 // One quickstart in progress.
 class Quickstart {
@@ -101,21 +94,10 @@ class Quickstart {
   // The untrained model with its tokenizer.
   Status make_start() {
     const fs::path directory = out_ / "start";
-    if (fs::exists(directory / "model.safetensors")) return ok();
-    std::vector<std::string> corpus;
-    for (const train::SftExample& example : examples()) {
-      for (const text::Message& message : example.prompt) corpus.push_back(message.content);
-      corpus.push_back(example.completion);
-    }
-    TRY_ASSIGN(const auto tokenizer,
-               text::Tokenizer::train(corpus, {.vocabulary_size = config_.vocabulary,
-                                               .added_tokens = chat_tokens(),
-                                               .pieces = text::PieceRule::phrases}));
-    model::ModelConfig shape = config_.model;
-    shape.vocab_size = static_cast<std::int64_t>(tokenizer.id_limit());
-    TRY(make_directories(directory));
-    TRY(tokenizer.save(directory / "tokenizer.json"));
-    return model::save_model(model::Transformer::random(shape, config_.seed), directory);
+    if (fs::exists(directory / "config.json")) return ok();  // the last that is written
+    return make_new_model(
+        directory, {.seed = config_.seed, .vocabulary = config_.vocabulary, .shape = config_.model},
+        examples());
   }
 
   Status supervise() {

@@ -145,7 +145,9 @@ Status teach_tasks(const Options& options) {
     examples.push_back({.task_id = each.task.id,
                         .prompt = text::prompt_for(each.task, config.prompt),
                         .completion = each.completion});
-  TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(examples)));
+  const std::filesystem::path out = options.out;
+  if (out.has_parent_path()) TRY(make_directories(out.parent_path()));
+  TRY(write_file_atomic(out, train::sft_examples_to_jsonl(examples)));
   fmt::print("{} examples of {} tasks: {}\n", examples.size(), lessons.size(), options.out);
   return ok();
 }

@@ -129,6 +129,7 @@ Result<std::vector<Task>> read_task_lines(const fs::path& file, OnBadTask on_bad
 Status write_task_lines(const fs::path& file, const std::vector<Task>& tasks) {
   std::string text;
   for (const Task& task : tasks) text += to_line(to_json(task)) + '\n';
+  if (file.has_parent_path()) TRY(make_directories(file.parent_path()));
   return write_file_atomic(file, text);
 }
 

@@ -67,7 +67,9 @@ Result<CheckpointStore> CheckpointStore::open(const fs::path& directory,
                                               const CheckpointConfig& config) {
   TRY(make_directories(directory));
   for (const auto& entry : fs::directory_iterator(directory))
-    if (entry.path().filename().string().starts_with(".")) TRY(remove_tree(entry.path()));
+    if (const std::string name = entry.path().filename();
+        name.starts_with(".") || name.starts_with("latest.new-"))
+      TRY(remove_tree(entry.path()));
   return CheckpointStore(directory, config);
 }
 
@@ -75,14 +77,14 @@ fs::path CheckpointStore::path_of(std::int64_t step) const {
   return directory_ / fmt::format("step-{}", step);
 }
 
-Result<std::optional<std::int64_t>> CheckpointStore::latest() const {
-  const fs::path pointer = directory_ / "latest";
+Result<std::optional<std::int64_t>> CheckpointStore::latest_in(const fs::path& directory) {
+  const fs::path pointer = directory / "latest";
   std::error_code ignored;
   if (!fs::exists(pointer, ignored)) return std::optional<std::int64_t>();
   TRY_ASSIGN(std::string name, read_file(pointer));
   while (!name.empty() && name.back() == '\n') name.pop_back();
   const auto step = step_of_name(name);
-  if (!step || !fs::is_directory(path_of(*step), ignored))
+  if (!step || !fs::is_directory(directory / name, ignored))
     return fail("{} names '{}', which is no checkpoint here; write the name of one into it",
                 pointer.string(), name);
   return step;

@@ -28,7 +28,9 @@ class CheckpointStore {
                                       const CheckpointConfig& config);
 
   // The step of the checkpoint to go on from; nothing in a run without any.
-  Result<std::optional<std::int64_t>> latest() const;
+  Result<std::optional<std::int64_t>> latest() const { return latest_in(directory_); }
+  // Likewise, where nothing may be touched.
+  static Result<std::optional<std::int64_t>> latest_in(const std::filesystem::path& directory);
   std::filesystem::path path_of(std::int64_t step) const;
   bool is_due(std::int64_t step) const { return config_.every > 0 && step % config_.every == 0; }
 

@@ -28,7 +28,7 @@ Status copy_companions(const fs::path& from, const fs::path& to) {
     std::error_code code;
     if (!fs::exists(from / name, code)) continue;
     fs::copy_file(from / name, to / name, fs::copy_options::overwrite_existing, code);
-    if (code) return fail("cannot copy {}: {}", (from / name).string(), code.message());
+    if (code) return fail("cannot write {}: {}", (to / name).string(), code.message());
   }
   return ok();
 }

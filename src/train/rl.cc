@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "model/checkpoint.h"
 #include "text/chat.h"
-#include "train/training_run.h"
+#include "train/references.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -211,28 +211,41 @@ class RlLoop {
   std::deque<Metrics> recent_;
 };
 
-// Every task's prompt; those that leave no room for a completion are left out.
-Result<std::vector<Prompted>> prompts_for(const RlConfig& config, std::span<const Task> tasks,
-                                          const text::ChatTemplate& chat, std::int64_t positions) {
+// What the run begins with, as far as prompts go.
+struct Prompting {
+  text::Tokenizer tokenizer;
+  TokenId stop_token = 0;
+  std::vector<Prompted> prompts;  // of every task that leaves room for a completion
+};
+
+// `model`: the directory that the run begins with.
+Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::path& model,
+                                std::span<const Task> tasks) {
+  const int room = config.rollout.sampling.max_new_tokens;
+  TRY_ASSIGN(auto tokenizer, text::Tokenizer::from_file(model / "tokenizer.json"));
+  TRY_ASSIGN(const auto chat, text::ChatTemplate::make(tokenizer));
+  TRY(check_model_fits(model, tokenizer.id_limit(), room, "rollout.max_new_tokens"));
+  TRY_ASSIGN(const auto shape, model::read_model_config(model / "config.json"));
   std::vector<Prompted> prompts;
   for (const Task& task : tasks) {
     if (task.split == TaskSplit::heldout)
       return fail("task {} is held out for evaluation and must not be trained on", task.id);
     Prompted prompted{.task = &task,
                       .tokens = chat.prompt_tokens(text::prompt_for(task, config.prompt))};
-    const auto length = static_cast<std::int64_t>(prompted.tokens.size());
-    if (length + config.rollout.sampling.max_new_tokens <= positions)
+    if (std::ssize(prompted.tokens) + room <= shape.max_position_embeddings)
       prompts.push_back(std::move(prompted));
   }
   if (prompts.empty())
     return fail(
         "none of the {} tasks leaves room for rollout.max_new_tokens = {} in the model's "
         "{} positions",
-        tasks.size(), config.rollout.sampling.max_new_tokens, positions);
+        tasks.size(), room, shape.max_position_embeddings);
   if (prompts.size() < tasks.size())
     LOG("{} of {} tasks have prompts too long for this model and are left out",
         tasks.size() - prompts.size(), tasks.size());
-  return prompts;
+  const TokenId stop_token = chat.stop_token();
+  return Prompting{
+      .tokenizer = std::move(tokenizer), .stop_token = stop_token, .prompts = std::move(prompts)};
 }
 
 std::string to_jsonl(std::span<const Task> tasks) {
@@ -250,31 +263,41 @@ Result<std::optional<model::Transformer>> load_reference(const RlConfig& config,
   return std::optional(first.frozen_copy());
 }
 
+TrainingRunOptions run_options(const RlConfig& config) {
+  return {.command = "rl",
+          .settings = settings_of(config),
+          .run = config.run,
+          .model = config.model,
+          .checkpoint = config.checkpoint};
+}
+
 }  // namespace
+
+Result<RlPreview> preview_rl(const RlConfig& config, std::span<const Task> tasks) {
+  TRY(check(config));
+  RlPreview preview;
+  TRY_ASSIGN(preview.run, TrainingRun::outlook(run_options(config)));
+  TRY_ASSIGN(const auto prompting, prompting_for(config, preview.run.model, tasks));
+  preview.tasks = prompting.prompts.size();
+  return preview;
+}
 
 Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, const RlParts& parts,
                          const StopFlag& stop) {
   TRY(check(config));
-  const std::filesystem::path first = first_model(config.run, config.model);
-  TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(first / "tokenizer.json"));
-  TRY_ASSIGN(const auto chat, text::ChatTemplate::make(tokenizer));
-  TRY(check_model_fits(first, tokenizer.id_limit(), config.rollout.sampling.max_new_tokens,
-                       "rollout.max_new_tokens"));
-  TRY_ASSIGN(const auto shape, model::read_model_config(first / "config.json"));
-  TRY_ASSIGN(auto prompts, prompts_for(config, tasks, chat, shape.max_position_embeddings));
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open({.command = "rl",
-                                                 .settings = settings_of(config),
-                                                 .run = config.run,
-                                                 .model = config.model,
-                                                 .checkpoint = config.checkpoint}));
+  // Opened first: only then is it settled which model the run begins with.
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config)));
+  TRY_ASSIGN(auto prompting, prompting_for(config, first_model(config.run, config.model), tasks));
   TRY(run.directory().keep_data("tasks.jsonl", to_jsonl(tasks)));
+  if (!parts.references.empty())
+    TRY(run.directory().keep_data("references.jsonl", references_to_jsonl(parts.references)));
   TRY_ASSIGN(auto reference, load_reference(config, run.learner().model().device()));
   TRY_ASSIGN(auto generator, parts.make_generator(run.learner().model()));
   RlLoop loop({.config = config,
                .parts = parts,
-               .tokenizer = tokenizer,
-               .prompts = std::move(prompts),
-               .stop_token = chat.stop_token()},
+               .tokenizer = prompting.tokenizer,
+               .prompts = std::move(prompting.prompts),
+               .stop_token = prompting.stop_token},
               run, std::move(generator), std::move(reference));
   return loop.run(stop);
 }

@@ -14,8 +14,17 @@
 #include "train/rl_config.h"
 #include "train/scoring.h"
 #include "train/stop.h"
+#include "train/training_run.h"
 
 namespace tritonsmith::train {
+
+struct RlPreview {
+  RunOutlook run;
+  std::size_t tasks = 0;  // that leave room for a completion
+};
+
+// Checks all that run_rl would but the judge, and writes nothing.
+Result<RlPreview> preview_rl(const RlConfig& config, std::span<const Task> tasks);
 
 struct RlSummary {
   std::int64_t steps = 0;

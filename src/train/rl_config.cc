@@ -4,11 +4,12 @@ namespace tritonsmith::train {
 
 Fields<TasksSection> TasksSection::fields() {
   using S = TasksSection;
-  return {field("path", &S::path,
-                "a JSONL file of tasks, or a directory of task files in KernelBench's format; "
-                "held-out tasks in it are left out"),
-          field("references", &S::references,
-                "a JSONL file of {task, kernel}: known solutions, for reward.similarity")};
+  return {
+      field("path", &S::path,
+            "a suite (docs/tasks.md): a JSONL, a folder of task files, or curriculum:train=500; "
+            "held-out tasks in it are left out"),
+      field("references", &S::references,
+            "a JSONL file of {task, kernel}: known solutions, for reward.similarity")};
 }
 
 Fields<RolloutSection> RolloutSection::fields() {

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,9 +24,8 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-Result<int> lock_directory(const fs::path& path) {
-  const fs::path file = path / ".lock";
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+Result<int> lock_file(const fs::path& path, int flags) {
+  const int fd = ::open((path / ".lock").c_str(), flags | O_CLOEXEC, 0644);
   if (fd < 0) return fail_errno(fmt::format("cannot write in {}", path.string()));
   if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
   ::close(fd);
@@ -38,19 +35,27 @@ Result<int> lock_directory(const fs::path& path) {
       path.string());
 }
 
+// What a process that was killed in write_file_atomic leaves beside the file.
+bool is_half_written(const std::string& name) { return name.find(".new-") != std::string::npos; }
+
+bool is_of_the_judge(const std::string& name) {
+  return name.starts_with("judge.secret") || name.starts_with("verdicts.");
+}
+
 // Everything a run may leave before its first step is done.
 bool is_of_unbegun_run(const std::string& name) {
   static const std::set<std::string, std::less<>> known = {
-      "config.toml", "checkpoints",    ".lock",        "steps.jsonl", "samples.jsonl",
-      "tasks.jsonl", "examples.jsonl", "judge.secret", kEventsFile};
-  return known.contains(name) || name.starts_with("config.toml.new-") ||
-         name.starts_with("verdicts.");
+      "config.toml",    "checkpoints",      ".lock",
+      "steps.jsonl",    "samples.jsonl",    "tasks.jsonl",
+      "examples.jsonl", "references.jsonl", kEventsFile};
+  return known.contains(name.substr(0, name.find(".new-"))) || is_of_the_judge(name);
 }
 
-bool has_config(const fs::path& path) {
+bool is_there(const fs::path& path) {
   std::error_code ignored;
-  return fs::exists(path / "config.toml", ignored);
+  return fs::exists(path, ignored);
 }
+bool has_config(const fs::path& path) { return is_there(path / "config.toml"); }
 
 Status refuse_foreign_files(const fs::path& path) {
   const auto refuse = [&](const std::string& why) {
@@ -62,27 +67,24 @@ Status refuse_foreign_files(const fs::path& path) {
     if (!there || std::ranges::none_of(*there, [](const auto& s) { return s.first == "run.dir"; }))
       return refuse("its config.toml is not one of ours");
   }
-  for (const auto& entry : fs::directory_iterator(path))
-    if (const std::string name = entry.path().filename(); !is_of_unbegun_run(name))
+  std::error_code code;
+  for (fs::directory_iterator at(path, code), end; !code && at != end; at.increment(code))
+    if (const std::string name = at->path().filename(); !is_of_unbegun_run(name))
       return refuse(fmt::format("it holds {}", name));
+  if (code) return fail("cannot read {}: {}", path.string(), code.message());
   return ok();
 }
 
 bool has_steps(const fs::path& path) {
   std::error_code code;
-  return has_config(path) && fs::exists(path / "steps.jsonl", code) &&
+  return has_config(path) && is_there(path / "steps.jsonl") &&
          fs::file_size(path / "steps.jsonl", code) > 0;
 }
 
-// A run that recorded no step has nothing to lose: what it left goes away, so that a config that
-// turned out wrong may be put right. The judge's own files stay.
-Status clear_unbegun(const fs::path& path) {
-  if (has_steps(path)) return ok();
-  TRY(refuse_foreign_files(path));
+Status remove_entries(const fs::path& path, bool (*is_to_go)(const std::string& name)) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(path)) {
-    const std::string name = entry.path().filename();
-    if (name == ".lock" || name == "judge.secret" || name.starts_with("verdicts.")) continue;
+    if (!is_to_go(entry.path().filename())) continue;
     fs::remove_all(entry.path(), code);
     if (code) return fail("cannot remove {}: {}", entry.path().string(), code.message());
   }
@@ -120,16 +122,40 @@ Result<RecordSizes> record_sizes_from_json(const Json& json) {
   return sizes;
 }
 
+Result<bool> RunDirectory::would_go_on(const fs::path& path, const std::string& command,
+                                       const Settings& config) {
+  std::error_code code;
+  if (!is_there(path)) return false;
+  if (!fs::is_directory(path, code))
+    return fail("{} is in the way: a directory is needed there; set run.dir to another path",
+                path.string());
+  if (is_there(path / ".lock")) {
+    TRY_ASSIGN(const int lock, lock_file(path, O_RDONLY));
+    ::close(lock);
+  }
+  if (has_steps(path)) {
+    TRY(compare_with(path, command, config));
+    return true;
+  }
+  TRY(refuse_foreign_files(path));
+  return has_config(path) && compare_with(path, command, config).has_value();
+}
+
 Result<RunDirectory> RunDirectory::open(const fs::path& path, const std::string& command,
                                         const Settings& config) {
   TRY(make_directories(path));
-  TRY_ASSIGN(const int lock, lock_directory(path));
+  TRY_ASSIGN(const int lock, lock_file(path, O_RDWR | O_CREAT));
   RunDirectory run(path, lock);
-  TRY(clear_unbegun(path));
-  if (has_config(path))
+  if (has_steps(path)) {
     TRY(compare_with(path, command, config));
-  else
-    TRY(write_file_atomic(path / "config.toml", toml_from_settings(config)));
+  } else {
+    TRY(refuse_foreign_files(path));
+    if (!has_config(path) || !compare_with(path, command, config))
+      TRY(remove_entries(
+          path, [](const std::string& name) { return name != ".lock" && !is_of_the_judge(name); }));
+  }
+  TRY(remove_entries(path, is_half_written));
+  if (!has_config(path)) TRY(write_file_atomic(path / "config.toml", toml_from_settings(config)));
   TRY(make_directories(run.checkpoints()));
   return run;
 }
@@ -184,8 +210,7 @@ Result<RecordSizes> RunDirectory::sync_records() {
 
 Status RunDirectory::keep_data(const std::string& name, std::string_view bytes) const {
   const fs::path file = path_ / name;
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) return write_file_atomic(file, bytes);
+  if (!is_there(file) || !has_steps(path_)) return write_file_atomic(file, bytes);
   TRY_ASSIGN(const std::string kept, read_file(file));
   if (kept != bytes)
     return fail(
@@ -193,26 +218,6 @@ Status RunDirectory::keep_data(const std::string& name, std::string_view bytes) 
         "run.dir to another directory",
         file.string());
   return ok();
-}
-
-Result<std::string> judge_secret_of(const fs::path& run_directory) {
-  const fs::path file = run_directory / "judge.secret";
-  std::error_code ignored;
-  if (fs::exists(file, ignored)) {
-    TRY_ASSIGN(std::string secret, read_file(file));
-    if (secret.size() != 32) return fail("{} is damaged: 32 bytes expected", file.string());
-    return secret;
-  }
-  TRY(make_directories(run_directory));
-  if (!has_steps(run_directory)) TRY(refuse_foreign_files(run_directory));
-  std::string secret(32, '\0');
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    return fail_errno("cannot draw a secret for the judge");
-  const mode_t before = ::umask(0077);
-  const Status written = write_file_atomic(file, secret);
-  ::umask(before);
-  TRY(written);
-  return secret;
 }
 
 }  // namespace tritonsmith::train

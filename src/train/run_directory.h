@@ -1,10 +1,10 @@
 // RunDirectory: everything a run leaves behind, and everything needed to go on with it:
-//   config.toml        the resolved config          steps.jsonl    one line of numbers a step
-//   samples.jsonl      each sample with its verdict events.out.tfevents.0.tritonsmith   the numbers
-//   for TensorBoard checkpoints/       see checkpoint_store.h       judge.secret   what the judge's
-//   draws are keyed by (mode 0600)
-// One process holds a run at a time (a lock that dies with it). docs/records.md describes each file
-// for readers.
+//   config.toml    the resolved config
+//   steps.jsonl    one line of numbers a step; the same for TensorBoard in events.out.tfevents.*
+//   samples.jsonl  each sample with its verdict
+//   checkpoints/   see checkpoint_store.h
+// The judge keeps its secret and its verdicts there too. One process holds a run at a time (a lock
+// that dies with it). docs/records.md describes each file for readers.
 #pragma once
 
 #include <filesystem>
@@ -31,10 +31,14 @@ Result<RecordSizes> record_sizes_from_json(const Json& json);
 class RunDirectory {
  public:
   // Makes the directory, or reopens one that holds a run of the same config (`run.dir` itself may
-  // differ, so that a run may be moved). One that never finished a step begins anew. Another
-  // config, a foreign directory or another process in it: one line that says what to do.
+  // differ, so that a run may be moved). A run of another config that never finished a step gives
+  // way, so that a config that turned out wrong may be put right. Otherwise another config, a
+  // foreign directory or another process in it: one line that says what to do.
   static Result<RunDirectory> open(const std::filesystem::path& path, const std::string& command,
                                    const Settings& config);
+  // Whether open() would go on with a run, not begin one; fails where open() would. Writes nothing.
+  static Result<bool> would_go_on(const std::filesystem::path& path, const std::string& command,
+                                  const Settings& config);
   RunDirectory(RunDirectory&&) noexcept;
   RunDirectory& operator=(RunDirectory&&) noexcept;
   ~RunDirectory();
@@ -50,8 +54,8 @@ class RunDirectory {
   // All records are on the disk; their lengths.
   Result<RecordSizes> sync_records();
 
-  // Keeps the data of the run (tasks.jsonl, examples.jsonl) beside its records. A run that goes on
-  // must be given the same.
+  // Keeps the data of the run (tasks.jsonl, examples.jsonl, references.jsonl) beside its records. A
+  // run that has finished a step must be given the same when it goes on.
   Status keep_data(const std::string& name, std::string_view bytes) const;
 
  private:
@@ -63,9 +67,5 @@ class RunDirectory {
   int lock_fd_ = -1;
   std::optional<Records> records_;
 };
-
-// 32 random bytes that the judge's draws are keyed by: made, with the directory, when first asked
-// for and the same ever after. Asked for before the run is opened, as the judge is there first.
-Result<std::string> judge_secret_of(const std::filesystem::path& run_directory);
 
 }  // namespace tritonsmith::train

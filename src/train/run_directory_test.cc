@@ -77,15 +77,17 @@ TEST_F(RunDirectoryTest, NeverClearsWhatIsNotItsOwn) {
   EXPECT_TRUE(fs::exists(path() / "checkpoints"));
 }
 
-TEST_F(RunDirectoryTest, BeginsAnewWhereNoStepWasDone) {
+TEST_F(RunDirectoryTest, TakesAnotherConfigWhereNoStepWasDone) {
   ASSERT_TRUE(open(0.5));
   ASSERT_TRUE(open(0.25));
   EXPECT_THAT(*read_file(path() / "config.toml"), HasSubstr("0.25"));
 }
 
 TEST_F(RunDirectoryTest, KeepsItsDataAndWantsTheSameAgain) {
-  const auto run = open();
-  ASSERT_TRUE(run && run->keep_data("tasks.jsonl", "a"));
+  auto run = open();
+  ASSERT_TRUE(run && run->keep_data("tasks.jsonl", "0"));
+  ASSERT_TRUE(run->keep_data("tasks.jsonl", "a")) << "nothing was learnt from the others yet";
+  ASSERT_TRUE(run->open_records({}) && run->append(step(1)));
   EXPECT_TRUE(run->keep_data("tasks.jsonl", "a"));
   EXPECT_THAT(run->keep_data("tasks.jsonl", "b").error().message, HasSubstr("tasks.jsonl"));
 }
@@ -95,13 +97,47 @@ TEST_F(RunDirectoryTest, RefusesAFileInItsPlace) {
   EXPECT_THAT(open().error().message, HasSubstr(path().string()));
 }
 
-TEST_F(RunDirectoryTest, KeepsTheJudgesSecretToItself) {
-  const std::string secret = *judge_secret_of(path());
-  EXPECT_EQ(secret.size(), 32U);
+TEST_F(RunDirectoryTest, LeavesTheJudgesFilesAlone) {
+  fs::create_directories(path());
+  std::ofstream(path() / "judge.secret") << "s";
+  std::ofstream(path() / "verdicts.sqlite-wal") << "v";
+  ASSERT_TRUE(open(0.5));
+  ASSERT_TRUE(open(0.25));
+  EXPECT_EQ(*read_file(path() / "judge.secret"), "s");
+  EXPECT_EQ(*read_file(path() / "verdicts.sqlite-wal"), "v");
+}
+
+TEST_F(RunDirectoryTest, TakesWhatAKilledProcessLeftHalfWritten) {
+  fs::create_directories(path());
+  std::ofstream(path() / "tasks.jsonl.new-17") << "{";
+  std::ofstream(path() / "judge.secret.17") << "s";
   ASSERT_TRUE(open());
-  EXPECT_EQ(*judge_secret_of(path()), secret);
-  EXPECT_EQ(fs::status(path() / "judge.secret").permissions(),
-            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_FALSE(fs::exists(path() / "tasks.jsonl.new-17"));
+}
+
+TEST_F(RunDirectoryTest, TellsWithoutWritingWhetherItWouldGoOn) {
+  const auto would_go_on = [&](double rate) {
+    return RunDirectory::would_go_on(
+        path(), "sft", {{"run.dir", path().string()}, {"optimizer.learning_rate", rate}});
+  };
+  EXPECT_FALSE(would_go_on(0.5).value());
+  EXPECT_FALSE(fs::exists(path()));
+  {
+    auto run = open(0.5);
+    ASSERT_TRUE(run && run->open_records({}));
+    EXPECT_THAT(would_go_on(0.5).error().message, HasSubstr("another process is training"));
+  }
+  EXPECT_TRUE(would_go_on(0.5).value());
+  EXPECT_FALSE(would_go_on(0.25).value()) << "nothing was learnt yet: it would begin anew";
+  {
+    auto run = open(0.5);
+    ASSERT_TRUE(run && run->open_records({}) && run->append(step(1)));
+  }
+  EXPECT_TRUE(would_go_on(0.5).value());
+  EXPECT_THAT(would_go_on(0.25).error().message, HasSubstr("holds a run with another config"));
+  fs::remove_all(path());
+  std::ofstream(path()) << "x";
+  EXPECT_THAT(would_go_on(0.5).error().message, HasSubstr("is in the way"));
 }
 
 TEST_F(RunDirectoryTest, SaysWhenRecordsWereRemoved) {

@@ -1,18 +1,14 @@
 // Scoring: from a step's verdicts to rewards, advantages and the batch that is trained on. Pure.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "algorithm/advantage.h"
 #include "data/step.h"
 #include "reward/terms.h"
 #include "train/policy_gradient.h"
+#include "train/references.h"
 #include "train/rollout_step.h"
 
 namespace tritonsmith::train {
-
-using References = std::map<std::string, std::string>;  // task id -> a known solution
 
 struct ScoringRules {
   reward::RewardConfig reward;

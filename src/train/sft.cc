@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "train/sft_gradient.h"
-#include "train/training_run.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -93,9 +92,10 @@ class SftLoop {
   double tokens_ = 0, seconds_ = 0;
 };
 
+// `model`: the directory that the run begins with.
 Result<std::vector<TrainingSequence>> encode(const SftConfig& config,
+                                             const std::filesystem::path& model,
                                              std::span<const SftExample> examples) {
-  const std::filesystem::path model = first_model(config.run, config.model);
   TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(model / "tokenizer.json"));
   TRY(check_model_fits(model, tokenizer.id_limit(), config.data.max_tokens, "data.max_tokens"));
   TRY_ASSIGN(const auto chat, text::ChatTemplate::make(tokenizer));
@@ -109,12 +109,20 @@ Result<std::vector<TrainingSequence>> encode(const SftConfig& config,
   return sequences;
 }
 
+TrainingRunOptions run_options(const SftConfig& config) {
+  return {.command = "sft",
+          .settings = settings_of(config),
+          .run = config.run,
+          .model = config.model,
+          .checkpoint = config.checkpoint};
+}
+
 }  // namespace
 
 Fields<SftDataSection> SftDataSection::fields() {
   using S = SftDataSection;
   return {field("examples", &S::examples,
-                "a JSONL file of {task, prompt, completion}; see docs/training.md"),
+                "a JSONL file of {task, prompt, completion}, as `tasks teach` writes it"),
           field("step_tokens", &S::step_tokens,
                 "an optimizer step takes examples up to so many tokens", at_least<std::int64_t>(1)),
           field("max_tokens", &S::max_tokens, "longer examples are left out",
@@ -133,15 +141,22 @@ Fields<SftConfig> SftConfig::fields() {
 
 Status check(const SftConfig& config) { return check_sections(config.run, config.model); }
 
+Result<SftPreview> preview_sft(const SftConfig& config, std::span<const SftExample> examples) {
+  TRY(check(config));
+  SftPreview preview;
+  TRY_ASSIGN(preview.run, TrainingRun::outlook(run_options(config)));
+  TRY_ASSIGN(const auto sequences, encode(config, preview.run.model, examples));
+  preview.sequences = sequences.size();
+  for (const TrainingSequence& each : sequences) preview.tokens += std::ssize(each.tokens);
+  return preview;
+}
+
 Result<SftSummary> run_sft(const SftConfig& config, std::span<const SftExample> examples,
                            const StopFlag& stop) {
   TRY(check(config));
-  TRY_ASSIGN(auto sequences, encode(config, examples));
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open({.command = "sft",
-                                                 .settings = settings_of(config),
-                                                 .run = config.run,
-                                                 .model = config.model,
-                                                 .checkpoint = config.checkpoint}));
+  // Opened first: only then is it settled which model the run begins with.
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config)));
+  TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), examples));
   TRY(run.directory().keep_data("examples.jsonl", sft_examples_to_jsonl(examples)));
   return SftLoop(config, run, std::move(sequences)).run(stop);
 }

@@ -9,6 +9,7 @@
 #include "train/sections.h"
 #include "train/sft_examples.h"
 #include "train/stop.h"
+#include "train/training_run.h"
 
 namespace tritonsmith::train {
 
@@ -30,6 +31,15 @@ struct SftConfig {
 
 // Settings that contradict each other, and what must be set.
 Status check(const SftConfig& config);
+
+struct SftPreview {
+  RunOutlook run;
+  std::size_t sequences = 0;  // examples that fit
+  std::int64_t tokens = 0;    // in them, prompts included
+};
+
+// Checks all that run_sft would, and writes nothing.
+Result<SftPreview> preview_sft(const SftConfig& config, std::span<const SftExample> examples);
 
 struct SftSummary {
   std::int64_t steps = 0;

@@ -81,10 +81,35 @@ TEST_F(SftTest, StopsWithACheckpointAndGoesOnToTheSameWeights) {
   config_.run.dir = path("run").string();
   fs::remove_all(path("model"));  // the run's directory is all it needs
   const auto resumed = run(path("run"));
-  ASSERT_FALSE(resumed) << "a run without steps begins anew, and then needs its model";
-  make_tiny_model(path("model"));
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
+}
+
+TEST_F(SftTest, BeginsWithTheModelOfTheConfigThatTakesAnUnbegunRunsPlace) {
+  ASSERT_TRUE(run(path("straight")));
+  make_tiny_model(path("other"), 4);
+  config_.model.path = path("other").string();
+  stop_ = true;
+  ASSERT_TRUE(run(path("run")));
+  stop_ = false;
+  config_.model.path = path("model").string();
   ASSERT_TRUE(run(path("run")));
   EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
+}
+
+TEST_F(SftTest, PreviewsWithoutWriting) {
+  config_.run.dir = path("run").string();
+  const auto preview = preview_sft(config_, examples_);
+  ASSERT_TRUE(preview) << preview.error().message;
+  EXPECT_EQ(preview->run.step, std::nullopt);
+  EXPECT_EQ(preview->sequences, 5U);
+  EXPECT_FALSE(fs::exists(path("run")));
+  ASSERT_TRUE(run(path("run")));
+  EXPECT_EQ(preview_sft(config_, examples_)->run.step, 12);
+  const fs::path optimizer = path("run") / "checkpoints/step-12/optimizer.safetensors";
+  fs::resize_file(optimizer, fs::file_size(optimizer) - 1);
+  EXPECT_THAT(preview_sft(config_, examples_).error().message,
+              HasSubstr("optimizer.safetensors: tensor"));
 }
 
 TEST_F(SftTest, LeavesAFinishedRunAsItIs) {

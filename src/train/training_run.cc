@@ -12,6 +12,24 @@ constexpr const char* kTrainerFile = "trainer.json";
 
 }  // namespace
 
+Result<RunOutlook> TrainingRun::outlook(const TrainingRunOptions& options) {
+  RunOutlook outlook{.model = options.model.path};
+  TRY_ASSIGN(const bool goes_on,
+             RunDirectory::would_go_on(options.run.dir, options.command, options.settings));
+  const std::filesystem::path checkpoints = std::filesystem::path(options.run.dir) / "checkpoints";
+  if (goes_on) {
+    TRY_ASSIGN(outlook.step, CheckpointStore::latest_in(checkpoints));
+  }
+  TRY(model::open_device(options.model.device));
+  if (outlook.step) {
+    outlook.model = first_model(options.run, options.model);
+    TRY(Learner::resume(checkpoints / fmt::format("step-{}", *outlook.step), c10::kCPU));
+  } else {
+    TRY(Learner::start(outlook.model, c10::kCPU));
+  }
+  return outlook;
+}
+
 Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
   TRY_ASSIGN(RunDirectory directory,
              RunDirectory::open(options.run.dir, options.command, options.settings));

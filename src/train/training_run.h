@@ -4,6 +4,7 @@
 // the uninterrupted one would have.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "train/checkpoint_store.h"
@@ -22,8 +23,16 @@ struct TrainingRunOptions {
   CheckpointConfig checkpoint;
 };
 
+// What a call would do, found out without writing anything.
+struct RunOutlook {
+  std::filesystem::path model;       // that the run begins, or once began, with
+  std::optional<std::int64_t> step;  // it goes on after this one; nothing: it begins
+};
+
 class TrainingRun {
  public:
+  // Fails where open() would. Reads the weights, so that damaged ones show.
+  static Result<RunOutlook> outlook(const TrainingRunOptions& options);
   // A new run begins with a checkpoint of step 0, so that the directory needs nothing outside it.
   static Result<TrainingRun> open(const TrainingRunOptions& options);
 

@@ -1,0 +1,58 @@
+#include "cli/new_model.h"
+
+#include "base/file.h"
+#include "model/checkpoint.h"
+#include "text/tokenizer.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+// ChatML's, each a token of its own.
+std::vector<text::AddedToken> chat_tokens() {
+  std::vector<text::AddedToken> tokens;
+  for (const char* content : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"})
+    tokens.push_back({.content = content, .special = true});
+  return tokens;
+}
+
+}  // namespace
+
+Fields<NewModelConfig> NewModelConfig::fields() {
+  using C = NewModelConfig;
+  Fields<C> fields = {
+      field("seed", &C::seed, "the random weights follow from it"),
+      field("vocabulary", &C::vocabulary,
+            "tokens of the tokenizer, which is trained on the examples", between(300, 1 << 20))};
+  for (auto& inner : model::ModelConfig::fields())
+    if (inner.name != "vocab_size")
+      fields.push_back({.name = inner.name,
+                        .help = inner.help,
+                        .set = [set = inner.set](
+                                   C& config, const Json& json) { return set(config.shape, json); },
+                        .get = [get = inner.get](const C& config) { return get(config.shape); }});
+  return fields;
+}
+
+Status make_new_model(const std::filesystem::path& directory, const NewModelConfig& config,
+                      std::span<const train::SftExample> examples) {
+  std::error_code ignored;
+  if (std::filesystem::exists(directory / "config.json", ignored))
+    return fail("{} holds a model already; name another directory", directory.string());
+  std::vector<std::string> corpus;
+  for (const train::SftExample& example : examples) {
+    for (const text::Message& message : example.prompt) corpus.push_back(message.content);
+    corpus.push_back(example.completion);
+  }
+  TRY_ASSIGN(const auto tokenizer,
+             text::Tokenizer::train(corpus, {.vocabulary_size = config.vocabulary,
+                                             .added_tokens = chat_tokens(),
+                                             .pieces = text::PieceRule::phrases}));
+  model::ModelConfig shape = config.shape;
+  shape.vocab_size = static_cast<std::int64_t>(tokenizer.id_limit());
+  TRY(model::check(shape));
+  TRY(make_directories(directory));
+  TRY(tokenizer.save(directory / "tokenizer.json"));
+  return model::save_model(model::Transformer::random(shape, config.seed), directory);
+}
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,86 @@
+// `tritonsmith rl CONFIG.toml | RUN_DIR`: reinforcement learning against the gym.
+// docs/training.md explains the config.
+#include "train/rl.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/judges.h"
+#include "cli/training.h"
+#include "curriculum/suite.h"
+#include "rollout/engine.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+using train::RlConfig;
+
+// Those that may be trained on.
+Result<std::vector<Task>> training_tasks(const TrainingCall& call, const RlConfig& config) {
+  TRY_ASSIGN(const auto source, data_file(call, "tasks.jsonl", config.tasks.path, "tasks.path"));
+  TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(source.string()));
+  const std::size_t heldout =
+      std::erase_if(tasks, [](const Task& task) { return task.split == TaskSplit::heldout; });
+  if (tasks.empty())
+    return fail("{}: all of its {} tasks are held out for evaluation", source.string(), heldout);
+  LOG("rl: {} tasks from {}", tasks.size(), source.string());
+  if (heldout > 0) LOG("rl: {} tasks are held out for evaluation and left out", heldout);
+  return tasks;
+}
+
+Result<train::References> references(const TrainingCall& call, const RlConfig& config) {
+  if (config.tasks.references.empty()) return train::References();
+  TRY_ASSIGN(const auto file,
+             data_file(call, "references.jsonl", config.tasks.references, "tasks.references"));
+  return train::read_references(file);
+}
+
+Status preview(const RlConfig& config, const std::vector<Task>& tasks) {
+  TRY_ASSIGN(const auto found, train::preview_rl(config, tasks));
+  print_preview(settings_of(config), config.run, found.run,
+                fmt::format("{} tasks, {} samples a step", found.tasks, config.samples_per_step()));
+  return ok();
+}
+
+Result<train::RlSummary> reinforce(const RlConfig& config, const std::vector<Task>& tasks,
+                                   train::References known, const train::StopFlag& stop) {
+  // Before the judge writes there.
+  TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
+  TRY_ASSIGN(const auto judge, open_judge(config.run.dir));
+  const train::RlParts parts{
+      .judge = *judge,
+      .make_generator =
+          [](const model::Transformer& model) -> Result<std::unique_ptr<rollout::Generator>> {
+        return std::make_unique<rollout::Engine>(model);
+      },
+      .references = std::move(known)};
+  return train::run_rl(config, tasks, parts, stop);
+}
+
+Status train_by_reward(const TrainingCall& call) {
+  TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
+  TRY(train::check(config));
+  TRY_ASSIGN(const auto tasks, training_tasks(call, config));
+  TRY_ASSIGN(auto known, references(call, config));
+  if (call.is_dry_run) return preview(config, tasks);
+  train::StopFlag stop = false;
+  const train::StopSignals signals(stop);
+  TRY_ASSIGN(const auto summary, reinforce(config, tasks, std::move(known), stop));
+  if (!summary.is_finished) return stopped(summary.steps, config.run, "rl");
+  fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\nmodel: {}\n", summary.steps,
+             summary.reward, 100 * summary.accepted, summary.checkpoint.string());
+  return ok();
+}
+
+}  // namespace
+
+void add_rl_command(CLI::App& app, Run& run) {
+  auto call = std::make_shared<TrainingCall>();
+  CLI::App* command = add_training_command(
+      app, "rl", "Train a model by the gym's verdicts on what it writes", call);
+  command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
+  command->callback([&run, call] { run = [call] { return finish(train_by_reward(*call)); }; });
+}
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,50 @@
+// `tritonsmith sft CONFIG.toml | RUN_DIR`: supervised fine-tuning on examples, as `tasks teach`
+// writes them. docs/training.md explains the config.
+#include "train/sft.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/training.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+using train::SftConfig;
+
+Status preview(const SftConfig& config, const std::vector<train::SftExample>& examples) {
+  TRY_ASSIGN(const auto found, train::preview_sft(config, examples));
+  print_preview(
+      settings_of(config), config.run, found.run,
+      fmt::format("{} of {} examples, {} tokens", found.sequences, examples.size(), found.tokens));
+  return ok();
+}
+
+Status train_supervised(const TrainingCall& call) {
+  TRY_ASSIGN(const SftConfig config, config_of<SftConfig>(call));
+  TRY(train::check(config));
+  TRY_ASSIGN(const auto file,
+             data_file(call, "examples.jsonl", config.data.examples, "data.examples"));
+  TRY_ASSIGN(const auto examples, train::read_sft_examples(file));
+  if (call.is_dry_run) return preview(config, examples);
+  LOG("sft: {} examples from {}", examples.size(), file.string());
+  train::StopFlag stop = false;
+  const train::StopSignals signals(stop);
+  TRY_ASSIGN(const auto summary, train::run_sft(config, examples, stop));
+  if (!summary.is_finished) return stopped(summary.steps, config.run, "sft");
+  fmt::print("{} steps, loss {:.3f}\nmodel: {}\n", summary.steps, summary.loss,
+             summary.checkpoint.string());
+  return ok();
+}
+
+}  // namespace
+
+void add_sft_command(CLI::App& app, Run& run) {
+  auto call = std::make_shared<TrainingCall>();
+  CLI::App* command = add_training_command(app, "sft", "Train a model on examples", call);
+  command->footer([] { return "settings:\n" + config_help<SftConfig>(); });
+  command->callback([&run, call] { run = [call] { return finish(train_supervised(*call)); }; });
+}
+
+}  // namespace tritonsmith::cli

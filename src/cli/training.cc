@@ -1,0 +1,59 @@
+#include "cli/training.h"
+
+#include <fmt/format.h>
+
+namespace tritonsmith::cli {
+
+namespace fs = std::filesystem;
+
+bool TrainingCall::names_a_run() const {
+  std::error_code ignored;
+  return fs::is_directory(config, ignored);
+}
+
+fs::path TrainingCall::config_file() const {
+  return names_a_run() ? fs::path(config) / "config.toml" : fs::path(config);
+}
+
+CLI::App* add_training_command(CLI::App& app, const std::string& name, const std::string& help,
+                               const std::shared_ptr<TrainingCall>& call) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command
+      ->add_option("CONFIG", call->config,
+                   "A config file (TOML), or the directory of a run to go on with")
+      ->required();
+  command->add_option("--set", call->set, "key=value, over the config (repeatable)");
+  command->add_flag("--dry-run", call->is_dry_run,
+                    "Print the resolved config and check everything; start nothing");
+  return command;
+}
+
+Result<fs::path> data_file(const TrainingCall& call, const std::string& kept,
+                           const std::string& given, std::string_view setting) {
+  std::error_code ignored;
+  if (call.names_a_run() && fs::exists(fs::path(call.config) / kept, ignored))
+    return fs::path(call.config) / kept;
+  if (given.empty()) return fail("{}: {} is not set", call.config_file().string(), setting);
+  return fs::path(given);
+}
+
+void print_preview(const Settings& settings, const train::RunSection& run,
+                   const train::RunOutlook& outlook, const std::string& data) {
+  fmt::print("{}", toml_from_settings(settings));
+  std::string sentence = fmt::format("would begin a run of {} steps in {} with {}", run.steps,
+                                     run.dir, outlook.model.string());
+  if (outlook.step)
+    sentence =
+        fmt::format("would go on after step {} of {} in {}", *outlook.step, run.steps, run.dir);
+  if (outlook.step == run.steps)
+    sentence = fmt::format("the run in {} is finished ({} steps)", run.dir, run.steps);
+  fmt::print(stderr, "dry run: {}; {}; nothing was started\n", sentence, data);
+}
+
+tl::unexpected<Error> stopped(std::int64_t step, const train::RunSection& run,
+                              std::string_view command) {
+  return fail("stopped after step {} of {}; `tritonsmith {} {}` goes on from there", step,
+              run.steps, command, run.dir);
+}
+
+}  // namespace tritonsmith::cli
