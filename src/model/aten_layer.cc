@@ -51,15 +51,28 @@ at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch, dou
                                                   /*return_debug_mask=*/false, scale));
 }
 
+// [D/2], in radians a position. In float32 step by step, as the families were trained: at position
+// 30000 the rounding of an angle is 1e-3, so exact numbers would be other numbers.
+at::Tensor rope_frequencies(const ModelConfig& config) {
+  const at::Tensor exponents = at::arange(0, config.head_dim, 2, at::kFloat) / config.head_dim;
+  const at::Tensor plain = at::reciprocal(at::pow(config.rope_theta, exponents));
+  const RopeScaling& scaling = config.rope_scaling;
+  if (scaling.factor == 1) return plain;
+  const auto original = static_cast<double>(scaling.original_max_position_embeddings);
+  const at::Tensor wave = 2 * M_PI / plain;  // in tokens
+  const at::Tensor slow = plain / scaling.factor;
+  const at::Tensor share = (original / wave - scaling.low_freq_factor) /
+                           (scaling.high_freq_factor - scaling.low_freq_factor);
+  const at::Tensor blended = (1 - share) * slow + share * plain;
+  return at::where(wave > original / scaling.low_freq_factor, slow,
+                   at::where(wave < original / scaling.high_freq_factor, plain, blended));
+}
+
 }  // namespace
 
 RopeTable make_rope_table(const ModelConfig& config, std::int64_t positions,
                           const at::TensorOptions& options) {
-  const std::int64_t half = config.head_dim / 2;
-  const auto exponent =
-      at::arange(half, at::kDouble) * (-2.0 / static_cast<double>(config.head_dim));
-  const auto frequencies = at::exp(exponent * std::log(config.rope_theta));           // [D/2]
-  const auto angles = at::arange(positions, at::kDouble).unsqueeze(1) * frequencies;  // [n, D/2]
+  const auto angles = at::arange(positions, at::kFloat).unsqueeze(1) * rope_frequencies(config);
   return {.cos = angles.cos().to(options), .sin = angles.sin().to(options)};
 }
 
@@ -83,9 +96,11 @@ QueryKeyValue aten_project(const at::Tensor& x, const LayerWeights& weights,
   const auto heads = [&](const at::Tensor& t, std::int64_t count) {
     return t.view({t.size(0), count, config.head_dim});
   };
-  const auto q = heads(apply_linear(normed, weights.q, weights.q_bias), config.num_attention_heads);
-  const auto k = heads(apply_linear(normed, weights.k, weights.k_bias), config.num_key_value_heads);
+  auto q = heads(apply_linear(normed, weights.q, weights.q_bias), config.num_attention_heads);
+  auto k = heads(apply_linear(normed, weights.k, weights.k_bias), config.num_key_value_heads);
   const auto v = heads(apply_linear(normed, weights.v, weights.v_bias), config.num_key_value_heads);
+  if (weights.q_norm.defined()) q = aten_rms_norm(q, weights.q_norm, config.rms_norm_eps);
+  if (weights.k_norm.defined()) k = aten_rms_norm(k, weights.k_norm, config.rms_norm_eps);
   return {.query = rotate(q, rope), .key = rotate(k, rope), .value = v};
 }
 

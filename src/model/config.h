@@ -1,17 +1,37 @@
-// ModelConfig: the shape of a Qwen2-family decoder, read from and written to Hugging Face's
-// config.json. Reading refuses what the code does not compute (another architecture, scaled RoPE,
-// sliding windows) in one line that names the file, rather than computing something else.
+// ModelConfig: the shape of a decoder of the Qwen2, Qwen3 or Llama 3 family, read from and written
+// to Hugging Face's config.json. Reading refuses what the code does not compute (another
+// architecture, other RoPE scalings, sliding windows) in one line that names the file, rather than
+// computing something else.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "base/config.h"
+#include "base/enum_names.h"
 
 namespace tritonsmith::model {
 
+// What differs between them: Qwen2 has biases on q, k and v; Qwen3 norms each head's query and key
+// before RoPE; Llama 3 has neither.
+enum class Family { qwen2, qwen3, llama };
+
+// Llama 3's RoPE scaling: waves longer than the original context turn `factor` times slower, short
+// ones as they were, those between are blended (aten_layer.cc). A factor of 1 scales nothing.
+struct RopeScaling {
+  double factor = 1.0;
+  double low_freq_factor = 1.0;
+  double high_freq_factor = 4.0;
+  std::int64_t original_max_position_embeddings = 8192;
+
+  static Fields<RopeScaling> fields();
+  bool operator==(const RopeScaling&) const = default;
+};
+
 // Names as in config.json. The defaults are the small model that the quickstart trains.
 struct ModelConfig {
+  Family family = Family::qwen2;
   std::int64_t vocab_size = 1024;
   std::int64_t hidden_size = 128;
   std::int64_t intermediate_size = 384;
@@ -22,14 +42,18 @@ struct ModelConfig {
   std::int64_t max_position_embeddings = 2048;
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000.0;
+  RopeScaling rope_scaling;
   double initializer_range = 0.02;
   bool tie_word_embeddings = true;
   std::int64_t bos_token_id = -1;  // -1: none
   std::int64_t eos_token_id = -1;
+  std::vector<std::int64_t> more_eos_token_ids;  // some files list several; the first ends a turn
 
   static Fields<ModelConfig> fields();
   bool operator==(const ModelConfig&) const = default;
 
+  bool has_qkv_bias() const { return family == Family::qwen2; }
+  bool has_qk_norm() const { return family == Family::qwen3; }
   std::int64_t query_size() const { return num_attention_heads * head_dim; }
   std::int64_t key_value_size() const { return num_key_value_heads * head_dim; }
 };
@@ -44,3 +68,12 @@ Result<ModelConfig> model_config_from_json(const Json& json, std::string_view so
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);
 
 }  // namespace tritonsmith::model
+
+namespace tritonsmith {
+// As "model_type" has it.
+template <>
+inline constexpr auto enum_names<model::Family> =
+    names<model::Family>({{model::Family::qwen2, "qwen2"},
+                          {model::Family::qwen3, "qwen3"},
+                          {model::Family::llama, "llama"}});
+}  // namespace tritonsmith

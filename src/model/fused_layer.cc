@@ -5,6 +5,9 @@
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <array>
+#include <optional>
+
 #include "model/cpu/attention.h"
 #include "model/cpu/layer.h"
 #include "model/cpu/parallel.h"
@@ -16,10 +19,11 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 // The order of a layer's weights among the arguments of its node.
-constexpr int kWeights = 12;
+constexpr int kWeights = 14;
+using Weight = std::optional<at::Tensor>;  // a custom function takes no undefined tensor
 variable_list list_of(const LayerWeights& w) {
-  return {w.input_norm, w.q, w.q_bias,    w.k,    w.k_bias, w.v,
-          w.v_bias,     w.o, w.post_norm, w.gate, w.up,     w.down};
+  return {w.input_norm, w.q,      w.q_bias, w.k,         w.k_bias, w.v,  w.v_bias,
+          w.q_norm,     w.k_norm, w.o,      w.post_norm, w.gate,   w.up, w.down};
 }
 
 template <typename T>
@@ -37,16 +41,19 @@ cpu::LayerPointers<T> pointers(const variable_list& w, int first, Pointer pointe
           .k_bias = at(4),
           .v = at(5),
           .v_bias = at(6),
-          .o = at(7),
-          .post_norm = at(8),
-          .gate = at(9),
-          .up = at(10),
-          .down = at(11)};
+          .q_norm = at(7),
+          .k_norm = at(8),
+          .o = at(9),
+          .post_norm = at(10),
+          .gate = at(11),
+          .up = at(12),
+          .down = at(13)};
 }
 
 template <typename T>
 cpu::LayerPointers<const T> readable(const variable_list& w, int first) {
-  return pointers<const T>(w, first, [](const at::Tensor& t) { return t.const_data_ptr<T>(); });
+  return pointers<const T>(
+      w, first, [](const at::Tensor& t) { return t.defined() ? t.const_data_ptr<T>() : nullptr; });
 }
 
 template <typename T>
@@ -64,6 +71,7 @@ enum class Keep { for_backward, nothing };
 // What forward leaves behind for backward, in the order in which it is saved after the weights.
 struct Kept {
   at::Tensor x, qkv, attended, log_normaliser, middle, gate_up;
+  at::Tensor unnormed;  // undefined without head norms
 };
 
 template <typename T>
@@ -79,7 +87,7 @@ at::Tensor layer_forward(const cpu::LayerShape& shape, const PackedLayout& layou
   const at::Tensor out = at::empty_like(kept.x);
   const T* x = kept.x.const_data_ptr<T>();
   cpu::project(shape, turned, rope_of<T>(layout), layout.positions, x,
-               kept.qkv.mutable_data_ptr<T>());
+               kept.qkv.mutable_data_ptr<T>(), data_or_null<T>(kept.unnormed));
   cpu::attend(shape, layout.offsets, kept.qkv.const_data_ptr<T>(),
               kept.attended.mutable_data_ptr<T>(), data_or_null<T>(kept.log_normaliser));
   cpu::finish<T>(shape, turned, kept.x.size(0),
@@ -98,13 +106,15 @@ variable_list layer_backward(const LayerContext& context, const variable_list& s
     return saved[static_cast<std::size_t>(kWeights + i)];
   };
   variable_list gradients = {at::empty_like(tensor(0))};
-  for (int i = 0; i < kWeights; ++i) gradients.push_back(at::empty_like(saved[i]));
+  for (int i = 0; i < kWeights; ++i)
+    gradients.push_back(saved[i].defined() ? at::empty_like(saved[i]) : at::Tensor());
   cpu::layer_backward<T>(context.shape,
                          {.offsets = &context.layout->offsets,
                           .positions = &context.layout->positions,
                           .rope = rope_of<T>(*context.layout),
                           .x = read<T>(tensor(0)),
                           .qkv = read<T>(tensor(1)),
+                          .unnormed = tensor(6).defined() ? read<T>(tensor(6)) : nullptr,
                           .attended = read<T>(tensor(2)),
                           .log_normaliser = read<T>(tensor(3)),
                           .middle = read<T>(tensor(4)),
@@ -112,9 +122,7 @@ variable_list layer_backward(const LayerContext& context, const variable_list& s
                           .d_out = d_out.const_data_ptr<T>(),
                           .d_x = gradients[0].mutable_data_ptr<T>(),
                           .weights = readable<T>(saved, 0),
-                          .gradients = pointers<T>(gradients, 1, [](const at::Tensor& t) {
-                            return t.mutable_data_ptr<T>();
-                          })});
+                          .gradients = pointers<T>(gradients, 1, data_or_null<T>)});
   return gradients;
 }
 
@@ -131,14 +139,15 @@ auto dispatch(const at::Tensor& tensor, const Body& body) {
 
 struct LayerFunction : torch::autograd::Function<LayerFunction> {
   static at::Tensor forward(AutogradContext* ctx, const c10::intrusive_ptr<LayerContext>& context,
-                            Keep keep, const at::Tensor& input, const at::Tensor& w0,
-                            const at::Tensor& w1, const at::Tensor& w2, const at::Tensor& w3,
-                            const at::Tensor& w4, const at::Tensor& w5, const at::Tensor& w6,
-                            const at::Tensor& w7, const at::Tensor& w8, const at::Tensor& w9,
-                            const at::Tensor& w10, const at::Tensor& w11) {
+                            Keep keep, const at::Tensor& input, const Weight& w0, const Weight& w1,
+                            const Weight& w2, const Weight& w3, const Weight& w4, const Weight& w5,
+                            const Weight& w6, const Weight& w7, const Weight& w8, const Weight& w9,
+                            const Weight& w10, const Weight& w11, const Weight& w12,
+                            const Weight& w13) {
     variable_list weights;
-    for (const at::Tensor* w : {&w0, &w1, &w2, &w3, &w4, &w5, &w6, &w7, &w8, &w9, &w10, &w11})
-      weights.push_back(w->contiguous());
+    for (const Weight* w :
+         {&w0, &w1, &w2, &w3, &w4, &w5, &w6, &w7, &w8, &w9, &w10, &w11, &w12, &w13})
+      weights.push_back(*w ? (*w)->contiguous() : at::Tensor());
     const cpu::LayerShape& shape = context->shape;
     const std::int64_t rows = input.size(0);
     Kept kept{.x = input.contiguous()};
@@ -148,14 +157,16 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
       kept.log_normaliser = at::empty({shape.heads, rows}, input.options());
       kept.middle = at::empty({rows, shape.hidden}, input.options());
       kept.gate_up = at::empty({rows, 2 * shape.inner}, input.options());
+      if (w7)  // q_norm
+        kept.unnormed = at::empty({rows, shape.query() + shape.key_value()}, input.options());
     }
     const at::Tensor out = dispatch(input, [&]<typename T>() {
       return layer_forward<T>(shape, *context->layout, weights, kept);
     });
     if (keep == Keep::for_backward) {
       variable_list saved = weights;
-      for (const at::Tensor& t :
-           {kept.x, kept.qkv, kept.attended, kept.log_normaliser, kept.middle, kept.gate_up})
+      for (const at::Tensor& t : {kept.x, kept.qkv, kept.attended, kept.log_normaliser, kept.middle,
+                                  kept.gate_up, kept.unnormed})
         saved.push_back(t);
       ctx->save_for_backward(std::move(saved));
       ctx->saved_data["context"] = c10::IValue::make_capsule(context);
@@ -201,10 +212,13 @@ at::Tensor fused_layer(const at::Tensor& x, const LayerWeights& weights, const M
   auto context = c10::make_intrusive<LayerContext>();
   context->shape = layer_shape(config);
   context->layout = std::move(layout);
-  const auto w = list_of(weights);
+  const auto list = list_of(weights);
+  std::array<Weight, kWeights> w;
+  for (std::size_t i = 0; i < w.size(); ++i)
+    if (list[i].defined()) w[i] = list[i];
   const Keep keep = at::GradMode::is_enabled() ? Keep::for_backward : Keep::nothing;
   return LayerFunction::apply(context, keep, x, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7],
-                              w[8], w[9], w[10], w[11]);
+                              w[8], w[9], w[10], w[11], w[12], w[13]);
 }
 
 }  // namespace tritonsmith::model

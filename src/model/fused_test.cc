@@ -71,6 +71,20 @@ double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b)
   return worst;
 }
 
+TEST(FusedLayer, AgreesWithAutogradInDoubleForEachFamily) {
+  for (const Family family : {Family::qwen2, Family::qwen3, Family::llama}) {
+    ModelConfig config = odd();
+    config.family = family;
+    Transformer model = double_model(config);
+    const PackedBatch batch = batch_of({70, 1, 40}, 101);
+    EXPECT_LT(worst(run(model, batch, LayerPath::automatic), run(model, batch, LayerPath::aten)),
+              1e-10)
+        << name_of(family);
+    for (const auto& each : model.parameters())
+      EXPECT_TRUE(each.tensor.grad().defined()) << each.name;
+  }
+}
+
 TEST(FusedLayer, AgreesWithAutogradInDoubleForPackedSequencesOfAnyLength) {
   Transformer model = double_model(odd());
   for (const std::vector<std::int64_t>& lengths :

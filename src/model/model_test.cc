@@ -26,11 +26,18 @@ ModelConfig tiny() {
 }
 
 TEST(ModelConfig, ReadsBackWhatItWrites) {
-  ModelConfig config = tiny();
-  config.eos_token_id = 3;
-  const auto again = model_config_from_json(to_json(config), "config.json");
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(*again, config);
+  for (const Family family : {Family::qwen2, Family::qwen3, Family::llama}) {
+    ModelConfig config = tiny();
+    config.family = family;
+    config.eos_token_id = 3;
+    if (family == Family::llama) {
+      config.rope_scaling = {.factor = 8, .original_max_position_embeddings = 64};
+      config.more_eos_token_ids = {5, 6};
+    }
+    const auto again = model_config_from_json(to_json(config), "config.json");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(*again, config);
+  }
 }
 
 TEST(ModelConfig, RefusesWhatTheCodeDoesNotCompute) {
@@ -40,13 +47,17 @@ TEST(ModelConfig, RefusesWhatTheCodeDoesNotCompute) {
     const auto config = model_config_from_json(json, "dir/config.json");
     return config ? "accepted" : config.error().message;
   };
-  EXPECT_EQ(
-      error_with("architectures", {"LlamaForCausalLM"}),
-      "dir/config.json: architecture 'LlamaForCausalLM' is not supported; Qwen2ForCausalLM is");
-  EXPECT_EQ(error_with("model_type", "llama"),
-            "dir/config.json: model_type 'llama' is not supported; qwen2 is");
+  EXPECT_EQ(error_with("architectures", {"Qwen2ForTokenClassification"}),
+            "dir/config.json: architecture 'Qwen2ForTokenClassification' is not supported; for "
+            "model_type "
+            "'qwen2' only Qwen2ForCausalLM is");
+  EXPECT_EQ(error_with("model_type", "gemma3"),
+            "dir/config.json: model_type 'gemma3' is not supported; qwen2, qwen3 or llama are");
   EXPECT_NE(error_with("rope_scaling", {{"rope_type", "yarn"}}).find("yarn"), std::string::npos);
   EXPECT_NE(error_with("use_sliding_window", true).find("sliding"), std::string::npos);
+  EXPECT_NE(error_with("rope_scaling", {{"rope_type", "llama3"}}).find("factor"),
+            std::string::npos);
+  EXPECT_NE(error_with("eos_token_id", "end").find("eos_token_id"), std::string::npos);
   EXPECT_NE(error_with("hidden_size", -4).find("hidden_size"), std::string::npos);
   EXPECT_NE(error_with("num_key_value_heads", 3).find("multiple"), std::string::npos);
   EXPECT_NE(error_with("vocab_size", "many").find("vocab_size"), std::string::npos);

@@ -35,11 +35,17 @@ Transformer::Transformer(const ModelConfig& config, c10::Device device, c10::Sca
     LayerWeights& layer = layers_.emplace_back();
     layer.input_norm = add(named("input_layernorm.weight"), {hidden});
     layer.q = add(named("self_attn.q_proj.weight"), {query, hidden});
-    layer.q_bias = add(named("self_attn.q_proj.bias"), {query});
     layer.k = add(named("self_attn.k_proj.weight"), {key_value, hidden});
-    layer.k_bias = add(named("self_attn.k_proj.bias"), {key_value});
     layer.v = add(named("self_attn.v_proj.weight"), {key_value, hidden});
-    layer.v_bias = add(named("self_attn.v_proj.bias"), {key_value});
+    if (config.has_qkv_bias()) {
+      layer.q_bias = add(named("self_attn.q_proj.bias"), {query});
+      layer.k_bias = add(named("self_attn.k_proj.bias"), {key_value});
+      layer.v_bias = add(named("self_attn.v_proj.bias"), {key_value});
+    }
+    if (config.has_qk_norm()) {
+      layer.q_norm = add(named("self_attn.q_norm.weight"), {config.head_dim});
+      layer.k_norm = add(named("self_attn.k_norm.weight"), {config.head_dim});
+    }
     layer.o = add(named("self_attn.o_proj.weight"), {hidden, query});
     layer.post_norm = add(named("post_attention_layernorm.weight"), {hidden});
     layer.gate = add(named("mlp.gate_proj.weight"), {inner, hidden});

@@ -1,9 +1,9 @@
-// Transformer: a Qwen2-family decoder (GQA, RoPE, RMSNorm, SwiGLU, QKV bias) over packed sequences.
-// It owns its weights, under Hugging Face's names; the trainer's optimizer and the rollout engine
-// work on these very tensors. Master weights are float32 (float64 in tests); on a GPU the layers
-// compute in bfloat16, on a CPU in the weights' own type. One thread runs forward and backward at a
-// time. On a CPU the same inputs give the same bits, forward and backward, on every run and for
-// every number of threads.
+// Transformer: a decoder of the Qwen2, Qwen3 or Llama 3 family (GQA, RoPE, RMSNorm, SwiGLU; QKV
+// bias or QK norm as its config says) over packed sequences. It owns its weights, under Hugging
+// Face's names; the trainer's optimizer and the rollout engine work on these very tensors. Master
+// weights are float32 (float64 in tests); on a GPU the layers compute in bfloat16, on a CPU in the
+// weights' own type. One thread runs forward and backward at a time. On a CPU the same inputs give
+// the same bits, forward and backward, on every run and for every number of threads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,10 +19,12 @@
 
 namespace tritonsmith::model {
 
-// The weights of one decoder layer: linear ones are [out, in], as Hugging Face stores them.
+// The weights of one decoder layer: linear ones are [out, in], as Hugging Face stores them. What a
+// family does not have is undefined.
 struct LayerWeights {
   at::Tensor input_norm;                       // [H]
-  at::Tensor q, q_bias, k, k_bias, v, v_bias;  // [heads * D, H] and [heads * D]
+  at::Tensor q, q_bias, k, k_bias, v, v_bias;  // [heads * D, H] and [heads * D]; biases in Qwen2
+  at::Tensor q_norm, k_norm;                   // [D]; Qwen3
   at::Tensor o;                                // [H, heads * D]
   at::Tensor post_norm;                        // [H]
   at::Tensor gate, up;                         // [I, H]

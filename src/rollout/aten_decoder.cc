@@ -12,14 +12,17 @@ namespace {
 using model::LayerWeights;
 
 LayerWeights converted(const LayerWeights& w, at::ScalarType dtype) {
+  const auto bias = [&](const at::Tensor& t) { return t.defined() ? t.to(dtype) : t; };
   // Norms stay wide: aten_rms_norm multiplies before it rounds.
   return {.input_norm = w.input_norm,
           .q = w.q.to(dtype),
-          .q_bias = w.q_bias.to(dtype),
+          .q_bias = bias(w.q_bias),
           .k = w.k.to(dtype),
-          .k_bias = w.k_bias.to(dtype),
+          .k_bias = bias(w.k_bias),
           .v = w.v.to(dtype),
-          .v_bias = w.v_bias.to(dtype),
+          .v_bias = bias(w.v_bias),
+          .q_norm = w.q_norm,
+          .k_norm = w.k_norm,
           .o = w.o.to(dtype),
           .post_norm = w.post_norm,
           .gate = w.gate.to(dtype),

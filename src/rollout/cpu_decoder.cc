@@ -16,7 +16,9 @@ namespace {
 
 namespace cpu = model::cpu;
 
-const float* read(const at::Tensor& tensor) { return tensor.const_data_ptr<float>(); }
+const float* read(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.const_data_ptr<float>() : nullptr;
+}
 
 cpu::LayerPointers<const float> pointers_of(const model::LayerWeights& w) {
   return {.input_norm = read(w.input_norm),
@@ -26,6 +28,8 @@ cpu::LayerPointers<const float> pointers_of(const model::LayerWeights& w) {
           .k_bias = read(w.k_bias),
           .v = read(w.v),
           .v_bias = read(w.v_bias),
+          .q_norm = read(w.q_norm),
+          .k_norm = read(w.k_norm),
           .o = read(w.o),
           .post_norm = read(w.post_norm),
           .gate = read(w.gate),

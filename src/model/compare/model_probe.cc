@@ -1,9 +1,8 @@
 // What compare_transformers.py asks of our model:
-//   model_probe random DIR SEED TIED     saves a random model, biases and norms random too
-//   model_probe resave DIR TO            loads and saves
-//   model_probe logits DIR IDS           prints one line of JSON: logits [T][V], and the
-//   log-probability of each id
-//                                        after the first
+//   model_probe random DIR SEED FAMILY TIED   saves a random model, biases and norms random too
+//   model_probe resave DIR TO                 loads and saves
+//   model_probe logits DIR IDS                prints one line of JSON: logits [T][V], and the
+//                                             log-probability of each id after the first
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -16,8 +15,9 @@
 namespace tritonsmith::model {
 namespace {
 
-Status save_random(const std::string& directory, std::uint64_t seed, bool tied) {
-  const ModelConfig config = {.vocab_size = 151,
+Status save_random(const std::string& directory, std::uint64_t seed, Family family, bool tied) {
+  const ModelConfig config = {.family = family,
+                              .vocab_size = 151,
                               .hidden_size = 64,
                               .intermediate_size = 112,
                               .num_hidden_layers = 3,
@@ -26,6 +26,8 @@ Status save_random(const std::string& directory, std::uint64_t seed, bool tied) 
                               .head_dim = 8,
                               .max_position_embeddings = 512,
                               .rope_theta = 50000.0,
+                              .rope_scaling = {.factor = family == Family::llama ? 8.0 : 1.0,
+                                               .original_max_position_embeddings = 64},
                               .initializer_range = 0.2,
                               .tie_word_embeddings = tied,
                               .eos_token_id = 2};
@@ -65,8 +67,10 @@ Status print_logits(const std::string& directory, const std::string& ids_text) {
 }
 
 Status run(const std::vector<std::string>& words) {
-  if (words.size() == 4 && words[0] == "random")
-    return save_random(words[1], std::stoull(words[2]), words[3] == "tied");
+  if (words.size() == 5 && words[0] == "random") {
+    TRY_ASSIGN(const Family family, enum_from_name<Family>(words[3]));
+    return save_random(words[1], std::stoull(words[2]), family, words[4] == "tied");
+  }
   if (words.size() == 3 && words[0] == "resave") return resave(words[1], words[2]);
   if (words.size() == 3 && words[0] == "logits") return print_logits(words[1], words[2]);
   return fail("model_probe random|resave|logits ...");

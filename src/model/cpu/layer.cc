@@ -28,6 +28,14 @@ void norm_rows(const LayerShape& shape, const T* x, const T* weight, std::int64_
                           out + t * shape.hidden);
 }
 
+// Each of the heads of one row, in place; without a weight they stay.
+template <typename T>
+void norm_heads(const LayerShape& shape, std::int64_t heads, const T* weight, T* row) {
+  if (weight == nullptr) return;
+  for (T* head = row; head < row + heads * shape.head_dim; head += shape.head_dim)
+    kernels<T>().rms_norm(head, weight, shape.head_dim, shape.eps, head);
+}
+
 }  // namespace
 
 template <typename T>
@@ -36,6 +44,8 @@ void turn_weights(const LayerShape& s, const LayerPointers<const T>& w, TurnedLa
   const std::int64_t H = s.hidden, I = s.inner, Q = s.query(), KV = s.key_value(), S = s.qkv();
   out.input_norm = w.input_norm;
   out.post_norm = w.post_norm;
+  out.q_norm = w.q_norm;
+  out.k_norm = w.k_norm;
   const auto resize = [](std::vector<T>& v, std::int64_t n) {
     v.resize(static_cast<std::size_t>(n));
   };
@@ -44,9 +54,10 @@ void turn_weights(const LayerShape& s, const LayerPointers<const T>& w, TurnedLa
   resize(out.o, Q * H);
   resize(out.gate_up, H * 2 * I);
   resize(out.down, I * H);
-  std::copy_n(w.q_bias, Q, out.qkv_bias.data());
-  std::copy_n(w.k_bias, KV, out.qkv_bias.data() + Q);
-  std::copy_n(w.v_bias, KV, out.qkv_bias.data() + Q + KV);
+  std::ranges::fill(out.qkv_bias, T{0});
+  if (w.q_bias != nullptr) std::copy_n(w.q_bias, Q, out.qkv_bias.data());
+  if (w.k_bias != nullptr) std::copy_n(w.k_bias, KV, out.qkv_bias.data() + Q);
+  if (w.v_bias != nullptr) std::copy_n(w.v_bias, KV, out.qkv_bias.data() + Q + KV);
   struct Turn {
     const T* in;
     std::int64_t rows, columns;
@@ -68,7 +79,7 @@ void turn_weights(const LayerShape& s, const LayerPointers<const T>& w, TurnedLa
 
 template <typename T>
 void project(const LayerShape& s, const TurnedLayer<T>& w, const Rope<T>& rope,
-             const std::vector<std::int64_t>& positions, const T* x, T* qkv) {
+             const std::vector<std::int64_t>& positions, const T* x, T* qkv, T* unnormed) {
   const auto& kernel = kernels<T>();
   const std::int64_t half = s.head_dim / 2;
   for_blocks(std::ssize(positions), s.hidden * s.qkv(), [&](std::int64_t from, std::int64_t rows) {
@@ -89,6 +100,10 @@ void project(const LayerShape& s, const TurnedLayer<T>& w, const Rope<T>& rope,
                      .accumulate = true});
     for (std::int64_t t = 0; t < rows; ++t) {
       const std::int64_t at = positions[static_cast<std::size_t>(from + t)] * half;
+      const std::int64_t width = s.query() + s.key_value();
+      if (unnormed != nullptr) std::copy_n(out + t * s.qkv(), width, unnormed + (from + t) * width);
+      norm_heads(s, s.heads, w.q_norm, out + t * s.qkv());
+      norm_heads(s, s.kv_heads, w.k_norm, out + t * s.qkv() + s.query());
       kernel.rotate(out + t * s.qkv(), s.heads + s.kv_heads, half, rope.cos + at, rope.sin + at,
                     T{1});
     }
@@ -146,7 +161,7 @@ void finish(const LayerShape& s, const TurnedLayer<T>& w, std::int64_t all_rows,
 #define TRITONSMITH_INSTANTIATE(T)                                                               \
   template void turn_weights(const LayerShape&, const LayerPointers<const T>&, TurnedLayer<T>&); \
   template void project(const LayerShape&, const TurnedLayer<T>&, const Rope<T>&,                \
-                        const std::vector<std::int64_t>&, const T*, T*);                         \
+                        const std::vector<std::int64_t>&, const T*, T*, T*);                     \
   template void finish(const LayerShape&, const TurnedLayer<T>&, std::int64_t,                   \
                        const FinishBuffers<T>&);
 TRITONSMITH_INSTANTIATE(float)

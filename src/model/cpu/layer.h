@@ -14,10 +14,12 @@ struct Rope {
   const T* sin = nullptr;
 };
 
-// qkv[t] = RoPE(norm(x[t]) Wqkv + bias) at positions[t]; x [T, H], qkv [T, qkv].
+// qkv[t] = RoPE(head_norm(norm(x[t]) Wqkv + bias)) at positions[t]; x [T, H], qkv [T, qkv]. Query
+// and key heads as they were before their norm go to unnormed [T, query + key_value], unless it is
+// null.
 template <typename T>
 void project(const LayerShape& shape, const TurnedLayer<T>& weights, const Rope<T>& rope,
-             const std::vector<std::int64_t>& positions, const T* x, T* qkv);
+             const std::vector<std::int64_t>& positions, const T* x, T* qkv, T* unnormed = nullptr);
 
 // middle = x + attended Wo; out = middle + MLP(norm(middle)). gate_up [T, 2 I] and middle [T, H]
 // are what the backward needs; null where there is none.
@@ -42,6 +44,7 @@ struct LayerBackward {
   Rope<T> rope;
   const T* x = nullptr;
   const T* qkv = nullptr;
+  const T* unnormed = nullptr;  // only with head norms
   const T* attended = nullptr;
   const T* log_normaliser = nullptr;  // [heads, T]
   const T* middle = nullptr;

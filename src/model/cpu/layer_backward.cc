@@ -1,6 +1,7 @@
 // The backward of a layer, in four sweeps: rows after attention, attention, rows before it, and the
 // gradients of the weights, whose every element is one sum over the tokens in order.
 #include <algorithm>
+#include <span>
 
 #include "model/cpu/attention.h"
 #include "model/cpu/kernels.h"
@@ -28,10 +29,12 @@ struct Sweeps {
         input_normed(rows * s.hidden),
         d_post_norm(static_cast<std::size_t>(blocks * s.hidden)),
         d_input_norm(static_cast<std::size_t>(blocks * s.hidden)),
-        d_bias(static_cast<std::size_t>(blocks * s.qkv())) {}
+        d_bias(static_cast<std::size_t>(blocks * s.qkv())),
+        d_head_norm(static_cast<std::size_t>(blocks * 2 * s.head_dim)) {}
   std::int64_t blocks;
   Buffer<T> normed, inner, d_gate_up, d_middle, d_attended, d_qkv, input_normed;
-  std::vector<T> d_post_norm, d_input_norm, d_bias;  // [blocks, ...]: one sum a block of rows
+  // [blocks, ...]: one sum a block of rows. d_head_norm is that of q_norm, then of k_norm.
+  std::vector<T> d_post_norm, d_input_norm, d_bias, d_head_norm;
 };
 
 // Rows [from, from + rows): through the MLP and the output projection.
@@ -98,6 +101,31 @@ void after_attention(const LayerShape& s, const LayerBackward<T>& pass, Sweeps<T
                    .c_row = s.query()});
 }
 
+// One row's gradient through the norm of its heads, in place.
+template <typename T>
+void through_head_norm(const LayerShape& s, std::span<const T> unnormed, const T* weight, T* d_row,
+                       T* d_weight) {
+  T* d_head = scratch<T>(2, s.head_dim);
+  for (std::size_t at = 0; at < unnormed.size(); at += static_cast<std::size_t>(s.head_dim)) {
+    std::fill_n(d_head, s.head_dim, T{0});
+    kernels<T>().rms_norm_backward(unnormed.data() + at, weight, d_row + at, s.head_dim, s.eps,
+                                   d_head, d_weight);
+    std::copy_n(d_head, s.head_dim, d_row + at);
+  }
+}
+
+template <typename T>
+void through_head_norms(const LayerShape& s, const LayerBackward<T>& pass, std::int64_t row,
+                        T* d_row, T* d_weights) {
+  const T* unnormed = pass.unnormed + row * (s.query() + s.key_value());
+  const auto part = [&](std::int64_t begin, std::int64_t size) {
+    return std::span(unnormed + begin, static_cast<std::size_t>(size));
+  };
+  through_head_norm(s, part(0, s.query()), pass.weights.q_norm, d_row, d_weights);
+  through_head_norm(s, part(s.query(), s.key_value()), pass.weights.k_norm, d_row + s.query(),
+                    d_weights + s.head_dim);
+}
+
 // Rows [from, from + rows): through RoPE, the projections and the first norm.
 template <typename T>
 void before_attention(const LayerShape& s, const LayerBackward<T>& pass, Sweeps<T>& sweeps,
@@ -110,6 +138,9 @@ void before_attention(const LayerShape& s, const LayerBackward<T>& pass, Sweeps<
     const std::int64_t at = (*pass.positions)[static_cast<std::size_t>(from + t)] * half;
     kernel.rotate(d_qkv + t * S, s.heads + s.kv_heads, half, pass.rope.cos + at, pass.rope.sin + at,
                   T{-1});
+    if (pass.unnormed != nullptr)
+      through_head_norms(s, pass, from + t, d_qkv + t * S,
+                         sweeps.d_head_norm.data() + block * 2 * s.head_dim);
     kernel.add(d_qkv + t * S, S, sweeps.d_bias.data() + block * S);
   }
   const struct {
@@ -186,6 +217,7 @@ void weight_gradients(const LayerShape& s, const LayerBackward<T>& pass, const S
 template <typename T>
 void sum_blocks(const std::vector<T>& sums, std::int64_t blocks, std::int64_t stride,
                 std::int64_t column, std::int64_t width, T* out) {
+  if (out == nullptr) return;  // the family has no such weight
   std::fill_n(out, width, T{0});
   for (std::int64_t b = 0; b < blocks; ++b)
     kernels<T>().add(sums.data() + b * stride + column, width, out);
@@ -220,6 +252,9 @@ void layer_backward(const LayerShape& s, const LayerBackward<T>& pass) {
   sum_blocks(sweeps.d_bias, sweeps.blocks, S, 0, Q, g.q_bias);
   sum_blocks(sweeps.d_bias, sweeps.blocks, S, Q, KV, g.k_bias);
   sum_blocks(sweeps.d_bias, sweeps.blocks, S, Q + KV, KV, g.v_bias);
+  const std::int64_t D = s.head_dim;
+  sum_blocks(sweeps.d_head_norm, sweeps.blocks, 2 * D, 0, D, g.q_norm);
+  sum_blocks(sweeps.d_head_norm, sweeps.blocks, 2 * D, D, D, g.k_norm);
 }
 
 template void layer_backward(const LayerShape&, const LayerBackward<float>&);

@@ -22,12 +22,13 @@ struct LayerShape {
   std::int64_t group() const { return heads / kv_heads; }
 };
 
-// As Hugging Face stores them: linear weights are [out, in].
+// As Hugging Face stores them: linear weights are [out, in]. Biases and q_norm, k_norm [D] may be
+// null.
 template <typename T>
 struct LayerPointers {
   T *input_norm = nullptr, *q = nullptr, *q_bias = nullptr, *k = nullptr, *k_bias = nullptr,
-    *v = nullptr, *v_bias = nullptr, *o = nullptr, *post_norm = nullptr, *gate = nullptr,
-    *up = nullptr, *down = nullptr;
+    *v = nullptr, *v_bias = nullptr, *q_norm = nullptr, *k_norm = nullptr, *o = nullptr,
+    *post_norm = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
 };
 
 // The same weights turned to [in, out], which forward products read row by row, with q, k, v and
@@ -35,12 +36,13 @@ struct LayerPointers {
 template <typename T>
 struct TurnedLayer {
   std::vector<T> qkv;       // [H, qkv]
-  std::vector<T> qkv_bias;  // [qkv]
+  std::vector<T> qkv_bias;  // [qkv], zero where there is none
   std::vector<T> o;         // [query, H]
   std::vector<T> gate_up;   // [H, 2 I]
   std::vector<T> down;      // [I, H]
   const T* input_norm = nullptr;
   const T* post_norm = nullptr;
+  const T *q_norm = nullptr, *k_norm = nullptr;  // [D], or null
 };
 
 // Reads the weights as they are now; the norms are used in place.
