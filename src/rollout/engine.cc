@@ -103,7 +103,13 @@ std::vector<int> Engine::take_free_slots() {
 Status Engine::admit() {
   if (waiting_.empty()) return ok();
   std::vector<int> admitted, to_compute;
-  std::vector<std::pair<int, int>> to_copy;  // from, to
+  // From, to. What a slot holds already is copied at once: it may be the next to be given away.
+  std::vector<std::pair<int, int>> to_copy_later;
+  const auto copy = [&](int from, int to) {
+    const Slot& source = slots_[static_cast<std::size_t>(from)];
+    decoder_->copy(from, to, std::ssize(source.held));
+    slots_[static_cast<std::size_t>(to)].prompt_logits = source.prompt_logits;
+  };
   std::int64_t tokens = 0;
   for (const int index : take_free_slots()) {
     if (waiting_.empty()) break;
@@ -114,8 +120,6 @@ Status Engine::admit() {
       if (!to_compute.empty() && tokens + std::ssize(prompt) > config_.prefill_tokens) break;
       tokens += std::ssize(prompt);
       to_compute.push_back(index);
-    } else if (source != index) {
-      to_copy.emplace_back(source, index);
     }
     counts_.prompts_computed += source < 0;
     counts_.prompts_shared += source >= 0;
@@ -125,14 +129,16 @@ Status Engine::admit() {
     slot.held = slot.request.prompt;
     slot.busy = true;
     decoder_->reserve(index, std::ssize(slot.held) + slot.request.sampling.max_new_tokens);
+    if (source >= 0 && source != index) {
+      if (std::ranges::find(admitted, source) != admitted.end())
+        to_copy_later.emplace_back(source, index);
+      else
+        copy(source, index);
+    }
     admitted.push_back(index);
   }
   if (!to_compute.empty()) prefill(to_compute);
-  for (const auto& [from, to] : to_copy) {
-    const Slot& source = slots_[static_cast<std::size_t>(from)];
-    decoder_->copy(from, to, std::ssize(source.held));
-    slots_[static_cast<std::size_t>(to)].prompt_logits = source.prompt_logits;
-  }
+  for (const auto& [from, to] : to_copy_later) copy(from, to);
   std::vector<const float*> logits;
   for (const int index : admitted)
     logits.push_back(slots_[static_cast<std::size_t>(index)].prompt_logits.data());

@@ -16,8 +16,9 @@
 namespace tritonsmith::rollout {
 namespace {
 
-model::ModelConfig tiny() {
-  return {.vocab_size = 61,
+model::ModelConfig tiny(model::Family family = model::Family::qwen2) {
+  return {.family = family,
+          .vocab_size = 61,
           .hidden_size = 40,
           .intermediate_size = 72,
           .num_hidden_layers = 3,
@@ -26,6 +27,16 @@ model::ModelConfig tiny() {
           .head_dim = 10,
           .max_position_embeddings = 200,
           .initializer_range = 0.25};
+}
+
+// With biases and norms random too.
+model::Transformer model_of(model::Family family) {
+  auto model = model::Transformer::random(tiny(family), 4);
+  const at::NoGradGuard no_grad;
+  at::manual_seed(1);
+  for (const auto& each : model.parameters())
+    if (each.tensor.dim() == 1) each.tensor.add_(at::randn_like(each.tensor) * 0.2);
+  return model;
 }
 
 const model::Transformer& tiny_model() {
@@ -56,8 +67,9 @@ std::vector<GenerationRequest> requests_of(int count) {
   return requests;
 }
 
-std::vector<Completion> generate(int slots, const std::vector<GenerationRequest>& requests) {
-  Engine engine(tiny_model(), {.slots = slots});
+std::vector<Completion> generate(int slots, const std::vector<GenerationRequest>& requests,
+                                 const model::Transformer& model = tiny_model()) {
+  Engine engine(model, {.slots = slots});
   auto completions = generate_all(engine, requests);
   EXPECT_TRUE(completions) << completions.error().message;
   return *completions;
@@ -82,26 +94,31 @@ TEST(Engine, ASampleDoesNotDependOnWhatElseIsInTheBatch) {
 }
 
 // The trainer's log-probabilities of a completion's tokens.
-at::Tensor trainer_logprobs(const Completion& completion, double temperature) {
+at::Tensor trainer_logprobs(const model::Transformer& model, const Completion& completion,
+                            double temperature) {
   const at::NoGradGuard no_grad;
   std::vector<TokenId> sequence = completion.prompt;
   sequence.insert(sequence.end(), completion.tokens.begin(), completion.tokens.end());
   const auto batch = model::pack(std::vector<std::vector<TokenId>>{sequence}, c10::kCPU);
-  const auto hidden = tiny_model().forward(batch);
+  const auto hidden = model.forward(batch);
   const auto first = std::ssize(completion.prompt) - 1, count = std::ssize(completion.tokens);
-  return model::linear_logprob(hidden.narrow(0, first, count), tiny_model().head_weight(),
+  return model::linear_logprob(hidden.narrow(0, first, count), model.head_weight(),
                                batch.tokens.narrow(0, first + 1, count), temperature)
       .logprob;
 }
 
 TEST(Engine, GivesTheTrainersLogprobsBitForBit) {
   const auto requests = requests_of(30);
-  const auto completions = generate(8, requests);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const double temperature = requests[i].sampling.temperature;
-    const auto expected = trainer_logprobs(completions[i], temperature == 0 ? 1.0 : temperature);
-    const auto got = at::tensor(completions[i].logprobs);
-    EXPECT_TRUE(at::equal(got, expected)) << (got - expected).abs().max();
+  for (const auto family : {model::Family::qwen2, model::Family::qwen3, model::Family::llama}) {
+    const auto model = model_of(family);
+    const auto completions = generate(8, requests, model);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const double temperature = requests[i].sampling.temperature;
+      const auto expected =
+          trainer_logprobs(model, completions[i], temperature == 0 ? 1.0 : temperature);
+      const auto got = at::tensor(completions[i].logprobs);
+      EXPECT_TRUE(at::equal(got, expected)) << name_of(family) << " " << i;
+    }
   }
 }
 
@@ -120,6 +137,25 @@ TEST(Engine, ComputesAPromptOnceForAllItsSamples) {
   std::set<std::vector<TokenId>> different;
   for (const auto& completion : *completions) different.insert(completion.tokens);
   EXPECT_GT(different.size(), 10u);
+}
+
+TEST(Engine, CopiesAPromptBeforeItsSlotIsGivenAway) {
+  Engine engine(tiny_model(), {.slots = 3});
+  const auto request = [](std::uint64_t id, std::vector<TokenId> prompt, int tokens) {
+    return GenerationRequest{
+        .id = id, .prompt = std::move(prompt), .sampling = {.max_new_tokens = tokens}, .seed = id};
+  };
+  ASSERT_TRUE(engine.submit(request(1, prompt_of(1, 5), 60)));  // keeps the engine busy
+  ASSERT_TRUE(engine.submit(request(2, prompt_of(2, 20), 1)));
+  ASSERT_EQ((*engine.next())->id, 2u);
+  // The first goes to the empty slot and copies from the other free one, which the second gets.
+  ASSERT_TRUE(engine.submit(request(3, prompt_of(2, 20), 6)));
+  ASSERT_TRUE(engine.submit(request(4, prompt_of(4, 25), 6)));
+  for (int i = 0; i < 2; ++i) {
+    const auto generated = **engine.next();
+    const auto alone = generate(1, {request(generated.id, generated.completion.prompt, 6)}).front();
+    EXPECT_EQ(generated.completion.logprobs, alone.logprobs) << generated.id;
+  }
 }
 
 TEST(Engine, UsesNewWeightsForPromptsItHasSeen) {
@@ -200,8 +236,13 @@ TEST(Engine, SaysSoWhenTheWeightsAreDamaged) {
   EXPECT_NE(result.error().message.find("damaged"), std::string::npos);
 }
 
-TEST(AtenDecoder, AgreesWithTheKernels) {
-  const auto& model = tiny_model();
+class AtenDecoderTest : public testing::TestWithParam<model::Family> {};
+INSTANTIATE_TEST_SUITE_P(Families, AtenDecoderTest,
+                         testing::Values(model::Family::qwen2, model::Family::qwen3,
+                                         model::Family::llama));
+
+TEST_P(AtenDecoderTest, AgreesWithTheKernels) {
+  const auto model = model_of(GetParam());
   CpuDecoder kernels(model, 4);
   AtenDecoder aten(model, 4);
   const auto a = prompt_of(1, 9), b = prompt_of(2, 30);
