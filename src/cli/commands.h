@@ -13,6 +13,7 @@ void add_sft_command(CLI::App& app, Run& run);
 void add_rl_command(CLI::App& app, Run& run);
 void add_judge_command(CLI::App& app, Run& run);
 void add_eval_command(CLI::App& app, Run& run);
+void add_rejudge_command(CLI::App& app, Run& run);
 void add_write_command(CLI::App& app, Run& run);
 void add_quickstart_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);

@@ -31,6 +31,7 @@ int run_program(int argc, char** argv) {
   add_rl_command(app, run);
   add_judge_command(app, run);
   add_eval_command(app, run);
+  add_rejudge_command(app, run);
   add_write_command(app, run);
   add_quickstart_command(app, run);
   add_report_command(app, run);

@@ -156,19 +156,26 @@ Result<Settings> curriculum_settings(const std::vector<std::string>& overrides) 
   return settings;
 }
 
-Result<std::vector<Task>> load_suite(const std::string& spec) {
+Result<std::optional<std::vector<Lesson>>> load_lessons(const std::string& spec) {
   const std::string name = spec.substr(0, spec.find(':'));
-  if (name == "curriculum" || name == "quickstart") {
-    CurriculumOptions options = name == "quickstart" ? quickstart_options(1) : CurriculumOptions{};
-    options.train = 0;
-    if (spec.size() > name.size()) {
-      TRY_ASSIGN(
-          const Settings settings,
-          curriculum_settings(split_at(std::string_view(spec).substr(name.size() + 1), ',')));
-      TRY(apply_settings(options, settings, spec));
-    }
-    std::vector<Task> tasks = make_curriculum(options);
-    if (tasks.empty()) return fail("{}: these options give no tasks", spec);
+  if (name != "curriculum" && name != "quickstart") return std::nullopt;
+  CurriculumOptions options = name == "quickstart" ? quickstart_options(1) : CurriculumOptions{};
+  options.train = 0;
+  if (spec.size() > name.size()) {
+    TRY_ASSIGN(const Settings settings,
+               curriculum_settings(split_at(std::string_view(spec).substr(name.size() + 1), ',')));
+    TRY(apply_settings(options, settings, spec));
+  }
+  std::vector<Lesson> lessons = make_lessons(options);
+  if (lessons.empty()) return fail("{}: these options give no tasks", spec);
+  return lessons;
+}
+
+Result<std::vector<Task>> load_suite(const std::string& spec) {
+  TRY_ASSIGN(auto lessons, load_lessons(spec));
+  if (lessons) {
+    std::vector<Task> tasks;
+    for (Lesson& lesson : *lessons) tasks.push_back(std::move(lesson.task));
     return tasks;
   }
   std::error_code error;

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/config.h"
+#include "curriculum/tasks.h"
 #include "data/task.h"
 
 namespace tritonsmith::curriculum {
@@ -18,6 +20,10 @@ namespace tritonsmith::curriculum {
 // is 0 unless given "quickstart"                       the held-out tasks of the quickstart's
 // curriculum; options as above a folder, a .jsonl, or one .py     as the functions below
 Result<std::vector<Task>> load_suite(const std::string& spec);
+
+// The lessons of a suite that is made, not read: "curriculum" or "quickstart" with options, as
+// above. Nothing for one that is read.
+Result<std::optional<std::vector<Lesson>>> load_lessons(const std::string& spec);
 
 // Options of the curriculum as "seed=2" and "families=softmax+norm".
 Result<Settings> curriculum_settings(const std::vector<std::string>& overrides);

@@ -164,7 +164,7 @@ Fields<CurriculumOptions> CurriculumOptions::fields() {
 CurriculumOptions quickstart_options(std::uint64_t seed) {
   return {.seed = seed,
           .families = {"elementwise", "reduction"},
-          .train = 3000,
+          .train = 6000,
           .heldout = 120,
           .scale = Scales::small,
           .min_operators = 1,
@@ -172,6 +172,31 @@ CurriculumOptions quickstart_options(std::uint64_t seed) {
           .vocabulary = Vocabulary::basic,
           .idioms = Idioms::plain,
           .variants = 2};
+}
+
+std::vector<Task> relatives(const Lesson& lesson, std::uint64_t seed) {
+  const Program& program = lesson.program;
+  Rng rng(seed, "relatives of " + lesson.task.id, 0);
+  std::vector<Task> found;
+  const auto add = [&](std::string_view what, const Sizes& sizes, Draws draws) {
+    Task task = lesson.task;
+    task.id += fmt::format("+{}", what);
+    task.source = torch_source(program, sizes, Idioms::plain, rng, draws);
+    task.instruction = instruction(program, sizes);
+    found.push_back(std::move(task));
+  };
+  std::vector<Sizes> known = {lesson.sizes};
+  for (int tries = 0; found.size() < 2 && tries < 64; ++tries) {
+    const Sizes sizes = draw_sizes(rng, program, lesson.task.scale);
+    const bool is_new = std::ranges::none_of(
+        known, [&](const Sizes& each) { return each.n == sizes.n && each.lead == sizes.lead; });
+    if (!is_new || sizes.lead.size() != lesson.sizes.lead.size()) continue;
+    known.push_back(sizes);
+    add(found.empty() ? "sizes" : "sizes2", sizes, Draws::usual);
+  }
+  add("flat", lesson.sizes, Draws::flat);
+  add("shifted", lesson.sizes, Draws::shifted);
+  return found;
 }
 
 std::vector<Lesson> make_lessons(const CurriculumOptions& options) { return Maker(options).make(); }

@@ -42,6 +42,10 @@ struct Lesson {
   Sizes sizes;
 };
 
+// The lesson's composition with its constants at other sizes, and with its inputs drawn otherwise:
+// a kernel that is right must pass all of them. Their ids tell what is different.
+std::vector<Task> relatives(const Lesson& lesson, std::uint64_t seed);
+
 // Training tasks first, then the held-out ones. Fewer than asked for where the grammar has no more.
 std::vector<Lesson> make_lessons(const CurriculumOptions& options);
 std::vector<Task> make_curriculum(const CurriculumOptions& options);

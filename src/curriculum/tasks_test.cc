@@ -167,5 +167,19 @@ TEST(Options, RefuseAnUnknownFamily) {
   EXPECT_THAT(status.error().message, testing::HasSubstr("'convolution' is none of elementwise"));
 }
 
+TEST(Relatives, KeepTheCompositionAndChangeSizesAndInputs) {
+  for (const Lesson& lesson : make_lessons({.train = 40, .heldout = 0})) {
+    const std::vector<Task> tasks = relatives(lesson, 1);
+    ASSERT_GE(tasks.size(), 3u) << lesson.task.id;
+    std::set<std::string> sources = {lesson.task.source};
+    for (const Task& task : tasks) {
+      EXPECT_EQ(task.composition, lesson.task.composition);
+      EXPECT_TRUE(sources.insert(task.source).second) << task.id << "\n" << task.source;
+    }
+    EXPECT_NE(tasks[0].instruction, lesson.task.instruction) << "other sizes";
+    EXPECT_EQ(tasks.back().instruction, lesson.task.instruction) << "other inputs, equal sizes";
+  }
+}
+
 }  // namespace
 }  // namespace tritonsmith::curriculum

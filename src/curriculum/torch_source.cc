@@ -37,8 +37,12 @@ bool is_loose(std::string_view text) {
 
 class Writer {
  public:
-  Writer(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng)
-      : program_(program), sizes_(sizes), rng_(rng), varied_(idioms == Idioms::varied) {
+  Writer(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng, Draws draws)
+      : program_(program),
+        sizes_(sizes),
+        rng_(rng),
+        draws_(draws),
+        varied_(idioms == Idioms::varied) {
     for (const Input& input : program.inputs)
       names_.push_back(input.source == Source::parameter ? "self." + input.name : input.name);
     has_linear_bias_ = has_linear_bias(program);
@@ -157,6 +161,22 @@ class Writer {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
+  std::string drawn(const Input& input) const {
+    const std::string shape = shape_text(input);
+    const bool normal = input.draw == Draw::normal;
+    switch (draws_) {
+      case Draws::usual:
+        return fmt::format("torch.{}({})", normal ? "randn" : "rand", shape);
+      case Draws::flat:
+        return normal ? fmt::format("(torch.rand({}) * 4 - 2)", shape)
+                      : fmt::format("torch.rand({}).sqrt()", shape);
+      case Draws::shifted:
+        return normal ? fmt::format("(torch.randn({}) * 0.5 + 1)", shape)
+                      : fmt::format("(1 - torch.rand({}) ** 3)", shape);
+    }
+    return {};
+  }
+
   std::string input_functions() const {
     std::string text;
     if (named_sizes_) {
@@ -172,8 +192,7 @@ class Writer {
       if (input.source == Source::parameter) continue;
       // A product of normal values is as large as its inner size is long; keep it near one.
       const char* scale = input.shape == InputShape::matrix ? " / 20" : "";
-      draws.push_back(fmt::format("torch.{}({}){}", input.draw == Draw::normal ? "randn" : "rand",
-                                  shape_text(input), scale));
+      draws.push_back(drawn(input) + scale);
     }
     if (program_.linear) init.push_back(named_sizes_ ? "in_features" : fmt::format("{}", sizes_.k));
     if (has_parameters) init.push_back(named_sizes_ ? "features" : fmt::format("{}", sizes_.n));
@@ -186,6 +205,7 @@ class Writer {
   const Program& program_;
   const Sizes& sizes_;
   Rng& rng_;
+  Draws draws_;
   bool varied_;
   bool has_linear_bias_ = false;
   bool named_sizes_ = false;
@@ -211,8 +231,9 @@ std::string spoken(const Expression& tree, const std::vector<std::string>& names
 
 }  // namespace
 
-std::string torch_source(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng) {
-  return Writer(program, sizes, idioms, rng).write();
+std::string torch_source(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng,
+                         Draws draws) {
+  return Writer(program, sizes, idioms, rng, draws).write();
 }
 
 std::string instruction(const Program& program, const Sizes& sizes) {

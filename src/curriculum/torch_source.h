@@ -13,7 +13,12 @@ namespace tritonsmith::curriculum {
 // .relu(), nested expressions, named sizes.
 enum class Idioms { plain, varied };
 
-std::string torch_source(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng);
+// What get_inputs draws. usual: torch.randn or torch.rand, as the program says. flat and shifted:
+// the same ranges filled differently, for judging again what was judged on the usual ones.
+enum class Draws { usual, flat, shifted };
+
+std::string torch_source(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng,
+                         Draws draws = Draws::usual);
 
 // "For x [16, 512] and y [512]: relu, multiply by y, sum over the last dimension."
 std::string instruction(const Program& program, const Sizes& sizes);

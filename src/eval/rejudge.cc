@@ -1,0 +1,80 @@
+#include "eval/rejudge.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "gym/client/fault_streak.h"
+
+namespace tritonsmith::eval {
+namespace {
+
+// One verdict to come: which suspect on which of its tasks.
+struct Trial {
+  std::size_t suspect = 0, task = 0;
+};
+
+class Session {
+ public:
+  Session(std::span<const Suspect> suspects, const RejudgeOptions& options, gym::Judge& judge)
+      : suspects_(suspects), options_(options), judge_(judge), progress_("rejudge", count()) {
+    for (std::size_t s = 0; s < suspects.size(); ++s)
+      for (std::size_t t = 0; t < suspects[s].tasks.size(); ++t) trials_.push_back({s, t});
+    report_.kernels = static_cast<int>(suspects.size());
+  }
+
+  Result<Rejudgement> run() {
+    for (std::size_t id = 0; id < trials_.size(); ++id) {
+      const Suspect& suspect = suspects_[trials_[id].suspect];
+      TRY(judge_.submit({.id = id,
+                         .task = suspect.tasks[trials_[id].task],
+                         .kernel = suspect.kernel,
+                         .policy = options_.policy,
+                         .backend = options_.backend,
+                         .trials = options_.trials,
+                         .use_store = false}));
+      TRY(take_all(Deadline::after(Milliseconds(0))));
+    }
+    TRY(take_all(Deadline::never()));
+    return std::move(report_);
+  }
+
+ private:
+  std::size_t count() const {
+    std::size_t count = 0;
+    for (const Suspect& suspect : suspects_) count += suspect.tasks.size();
+    return count;
+  }
+
+  // Whatever is finished by the deadline.
+  Status take_all(Deadline deadline) {
+    while (static_cast<std::size_t>(report_.verdicts) < trials_.size()) {
+      TRY_ASSIGN(auto judged, judge_.next(deadline));
+      if (!judged) return ok();
+      TRY(faults_.take(judged->verdict));
+      ++report_.verdicts;
+      if (!judged->verdict.accepted)
+        report_.refusals.push_back({.origin = suspects_[trials_[judged->id].suspect].origin,
+                                    .verdict = std::move(judged->verdict)});
+      progress_.advance_to(static_cast<std::size_t>(report_.verdicts),
+                           fmt::format("refused {}", report_.refusals.size()));
+    }
+    return ok();
+  }
+
+  std::span<const Suspect> suspects_;
+  const RejudgeOptions& options_;
+  gym::Judge& judge_;
+  std::vector<Trial> trials_;
+  gym::FaultStreak faults_{gym::kFaultsInARow};
+  Rejudgement report_;
+  Progress progress_;
+};
+
+}  // namespace
+
+Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
+                            gym::Judge& judge) {
+  return Session(suspects, options, judge).run();
+}
+
+}  // namespace tritonsmith::eval

@@ -1,0 +1,44 @@
+// Rejudge: judges kernels again that were accepted once, on other tasks than the ones they were
+// written for: the same composition at other sizes, with inputs drawn otherwise, with more trials.
+// Whoever is refused now was accepted wrongly, or knows only the sizes it was shown.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/task.h"
+#include "data/verdict.h"
+#include "gym/client/judge.h"
+
+namespace tritonsmith::eval {
+
+struct Suspect {
+  std::string origin;  // where it was accepted: task and record
+  std::string kernel;
+  std::vector<Task> tasks;  // what it is tried on now
+};
+
+struct Refusal {
+  std::string origin;
+  Verdict verdict;  // names the task it failed on
+};
+
+struct Rejudgement {
+  int kernels = 0;
+  int verdicts = 0;
+  std::vector<Refusal> refusals;
+};
+
+struct RejudgeOptions {
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  int trials = 12;
+};
+
+// Fails when the gym is broken; a single infrastructure fault counts as a refusal, so that nothing
+// passes unseen.
+Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
+                            gym::Judge& judge);
+
+}  // namespace tritonsmith::eval

@@ -1,0 +1,49 @@
+#include "eval/rejudge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gym/client/testing/fake_judge.h"
+
+namespace tritonsmith::eval {
+namespace {
+
+std::vector<Suspect> suspects() {
+  const std::vector<Task> tasks = {{.id = "a", .source = "pass"},
+                                   {.id = "a+flat", .source = "pass"}};
+  return {{.origin = "one", .kernel = "right", .tasks = tasks},
+          {.origin = "two", .kernel = "knows one size", .tasks = tasks}};
+}
+
+TEST(Rejudge, TriesEachKernelOnEachOfItsTasksAndNamesWhatIsRefused) {
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    return job.kernel == "right" || job.task.id == "a"
+               ? gym::accepted_verdict()
+               : gym::failed_verdict(Stage::ran, "wrong_value");
+  });
+  const auto report = rejudge(suspects(), {.trials = 12}, judge);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->kernels, 2);
+  EXPECT_EQ(report->verdicts, 4);
+  ASSERT_THAT(report->refusals, testing::SizeIs(1));
+  EXPECT_EQ(report->refusals[0].origin, "two");
+  EXPECT_EQ(report->refusals[0].verdict.task_id, "a+flat");
+  for (const gym::JudgeJob& job : judge.jobs()) {
+    EXPECT_EQ(job.trials, 12);
+    EXPECT_FALSE(job.use_store) << "a remembered verdict proves nothing";
+  }
+}
+
+TEST(Rejudge, AFaultOfTheGymPassesNobody) {
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    Verdict verdict = gym::accepted_verdict();
+    if (job.id == 0) verdict = {.fault = Fault::infrastructure};
+    return verdict;
+  });
+  const auto report = rejudge(suspects(), {}, judge);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->refusals, testing::SizeIs(1));
+}
+
+}  // namespace
+}  // namespace tritonsmith::eval
