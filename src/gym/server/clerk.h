@@ -1,0 +1,61 @@
+// Clerk: takes jobs from the docket to a judge and brings the verdicts back. Its one thread owns
+// the judge. It hands over only as many jobs as the judge works on at a time, so that urgent ones
+// overtake those that wait. A judge that breaks down (a full disk) is made anew, with growing
+// pauses, and its jobs are given back to the docket: none is lost, none is judged twice for one
+// event.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "gym/client/judge.h"
+#include "gym/server/docket.h"
+#include "gym/server/service_metrics.h"
+
+namespace tritonsmith::gym {
+
+using MakeJudge = std::function<Result<std::unique_ptr<Judge>>()>;
+
+class Clerk {
+ public:
+  // `at_once`: jobs that the judge has at a time.
+  Clerk(Docket& docket, MakeJudge make_judge, int at_once, ServiceMetrics& metrics);
+  ~Clerk();
+
+  // Empty while verdicts come; else why they do not, in one line.
+  std::string trouble() const;
+
+ private:
+  struct Running {
+    std::string name;
+    Stopwatch watch = Stopwatch();
+  };
+
+  void run(const std::stop_token& stop);
+  Status work(Judge& judge, const std::stop_token& stop);
+  Status hand_over(Judge& judge);
+  Status withdraw(Judge& judge);
+  Status bring_back(Judge& judge);
+  void notice(const Verdict& verdict);
+  Status conclude(std::vector<Docket::Concluded> concluded);
+  void rest(const std::stop_token& stop, double seconds) const;
+  void set_trouble(std::string why);
+
+  Docket& docket_;
+  MakeJudge make_judge_;
+  std::size_t at_once_;
+  ServiceMetrics& metrics_;
+
+  std::uint64_t next_id_ = 1;
+  std::map<std::uint64_t, Running> running_;
+  int faults_in_a_row_ = 0;
+
+  mutable std::mutex mutex_;
+  std::string trouble_;
+  std::jthread thread_;
+};
+
+}  // namespace tritonsmith::gym

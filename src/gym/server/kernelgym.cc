@@ -1,0 +1,155 @@
+#include "gym/server/kernelgym.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "base/hash.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr double kNotMeasured = -1;
+constexpr std::size_t kLongestTaskId = 100;
+
+Status check(JsonReader& reader, const KernelGymRequest& request) {
+  if (request.task_id.empty() || request.task_id.size() > kLongestTaskId)
+    return fail("task_id has 1 to {} characters", kLongestTaskId);
+  if (reader.string("workflow", "kernelbench") != "kernelbench")
+    return fail("workflow: only kernelbench is served");
+  if (reader.string("backend", "triton") != "triton") return fail("backend: only triton is served");
+  if (reader.string("entry_point", "Model") != "Model")
+    return fail("entry_point: only Model (and ModelNew) is served");
+  const int trials = request.submission.job.trials;
+  if (trials < 1 || trials > 20) return fail("num_correct_trials must lie between 1 and 20");
+  if (request.timeout_seconds < 10 || request.timeout_seconds > 3600)
+    return fail("timeout must lie between 10 and 3600 seconds");
+  return reader.status();
+}
+
+std::string iso_time(std::int64_t unix_ms) {
+  const std::time_t seconds = unix_ms / 1000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03d}Z", std::string(text, length), unix_ms % 1000);
+}
+
+std::string error_code_of(const Verdict& verdict) {
+  const std::string& error = verdict.error->error_class;
+  if (error == "syntax_error") return "SYNTAX_ERROR";
+  if (error == "import_error") return "IMPORT_ERROR";
+  if (error == "no_model" || error == "refused" || error == "no_kernel") return "VALIDATION_ERROR";
+  if (error == "deadline" || error == "timeout" || error == "compile_timeout")
+    return "TIMEOUT_ERROR";
+  if (verdict.fault == Fault::infrastructure) return "SYSTEM_ERROR";
+  if (error == "out_of_resources" || error == "too_large_to_evaluate") return "RESOURCE_ERROR";
+  if (verdict.stage == Stage::captured) return "COMPILATION_ERROR";
+  if (verdict.stage >= Stage::ran) return "CORRECTNESS_ERROR";
+  return "RUNTIME_ERROR";
+}
+
+std::string status_of(const JobView& job, const Verdict& verdict) {
+  if (job.state == JobState::queued) return "pending";
+  if (job.state == JobState::running) return "processing";
+  if (job.state == JobState::cancelled) return "failed";
+  if (verdict.error && verdict.error->error_class == "deadline") return "timeout";
+  return verdict.fault == Fault::infrastructure ? "failed" : "completed";
+}
+
+Json metadata_of(const Verdict& verdict) {
+  int own = 0, all = 0;
+  for (const KernelReport& kernel : verdict.kernels) own += kernel.launches;
+  all = own;
+  for (const AtenReport& aten : verdict.aten) all += aten.calls;
+  Json metadata = {{"hardware", verdict.environment.gpu},
+                   {"device", verdict.environment.gpu},
+                   {"num_custom_kernels", own},
+                   {"num_total_kernels", all},
+                   {"verdict", to_json(verdict)}};
+  if (verdict.numerics) {
+    metadata["correctness_trials"] = fmt::format("({0} / {0})", verdict.numerics->trials);
+    metadata["max_difference"] = Json::array({fmt::format("{:.6f}", verdict.numerics->max_abs)});
+  }
+  if (verdict.coverage)
+    metadata["custom_kernel_cuda_time_coverage"] = fmt::format("{:.4f}", *verdict.coverage);
+  if (verdict.error)
+    metadata[verdict.compiled
+                 ? (verdict.stage >= Stage::ran ? "correctness_issue" : "runtime_error")
+                 : "compilation_error"] = verdict.error->message;
+  return metadata;
+}
+
+Verdict verdict_of(const JobView& job) {
+  if (job.verdict.empty()) return {};
+  const auto json = parse_json(job.verdict);
+  if (!json) return {};
+  return verdict_from_json(*json).value_or(Verdict{});
+}
+
+}  // namespace
+
+Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
+                                                 const SubmissionLimits& limits) {
+  TRY_ASSIGN(const Json json, parse_json(body));
+  if (!json.is_object()) return fail("the body is an object");
+  JsonReader reader(json);
+  KernelGymRequest request;
+  request.task_id = reader.string("task_id");
+  request.timeout_seconds = reader.number("timeout", 300);
+  Json job = {{"task", {{"id", request.task_id}, {"source", reader.string("reference_code")}}},
+              {"kernel", reader.string("kernel_code")},
+              {"policy", name_of(reader.enumerated("policy", std::optional(Policy::open)))},
+              {"trials", reader.integer("num_correct_trials", 5)},
+              {"priority", name_of(reader.enumerated("priority", std::optional(Priority::normal)))},
+              {"deadline_seconds", request.timeout_seconds}};
+  // Their "again, please" has no name of its own; the same task asked for twice is judged twice.
+  if (reader.boolean("force_refresh", false))
+    job["fresh"] = fmt::format("kernelgym-{}-{}", content_key(request.task_id).substr(0, 16),
+                               std::chrono::steady_clock::now().time_since_epoch().count());
+  TRY(reader.status());
+  TRY_ASSIGN(request.submission, submission_from_json(job, limits));
+  TRY(check(reader, request));
+  return request;
+}
+
+Json kernelgym_response(const std::string& task_id, const JobView& job) {
+  const Verdict verdict = verdict_of(job);
+  const std::string status = status_of(job, verdict);
+  Json response = {
+      {"task_id", task_id},
+      {"status", status},
+      {"compiled", verdict.compiled},
+      {"correctness", verdict.accepted},
+      {"decoy_kernel", has_rejecting_finding(verdict)},
+      {"reference_runtime", verdict.reference_ms ? verdict.reference_ms->median : kNotMeasured},
+      {"kernel_runtime", verdict.time_ms ? verdict.time_ms->median : kNotMeasured},
+      {"speedup", verdict.accepted ? verdict.speedup.value_or(0) : 0},
+      {"metadata", metadata_of(verdict)},
+      {"error_message", nullptr},
+      {"error_code", nullptr},
+      {"submitted_at", iso_time(job.submitted_ms)},
+      {"completed_at", nullptr},
+      {"processing_time", nullptr}};
+  if (job.state == JobState::cancelled) response["error_message"] = "cancelled";
+  if (job.state != JobState::done) return response;
+  response["completed_at"] = iso_time(job.finished_ms);
+  response["processing_time"] = static_cast<double>(job.finished_ms - job.submitted_ms) / 1e3;
+  if (verdict.error) {
+    response["error_message"] = verdict.error->message;
+    response["error_code"] = error_code_of(verdict);
+  }
+  return response;
+}
+
+Json kernelgym_status(const std::string& task_id, const JobView& job) {
+  const std::string status = status_of(job, verdict_of(job));
+  return {{"task_id", task_id},
+          {"status", status},
+          {"progress", job.state == JobState::done ? 1.0 : 0.0},
+          {"estimated_completion", nullptr},
+          {"queue_position", nullptr},
+          {"assigned_device", nullptr}};
+}
+
+}  // namespace tritonsmith::gym

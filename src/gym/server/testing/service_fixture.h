@@ -1,0 +1,90 @@
+// ServiceFixture: a Service over a docket in a temporary folder and a judge that answers by the
+// kernel's text: "bad" is wrong, all else accepted; while `hold` is set it answers nothing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/temp_dir.h"
+#include "gym/client/testing/fake_judge.h"
+#include "gym/server/service.h"
+
+namespace tritonsmith::gym {
+
+class HeldJudge : public FakeJudge {
+ public:
+  HeldJudge(Answer answer, const std::atomic<bool>& hold)
+      : FakeJudge(std::move(answer)), hold_(hold) {}
+  Result<std::optional<Judged>> next(Deadline deadline) override {
+    if (hold_) return std::optional<Judged>();
+    return FakeJudge::next(deadline);
+  }
+
+ private:
+  const std::atomic<bool>& hold_;
+};
+
+struct ServiceFixture : ::testing::Test {
+  static Verdict answer(const JudgeJob& job) {
+    return job.kernel == "bad" ? failed_verdict(Stage::ran, "wrong_value") : accepted_verdict();
+  }
+
+  Service& service() {
+    if (service_) return *service_;
+    auto opened = Docket::open(directory->path() / "jobs.sqlite", docket_limits,
+                               [this] { return now.load(); });
+    EXPECT_TRUE(opened) << opened.error().message;
+    docket = *std::move(opened);
+    const auto make_judge = [this]() -> Result<std::unique_ptr<Judge>> {
+      auto judge = std::make_unique<HeldJudge>(answer, hold);
+      if (breakdowns-- > 0) judge->break_down({"the disk is full"});
+      return std::unique_ptr<Judge>(std::move(judge));
+    };
+    clerk = std::make_unique<Clerk>(*docket, make_judge, 4, metrics);
+    service_ = std::make_unique<Service>(*docket, *clerk, metrics, limits);
+    return *service_;
+  }
+  HttpReply call(const std::string& method, const std::string& path, const std::string& body = "",
+                 const std::map<std::string, std::string>& query = {}) {
+    return service().answer({.method = method, .path = path, .query = query, .body = body});
+  }
+  static Json json_of(const HttpReply& reply) { return Json::parse(reply.body); }
+  static std::string job_json(const std::string& kernel) {
+    return Json{{"task", {{"source", "task"}}}, {"kernel", kernel}}.dump();
+  }
+  // As when the service starts anew in an empty folder.
+  void forget_everything() {
+    service_.reset();
+    clerk.reset();
+    docket.reset();
+    directory = TempDir::make("service");
+  }
+  std::string drain(StreamRequest& stream) {
+    std::string all;
+    for (std::string text = "start"; !text.empty();)
+      all += text = service().next_events(stream, std::chrono::seconds(10));
+    return all;
+  }
+  static int occurrences(const std::string& text, const std::string& word) {
+    int count = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+      ++count;
+    return count;
+  }
+
+  Result<TempDir> directory = TempDir::make("service");
+  std::atomic<bool> hold = false;
+  std::atomic<int> breakdowns = 0;
+  std::atomic<std::int64_t> now = 1'000'000;
+  DocketLimits docket_limits;
+  SubmissionLimits limits;
+  ServiceMetrics metrics;
+  std::unique_ptr<Docket> docket;
+  std::unique_ptr<Clerk> clerk;
+
+ private:
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace tritonsmith::gym
