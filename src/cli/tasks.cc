@@ -134,6 +134,7 @@ Status teach_tasks(const Options& options) {
   if (options.quickstart) {
     config.curriculum = curriculum::quickstart_options(1);
     config.teacher.styles = {"compact"};
+    config.teacher.mistakes = 0.5;
     config.prompt.style = text::PromptStyle::compact;
   }
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
