@@ -23,9 +23,10 @@ MAY_INCLUDE = {
     "algorithm": BASE,
     "model": BASE,
     "rollout": BASE | {"text", "model"},
-    "eval": BASE | {"text", "model", "rollout", "reward", "gym/client", "curriculum"},
-    "train": BASE | {"text", "model", "rollout", "reward", "gym/client", "algorithm", "curriculum"},
-    "serve": BASE | {"text", "model", "rollout", "reward", "gym/client", "eval"},
+    "episode": BASE | {"text", "rollout", "gym/client"},
+    "eval": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "curriculum"},
+    "train": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "algorithm", "curriculum"},
+    "serve": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "eval"},
 }
 TORCH_FREE = {"base", "data", "text", "inspect", "curriculum", "reward", "report"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}

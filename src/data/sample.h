@@ -14,6 +14,7 @@ struct Sample {
   std::int64_t step = 0;
   int group = 0;   // index of the prompt within the step
   int member = 0;  // index within the group
+  int turn = 0;    // of the conversation, from 0
   std::string task_id;
   std::string prompt;  // as text, for readers; the tokens are in the completion
   Completion completion;

@@ -1,0 +1,174 @@
+#include "episode/episodes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gym/client/testing/fake_judge.h"
+#include "rollout/testing/fake_generator.h"
+#include "text/testing/small_tokenizer.h"
+
+namespace tritonsmith::episode {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+// The model writes the number of its prompt's turns, "1" at first; the judge accepts what
+// `is_right_` says.
+class EpisodesTest : public ::testing::Test {
+ protected:
+  std::vector<PlayedTurn> play(int episodes = 1, const std::vector<PlayedTurn>& played = {}) {
+    rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
+    gym::FakeJudge judge([this](const gym::JudgeJob& job) {
+      Verdict verdict = is_right_(job.kernel) ? gym::accepted_verdict()
+                                              : gym::failed_verdict(Stage::ran, "wrong_value");
+      verdict.speedup = speedup_;
+      if (job.kernel == broken_) verdict.fault = Fault::infrastructure;
+      return verdict;
+    });
+    gym::FaultStreak faults(gym::kFaultsInARow);
+    Episodes all(options_, {.generator = generator,
+                            .judge = judge,
+                            .faults = faults,
+                            .tokenizer = tokenizer_,
+                            .chat = chat_,
+                            .score = [](const Kernel& kernel, const Verdict&) {
+                              return kernel.source == "2\n" ? 1.0 : 0.0;
+                            }});
+    for (int i = 0; i < episodes; ++i) {
+      const auto begun = all.begin({.id = static_cast<std::uint64_t>(i) + 3,
+                                    .task = &task_,
+                                    .prompt = first_prompt(),
+                                    .sampling = {.max_new_tokens = 40},
+                                    .seed = 1},
+                                   played);
+      EXPECT_TRUE(begun);
+    }
+    std::vector<PlayedTurn> turns;
+    for (;;) {
+      auto turn = all.next();
+      EXPECT_TRUE(turn) << turn.error().message;
+      if (!turn || !*turn) break;
+      turns.push_back(std::move(**turn));
+    }
+    EXPECT_EQ(all.judged(), turns.size());
+    return turns;
+  }
+  std::vector<TokenId> first_prompt() const {
+    return chat_.prompt_tokens(std::vector<text::Message>{{text::Role::user, "add"}});
+  }
+  std::vector<TokenId> write(const rollout::GenerationRequest& request) {
+    const std::string prompt = tokenizer_.decode(request.prompt);
+    prompts_.push_back(prompt);
+    seeds_.push_back(request.seed);
+    auto tokens =
+        tokenizer_.encode("<answer>\n```python\n" + std::to_string(++count_) + "\n```\n</answer>");
+    tokens.push_back(chat_.stop_token());
+    return tokens;
+  }
+
+  text::Tokenizer tokenizer_ = text::small_tokenizer();
+  text::ChatTemplate chat_ = *text::ChatTemplate::make(tokenizer_);
+  Task task_{.id = "t", .source = "x"};
+  EpisodeOptions options_;
+  std::function<bool(const std::string&)> is_right_ = [](const std::string&) { return false; };
+  std::optional<double> speedup_;
+  std::string broken_;
+  int count_ = 0;
+  std::vector<std::string> prompts_;
+  std::vector<std::uint64_t> seeds_;
+};
+
+TEST_F(EpisodesTest, ShowTheVerdictToTheNextTurn) {
+  options_.turns.limit = 3;
+  const auto turns = play();
+  ASSERT_THAT(turns, SizeIs(3));
+  EXPECT_EQ(turns[0].kernel.source, "1\n");
+  EXPECT_FALSE(turns[1].is_last);
+  EXPECT_TRUE(turns[2].is_last);
+  EXPECT_EQ(turns[2].turn, 2);
+  EXPECT_THAT(prompts_[2], HasSubstr(prompts_[1]));
+  EXPECT_THAT(prompts_[2], HasSubstr("wrong_value"));
+  EXPECT_NE(seeds_[1], seeds_[2]);
+}
+
+TEST_F(EpisodesTest, MakeOneSequenceOfTokens) {
+  options_.turns.limit = 3;
+  const auto turns = play();
+  for (std::size_t t = 1; t < turns.size(); ++t) {
+    auto before = turns[t - 1].completion.prompt;
+    const auto& written = turns[t - 1].completion.tokens;
+    before.insert(before.end(), written.begin(), written.end());
+    const auto& prompt = turns[t].completion.prompt;
+    ASSERT_GT(prompt.size(), before.size());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), prompt.begin()));
+  }
+}
+
+TEST_F(EpisodesTest, EndOnceAcceptedOrFast) {
+  options_.turns = {.limit = 4, .end_when = EndWhen::accepted};
+  is_right_ = [](const std::string& kernel) { return kernel == "2\n"; };
+  EXPECT_THAT(play(), SizeIs(2));
+  count_ = 0;
+  options_.turns.end_when = EndWhen::fast;
+  EXPECT_THAT(play(), SizeIs(2)) << "no speed was measured";
+  count_ = 0;
+  speedup_ = 1.1;
+  EXPECT_THAT(play(), SizeIs(4)) << "too slow";
+  count_ = 0;
+  speedup_ = 1.3;
+  EXPECT_THAT(play(), SizeIs(2));
+  count_ = 0;
+  options_.turns.end_when = EndWhen::never;
+  EXPECT_THAT(play(), SizeIs(4));
+}
+
+TEST_F(EpisodesTest, EndWhereTheGymFailed) {
+  options_.turns.limit = 3;
+  broken_ = "2\n";
+  EXPECT_THAT(play(), SizeIs(2));
+}
+
+TEST_F(EpisodesTest, KeepTheBestTurnsInContext) {
+  options_.turns = {.limit = 4, .context = text::ContextRule::best, .keep = 1};
+  play();
+  EXPECT_THAT(prompts_[3], HasSubstr("\n2\n")) << "which scores highest";
+  EXPECT_THAT(prompts_[3], ::testing::Not(HasSubstr("\n3\n")));
+  EXPECT_THAT(prompts_[3], ::testing::StartsWith(prompts_[0]));
+}
+
+TEST_F(EpisodesTest, EndWhereTheWholeConversationHasNoRoom) {
+  options_.turns.limit = 4;
+  play();
+  const auto second = static_cast<std::int64_t>(tokenizer_.encode(prompts_[1]).size());
+  options_.positions = second + 60;
+  count_ = 0;
+  EXPECT_LT(play().size(), 4U);
+  options_.turns.context = text::ContextRule::last;
+  count_ = 0;
+  EXPECT_THAT(play(), SizeIs(4)) << "a managed context gives up turns instead";
+}
+
+TEST_F(EpisodesTest, GoOnAfterTheTurnsThatWerePlayed) {
+  options_.turns.limit = 3;
+  auto whole = play();
+  const std::string third = prompts_[2];
+  count_ = 2;
+  whole.pop_back();
+  const auto rest = play(1, whole);
+  ASSERT_THAT(rest, SizeIs(1));
+  EXPECT_EQ(prompts_.back(), third);
+  EXPECT_EQ(seeds_.back(), seeds_[2]);
+}
+
+TEST_F(EpisodesTest, RunSideBySide) {
+  options_.turns.limit = 2;
+  const auto turns = play(5);
+  EXPECT_THAT(turns, SizeIs(10));
+  std::map<std::uint64_t, int> counts;
+  for (const PlayedTurn& turn : turns) EXPECT_EQ(turn.turn, counts[turn.episode]++);
+}
+
+}  // namespace
+}  // namespace tritonsmith::episode

@@ -1,0 +1,44 @@
+// Conversation: the prompt of a later turn: the first prompt, then for each earlier turn that is
+// shown the completion as the tokens that were sampled and its feedback. Token-exact: where all
+// earlier turns are shown, each turn's prompt is a prefix of the next one's, with that turn's
+// completion between, so that a whole trajectory is one sequence for training. Which turns are
+// shown is context management (Dr. Kernel, arXiv 2602.05885: the best 4 by reward).
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.h"
+#include "text/chat.h"
+
+namespace tritonsmith::text {
+
+// all: every earlier turn. best: those with the highest scores, last: the latest ones; both in the
+// order they were played.
+enum class ContextRule { all, best, last };
+
+// Indices of the turns to show, by rising index; `keep` of them unless the rule is all. Of turns
+// with equal scores the later one is shown.
+std::vector<std::size_t> turns_to_show(std::span<const double> scores, ContextRule rule,
+                                       std::size_t keep);
+
+struct PastTurn {
+  std::vector<TokenId> completion;  // as sampled
+  std::string feedback;
+  double score = 0;
+};
+
+// The ids of the next turn's prompt.
+std::vector<TokenId> next_prompt(const ChatTemplate& chat, std::span<const TokenId> first_prompt,
+                                 std::span<const PastTurn> turns,
+                                 std::span<const std::size_t> shown);
+
+}  // namespace tritonsmith::text
+
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::text::ContextRule> =
+    tritonsmith::names<tritonsmith::text::ContextRule>(
+        {{tritonsmith::text::ContextRule::all, "all"},
+         {tritonsmith::text::ContextRule::best, "best"},
+         {tritonsmith::text::ContextRule::last, "last"}});
