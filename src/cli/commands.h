@@ -16,6 +16,7 @@ void add_eval_command(CLI::App& app, Run& run);
 void add_rejudge_command(CLI::App& app, Run& run);
 void add_write_command(CLI::App& app, Run& run);
 void add_quickstart_command(CLI::App& app, Run& run);
+void add_rloop_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_score_command(CLI::App& app, Run& run);
 void add_gym_referee_command(CLI::App& app, Run& run);

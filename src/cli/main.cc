@@ -34,6 +34,7 @@ int run_program(int argc, char** argv) {
   add_rejudge_command(app, run);
   add_write_command(app, run);
   add_quickstart_command(app, run);
+  add_rloop_command(app, run);
   add_report_command(app, run);
   add_score_command(app, run);
   add_gym_referee_command(app, run);

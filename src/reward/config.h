@@ -12,6 +12,9 @@ struct RewardConfig {
       0.0;                // kernel-coder: likeness to a reference solution, where the task has one
   double compiled = 0.2;  // KernelTune's stages
   double correct = 1.0;
+  double speed = 0.0;      // speed-up over the reference, up to speed_cap
+  double speed_cap = 3.0;  // Dr. Kernel; TritonRL has 2
+  double coverage = 0.0;   // Dr. Kernel's profiling reward: share of device time in own kernels
   double saturation_begin = 0.85;  // from this moving rate on, format and compiled pay less,
   double saturation_end = 0.97;    // from this one on nothing
   double rate_memory = 0.9;        // how much of the moving rate a step keeps

@@ -64,6 +64,21 @@ TEST(Score, CountsSimilarityOnlyWhereThereIsAReference) {
   EXPECT_EQ(value_of(*reward, "similarity"), 1);
 }
 
+TEST(Score, PaysSpeedUpToTheCapAndCoverageOfAcceptedKernelsOnly) {
+  // Dr. Kernel: 0.5 right + 0.5 min(speed-up, 3) + 0.5 coverage.
+  const RewardConfig config{
+      .format = 0, .compiled = 0, .correct = 0.5, .speed = 0.5, .coverage = 0.5};
+  Verdict verdict = reached(true, true);
+  verdict.speedup = 1.5;
+  verdict.coverage = 0.8;
+  EXPECT_DOUBLE_EQ(score({good_kernel(), verdict}, config, {})->total, 0.5 + 0.75 + 0.4);
+  verdict.speedup = 40;
+  EXPECT_DOUBLE_EQ(score({good_kernel(), verdict}, config, {})->total, 0.5 + 1.5 + 0.4);
+  verdict.accepted = false;
+  EXPECT_EQ(score({good_kernel(), verdict}, config, {})->total, 0);
+  EXPECT_EQ(score({good_kernel(), reached(true, true)}, config, {})->total, 0.5) << "not timed";
+}
+
 TEST(Format, WantsPlanThenAnswer) {
   EXPECT_EQ(format_value(good_kernel()), 1);
   Kernel no_answer = good_kernel();

@@ -14,18 +14,25 @@ bool has_finding(const Kernel& kernel, std::string_view rule) {
 }  // namespace
 
 Fields<RewardConfig> RewardConfig::fields() {
-  return {field("format", &RewardConfig::format, "weight of plan and answer in their tags",
-                at_least(0.0)),
-          field("similarity", &RewardConfig::similarity,
-                "weight of likeness to a reference solution", at_least(0.0)),
-          field("compiled", &RewardConfig::compiled, "weight of compiling", at_least(0.0)),
-          field("correct", &RewardConfig::correct, "weight of being accepted", at_least(0.0)),
-          field("saturation_begin", &RewardConfig::saturation_begin,
-                "moving rate from which format and compiled pay less", between(0.0, 2.0)),
-          field("saturation_end", &RewardConfig::saturation_end,
-                "moving rate from which they pay nothing", between(0.0, 2.0)),
-          field("rate_memory", &RewardConfig::rate_memory,
-                "share of the moving rate that a step keeps", between(0.0, 0.9999))};
+  return {
+      field("format", &RewardConfig::format, "weight of plan and answer in their tags",
+            at_least(0.0)),
+      field("similarity", &RewardConfig::similarity, "weight of likeness to a reference solution",
+            at_least(0.0)),
+      field("compiled", &RewardConfig::compiled, "weight of compiling", at_least(0.0)),
+      field("correct", &RewardConfig::correct, "weight of being accepted", at_least(0.0)),
+      field("speed", &RewardConfig::speed,
+            "weight of the speed-up over the reference, where a GPU measured it", at_least(0.0)),
+      field("speed_cap", &RewardConfig::speed_cap, "a higher speed-up earns no more",
+            at_least(0.0)),
+      field("coverage", &RewardConfig::coverage,
+            "weight of the share of device time in the candidate's own kernels", at_least(0.0)),
+      field("saturation_begin", &RewardConfig::saturation_begin,
+            "moving rate from which format and compiled pay less", between(0.0, 2.0)),
+      field("saturation_end", &RewardConfig::saturation_end,
+            "moving rate from which they pay nothing", between(0.0, 2.0)),
+      field("rate_memory", &RewardConfig::rate_memory, "share of the moving rate that a step keeps",
+            between(0.0, 0.9999))};
 }
 
 double format_value(const Kernel& kernel) {
@@ -51,7 +58,13 @@ std::optional<Reward> score(const ScoreInput& input, const RewardConfig& config,
     add("similarity", similarity(input.kernel.source, *input.reference), config.similarity);
   add("compiled", verdict.compiled && honest ? 1 : 0,
       config.compiled * pay_factor(state.compiled_rate(), config));
-  add("correct", verdict.accepted && honest ? 1 : 0, config.correct);
+  const bool earns = verdict.accepted && honest;
+  add("correct", earns ? 1 : 0, config.correct);
+  if (config.speed > 0)
+    add(kSpeedTerm, earns ? std::clamp(verdict.speedup.value_or(0), 0.0, config.speed_cap) : 0,
+        config.speed);
+  if (config.coverage > 0)
+    add(kCoverageTerm, earns ? verdict.coverage.value_or(0) : 0, config.coverage);
   for (const RewardTerm& term : reward.terms) reward.total += term.value * term.weight;
   return reward;
 }

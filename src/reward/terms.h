@@ -6,6 +6,9 @@
 //   and the task a reference compiled    1 when it compiled and no finding rejects: a kernel that
 //   cheats earns nothing for compiling correct     1 when the verdict is accepted: nothing less
 //   earns for execution
+//   speed       clip(speed-up, 0, speed_cap) of an accepted kernel; 0 where no GPU measured it
+//   coverage    share of device time in the candidate's own kernels, of an accepted one (Dr.
+//   Kernel's PR); both only where they have a weight
 #pragma once
 
 #include <optional>
@@ -18,6 +21,10 @@
 #include "reward/stages.h"
 
 namespace tritonsmith::reward {
+
+// What a plan decides (algorithm/hierarchy.h); all other terms are the code's.
+inline constexpr const char* kSpeedTerm = "speed";
+inline constexpr const char* kCoverageTerm = "coverage";
 
 struct ScoreInput {
   const Kernel& kernel;

@@ -53,6 +53,11 @@ class GradientTest : public ::testing::Test {
   std::vector<TrainingSequence> sequences_;
 };
 
+struct PolicyCase {
+  algorithm::Loss loss;
+  algorithm::Aggregation aggregation;
+};
+
 double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
@@ -95,49 +100,81 @@ TEST_F(GradientTest, OfSftIsThatOfTheMeanCrossEntropy) {
   EXPECT_NEAR(report.loss, loss.item<double>(), 1e-5);
 }
 
-class PolicyGradientTest : public GradientTest,
-                           public ::testing::WithParamInterface<algorithm::Aggregation> {
+// Off-policy numbers in two turns a sequence, so that clipping, KL, mismatch weights and context
+// all take part.
+class PolicyGradientTest : public GradientTest, public ::testing::WithParamInterface<PolicyCase> {
  protected:
-  // Off-policy numbers, so that clipping, KL and the mismatch weights all take part.
-  PolicyBatch batch() const {
-    PolicyBatch batch{.sequences = sequences_,
-                      .advantages = {},
-                      .counts = std::vector<char>(sequences_.size(), 1),
-                      .sampler = token_logprobs(learner_->model(), sequences_, 0.8, 64),
-                      .old = {},
-                      .reference = {}};
+  PolicyBatch batch() {
+    PolicyBatch batch{.sequences = sequences_};
     Rng rng(2, "policy gradient test", 0);
-    for (std::size_t i = 0; i < sequences_.size(); ++i)
-      batch.advantages.push_back(i % 4 == 1 ? 0.0 : rng.normal());
-    batch.counts[5] = 0;
-    batch.old = batch.reference = batch.sampler;
+    for (std::size_t s = 0; s < batch.sequences.size(); ++s) {
+      TrainingSequence& sequence = batch.sequences[s];
+      const std::size_t begin = sequence.prompt_length, end = sequence.tokens.size();
+      if (end - begin > 4) {
+        sequence.context = {{.begin = begin + 2, .end = begin + 3}};
+        batch.sequence_of.insert(batch.sequence_of.end(), 2, s);
+        add_segment(batch, 2);
+        add_segment(batch, end - begin - 3);
+      } else {
+        batch.sequence_of.push_back(s);
+        add_segment(batch, end - begin);
+      }
+    }
+    batch.sampler = segment_logprobs(learner_->model(), batch, 0.8, 64);
+    batch.old = batch.reference = batch.mismatch = batch.sampler;
     for (TokenColumn* column : {&batch.sampler, &batch.old, &batch.reference})
       for (auto& row : *column)
         for (float& value : row) value += static_cast<float>(0.2 * rng.normal());
+    for (auto& row : batch.mismatch)
+      for (float& value : row) value = static_cast<float>(2 * rng.uniform());
+    for (std::size_t g = 0; g < batch.segments(); ++g)
+      for (float& value : batch.advantages[g])
+        value = batch.sequence_of[g] % 4 == 1 ? 0.0F : static_cast<float>(rng.normal());
+    batch.counts.assign(batch.segments(), 1);
+    batch.counts[5] = 0;
     return batch;
   }
+  static void add_segment(PolicyBatch& batch, std::size_t tokens) {
+    batch.sampler.emplace_back(tokens, 0.0F);
+    batch.advantages.emplace_back(tokens, 0.0F);
+  }
+  static PolicyGradientOptions options() {
+    return {.policy = {.loss = GetParam().loss},
+            .aggregation = GetParam().aggregation,
+            .horizon = 20,
+            .updates = 2,
+            .temperature = 0.8,
+            .budget = 1 << 20};
+  }
 };
-INSTANTIATE_TEST_SUITE_P(Aggregations, PolicyGradientTest,
-                         ::testing::Values(algorithm::Aggregation::token_mean,
-                                           algorithm::Aggregation::sequence_mean,
-                                           algorithm::Aggregation::fixed_length));
+INSTANTIATE_TEST_SUITE_P(
+    Losses, PolicyGradientTest,
+    ::testing::Values(PolicyCase{algorithm::Loss::grpo, algorithm::Aggregation::sequence_mean},
+                      PolicyCase{algorithm::Loss::dr_grpo, algorithm::Aggregation::fixed_length},
+                      PolicyCase{algorithm::Loss::dapo, algorithm::Aggregation::step_token_mean},
+                      PolicyCase{algorithm::Loss::bnpo, algorithm::Aggregation::token_mean},
+                      PolicyCase{algorithm::Loss::gspo, algorithm::Aggregation::sequence_mean},
+                      PolicyCase{algorithm::Loss::cispo, algorithm::Aggregation::step_token_mean},
+                      PolicyCase{algorithm::Loss::grpo, algorithm::Aggregation::fixed_total}));
 
 TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
-  PolicyGradientOptions options{.policy = {.kl_beta = 0.1, .mismatch_cap = 1.1},
-                                .aggregation = GetParam(),
-                                .horizon = 20,
-                                .temperature = 0.8,
-                                .budget = 1 << 20};
+  PolicyGradientOptions rules = options();
+  rules.policy.kl_beta = 0.1;
+  rules.policy.dual_clip = rules.policy.loss == algorithm::Loss::cispo ? 0 : 1.5;
+  rules.entropy_beta = 0.05;
+  // A completion's mean ratio strays less than a token's.
+  if (rules.policy.loss == algorithm::Loss::gspo)
+    rules.policy.clip_low = rules.policy.clip_high = 0.02;
   const PolicyBatch policy = batch();
-  const auto whole = set_policy_gradient(*learner_, policy, in_order(), options);
+  const auto whole = set_policy_gradient(*learner_, policy, in_order(), rules);
   const at::Tensor expected = learner_->parameters().gradients().clone();
   EXPECT_GT(expected.norm().item<double>(), 0.01);
-  EXPECT_GT(whole.clip_fraction, 0.05);
+  EXPECT_GT(whole.clip_fraction, 0.01);
   for (const std::int64_t budget : {1, 37}) {
-    options.budget = budget;
+    rules.budget = budget;
     auto members = in_order();
     Rng(static_cast<std::uint64_t>(budget), "order", 0).shuffle(members);
-    const auto cut = set_policy_gradient(*learner_, policy, members, options);
+    const auto cut = set_policy_gradient(*learner_, policy, members, rules);
     EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
     EXPECT_NEAR(cut.loss, whole.loss, 1e-6);
     EXPECT_NEAR(cut.kl, whole.kl, 1e-6);
@@ -147,14 +184,66 @@ TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
 
 TEST_P(PolicyGradientTest, IsTheSameWhenSequencesWithoutAdvantageSkipTheModel) {
   PolicyBatch policy = batch();
-  PolicyGradientOptions options{.aggregation = GetParam(), .horizon = 20, .temperature = 0.8};
-  const auto skipped = set_policy_gradient(*learner_, policy, in_order(), options);
+  const auto skipped = set_policy_gradient(*learner_, policy, in_order(), options());
   const at::Tensor expected = learner_->parameters().gradients().clone();
-  for (double& advantage : policy.advantages)
-    if (advantage == 0) advantage = 1e-30;
-  const auto through = set_policy_gradient(*learner_, policy, in_order(), options);
+  for (auto& row : policy.advantages)
+    for (float& advantage : row)
+      if (advantage == 0) advantage = 1e-30F;
+  const auto through = set_policy_gradient(*learner_, policy, in_order(), options());
   EXPECT_LT(skipped.tokens, through.tokens);
-  EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-7);
+  EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
+}
+
+TEST_P(PolicyGradientTest, OfAMaskedTurnIsThatOfItsContext) {
+  // Two segments of one sequence against a copy whose first segment is context.
+  PolicyBatch masked = batch();
+  masked.old = segment_logprobs(learner_->model(), masked, 0.8, 64);  // so that nothing is clipped
+  std::size_t sequence = 0;
+  const auto has_two_that_count = [&] {
+    const Span own = masked.segments_of(sequence);
+    return own.end - own.begin == 2 && masked.advantages[own.begin + 1][0] != 0;
+  };
+  while (!has_two_that_count()) ++sequence;
+  const std::size_t first = masked.segments_of(sequence).begin;
+  masked.counts.assign(masked.segments(), 0);
+  masked.counts[first + 1] = 1;
+  PolicyGradientOptions rules = options();
+  rules.aggregation = algorithm::Aggregation::token_mean;
+  set_policy_gradient(*learner_, masked, in_order(), rules);
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  const auto only = [&](const TokenColumn& column) { return TokenColumn{column[first + 1]}; };
+  PolicyBatch alone{.sequences = {masked.sequences[sequence]},
+                    .sequence_of = {0},
+                    .counts = {1},
+                    .advantages = only(masked.advantages),
+                    .sampler = only(masked.sampler),
+                    .old = only(masked.old),
+                    .reference = only(masked.reference),
+                    .mismatch = only(masked.mismatch)};
+  alone.sequences[0].context = {};
+  alone.sequences[0].prompt_length = masked.sequences[sequence].context[0].end;
+  const std::vector<std::size_t> members = {0};
+  set_policy_gradient(*learner_, alone, members, rules);
+  EXPECT_GT(expected.norm().item<double>(), 1e-4);
+  EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
+}
+
+TEST_F(GradientTest, OfTheEntropyIsWhatAutogradFinds) {
+  PolicyBatch policy{.sequences = sequences_};
+  for (std::size_t s = 0; s < sequences_.size(); ++s) {
+    policy.sequence_of.push_back(s);
+    policy.sampler.emplace_back(static_cast<std::size_t>(sequences_[s].trained()), 0.0F);
+  }
+  policy.advantages = policy.sampler;  // no advantage: the entropy alone
+  policy.counts.assign(sequences_.size(), 1);
+  set_policy_gradient(*learner_, policy, in_order(), {.entropy_beta = 0.5, .budget = 50});
+  const at::Tensor found = learner_->parameters().gradients().clone();
+  learner_->zero_gradients();
+  const auto batches = make_micro_batches(sequences_, in_order(), 1 << 20, c10::kCPU);
+  const auto now = forward_tokens(learner_->model(), batches[0], 1.0);
+  (-0.5 * now.entropy.mean()).backward();
+  EXPECT_GT(found.norm().item<double>(), 1e-3);
+  EXPECT_LT(largest_difference(learner_->parameters().gradients(), found), 1e-6);
 }
 
 TEST_F(GradientTest, LeavesTheSameLearnerAfterSaveAndResume) {

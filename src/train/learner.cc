@@ -70,8 +70,11 @@ void Learner::add_gradient(std::span<const MicroBatch> batches, double temperatu
                            const Coefficients& coefficients) {
   for (const MicroBatch& batch : batches) {
     const auto now = forward_tokens(*model_, batch, temperature);
-    now.logprob.backward(
-        coefficients(batch, {.logprob = now.logprob.detach(), .entropy = now.entropy.detach()}));
+    const TokenGradient gradient =
+        coefficients(batch, {.logprob = now.logprob.detach(), .entropy = now.entropy.detach()});
+    at::Tensor loss = (now.logprob * gradient.logprob).sum();
+    if (gradient.entropy.defined()) loss = loss + (now.entropy * gradient.entropy).sum();
+    loss.backward();
   }
 }
 

@@ -23,10 +23,14 @@ struct UpdateReport {
   double grad_norm = 0;  // before clipping
 };
 
-// What the gradient of a loss is made from: d loss / d logprob of each trained token of a
-// micro-batch, from what the model gives now (both without gradient history).
+// What the gradient of a loss is made from, for each trained token of a micro-batch.
+struct TokenGradient {
+  at::Tensor logprob;  // [N], d loss / d logprob
+  at::Tensor entropy;  // [N], d loss / d entropy; undefined: 0
+};
+// From what the model gives now (without gradient history).
 using Coefficients =
-    std::function<at::Tensor(const MicroBatch&, const model::LogprobAndEntropy& now)>;
+    std::function<TokenGradient(const MicroBatch&, const model::LogprobAndEntropy& now)>;
 
 class Learner {
  public:
@@ -42,9 +46,9 @@ class Learner {
   std::int64_t updates() const { return optimizer_.updates; }
 
   void zero_gradients() { parameters_.zero_gradients(); }
-  // Adds sum(coefficient * d logprob) over the trained tokens of these sequences to the gradients.
-  // As the coefficients carry the normaliser of the whole optimizer step, how it is cut does not
-  // matter.
+  // Adds sum(coefficient * d logprob), and likewise of the entropy, over the trained tokens of
+  // these sequences to the gradients. As the coefficients carry the normaliser of the whole
+  // optimizer step, how it is cut does not matter.
   void add_gradient(std::span<const MicroBatch> batches, double temperature,
                     const Coefficients& coefficients);
   // Fails when the gradients are not finite; the weights are then as before.

@@ -20,10 +20,10 @@ MicroBatch pack_members(std::span<const TrainingSequence> sequences,
     const std::int64_t begin = offsets.back();
     inputs.insert(inputs.end(), sequence.tokens.begin(), sequence.tokens.end() - 1);
     offsets.push_back(static_cast<std::int64_t>(inputs.size()));
-    for (std::size_t t = sequence.prompt_length; t < sequence.tokens.size(); ++t) {
+    sequence.for_each_trained([&](std::size_t t) {
       rows.push_back(begin + static_cast<std::int64_t>(t) - 1);
       targets.push_back(sequence.tokens[t]);
-    }
+    });
   }
   return {.packed = {.tokens = on_device(inputs, at::kLong, device), .offsets = std::move(offsets)},
           .rows = on_device(rows, at::kLong, device),
@@ -57,15 +57,6 @@ model::LogprobAndEntropy forward_tokens(const model::Transformer& model, const M
   const at::Tensor hidden = model.forward(batch.packed);             // [T, H]
   const at::Tensor predicting = hidden.index_select(0, batch.rows);  // [N, H]
   return model::linear_logprob(predicting, model.head_weight(), batch.targets, temperature);
-}
-
-at::Tensor spread_over_tokens(const MicroBatch& batch, std::span<const TrainingSequence> sequences,
-                              std::span<const double> of_sequence) {
-  std::vector<float> values;
-  for (const std::size_t member : batch.members)
-    values.insert(values.end(), static_cast<std::size_t>(sequences[member].trained()),
-                  static_cast<float>(of_sequence[member]));
-  return on_device(values, at::kFloat, batch.rows.device());
 }
 
 }  // namespace tritonsmith::train

@@ -30,8 +30,4 @@ std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> seq
 model::LogprobAndEntropy forward_tokens(const model::Transformer& model, const MicroBatch& batch,
                                         double temperature);
 
-// One value a sequence -> one a trained token, [N] fp32 on the batch's device.
-at::Tensor spread_over_tokens(const MicroBatch& batch, std::span<const TrainingSequence> sequences,
-                              std::span<const double> of_sequence);
-
 }  // namespace tritonsmith::train

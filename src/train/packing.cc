@@ -7,6 +7,12 @@
 
 namespace tritonsmith::train {
 
+std::int64_t TrainingSequence::trained() const {
+  std::int64_t count = 0;
+  for_each_trained([&](std::size_t) { ++count; });
+  return count;
+}
+
 std::vector<std::vector<std::size_t>> pack_in_order(std::span<const std::int64_t> lengths,
                                                     std::int64_t budget) {
   std::vector<std::vector<std::size_t>> batches;

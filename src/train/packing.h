@@ -9,15 +9,27 @@
 #include <vector>
 
 #include "data/completion.h"
+#include "data/kernel.h"
 
 namespace tritonsmith::train {
 
-// A prompt and its completion as one row of tokens; the loss is on the completion's alone.
+// A prompt and its completion as one row of tokens; the loss is on the completion's alone. In many
+// turns what stands between the completions (feedback, marks of the chat) is context, not trained.
 struct TrainingSequence {
   std::vector<TokenId> tokens;  // prompt, then completion
   std::size_t prompt_length = 0;
+  std::vector<Span> context;  // indices of tokens after the prompt, in order, not overlapping
 
-  std::int64_t trained() const { return static_cast<std::int64_t>(tokens.size() - prompt_length); }
+  std::int64_t trained() const;
+  // The places of the trained tokens, in order.
+  template <typename Visit>
+  void for_each_trained(Visit visit) const {
+    auto next = context.begin();
+    for (std::size_t t = prompt_length; t < tokens.size(); ++t) {
+      while (next != context.end() && next->end <= t) ++next;
+      if (next == context.end() || t < next->begin) visit(t);
+    }
+  }
 };
 
 // Indices of `lengths`, cut into micro-batches: as many in a row as the budget takes, at least one

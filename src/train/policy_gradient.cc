@@ -3,36 +3,85 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace tritonsmith::train {
 namespace {
 
-at::Tensor column_of(const MicroBatch& batch, const TokenColumn& column) {
+at::Tensor column_of(const MicroBatch& batch, const PolicyBatch& policy,
+                     const TokenColumn& column) {
   if (column.empty()) return {};
   std::vector<float> values;
-  for (const std::size_t member : batch.members)
-    values.insert(values.end(), column[member].begin(), column[member].end());
+  for (const std::size_t member : batch.members) {
+    const Span segments = policy.segments_of(member);
+    for (std::size_t g = segments.begin; g < segments.end; ++g)
+      values.insert(values.end(), column[g].begin(), column[g].end());
+  }
   return at::tensor(values, at::kFloat).to(batch.rows.device());
 }
 
-// What the members' tokens are multiplied by, for every sequence of the batch (0 elsewhere).
+// Each segment's value for each of its tokens, [N].
+template <typename Value>
+at::Tensor spread(const MicroBatch& batch, const PolicyBatch& policy, c10::ScalarType type,
+                  Value value) {
+  std::vector<decltype(value(std::size_t{0}))> values;
+  for (const std::size_t member : batch.members) {
+    const Span segments = policy.segments_of(member);
+    for (std::size_t g = segments.begin; g < segments.end; ++g)
+      values.insert(values.end(), policy.sampler[g].size(), value(g));
+  }
+  return at::tensor(values, at::TensorOptions().dtype(type)).to(batch.rows.device());
+}
+
+// Which segment of the micro-batch each token is of, [N].
+at::Tensor segment_numbers(const MicroBatch& batch, const PolicyBatch& policy) {
+  std::map<std::size_t, std::int64_t> numbers;
+  return spread(batch, policy, at::kLong, [&](std::size_t g) {
+    return numbers.try_emplace(g, static_cast<std::int64_t>(numbers.size())).first->second;
+  });
+}
+
+std::int64_t counted_length(const PolicyBatch& batch, std::size_t segment) {
+  return batch.counts[segment] != 0 ? std::ssize(batch.sampler[segment]) : 0;
+}
+
+// What the members' tokens are multiplied by, for every segment of the batch (0 elsewhere).
 std::vector<double> weights_of(const PolicyBatch& batch, std::span<const std::size_t> members,
                                const PolicyGradientOptions& options) {
-  std::vector<std::int64_t> lengths(batch.sequences.size(), 0);
-  for (const std::size_t member : members)
-    if (batch.counts[member] != 0) lengths[member] = batch.sequences[member].trained();
-  return algorithm::token_weights(lengths, options.aggregation, options.horizon);
+  algorithm::AggregationScope scope{.horizon = options.horizon, .updates = options.updates};
+  for (std::size_t g = 0; g < batch.segments(); ++g) scope.step_tokens += counted_length(batch, g);
+  std::vector<std::size_t> segments;
+  std::vector<std::int64_t> lengths;
+  for (const std::size_t member : members) {
+    const Span own = batch.segments_of(member);
+    for (std::size_t g = own.begin; g < own.end; ++g) {
+      segments.push_back(g);
+      lengths.push_back(counted_length(batch, g));
+    }
+  }
+  const auto weights = algorithm::token_weights(lengths, options.aggregation, scope);
+  std::vector<double> of_segment(batch.segments(), 0.0);
+  for (std::size_t i = 0; i < segments.size(); ++i) of_segment[segments[i]] = weights[i];
+  return of_segment;
 }
 
 std::vector<std::size_t> members_for_model(const PolicyBatch& batch,
                                            std::span<const std::size_t> members,
                                            const PolicyGradientOptions& options) {
+  const bool needs_all = options.policy.kl_beta > 0 || options.entropy_beta > 0;
   std::vector<std::size_t> counted, needed;
   for (const std::size_t member : members) {
-    if (batch.counts[member] == 0) continue;
-    counted.push_back(member);
-    if (batch.advantages[member] != 0 || options.policy.kl_beta > 0) needed.push_back(member);
+    const Span segments = batch.segments_of(member);
+    bool is_counted = false, is_needed = false;
+    for (std::size_t g = segments.begin; g < segments.end; ++g) {
+      if (counted_length(batch, g) == 0) continue;
+      is_counted = true;
+      is_needed |=
+          needs_all || std::ranges::any_of(batch.advantages[g], [](float a) { return a != 0; });
+    }
+    if (is_counted) counted.push_back(member);
+    if (is_needed) needed.push_back(member);
   }
   if (needed.empty() && !counted.empty()) needed.push_back(counted.front());
   return needed;
@@ -41,9 +90,13 @@ std::vector<std::size_t> members_for_model(const PolicyBatch& batch,
 // Sums over the tokens of all micro-batches, on the device until the end.
 class Sums {
  public:
+  struct Measured {
+    at::Tensor weight, entropy, sampler;  // [N]
+  };
   void add(const algorithm::PolicyLoss& loss, const algorithm::PolicyTokens& tokens,
-           const at::Tensor& weight, const at::Tensor& entropy) {
-    const at::Tensor difference = (tokens.old_logprob - tokens.sampler_logprob).abs();
+           const Measured& measured) {
+    const at::Tensor &weight = measured.weight, &entropy = measured.entropy;
+    const at::Tensor difference = (tokens.old_logprob - measured.sampler).abs();
     const auto sum = [](const at::Tensor& t) { return t.sum(at::kDouble); };
     const at::Tensor part =
         at::stack({sum(loss.loss * weight), sum(-tokens.advantage * tokens.logprob * weight),
@@ -76,6 +129,12 @@ class Sums {
 
 }  // namespace
 
+Span PolicyBatch::segments_of(std::size_t sequence) const {
+  const auto own = std::ranges::equal_range(sequence_of, sequence);
+  return {.begin = static_cast<std::size_t>(own.begin() - sequence_of.begin()),
+          .end = static_cast<std::size_t>(own.end() - sequence_of.begin())};
+}
+
 PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& batch,
                                          std::span<const std::size_t> members,
                                          const PolicyGradientOptions& options) {
@@ -86,17 +145,27 @@ PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& ba
   learner.add_gradient(
       make_micro_batches(batch.sequences, used, options.budget, learner.model().device()),
       options.temperature, [&](const MicroBatch& micro, const model::LogprobAndEntropy& now) {
-        const at::Tensor weight = spread_over_tokens(micro, batch.sequences, weights);  // [N]
-        const at::Tensor old = column_of(micro, batch.old);
-        const algorithm::PolicyTokens tokens{
-            .logprob = now.logprob,
-            .old_logprob = old.defined() ? old : now.logprob,
-            .sampler_logprob = column_of(micro, batch.sampler),
-            .reference_logprob = column_of(micro, batch.reference),
-            .advantage = spread_over_tokens(micro, batch.sequences, batch.advantages)};
+        const auto column = [&](const TokenColumn& values) {
+          return column_of(micro, batch, values);
+        };
+        const at::Tensor weight = spread(micro, batch, at::kFloat, [&](std::size_t g) {
+          return static_cast<float>(weights[g]);
+        });  // [N]
+        const at::Tensor old = column(batch.old);
+        algorithm::PolicyTokens tokens{.logprob = now.logprob,
+                                       .old_logprob = old.defined() ? old : now.logprob,
+                                       .reference_logprob = column(batch.reference),
+                                       .advantage = column(batch.advantages),
+                                       .mismatch_weight = column(batch.mismatch),
+                                       .sequence = {}};
+        if (options.policy.loss == algorithm::Loss::gspo)
+          tokens.sequence = segment_numbers(micro, batch);
         const auto loss = algorithm::policy_loss(tokens, options.policy);
-        sums.add(loss, tokens, weight, now.entropy);
-        return loss.derivative * weight;
+        sums.add(loss, tokens,
+                 {.weight = weight, .entropy = now.entropy, .sampler = column(batch.sampler)});
+        TokenGradient gradient{.logprob = loss.derivative * weight, .entropy = {}};
+        if (options.entropy_beta > 0) gradient.entropy = -options.entropy_beta * weight;
+        return gradient;
       });
   PolicyGradientReport report = sums.report();
   for (const std::size_t member : used)
@@ -119,6 +188,22 @@ TokenColumn token_logprobs(const model::Transformer& model,
       const auto count = sequences[member].trained();
       column[member].assign(next, next + count);
       next += count;
+    }
+  }
+  return column;
+}
+
+TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
+                             double temperature, std::int64_t budget) {
+  const TokenColumn whole = token_logprobs(model, batch.sequences, temperature, budget);
+  TokenColumn column(batch.segments());
+  for (std::size_t sequence = 0; sequence < whole.size(); ++sequence) {
+    auto next = whole[sequence].begin();
+    const Span segments = batch.segments_of(sequence);
+    for (std::size_t g = segments.begin; g < segments.end; ++g) {
+      const auto end = next + std::ssize(batch.sampler[g]);
+      column[g].assign(next, end);
+      next = end;
     }
   }
   return column;

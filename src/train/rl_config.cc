@@ -1,5 +1,7 @@
 #include "train/rl_config.h"
 
+#include "train/check_algorithm.h"
+
 namespace tritonsmith::train {
 
 Fields<TasksSection> TasksSection::fields() {
@@ -27,27 +29,6 @@ Fields<RolloutSection> RolloutSection::fields() {
   return fields;
 }
 
-Fields<AlgorithmSection> AlgorithmSection::fields() {
-  using S = AlgorithmSection;
-  return {field("advantage", &S::advantage,
-                "grpo (group z-score), mean_only (difference to the group's mean) or rloo"),
-          field("deviation", &S::deviation, "grpo: unbiased divides by n - 1, population by n"),
-          field("epsilon", &S::epsilon, "grpo: added to the deviation", between(0.0, 1.0)),
-          field("clip_low", &S::clip_low, "the ratio is clipped at 1 - this", between(0.0, 1.0)),
-          field("clip_high", &S::clip_high, "and at 1 + this", between(0.0, 1e6)),
-          field("kl_beta", &S::kl_beta,
-                "weight of the k3 KL to the model the run began with; 0 keeps no copy of it",
-                between(0.0, 100.0)),
-          field("mismatch_cap", &S::mismatch_cap,
-                "truncated importance weights for what sampler and trainer differ by; 0: off",
-                between(0.0, 1e6)),
-          field("aggregation", &S::aggregation, "token_mean, sequence_mean or fixed_length"),
-          field("mask_truncated", &S::mask_truncated,
-                "completions cut at max_new_tokens are not trained on"),
-          field("epochs", &S::epochs, "passes over the samples of a step", between(1, 1000)),
-          field("minibatches", &S::minibatches, "updates in each of them", between(1, 1000))};
-}
-
 Fields<JudgeSection> JudgeSection::fields() {
   using S = JudgeSection;
   return {field("policy", &S::policy, "strict, fused or open: what 'accepted' demands"),
@@ -63,6 +44,7 @@ Fields<RlConfig> RlConfig::fields() {
   append_section(fields, "model", &RlConfig::model);
   append_section(fields, "tasks", &RlConfig::tasks);
   append_section(fields, "prompt", &RlConfig::prompt);
+  append_section(fields, "turns", &RlConfig::turns);
   append_section(fields, "rollout", &RlConfig::rollout);
   append_section(fields, "reward", &RlConfig::reward);
   append_section(fields, "algorithm", &RlConfig::algorithm);
@@ -72,15 +54,60 @@ Fields<RlConfig> RlConfig::fields() {
   return fields;
 }
 
+bool RlConfig::needs_old_logprobs() const {
+  return algorithm.mismatch != algorithm::MismatchRule::off || credit_rules().mismatch.is_on() ||
+         (algorithm.kl_beta > 0 && algorithm.kl_place == algorithm::KlPlace::reward);
+}
+
 PolicyGradientOptions RlConfig::gradient_options() const {
-  return {.policy = {.clip_low = algorithm.clip_low,
+  const bool kl_in_loss = algorithm.kl_place == algorithm::KlPlace::loss;
+  return {.policy = {.loss = algorithm.loss,
+                     .clip_low = algorithm.clip_low,
                      .clip_high = algorithm.clip_high,
-                     .kl_beta = algorithm.kl_beta,
-                     .mismatch_cap = algorithm.mismatch_cap},
-          .aggregation = algorithm.aggregation,
-          .horizon = rollout.sampling.max_new_tokens,
+                     .dual_clip = algorithm.dual_clip,
+                     .kl_beta = kl_in_loss ? algorithm.kl_beta : 0,
+                     .kl_estimator = algorithm.kl_estimator},
+          .entropy_beta = algorithm.entropy_beta,
+          .aggregation = algorithm.resolved_aggregation(),
+          .horizon = algorithm.horizon > 0 ? algorithm.horizon : rollout.sampling.max_new_tokens,
+          .updates = algorithm.minibatches,
           .temperature = rollout.sampling.temperature,
           .budget = optimizer.micro_batch_tokens};
+}
+
+CreditRules RlConfig::credit_rules() const {
+  CreditRules rules{.advantage = {.rule = algorithm.advantage,
+                                  .deviation = algorithm.deviation,
+                                  .epsilon = algorithm.epsilon,
+                                  .singleton = algorithm.singleton},
+                    .discount = algorithm.discount,
+                    .kind = algorithm.credit,
+                    .plan_alpha = algorithm.plan_alpha,
+                    .mask_truncated = algorithm.mask_truncated,
+                    .mismatch = {.band_low = algorithm.mrs_low,
+                                 .band_high = algorithm.mrs_high,
+                                 .veto = algorithm.mrs_veto},
+                    .profile = {},
+                    .seed = run.seed};
+  if (algorithm.prs)
+    rules.profile = {.begin = algorithm.prs_begin,
+                     .width = algorithm.prs_width,
+                     .keep_speedup = algorithm.prs_keep_speedup};
+  return rules;
+}
+
+algorithm::MismatchOptions RlConfig::mismatch_options() const {
+  return {
+      .rule = algorithm.mismatch, .cap = algorithm.mismatch_cap, .floor = algorithm.mismatch_floor};
+}
+
+episode::EpisodeOptions RlConfig::episode_options() const {
+  return {.turns = turns,
+          .policy = judge.policy,
+          .backend = judge.backend,
+          .trials = judge.trials,
+          .patience = std::chrono::seconds(judge.patience_seconds),
+          .feedback = prompt.style};
 }
 
 Status check(const RlConfig& config) {
@@ -98,7 +125,7 @@ Status check(const RlConfig& config) {
                 config.algorithm.minibatches, config.samples_per_step());
   if (config.reward.similarity > 0 && config.tasks.references.empty())
     return fail("reward.similarity = {} needs tasks.references", config.reward.similarity);
-  return ok();
+  return check_algorithm(config);
 }
 
 }  // namespace tritonsmith::train

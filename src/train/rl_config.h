@@ -1,14 +1,13 @@
 // RlConfig: everything a reinforcement learning run is told. Each section is a table in the TOML
-// file; docs/training.md explains how they work together.
+// file; docs/training.md explains how they work together, docs/algorithms.md the algorithms.
 #pragma once
 
-#include "algorithm/advantage.h"
 #include "data/verdict.h"
 #include "reward/config.h"
 #include "rollout/generator.h"
 #include "text/prompt.h"
+#include "train/algorithm_section.h"
 #include "train/checkpoint_store.h"
-#include "train/policy_gradient.h"
 #include "train/sections.h"
 
 namespace tritonsmith::train {
@@ -26,21 +25,6 @@ struct RolloutSection {
   static Fields<RolloutSection> fields();
 };
 
-struct AlgorithmSection {
-  algorithm::AdvantageRule advantage = algorithm::AdvantageRule::grpo;
-  algorithm::Deviation deviation = algorithm::Deviation::unbiased;
-  double epsilon = 1e-4;
-  double clip_low = 0.2;
-  double clip_high = 0.28;
-  double kl_beta = 0.0;
-  double mismatch_cap = 0.0;
-  algorithm::Aggregation aggregation = algorithm::Aggregation::token_mean;
-  bool mask_truncated = false;
-  int epochs = 1;
-  int minibatches = 1;
-  static Fields<AlgorithmSection> fields();
-};
-
 struct JudgeSection {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
@@ -54,6 +38,7 @@ struct RlConfig {
   ModelSection model;
   TasksSection tasks;
   text::PromptConfig prompt;
+  episode::TurnsConfig turns;
   RolloutSection rollout;
   reward::RewardConfig reward;
   AlgorithmSection algorithm;
@@ -68,12 +53,12 @@ struct RlConfig {
   std::int64_t updates_per_step() const {
     return static_cast<std::int64_t>(algorithm.epochs) * algorithm.minibatches;
   }
-  algorithm::AdvantageOptions advantage_options() const {
-    return {.rule = algorithm.advantage,
-            .deviation = algorithm.deviation,
-            .epsilon = algorithm.epsilon};
-  }
+  // Whether the trainer's own log-probabilities must be known before anything is credited.
+  bool needs_old_logprobs() const;
   PolicyGradientOptions gradient_options() const;
+  CreditRules credit_rules() const;
+  algorithm::MismatchOptions mismatch_options() const;
+  episode::EpisodeOptions episode_options() const;  // positions are the model's to say
 };
 
 // Settings that contradict each other, and what must be set.

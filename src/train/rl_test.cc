@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/temp_dir.h"
 #include "gym/client/testing/fake_judge.h"
+#include "train/expert_examples.h"
 #include "train/testing/pattern_generator.h"
 #include "train/testing/tiny_model.h"
 
@@ -204,6 +208,203 @@ TEST_F(RlTest, GoesOnAfterAnyStepToTheSameWeights) {
     EXPECT_EQ(weights(), expected) << "from step " << step;
     EXPECT_EQ(*read_file(path("run") / "samples.jsonl"), records);
   }
+}
+
+TEST_F(RlTest, RefusesCombinationsThatMakeNoSense) {
+  const auto reason = [&](auto change) {
+    const RlConfig before = config_;
+    change(config_.algorithm);
+    const Status checked = check(config_);
+    config_ = before;
+    return checked ? std::string() : checked.error().message;
+  };
+  using A = AlgorithmSection;
+  EXPECT_EQ(reason([](A&) {}), "");
+  EXPECT_THAT(reason([](A& a) {
+                a.kl_beta = 0.1;
+                a.kl_estimator = algorithm::KlEstimator::k1;
+              }),
+              HasSubstr("mean gradient of 0"));
+  EXPECT_THAT(reason([](A& a) { a.dual_clip = 1.1; }), HasSubstr("within the first bound"));
+  EXPECT_THAT(reason([](A& a) {
+                a.loss = algorithm::Loss::cispo;
+                a.dual_clip = 3;
+              }),
+              HasSubstr("cispo"));
+  EXPECT_THAT(reason([](A& a) {
+                a.loss = algorithm::Loss::gspo;
+                a.aggregation = AggregationChoice::token_mean;
+              }),
+              HasSubstr("sequence_mean"));
+  EXPECT_THAT(reason([](A& a) { a.singleton = algorithm::Singleton::own_reward; }),
+              HasSubstr("another scale"));
+  EXPECT_THAT(reason([](A& a) { a.sampling_lots = 3; }), HasSubstr("filter_groups"));
+  EXPECT_THAT(reason([](A& a) { a.overlong_weight = 1; }), HasSubstr("overlong_cache"));
+  EXPECT_THAT(reason([](A& a) { a.credit = CreditKind::hierarchical; }), HasSubstr("reward.speed"));
+  EXPECT_THAT(reason([](A& a) { a.mrs_low = 0.9; }), HasSubstr("mrs_high"));
+  EXPECT_THAT(reason([](A& a) {
+                a.mismatch = algorithm::MismatchRule::token_truncate;
+                a.mismatch_floor = 0.5;
+              }),
+              HasSubstr("no floor"));
+  config_.judge.backend = Backend::evaluate;
+  EXPECT_THAT(reason([](A& a) { a.prs = true; }), HasSubstr("never measures"));
+}
+
+// Every loss and advantage really runs, with all that may be switched on beside it.
+class EveryLossTest
+    : public RlTest,
+      public ::testing::WithParamInterface<std::tuple<algorithm::Loss, algorithm::AdvantageRule>> {
+};
+INSTANTIATE_TEST_SUITE_P(
+    RlTest, EveryLossTest,
+    ::testing::Values(std::tuple(algorithm::Loss::grpo, algorithm::AdvantageRule::grpo),
+                      std::tuple(algorithm::Loss::dr_grpo, algorithm::AdvantageRule::mean_only),
+                      std::tuple(algorithm::Loss::dapo, algorithm::AdvantageRule::batch_std),
+                      std::tuple(algorithm::Loss::bnpo,
+                                 algorithm::AdvantageRule::reinforce_baseline),
+                      std::tuple(algorithm::Loss::gspo, algorithm::AdvantageRule::rloo),
+                      std::tuple(algorithm::Loss::cispo, algorithm::AdvantageRule::trloo)));
+
+TEST_P(EveryLossTest, LearnsTheSameWhateverTheMicroBatch) {
+  AlgorithmSection& rules = config_.algorithm;
+  std::tie(rules.loss, rules.advantage) = GetParam();
+  rules.minibatches = 2;
+  rules.kl_beta = 0.02;
+  rules.kl_estimator = algorithm::KlEstimator::k2;
+  rules.entropy_beta = 0.01;
+  rules.mismatch = algorithm::MismatchRule::sequence_truncate;
+  config_.run.steps = 2;
+  config_.optimizer.epsilon = 1e-4;  // else Adam makes steps of rounding noise
+  std::vector<at::Tensor> weights;
+  for (const int budget : {1 << 16, 16}) {
+    config_.optimizer.micro_batch_tokens = budget;
+    config_.run.dir = path("run " + std::to_string(budget)).string();
+    const auto summary = run();
+    ASSERT_TRUE(summary) << summary.error().message;
+    auto learner = Learner::start(summary->checkpoint, c10::kCPU);
+    weights.push_back(learner->parameters().values());
+  }
+  EXPECT_LT((weights[0] - weights[1]).abs().max().item<double>(), 1e-4);
+  auto first = Learner::start(path("model"), c10::kCPU);
+  EXPECT_GT((weights[0] - first->parameters().values()).abs().max().item<double>(), 1e-3);
+}
+
+TEST_F(RlTest, PlaysManyTurnsAndComparesEachWithItsOwn) {
+  make_tiny_model(path("model"), 3, 300);
+  config_.turns = {.limit = 2, .end_when = episode::EndWhen::accepted};
+  config_.algorithm.advantage = algorithm::AdvantageRule::trloo;
+  const auto summary = run();
+  ASSERT_TRUE(summary) << summary.error().message;
+  const auto all = samples();
+  std::map<std::tuple<std::int64_t, int, int>, double> sums;
+  int second_turns = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    sums[{all[i].step, all[i].group, all[i].turn}] += all[i].advantage;
+    if (all[i].turn == 0) {
+      EXPECT_EQ(all[i].verdict.accepted, i + 1 == all.size() || all[i + 1].turn == 0);
+      continue;
+    }
+    ++second_turns;
+    EXPECT_FALSE(all[i - 1].verdict.accepted);
+    EXPECT_THAT(all[i].prompt, HasSubstr(all[i - 1].completion.text));
+    EXPECT_THAT(all[i].prompt, HasSubstr("wrong_value"));
+  }
+  EXPECT_GT(second_turns, 3);
+  for (const auto& [place, sum] : sums) EXPECT_NEAR(sum, 0, 1e-9);
+  EXPECT_THAT(metric("turn_2/samples"), Each(::testing::Gt(0.0)));
+  EXPECT_THAT(metric("logprob_difference/max"), Each(Le(1e-5))) << "token-exact";
+}
+
+TEST_F(RlTest, SamplesUntilTheStepIsFullOfGroupsThatDiffer) {
+  // Whatever is written for t1 is right: its groups teach nothing.
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    return job.task.id == "t1" ? gym::accepted_verdict() : judge_letters(job);
+  });
+  config_.algorithm.filter_groups = true;
+  config_.algorithm.sampling_lots = 6;
+  config_.checkpoint = {.every = 1, .keep_last = 9};
+  const auto summary = run_with(judge);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_THAT(metric("groups/lots"), ::testing::Contains(::testing::Gt(1.0)));
+  for (const Sample& sample : samples())
+    if (sample.task_id == "t1") {
+      EXPECT_EQ(sample.advantage, 0);
+    }
+  EXPECT_THAT(metric("samples/trained"), Each(8.0));
+  const std::string records = *read_file(path("run") / "samples.jsonl");
+  ASSERT_TRUE(write_file_atomic(path("run") / "checkpoints/latest", "step-1\n"));
+  ASSERT_TRUE(run_with(judge));
+  EXPECT_EQ(*read_file(path("run") / "samples.jsonl"), records) << "resumed, the same prompts";
+}
+
+TEST_F(RlTest, CreditsPlansBySpeedAndRejectsLazyKernels) {
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    Verdict verdict = judge_letters(job);
+    verdict.speedup = job.kernel[1] <= 'd' ? 2 : 1;
+    verdict.coverage = job.kernel[1] <= 'b' ? 0.1 : 0.9;
+    return verdict;
+  });
+  config_.reward.speed = 0.5;
+  config_.algorithm.credit = CreditKind::hierarchical;
+  config_.algorithm.advantage = algorithm::AdvantageRule::mean_only;
+  config_.algorithm.prs = true;
+  const auto summary = run_with(judge);
+  ASSERT_TRUE(summary) << summary.error().message;
+  double lazy = 0;
+  for (const Sample& sample : samples()) {
+    const bool is_lazy = sample.verdict.accepted && *sample.verdict.coverage < 0.3;
+    lazy += is_lazy ? 1 : 0;
+    if (is_lazy) {
+      EXPECT_EQ(sample.advantage, 0);
+    }
+  }
+  double rejected = 0;
+  for (const double count : metric("samples/rejected_by_profile")) rejected += count;
+  EXPECT_EQ(rejected, lazy);
+  EXPECT_GT(lazy, 0);
+}
+
+TEST_F(RlTest, TakesTheKlFromTheReward) {
+  config_.algorithm.kl_beta = 0.5;
+  config_.algorithm.kl_place = algorithm::KlPlace::reward;
+  config_.algorithm.kl_estimator = algorithm::KlEstimator::k1;
+  config_.optimizer.learning_rate = 0.05;
+  const auto summary = run();
+  ASSERT_TRUE(summary) << summary.error().message;
+  for (const Sample& sample : samples()) {
+    const RewardTerm& term = sample.reward.terms.back();
+    ASSERT_EQ(term.name, "kl");
+    EXPECT_EQ(term.weight, -0.5);
+    if (sample.step == 1) {
+      EXPECT_NEAR(term.value, 0, 1e-4) << "still the reference itself";
+    }
+    if (sample.step == 3) {
+      EXPECT_GT(std::abs(term.value), 1e-3);
+    }
+  }
+}
+
+TEST_F(RlTest, LeavesItsSuccessesAsExamplesForTheNextRound) {
+  make_tiny_model(path("model"), 3, 300);
+  config_.turns = {.limit = 2, .end_when = episode::EndWhen::accepted};
+  ASSERT_TRUE(run());
+  const auto examples = expert_examples(path("run"), {.reward = 0.9, .solved = 1, .per_task = 100});
+  ASSERT_TRUE(examples) << examples.error().message;
+  std::set<std::pair<std::string, std::string>> expected;
+  for (const Sample& sample : samples())
+    if (sample.verdict.accepted) expected.insert({sample.task_id, sample.completion.text});
+  std::set<std::pair<std::string, std::string>> found;
+  bool has_later_turn = false;
+  for (const SftExample& example : *examples) {
+    found.insert({example.task_id, example.completion});
+    has_later_turn |= example.prompt.size() == 3;
+    EXPECT_EQ(example.prompt[0].content, example.task_id) << "the instruction";
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(found.size(), examples->size()) << "no copies";
+  EXPECT_TRUE(has_later_turn);
+  EXPECT_THAT(expert_examples(path("run"), {.reward = 99}).error().message, HasSubstr("none of"));
 }
 
 TEST(RlConfig, HasAHelpForEveryField) {

@@ -3,25 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithm/overlong.h"
+
 namespace tritonsmith::train {
 namespace {
-
-std::vector<algorithm::MaybeReward> totals_of(std::span<const JudgedSample> group,
-                                              std::span<const char> is_scored) {
-  std::vector<algorithm::MaybeReward> totals(group.size());
-  for (std::size_t i = 0; i < group.size(); ++i)
-    if (is_scored[i] != 0) totals[i] = group[i].sample.reward.total;
-  return totals;
-}
-
-std::size_t groups_without_variance(std::span<const JudgedSample> samples,
-                                    std::span<const char> is_scored, std::size_t group_size) {
-  std::size_t count = 0;
-  for (std::size_t begin = 0; begin < samples.size(); begin += group_size)
-    count += algorithm::is_without_variance(
-        totals_of(samples.subspan(begin, group_size), is_scored.subspan(begin, group_size)));
-  return count;
-}
 
 // The mean of a number over the samples that have a reward.
 template <typename Number>
@@ -36,15 +21,38 @@ double mean_of(std::span<const JudgedSample> samples, std::span<const char> is_s
   return count > 0 ? sum / count : std::nan("");
 }
 
+// How each turn did, where there is more than one.
+void add_turn_metrics(std::span<const JudgedSample> samples, std::span<const char> is_scored,
+                      Metrics& metrics) {
+  struct Turn {
+    double count = 0, reward = 0, accepted = 0;
+  };
+  std::map<int, Turn> turns;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (is_scored[i] == 0) continue;
+    const Sample& sample = samples[i].sample;
+    Turn& turn = turns[sample.turn];
+    turn.count += 1;
+    turn.reward += sample.reward.total;
+    turn.accepted += sample.verdict.accepted ? 1 : 0;
+  }
+  for (const auto& [number, turn] : turns) {
+    const std::string name = fmt::format("turn_{}/", number + 1);
+    metrics.insert(metrics.end(), {{name + "reward", turn.reward / turn.count},
+                                   {name + "accepted", turn.accepted / turn.count},
+                                   {name + "samples", turn.count}});
+  }
+}
+
 }  // namespace
 
-std::vector<char> score_samples(std::vector<JudgedSample>& samples, const ScoringRules& rules,
+std::vector<char> score_samples(std::span<JudgedSample> samples, const ScoringRules& rules,
                                 const References& references) {
   std::vector<char> is_scored(samples.size(), 0);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     auto& [sample, kernel] = samples[i];
     const auto reference = references.find(sample.task_id);
-    const auto reward =
+    auto reward =
         reward::score({.kernel = kernel,
                        .verdict = sample.verdict,
                        .reference = reference == references.end()
@@ -52,53 +60,60 @@ std::vector<char> score_samples(std::vector<JudgedSample>& samples, const Scorin
                                         : std::optional<std::string_view>(reference->second)},
                       rules.reward, rules.stages);
     if (!reward) continue;
-    sample.reward = *reward;
+    if (rules.overlong_weight > 0) {
+      const double penalty = algorithm::overlong_penalty(
+          std::ssize(sample.completion.tokens), sample.completion.finish, rules.max_new_tokens,
+          rules.overlong_cache);
+      reward->terms.push_back({"overlong", penalty, rules.overlong_weight});
+      reward->total += penalty * rules.overlong_weight;
+    }
+    sample.reward = *std::move(reward);
     is_scored[i] = 1;
-  }
-  const auto size = static_cast<std::size_t>(rules.group_size);
-  for (std::size_t begin = 0; begin < samples.size(); begin += size) {
-    const auto totals = totals_of(std::span(samples).subspan(begin, size),
-                                  std::span(is_scored).subspan(begin, size));
-    const auto advantages = algorithm::group_advantages(totals, rules.advantage);
-    for (std::size_t i = 0; i < size; ++i) samples[begin + i].sample.advantage = advantages[i];
   }
   return is_scored;
 }
 
-PolicyBatch policy_batch(std::span<const JudgedSample> samples, const std::vector<char>& is_scored,
-                         Truncated truncated) {
-  PolicyBatch batch;
+std::vector<Span> groups_of(std::span<const JudgedSample> samples) {
+  std::vector<Span> groups;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Sample& sample = samples[i].sample;
-    const Completion& completion = sample.completion;
-    TrainingSequence sequence{.tokens = completion.prompt,
-                              .prompt_length = completion.prompt.size()};
-    sequence.tokens.insert(sequence.tokens.end(), completion.tokens.begin(),
-                           completion.tokens.end());
-    const bool is_masked = truncated == Truncated::mask && completion.finish != FinishReason::stop;
-    batch.sequences.push_back(std::move(sequence));
-    batch.advantages.push_back(sample.advantage);
-    batch.counts.push_back(static_cast<char>(is_scored[i] != 0 && !is_masked));
-    batch.sampler.push_back(completion.logprobs);
+    if (i == 0 || samples[i].sample.group != samples[i - 1].sample.group)
+      groups.push_back({.begin = i, .end = i});
+    groups.back().end = i + 1;
   }
-  return batch;
+  return groups;
 }
 
-Metrics sample_metrics(std::span<const JudgedSample> samples, const std::vector<char>& is_scored,
-                       int group_size) {
+bool has_variance(std::span<const JudgedSample> group, std::span<const char> is_scored,
+                  double smallest_deviation) {
+  std::map<int, std::vector<algorithm::MaybeReward>> of_turn;
+  for (std::size_t i = 0; i < group.size(); ++i)
+    if (is_scored[i] != 0) of_turn[group[i].sample.turn].emplace_back(group[i].sample.reward.total);
+  return std::ranges::any_of(of_turn, [&](const auto& turn) {
+    return !algorithm::is_without_variance(turn.second) &&
+           algorithm::deviation_of(turn.second, algorithm::Deviation::unbiased) >=
+               smallest_deviation;
+  });
+}
+
+Metrics sample_metrics(std::span<const JudgedSample> samples, const std::vector<char>& is_scored) {
   const auto mean = [&](auto number) { return mean_of(samples, is_scored, number); };
   const auto reached = [&](Stage stage) {
     return mean([stage](const Sample& s) { return s.verdict.stage >= stage; });
   };
   const double reward = mean([](const Sample& s) { return s.reward.total; });
   const double square = mean([](const Sample& s) { return s.reward.total * s.reward.total; });
-  const auto size = static_cast<std::size_t>(group_size);
+  const std::vector<Span> groups = groups_of(samples);
+  const auto flat = std::ranges::count_if(groups, [&](const Span& group) {
+    const std::size_t size = group.end - group.begin;
+    return !has_variance(samples.subspan(group.begin, size),
+                         std::span(is_scored).subspan(group.begin, size), 0);
+  });
+  const bool has_turns =
+      std::ranges::any_of(samples, [](const JudgedSample& s) { return s.sample.turn > 0; });
   Metrics metrics = {
       {"reward/mean", reward},
       {"reward/std", std::sqrt(std::max(square - reward * reward, 0.0))},
-      {"groups/without_variance",
-       static_cast<double>(groups_without_variance(samples, is_scored, size)) /
-           static_cast<double>(samples.size() / size)},
+      {"groups/without_variance", static_cast<double>(flat) / static_cast<double>(groups.size())},
       {"samples/unscored", static_cast<double>(std::ranges::count(is_scored, 0))},
       {"stage/extracted", reached(Stage::extracted)},
       {"stage/parsed", reached(Stage::parsed)},
@@ -109,6 +124,7 @@ Metrics sample_metrics(std::span<const JudgedSample> samples, const std::vector<
       {"completion/tokens", mean([](const Sample& s) { return s.completion.tokens.size(); })},
       {"completion/truncated",
        mean([](const Sample& s) { return s.completion.finish != FinishReason::stop; })}};
+  if (has_turns) add_turn_metrics(samples, is_scored, metrics);
   const auto scored = std::ranges::find(is_scored, 1);
   if (scored == is_scored.end()) return metrics;
   const Reward& first = samples[static_cast<std::size_t>(scored - is_scored.begin())].sample.reward;

@@ -10,7 +10,8 @@
 
 namespace tritonsmith::train {
 
-inline void make_tiny_model(const std::filesystem::path& directory, std::uint64_t seed = 3) {
+inline void make_tiny_model(const std::filesystem::path& directory, std::uint64_t seed = 3,
+                            std::int64_t positions = 128) {
   const std::vector<std::string> corpus = {"x"};
   const auto tokenizer = text::Tokenizer::train(
       corpus, {.vocabulary_size = 258,
@@ -24,7 +25,7 @@ inline void make_tiny_model(const std::filesystem::path& directory, std::uint64_
                                   .num_attention_heads = 2,
                                   .num_key_value_heads = 1,
                                   .head_dim = 8,
-                                  .max_position_embeddings = 128,
+                                  .max_position_embeddings = positions,
                                   .initializer_range = 0.1};
   const Status saved = model::save_model(model::Transformer::random(config, seed), directory);
   CHECK(saved, "{}", saved.error().message);

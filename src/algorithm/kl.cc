@@ -1,0 +1,38 @@
+#include "algorithm/kl.h"
+
+#include <ATen/ATen.h>
+
+#include "base/check.h"
+
+namespace tritonsmith::algorithm {
+namespace {
+constexpr double kLargestLogRatio = 20.0;
+}  // namespace
+
+KlTokens kl_of_tokens(const at::Tensor& logprob, const at::Tensor& reference,
+                      KlEstimator estimator) {
+  const at::Tensor x = (reference - logprob).clamp(-kLargestLogRatio, kLargestLogRatio);  // [N]
+  switch (estimator) {
+    case KlEstimator::k1:
+      return {.value = -x, .derivative = at::ones_like(x)};
+    case KlEstimator::k2:
+      return {.value = x * x / 2, .derivative = -x};
+    case KlEstimator::k3:
+      break;
+  }
+  const at::Tensor ratio = x.exp();
+  return {.value = ratio - x - 1, .derivative = 1 - ratio};
+}
+
+double kl_of_completion(std::span<const float> logprobs, std::span<const float> reference,
+                        KlEstimator estimator) {
+  CHECK(logprobs.size() == reference.size(), "{} against {} tokens", logprobs.size(),
+        reference.size());
+  const auto row = [](std::span<const float> values) {
+    return at::tensor(at::ArrayRef<float>(values.data(), values.size()), at::kFloat)
+        .to(at::kDouble);
+  };
+  return kl_of_tokens(row(logprobs), row(reference), estimator).value.sum().item<double>();
+}
+
+}  // namespace tritonsmith::algorithm

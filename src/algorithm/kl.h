@@ -1,0 +1,49 @@
+// Estimates of KL(policy || reference) from one sampled token, with x = l_ref - l:
+//   k1  -x             unbiased, of either sign
+//   k2  x^2 / 2        biased, small variance; its gradient is that of the KL on average
+//   k3  e^x - x - 1    unbiased, never negative            Schulman, "Approximating KL divergence",
+//                                                          2020
+// In the loss the gradient flows through l: d k1 = 1, d k2 = -x, d k3 = 1 - e^x. The mean of
+// d k1 * grad l over the policy's own samples is 0, so k1 in the loss teaches nothing; it belongs
+// into the reward. Pure; any device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+
+#include "base/enum_names.h"
+
+namespace tritonsmith::algorithm {
+
+enum class KlEstimator { k1, k2, k3 };
+
+// Where the penalty kl_beta * k acts: on each token's loss, or, summed over a completion, on its
+// reward (RLOO, arXiv 2402.14740).
+enum class KlPlace { loss, reward };
+
+struct KlTokens {
+  at::Tensor value;       // [N]
+  at::Tensor derivative;  // [N], d value / d logprob
+};
+
+// x is limited to +-20, so that one absurd token gives a large number and never infinity.
+KlTokens kl_of_tokens(const at::Tensor& logprob, const at::Tensor& reference,
+                      KlEstimator estimator);
+
+// The sum over one completion's tokens.
+double kl_of_completion(std::span<const float> logprobs, std::span<const float> reference,
+                        KlEstimator estimator);
+
+}  // namespace tritonsmith::algorithm
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<algorithm::KlEstimator> =
+    names<algorithm::KlEstimator>({{algorithm::KlEstimator::k1, "k1"},
+                                   {algorithm::KlEstimator::k2, "k2"},
+                                   {algorithm::KlEstimator::k3, "k3"}});
+template <>
+inline constexpr auto enum_names<algorithm::KlPlace> = names<algorithm::KlPlace>(
+    {{algorithm::KlPlace::loss, "loss"}, {algorithm::KlPlace::reward, "reward"}});
+}  // namespace tritonsmith
