@@ -23,9 +23,12 @@ ModelAuthor::ModelAuthor(model::Transformer model, text::Tokenizer tokenizer,
     : model_(std::move(model)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)) {}
 
 eval::Author ModelAuthor::author() {
-  return {.generator = *engine_, .tokenizer = tokenizer_, .prompt = [this](const Task& task) {
-            return prompt_tokens(task);
-          }};
+  return {.generator = *engine_,
+          .tokenizer = tokenizer_,
+          .chat = *chat_,
+          .prompt = [this](const Task& task) { return prompt_tokens(task); },
+          .feedback = prompt_.style,
+          .positions = positions()};
 }
 
 std::vector<TokenId> ModelAuthor::prompt_tokens(const Task& task) const {

@@ -28,6 +28,8 @@ class ModelAuthor {
   // Those given, ending at the chat's stop token.
   rollout::SamplingParams sampling(rollout::SamplingParams params) const;
   const text::Tokenizer& tokenizer() const { return tokenizer_; }
+  const text::ChatTemplate& chat() const { return *chat_; }
+  std::int64_t positions() const { return model_.config().max_position_embeddings; }
   rollout::Generator& generator() { return *engine_; }
 
  private:

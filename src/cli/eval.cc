@@ -1,10 +1,16 @@
 // `tritonsmith eval`: how a model does on a suite of tasks.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/file.h"
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/turns_options.h"
 #include "curriculum/suite.h"
+#include "eval/metrics.h"
+#include "report/markdown.h"
 #include "report/report.h"
 
 namespace tritonsmith::cli {
@@ -21,13 +27,27 @@ struct EvalConfig {
   model::DeviceChoice device = model::DeviceChoice::automatic;
   rollout::SamplingParams sampling;
   text::PromptConfig prompt;
+  std::vector<int> levels;
 };
 
 struct Options {
   std::string suite, model, out;
   EvalConfig config;
   std::string policy = "strict", backend = "auto", device = "auto", style = "full";
+  TurnsOptions turns;
 };
+
+Status keep_levels(std::vector<Task>& tasks, const std::vector<int>& levels) {
+  if (levels.empty()) return ok();
+  std::erase_if(tasks, [&](const Task& task) {
+    const std::string level = eval::level_of(task.id, task.family, task.suite);
+    return std::ranges::none_of(
+        levels, [&](int wanted) { return level == fmt::format("level{}", wanted); });
+  });
+  if (tasks.empty())
+    return fail("--level: the suite has no task in a folder level{}", levels.front());
+  return ok();
+}
 
 Status evaluate_model(Options options) {
   EvalConfig& config = options.config;
@@ -36,6 +56,8 @@ Status evaluate_model(Options options) {
   TRY_ASSIGN(config.device, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(config.prompt.style, enum_from_name<text::PromptStyle>(options.style));
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
+  TRY(keep_levels(tasks, config.levels));
+  TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.device, config.prompt));
@@ -51,9 +73,12 @@ Status evaluate_model(Options options) {
                              .backend = config.backend,
                              .trials = config.trials,
                              .seed = config.seed,
+                             .turns = turns,
                              .directory = options.out},
                             author->author(), *judge));
-  fmt::print("{}records: {}\n", report::evaluation_table({evaluation}), options.out);
+  const std::vector<Evaluation> all = {evaluation};
+  TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(config.name, all)));
+  fmt::print("{}records: {}\n", report::evaluation_table(all), options.out);
   return ok();
 }
 
@@ -83,6 +108,8 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_option("--level", config.levels, "Only tasks in a folder levelN (KernelBench's)");
+  add_turns_options(*command, options->turns);
   command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
   command->add_option("--seed", config.seed)->capture_default_str();
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();

@@ -6,13 +6,14 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "report/markdown.h"
 
 namespace tritonsmith::cli {
 namespace {
 
 struct Options {
   std::vector<std::string> directories;
-  std::string html = "report.html";
+  std::string html = "report.html", markdown;
 };
 
 Status write_report(const Options& options) {
@@ -26,6 +27,9 @@ Status write_report(const Options& options) {
     }
   }
   TRY(write_file_atomic(options.html, report::render_report("Tritonsmith report", runs)));
+  if (!options.markdown.empty())
+    TRY(write_file_atomic(options.markdown,
+                          report::render_markdown("Tritonsmith report", evaluations)));
   if (!evaluations.empty()) fmt::print("{}", report::evaluation_table(evaluations));
   fmt::print("report: {}\n", options.html);
   return ok();
@@ -38,6 +42,7 @@ void add_report_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
   command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
   command->add_option("--html", options->html, "The page to write")->capture_default_str();
+  command->add_option("--markdown", options->markdown, "The tables as Markdown, to this file");
   command->callback(
       [&run, options] { run = [options] { return finish(write_report(*options)); }; });
 }

@@ -8,11 +8,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/temp_dir.h"
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
-#include "text/extract.h"
-#include "text/stream_decoder.h"
+#include "cli/turns_options.h"
+#include "episode/episodes.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -24,6 +25,7 @@ struct Options {
   std::uint64_t seed = 1;
   rollout::SamplingParams sampling{.temperature = 0.8, .max_new_tokens = 2048};
   std::string policy = "strict", backend = "auto", device = "auto", style = "full";
+  TurnsOptions turns;
 };
 
 struct Attempt {
@@ -37,53 +39,49 @@ bool is_better(const Attempt& a, const Attempt& b) {
   return a.kernel.size() < b.kernel.size();
 }
 
-// Asks for one greedy and samples - 1 sampled completions; their kernels, repeats left out.
-Result<std::vector<std::string>> write_kernels(ModelAuthor& author, const Task& task,
-                                               const Options& options) {
-  for (int i = 0; i < options.samples; ++i) {
-    rollout::GenerationRequest request{.id = static_cast<std::uint64_t>(i),
-                                       .prompt = author.prompt_tokens(task),
-                                       .sampling = author.sampling(options.sampling)};
-    if (i == 0) request.sampling.temperature = 0;
-    request.seed = Rng(options.seed, "write", static_cast<std::uint64_t>(i)).next_u64();
-    TRY(author.generator().submit(std::move(request)));
-  }
-  std::map<std::string, int> seen;
-  std::vector<std::string> kernels;
-  Progress progress("writing", static_cast<std::size_t>(options.samples));
-  for (std::size_t done = 1;; ++done) {
-    TRY_ASSIGN(auto generated, author.generator().next());
-    if (!generated) break;
-    progress.advance_to(done);
-    const auto decoded = text::decode_with_ends(author.tokenizer(), generated->completion.tokens);
-    Kernel kernel = text::extract_kernel(decoded.text, decoded.token_ends);
-    if (!kernel.source.empty() && seen[kernel.source]++ == 0)
-      kernels.push_back(std::move(kernel.source));
-  }
-  return kernels;
-}
-
-Result<std::vector<Attempt>> judge_kernels(gym::Judge& judge, const Task& task,
-                                           const std::vector<std::string>& kernels,
+// One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
+// that was judged.
+Result<std::vector<Attempt>> write_kernels(ModelAuthor& author, const Task& task,
                                            const Options& options) {
   TRY_ASSIGN(const Policy policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(const Backend backend, enum_from_name<Backend>(options.backend));
-  for (std::size_t i = 0; i < kernels.size(); ++i)
-    TRY(judge.submit({.id = i,
-                      .task = task,
-                      .kernel = kernels[i],
-                      .policy = policy,
-                      .backend = backend,
-                      .trials = options.trials}));
-  std::vector<Attempt> attempts;
-  Progress progress("judging", kernels.size());
-  while (attempts.size() < kernels.size()) {
-    TRY_ASSIGN(auto judged, judge.next(Deadline::never()));
-    if (!judged) return fail("the gym lost {} jobs", kernels.size() - attempts.size());
-    attempts.push_back({kernels[judged->id], std::move(judged->verdict)});
-    progress.advance_to(attempts.size());
+  TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
+  // Its store answers a kernel that several conversations arrive at.
+  TRY_ASSIGN(const TempDir store, TempDir::make("write"));
+  TRY_ASSIGN(auto judge, open_judge(store.path()));
+  gym::FaultStreak faults(gym::kFaultsInARow);
+  episode::Episodes episodes(
+      {.turns = turns,
+       .positions = author.positions(),
+       .policy = policy,
+       .backend = backend,
+       .trials = options.trials,
+       .feedback = author.author().feedback},
+      {.generator = author.generator(),
+       .judge = *judge,
+       .faults = faults,
+       .tokenizer = author.tokenizer(),
+       .chat = author.chat(),
+       .score = [](const Kernel&, const Verdict& verdict) { return eval::worth_of(verdict); }});
+  for (int i = 0; i < options.samples; ++i) {
+    const auto id = static_cast<std::uint64_t>(i);
+    episode::EpisodeRequest request{.id = id,
+                                    .task = &task,
+                                    .prompt = author.prompt_tokens(task),
+                                    .sampling = author.sampling(options.sampling),
+                                    .seed = Rng(options.seed, "write", id).next_u64()};
+    if (i == 0) request.sampling.temperature = 0;
+    TRY(episodes.begin(std::move(request)));
   }
-  return attempts;
+  std::vector<Attempt> attempts;
+  Progress progress("writing and judging", static_cast<std::size_t>(options.samples));
+  for (std::size_t done = 0;;) {
+    TRY_ASSIGN(auto turn, episodes.next());
+    if (!turn) return attempts;
+    if (turn->is_last) progress.advance_to(++done);
+    if (!turn->kernel.source.empty())
+      attempts.push_back({std::move(turn->kernel.source), std::move(turn->verdict)});
+  }
 }
 
 // "3 of 7 kernels verified; the others: wrong_value 2, compile_error 2".
@@ -112,11 +110,9 @@ Status write_kernel(const Options& options) {
   TRY_ASSIGN(const auto device, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(const auto style, enum_from_name<text::PromptStyle>(options.style));
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, device, {.style = style}));
-  TRY_ASSIGN(const auto kernels, write_kernels(*author, task, options));
-  if (kernels.empty())
+  TRY_ASSIGN(auto attempts, write_kernels(*author, task, options));
+  if (attempts.empty())
     return fail("no kernel: none of {} completions held code that can be judged", options.samples);
-  TRY_ASSIGN(auto judge, open_judge({}));
-  TRY_ASSIGN(auto attempts, judge_kernels(*judge, task, kernels, options));
   const auto end =
       std::ranges::partition(attempts, [](const Attempt& a) { return a.verdict.accepted; }).begin();
   const auto verified = static_cast<std::size_t>(end - attempts.begin());
@@ -142,9 +138,10 @@ void add_write_command(CLI::App& app, Run& run) {
       ->required();
   command->add_option("--model", options->model, "A model directory")->required();
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
-  command->add_option("--samples", options->samples, "Completions to try, the first one greedy")
+  command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  add_turns_options(*command, options->turns);
   command->add_option("--temperature", options->sampling.temperature)->capture_default_str();
   command->add_option("--top-p", options->sampling.top_p)->capture_default_str();
   command->add_option("--max-tokens", options->sampling.max_new_tokens)->capture_default_str();

@@ -23,12 +23,128 @@ std::map<std::string, int> counts_from_json(const Json& json) {
   return counts;
 }
 
+std::map<std::string, double> shares_from_json(const Json& json) {
+  std::map<std::string, double> shares;
+  for (const auto& [name, share] : json.items())
+    if (share.is_number()) shares[name] = share.get<double>();
+  return shares;
+}
+
+// By k: JSON's keys are text.
+Json by_k_to_json(const std::map<int, double>& shares) {
+  Json json = Json::object();
+  for (const auto& [k, share] : shares) json[std::to_string(k)] = share;
+  return json;
+}
+
+std::map<int, double> by_k_from_json(const Json& json) {
+  std::map<int, double> shares;
+  for (const auto& [k, share] : json.items()) {
+    int number = 0;
+    std::from_chars(k.data(), k.data() + k.size(), number);
+    if (number > 0 && share.is_number()) shares[number] = share.get<double>();
+  }
+  return shares;
+}
+
+Json to_json(const Speed& speed) {
+  Json fast_at = Json::object();
+  for (const auto& [p, shares] : speed.fast_at) fast_at[p] = by_k_to_json(shares);
+  return {{"timed", speed.timed},
+          {"geometric_mean", speed.geometric_mean},
+          {"fast", speed.fast},
+          {"fast_at", fast_at}};
+}
+
+Speed speed_from_json(const Json& json) {
+  JsonReader reader(json);
+  Speed speed{.timed = static_cast<int>(reader.integer("timed", 0)),
+              .geometric_mean = reader.number("geometric_mean", 0),
+              .fast = shares_from_json(reader.object("fast"))};
+  for (const auto& [p, shares] : reader.object("fast_at").items())
+    speed.fast_at[p] = by_k_from_json(shares);
+  return speed;
+}
+
+Json to_json(const TaskResult& task) {
+  return {{"id", task.id},
+          {"level", task.level},
+          {"samples", task.samples},
+          {"compiled", task.compiled},
+          {"correct", task.correct},
+          {"accepted", task.accepted},
+          {"hacks", task.hacks},
+          {"greedy_accepted", task.greedy_accepted},
+          {"speedups", task.speedups}};
+}
+
+TaskResult task_from_record(const Json& json) {
+  JsonReader reader(json);
+  const auto count = [&](const char* name) { return static_cast<int>(reader.integer(name, 0)); };
+  TaskResult task{.id = reader.string("id", ""),
+                  .level = reader.string("level", ""),
+                  .samples = count("samples"),
+                  .compiled = count("compiled"),
+                  .correct = count("correct"),
+                  .accepted = count("accepted"),
+                  .hacks = count("hacks"),
+                  .greedy_accepted = reader.boolean("greedy_accepted", false)};
+  for (const Json& speedup : reader.array("speedups"))
+    if (speedup.is_number()) task.speedups.push_back(speedup.get<double>());
+  return task;
+}
+
+Json to_json(const LevelResult& level) {
+  return {{"level", level.level},
+          {"tasks", level.tasks},
+          {"sampled", to_json(level.sampled)},
+          {"pass_at_1", level.pass_at_1},
+          {"hack_rate", level.hack_rate},
+          {"speed", to_json(level.speed)}};
+}
+
+LevelResult level_from_json(const Json& json) {
+  JsonReader reader(json);
+  return {.level = reader.string("level", ""),
+          .tasks = static_cast<int>(reader.integer("tasks", 0)),
+          .sampled = rates_from_json(reader.object("sampled")),
+          .pass_at_1 = reader.number("pass_at_1", 0),
+          .hack_rate = reader.number("hack_rate", 0),
+          .speed = speed_from_json(reader.object("speed"))};
+}
+
+Json to_json(const TurnResult& turn) {
+  return {{"turn", turn.turn},
+          {"last", to_json(turn.last)},
+          {"best", to_json(turn.best)},
+          {"last_fast", turn.last_fast},
+          {"best_fast", turn.best_fast},
+          {"tokens", turn.tokens},
+          {"judge_seconds", turn.judge_seconds}};
+}
+
+TurnResult turn_from_json(const Json& json) {
+  JsonReader reader(json);
+  return {.turn = static_cast<int>(reader.integer("turn", 0)),
+          .last = rates_from_json(reader.object("last")),
+          .best = rates_from_json(reader.object("best")),
+          .last_fast = shares_from_json(reader.object("last_fast")),
+          .best_fast = shares_from_json(reader.object("best_fast")),
+          .tokens = reader.number("tokens", 0),
+          .judge_seconds = reader.number("judge_seconds", 0)};
+}
+
+template <typename Item>
+Json list_to_json(const std::vector<Item>& items) {
+  Json json = Json::array();
+  for (const Item& item : items) json.push_back(to_json(item));
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Evaluation& e) {
-  Json pass_at = Json::object();
-  for (const auto& [k, share] : e.pass_at) pass_at[std::to_string(k)] = share;
-  return {{"schema", 1},
+  return {{"schema", 2},
           {"name", e.name},
           {"suite", e.suite},
           {"model", e.model},
@@ -36,13 +152,21 @@ Json to_json(const Evaluation& e) {
           {"backend", e.backend},
           {"tasks", e.tasks},
           {"samples", e.samples},
+          {"turns", e.turns},
           {"temperature", e.temperature},
           {"seconds", e.seconds},
+          {"tokens", e.tokens},
+          {"judge_seconds", e.judge_seconds},
           {"sampled", to_json(e.sampled)},
           {"greedy", to_json(e.greedy)},
-          {"pass_at", pass_at},
+          {"pass_at", by_k_to_json(e.pass_at)},
+          {"speed", to_json(e.speed)},
+          {"hack_rate", e.hack_rate},
           {"errors", e.errors},
-          {"findings", e.findings}};
+          {"findings", e.findings},
+          {"levels", list_to_json(e.levels)},
+          {"by_turn", list_to_json(e.by_turn)},
+          {"by_task", list_to_json(e.by_task)}};
 }
 
 Result<Evaluation> evaluation_from_json(const Json& json) {
@@ -54,17 +178,21 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .backend = reader.string("backend", ""),
                .tasks = static_cast<int>(reader.integer("tasks")),
                .samples = static_cast<int>(reader.integer("samples")),
+               .turns = static_cast<int>(reader.integer("turns", 1)),
                .temperature = reader.number("temperature", 1),
                .seconds = reader.number("seconds", 0),
+               .tokens = reader.number("tokens", 0),
+               .judge_seconds = reader.number("judge_seconds", 0),
                .sampled = rates_from_json(reader.object("sampled")),
                .greedy = rates_from_json(reader.object("greedy")),
+               .pass_at = by_k_from_json(reader.object("pass_at")),
+               .hack_rate = reader.number("hack_rate", 0),
                .errors = counts_from_json(reader.object("errors")),
                .findings = counts_from_json(reader.object("findings"))};
-  for (const auto& [k, share] : reader.object("pass_at").items()) {
-    int number = 0;
-    std::from_chars(k.data(), k.data() + k.size(), number);
-    if (number > 0 && share.is_number()) e.pass_at[number] = share.get<double>();
-  }
+  e.speed = speed_from_json(reader.object("speed"));
+  for (const Json& level : reader.array("levels")) e.levels.push_back(level_from_json(level));
+  for (const Json& turn : reader.array("by_turn")) e.by_turn.push_back(turn_from_json(turn));
+  for (const Json& task : reader.array("by_task")) e.by_task.push_back(task_from_record(task));
   TRY(reader.status());
   return e;
 }

@@ -1,9 +1,10 @@
 // Evaluation: how a model did on a suite of tasks: what eval/ measures and reports show. One
-// evaluation.json each.
+// evaluation.json each. docs/evaluation.md defines every number.
 #pragma once
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -12,15 +13,61 @@ namespace tritonsmith {
 // Rates are shares in [0, 1].
 struct Rates {
   double compiled = 0, correct = 0, accepted = 0;
+  bool operator==(const Rates&) const = default;
+};
+
+// The p of fast_p that are reported.
+inline constexpr double kFastThresholds[] = {0.8, 1, 1.2, 1.5, 2};
+
+// Where a GPU measured speed. fast_p: the share of samples that are accepted and more than p times
+// as fast as the reference (KernelBench, arXiv 2502.10517).
+struct Speed {
+  int timed = 0;                       // accepted samples that carry a speed-up
+  double geometric_mean = 0;           // of their speed-ups; 0 where there are none
+  std::map<std::string, double> fast;  // "1.2" -> share
+  std::map<std::string, std::map<int, double>> fast_at;  // "1.2" -> k -> share, unbiased
+};
+
+struct TaskResult {
+  std::string id, level;
+  int samples = 0, compiled = 0, correct = 0, accepted = 0;
+  int hacks = 0;  // samples that a finding rejects
+  bool greedy_accepted = false;
+  std::vector<double> speedups;  // of accepted samples, one each; empty where not timed
+};
+
+// The same numbers over the tasks of a level (KernelBench's level1, else the family).
+struct LevelResult {
+  std::string level;
+  int tasks = 0;
+  Rates sampled;
+  double pass_at_1 = 0, hack_rate = 0;
+  Speed speed;
+};
+
+// Many turns: what the sampled conversations had reached after so many turns.
+struct TurnResult {
+  int turn = 0;  // from 1
+  Rates last;    // each conversation's latest turn until then
+  Rates best;    // its best turn until then: accepted first, then the fastest
+  std::map<std::string, double> last_fast, best_fast;  // "1.2" -> share
+  double tokens = 0, judge_seconds = 0;                // spent until then, a conversation
 };
 
 struct Evaluation {
   std::string name, suite, model, policy, backend;
   int tasks = 0, samples = 0;  // samples drawn a task, at the temperature given
+  int turns = 1;               // the most that a conversation may have
   double temperature = 1, seconds = 0;
-  Rates sampled, greedy;
-  std::map<int, double> pass_at;                // k -> share of tasks, unbiased estimate
+  double tokens = 0, judge_seconds = 0;  // of all sampled completions together
+  Rates sampled, greedy;                 // at the last turn
+  std::map<int, double> pass_at;         // k -> share of tasks, unbiased estimate
+  Speed speed;
+  double hack_rate = 0;                         // share of samples that a finding rejects
   std::map<std::string, int> errors, findings;  // how many sampled verdicts carry each
+  std::vector<LevelResult> levels;
+  std::vector<TurnResult> by_turn;  // empty with one turn
+  std::vector<TaskResult> by_task;
 };
 
 Json to_json(const Evaluation& evaluation);

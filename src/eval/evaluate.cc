@@ -1,24 +1,19 @@
 #include "eval/evaluate.h"
 
-#include <map>
-#include <optional>
+#include <algorithm>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "data/sample.h"
 #include "eval/metrics.h"
-#include "gym/client/fault_streak.h"
-#include "gym/client/missing_kernel.h"
-#include "text/extract.h"
-#include "text/stream_decoder.h"
 
 namespace tritonsmith::eval {
 namespace {
 
-constexpr int kGreedy = -1;  // the member number of the greedy completion
+constexpr int kGreedy = -1;  // the member number of the greedy conversation
 
-// One evaluation in progress. Every completion has a number: task * (samples + 1) + member + 1.
+// One evaluation in progress. Every conversation has a number: task * (samples + 1) + member + 1.
 class Session {
  public:
   Session(std::span<const Task> tasks, const EvaluateOptions& options, const Author& author,
@@ -26,20 +21,39 @@ class Session {
       : tasks_(tasks),
         options_(options),
         author_(author),
-        judge_(judge),
-        verdicts_(tasks.size() * members()),
-        faults_(std::min(gym::kFaultsInARow, static_cast<int>(verdicts_.size()))),
-        progress_("eval " + options.name, verdicts_.size()) {}
+        conversations_(tasks.size() * members()),
+        faults_(std::min(gym::kFaultsInARow, static_cast<int>(conversations_.size()))),
+        episodes_(
+            {.turns = options.turns,
+             .positions = author.positions,
+             .policy = options.policy,
+             .backend = options.backend,
+             .trials = options.trials,
+             .patience = std::chrono::hours(24),
+             .feedback = author.feedback},
+            {.generator = author.generator,
+             .judge = judge,
+             .faults = faults_,
+             .tokenizer = author.tokenizer,
+             .chat = author.chat,
+             .score = [](const Kernel&, const Verdict& verdict) { return worth_of(verdict); }}),
+        progress_("eval " + options.name, conversations_.size()) {}
 
   Result<Evaluation> run() {
     Stopwatch watch;
     TRY(make_directories(options_.directory));
     TRY(read_finished());
     TRY_ASSIGN(auto writer, LineWriter::open(records_file()));
-    writer_ = &writer;
-    TRY(request_missing());
-    TRY(generate());
-    while (!waiting_.empty()) TRY(take_verdict(Deadline::never()));
+    for (std::size_t number = 0; number < conversations_.size(); ++number) TRY(begin(number));
+    for (;;) {
+      TRY_ASSIGN(auto turn, episodes_.next());
+      if (!turn) break;
+      const bool is_last = turn->is_last;
+      const Sample sample = sample_of(*std::move(turn));
+      TRY(writer.append(to_line(to_json(sample))));
+      record(sample);
+      if (is_last) show_progress();
+    }
     return finish(watch.seconds());
   }
 
@@ -50,128 +64,93 @@ class Session {
   int member_of(std::uint64_t number) const {
     return static_cast<int>(number % members()) + kGreedy;
   }
+  std::size_t number_of(const Sample& sample) const {
+    return static_cast<std::size_t>(sample.group) * members() +
+           static_cast<std::size_t>(sample.member - kGreedy);
+  }
 
   Status read_finished() {
     if (!std::filesystem::exists(records_file())) return ok();
     TRY_ASSIGN(const auto lines, read_lines(records_file()));
+    std::string whole;  // the lines that are kept
     for (std::size_t i = 0; i < lines.size(); ++i) {
       auto json = parse_json(lines[i]);
       if (!json && i + 1 == lines.size()) break;  // cut short by a kill: judged anew
       if (!json)
         return fail("{}:{}: {}; remove the directory to evaluate anew", records_file().string(),
                     i + 1, json.error().message);
-      TRY_ASSIGN(Sample sample, sample_from_json(*json));
+      TRY_ASSIGN(const Sample sample, sample_from_json(*json));
       const auto group = static_cast<std::size_t>(sample.group);
-      if (group >= tasks_.size() || tasks_[group].id != sample.task_id || sample.member < kGreedy ||
-          sample.member >= options_.samples)
+      const bool is_known = sample.group >= 0 && group < tasks_.size() &&
+                            tasks_[group].id == sample.task_id && sample.member >= kGreedy &&
+                            sample.member < options_.samples;
+      if (!is_known || sample.turn != std::ssize(conversations_[number_of(sample)].verdicts))
         return fail("{}: records of another evaluation; choose another directory",
                     records_file().string());
       if (sample.verdict.fault == Fault::infrastructure) continue;  // judged anew
-      record(group * members() + static_cast<std::size_t>(sample.member - kGreedy),
-             std::move(sample.verdict));
+      whole += lines[i] + '\n';
+      record(sample);
+      played_[number_of(sample)].push_back(
+          {.turn = sample.turn, .completion = sample.completion, .verdict = sample.verdict});
     }
+    return write_file_atomic(records_file(), whole);
+  }
+
+  Status begin(std::size_t number) {
+    const Task& task = task_of(number);
+    episode::EpisodeRequest request{.id = number,
+                                    .task = &task,
+                                    .prompt = author_.prompt(task),
+                                    .sampling = options_.sampling,
+                                    .seed = Rng(options_.seed, "evaluation", number).next_u64()};
+    if (member_of(number) == kGreedy) request.sampling.temperature = 0;
+    TRY_ASSIGN(const bool goes_on, episodes_.begin(std::move(request), std::move(played_[number])));
+    if (!goes_on) show_progress();
     return ok();
   }
 
-  Status request_missing() {
-    for (std::size_t number = 0; number < verdicts_.size(); ++number) {
-      if (verdicts_[number]) continue;
-      rollout::GenerationRequest request{
-          .id = number, .prompt = author_.prompt(task_of(number)), .sampling = options_.sampling};
-      if (member_of(number) == kGreedy) request.sampling.temperature = 0;
-      request.seed = Rng(options_.seed, "evaluation", number).next_u64();
-      TRY_WITHIN(task_of(number).id, author_.generator.submit(std::move(request)));
-    }
-    return ok();
+  Sample sample_of(episode::PlayedTurn turn) const {
+    return {.group = static_cast<int>(turn.episode / members()),
+            .member = member_of(turn.episode),
+            .turn = turn.turn,
+            .task_id = task_of(turn.episode).id,
+            .prompt = author_.tokenizer.decode(turn.completion.prompt),
+            .completion = std::move(turn.completion),
+            .kernel = std::move(turn.kernel.source),
+            .verdict = std::move(turn.verdict)};
   }
 
-  Status generate() {
-    for (;;) {
-      TRY_ASSIGN(auto generated, author_.generator.next());
-      if (!generated) return ok();
-      TRY(send_to_judge(generated->id, std::move(generated->completion)));
-      while (!waiting_.empty()) {
-        TRY_ASSIGN(const bool taken, take_verdict(Deadline::after(Milliseconds(0))));
-        if (!taken) break;
-      }
-    }
+  void record(const Sample& sample) {
+    Conversation& conversation = conversations_[number_of(sample)];
+    conversation.verdicts.push_back(sample.verdict);
+    conversation.tokens.push_back(static_cast<int>(sample.completion.tokens.size()));
+    accepted_ += sample.verdict.accepted ? 1 : 0;
   }
 
-  Status send_to_judge(std::uint64_t number, Completion completion) {
-    auto decoded = text::decode_with_ends(author_.tokenizer, without_stop(completion));
-    const Kernel kernel = text::extract_kernel(decoded.text, decoded.token_ends);
-    completion.text = std::move(decoded.text);
-    Sample sample{.group = static_cast<int>(number / members()),
-                  .member = member_of(number),
-                  .task_id = task_of(number).id,
-                  .prompt = author_.tokenizer.decode(completion.prompt),
-                  .completion = std::move(completion),
-                  .kernel = kernel.source};
-    if (kernel.source.empty()) {
-      sample.verdict = gym::missing_kernel_verdict(task_of(number), kernel, options_.policy);
-      return store(number, std::move(sample));
-    }
-    TRY(judge_.submit({.id = number,
-                       .task = task_of(number),
-                       .kernel = kernel.source,
-                       .policy = options_.policy,
-                       .backend = options_.backend,
-                       .trials = options_.trials}));
-    waiting_.emplace(number, std::move(sample));
-    return ok();
-  }
-
-  std::span<const TokenId> without_stop(const Completion& completion) const {
-    std::span<const TokenId> tokens = completion.tokens;
-    return completion.finish == FinishReason::stop && !tokens.empty()
-               ? tokens.first(tokens.size() - 1)
-               : tokens;
-  }
-
-  // False when the deadline passed without a verdict.
-  Result<bool> take_verdict(Deadline deadline) {
-    TRY_ASSIGN(auto judged, judge_.next(deadline));
-    if (!judged) return false;
-    auto at = waiting_.find(judged->id);
-    if (at == waiting_.end()) return true;  // a verdict of somebody else's job
-    at->second.verdict = std::move(judged->verdict);
-    TRY(faults_.take(at->second.verdict));
-    TRY(store(judged->id, std::move(at->second)));
-    waiting_.erase(at);
-    return true;
-  }
-
-  Status store(std::uint64_t number, Sample sample) {
-    TRY(writer_->append(to_line(to_json(sample))));
-    record(number, std::move(sample.verdict));
-    return ok();
-  }
-
-  void record(std::uint64_t number, Verdict verdict) {
-    accepted_ += verdict.accepted ? 1 : 0;
-    finished_ += verdicts_[number] ? 0 : 1;
-    verdicts_[number] = std::move(verdict);
-    progress_.advance_to(finished_, fmt::format("accepted {}", accepted_));
-  }
+  void show_progress() { progress_.advance_to(++finished_, fmt::format("accepted {}", accepted_)); }
 
   Result<Evaluation> finish(double seconds) {
     std::vector<TaskVerdicts> tasks(tasks_.size());
-    for (std::size_t number = 0; number < verdicts_.size(); ++number) {
-      CHECK(verdicts_[number].has_value(), "completion {} was never judged", number);
-      TaskVerdicts& task = tasks[number / members()];
+    for (std::size_t number = 0; number < conversations_.size(); ++number) {
+      CHECK(!conversations_[number].verdicts.empty(), "conversation {} was never judged", number);
+      const Task& task = task_of(number);
+      TaskVerdicts& verdicts = tasks[number / members()];
+      verdicts.id = task.id;
+      verdicts.level = level_of(task.id, task.family, task.suite);
       if (member_of(number) == kGreedy)
-        task.greedy = *verdicts_[number];
+        verdicts.greedy = conversations_[number];
       else
-        task.sampled.push_back(*verdicts_[number]);
+        verdicts.sampled.push_back(conversations_[number]);
     }
     Evaluation evaluation{.name = options_.name,
                           .suite = options_.suite,
                           .model = options_.model,
                           .policy = std::string(name_of(options_.policy)),
+                          .turns = options_.turns.limit,
                           .temperature = options_.sampling.temperature,
                           .seconds = seconds};
     summarise(tasks, evaluation);
-    evaluation.backend = name_of(verdicts_.empty() ? options_.backend : verdicts_[0]->backend);
+    evaluation.backend = name_of(conversations_[0].verdicts[0].backend);
     TRY(write_file_atomic(options_.directory / "evaluation.json",
                           to_json(evaluation).dump(2) + "\n"));
     return evaluation;
@@ -180,17 +159,21 @@ class Session {
   std::span<const Task> tasks_;
   const EvaluateOptions& options_;
   const Author& author_;
-  gym::Judge& judge_;
-  std::vector<std::optional<Verdict>> verdicts_;
-  std::map<std::uint64_t, Sample> waiting_;  // at the judge
+  std::vector<Conversation> conversations_;
+  std::map<std::size_t, std::vector<episode::PlayedTurn>> played_;  // before a kill
   gym::FaultStreak faults_;
-  LineWriter* writer_ = nullptr;
+  episode::Episodes episodes_;
   std::size_t finished_ = 0;
   int accepted_ = 0;
   Progress progress_;
 };
 
 }  // namespace
+
+double worth_of(const Verdict& verdict) {
+  const double stage = static_cast<double>(verdict.stage) / static_cast<double>(Stage::timed);
+  return verdict.accepted ? 1 + verdict.speedup.value_or(0) : stage / 2;
+}
 
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
                             const Author& author, gym::Judge& judge) {

@@ -1,6 +1,6 @@
-// Evaluation of a model on a suite: for each task one greedy completion and n sampled ones, each
-// judged; rates and pass@k over all of them. Every judged completion is a line of samples.jsonl, so
-// an evaluation that was killed goes on where it stopped.
+// Evaluation of a model on a suite: for each task one greedy conversation and n sampled ones, of
+// one or many turns, each turn judged; rates, pass@k and speed over all of them. Every judged turn
+// is a line of samples.jsonl, so an evaluation that was killed goes on where it stopped.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +11,7 @@
 
 #include "data/evaluation.h"
 #include "data/task.h"
-#include "gym/client/judge.h"
-#include "rollout/generator.h"
-#include "text/tokenizer.h"
+#include "episode/episodes.h"
 
 namespace tritonsmith::eval {
 
@@ -26,6 +24,7 @@ struct EvaluateOptions {
   Backend backend = Backend::automatic;
   int trials = 3;
   std::uint64_t seed = 1;
+  episode::TurnsConfig turns;
   std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
 };
 
@@ -33,7 +32,10 @@ struct EvaluateOptions {
 struct Author {
   rollout::Generator& generator;
   const text::Tokenizer& tokenizer;
+  const text::ChatTemplate& chat;
   std::function<std::vector<TokenId>(const Task&)> prompt;
+  text::PromptStyle feedback = text::PromptStyle::full;
+  std::int64_t positions = 0;  // of the model; 0: no limit
 };
 
 // Fails when the records cannot be written, or the engine or the gym is broken (a row of
@@ -42,5 +44,9 @@ struct Author {
 // accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
                             const Author& author, gym::Judge& judge);
+
+// What a turn is worth where the best are shown to the next: accepted and fast, else how far it
+// came.
+double worth_of(const Verdict& verdict);
 
 }  // namespace tritonsmith::eval

@@ -8,10 +8,12 @@
 #include "base/temp_dir.h"
 #include "gym/client/testing/fake_judge.h"
 #include "rollout/testing/fake_generator.h"
+#include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::eval {
 namespace {
 
+const std::string kFast = "<answer>\n```python\nfast\n```\n</answer>";
 const std::string kAnswer = "<answer>\n```python\nright\n```\n</answer>";
 
 class EvaluateTest : public testing::Test {
@@ -20,9 +22,8 @@ class EvaluateTest : public testing::Test {
     auto made = TempDir::make("evaluate-test");
     ASSERT_TRUE(made);
     directory_.emplace(std::move(*made));
-    auto tokenizer = text::Tokenizer::train({}, {.vocabulary_size = 256});
-    ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-    tokenizer_.emplace(std::move(*tokenizer));
+    tokenizer_.emplace(text::small_tokenizer());
+    chat_.emplace(*text::ChatTemplate::make(*tokenizer_));
     for (const char* id : {"a", "b", "c"}) tasks_.push_back({.id = id, .source = "pass"});
   }
 
@@ -31,6 +32,7 @@ class EvaluateTest : public testing::Test {
   std::vector<TokenId> write(const rollout::GenerationRequest& request) {
     ++written_;
     const std::string prompt = tokenizer_->decode(request.prompt);
+    if (prompt.starts_with("a") && prompt.size() > 1) return tokenizer_->encode(kFast);
     if (prompt == "c") return tokenizer_->encode("no code");
     const bool right = request.sampling.temperature == 0 || prompt == "a";
     return tokenizer_->encode(right ? kAnswer : "<answer>\n```python\nwrong\n```\n</answer>");
@@ -39,16 +41,25 @@ class EvaluateTest : public testing::Test {
   Result<Evaluation> run() {
     rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
     gym::FakeJudge judge([](const gym::JudgeJob& job) {
-      return job.kernel.find("right") != std::string::npos
-                 ? gym::accepted_verdict()
+      Verdict right = gym::accepted_verdict();
+      right.speedup = job.kernel.find("fast") != std::string::npos ? 3 : 1;
+      return job.kernel.find("wrong") == std::string::npos
+                 ? right
                  : gym::failed_verdict(Stage::ran, "wrong_value");
     });
     return evaluate(
-        tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
-        {generator, *tokenizer_, [this](const Task& task) { return tokenizer_->encode(task.id); }},
-        judge);
+        tasks_, {.name = "test", .samples = 2, .turns = turns_, .directory = directory_->path()},
+        author(generator), judge);
+  }
+  Author author(rollout::Generator& generator) const {
+    return {.generator = generator,
+            .tokenizer = *tokenizer_,
+            .chat = *chat_,
+            .prompt = [this](const Task& task) { return tokenizer_->encode(task.id); }};
   }
 
+  std::optional<text::ChatTemplate> chat_;
+  episode::TurnsConfig turns_;
   std::optional<TempDir> directory_;
   std::optional<text::Tokenizer> tokenizer_;
   std::vector<Task> tasks_;
@@ -81,6 +92,34 @@ TEST_F(EvaluateTest, GoesOnWhereAKilledOneStopped) {
   EXPECT_EQ(to_json(*resumed), to_json(*whole));
 }
 
+TEST_F(EvaluateTest, GoesOnFromTurnToTurn) {
+  // The first task's second turn is fast; the others stay as they are.
+  turns_ = {.limit = 3, .end_when = episode::EndWhen::fast};
+  turns_.fast_speedup = 2;
+  const auto evaluation = run();
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(evaluation->turns, 3);
+  ASSERT_EQ(evaluation->by_turn.size(), 3U);
+  EXPECT_GT(evaluation->by_turn[2].tokens, evaluation->by_turn[0].tokens);
+  EXPECT_NEAR(evaluation->sampled.accepted, 1.0 / 3, 1e-12);
+}
+
+TEST_F(EvaluateTest, GoesOnInTheMiddleOfAConversation) {
+  turns_.limit = 3;
+  const auto whole = run();
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(written_, 27);
+  const auto records = directory_->path() / "samples.jsonl";
+  auto lines = read_lines(records);
+  std::ofstream(records) << (*lines)[0] << '\n';
+  written_ = 0;
+  auto resumed = run();
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(written_, 26);
+  resumed->seconds = whole->seconds;
+  EXPECT_EQ(to_json(*resumed), to_json(*whole));
+}
+
 TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
   ASSERT_TRUE(run());
   tasks_[0].id = "other";
@@ -100,10 +139,8 @@ TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
     return verdict;
   });
   const auto evaluated = [&] {
-    return evaluate(
-        tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
-        {generator, *tokenizer_, [this](const Task& task) { return tokenizer_->encode(task.id); }},
-        judge);
+    return evaluate(tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
+                    author(generator), judge);
   };
   EXPECT_NE(evaluated().error().message.find("the last 9 verdicts"), std::string::npos);
   broken = false;

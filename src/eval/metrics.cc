@@ -1,11 +1,164 @@
 #include "eval/metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/check.h"
 
 namespace tritonsmith::eval {
+namespace {
+
+template <typename Holds>
+double share_of(std::span<const Verdict> verdicts, Holds holds) {
+  if (verdicts.empty()) return 0;
+  return static_cast<double>(std::ranges::count_if(verdicts, holds)) /
+         static_cast<double>(verdicts.size());
+}
+
+std::string name_of_threshold(double p) { return fmt::format("{:g}", p); }
+
+std::map<std::string, double> fast_shares(std::span<const Verdict> verdicts) {
+  std::map<std::string, double> shares;
+  if (std::ranges::none_of(verdicts, [](const Verdict& v) { return v.speedup.has_value(); }))
+    return shares;  // nothing was timed: no claim
+  for (const double p : kFastThresholds)
+    shares[name_of_threshold(p)] =
+        share_of(verdicts, [p](const Verdict& v) { return is_fast(v, p); });
+  return shares;
+}
+
+// The mean over tasks of the unbiased estimate, by k = 1, 2, 4, ...; `holds` says which are right.
+template <typename Holds>
+std::map<int, double> estimate_at(std::span<const TaskVerdicts> tasks, int samples, Holds holds) {
+  std::map<int, double> shares;
+  for (int k = 1; k <= samples; k *= 2) {
+    double sum = 0;
+    for (const TaskVerdicts& task : tasks) {
+      const auto right = std::ranges::count_if(
+          task.sampled, [&](const Conversation& c) { return holds(c.last()); });
+      sum += pass_at_k(static_cast<int>(task.sampled.size()), static_cast<int>(right), k);
+    }
+    shares[k] = sum / static_cast<double>(tasks.size());
+  }
+  return shares;
+}
+
+std::vector<Verdict> last_verdicts(std::span<const TaskVerdicts> tasks) {
+  std::vector<Verdict> verdicts;
+  for (const TaskVerdicts& task : tasks)
+    for (const Conversation& conversation : task.sampled) verdicts.push_back(conversation.last());
+  return verdicts;
+}
+
+int fewest_samples(std::span<const TaskVerdicts> tasks) {
+  if (tasks.empty()) return 0;
+  std::size_t fewest = tasks.front().sampled.size();
+  for (const TaskVerdicts& task : tasks) fewest = std::min(fewest, task.sampled.size());
+  return static_cast<int>(fewest);
+}
+
+Speed speed_of(std::span<const TaskVerdicts> tasks, std::span<const Verdict> verdicts) {
+  Speed speed;
+  double logs = 0;
+  for (const Verdict& verdict : verdicts) {
+    if (!verdict.accepted || !verdict.speedup || *verdict.speedup <= 0) continue;
+    ++speed.timed;
+    logs += std::log(*verdict.speedup);
+  }
+  if (speed.timed > 0) speed.geometric_mean = std::exp(logs / speed.timed);
+  speed.fast = fast_shares(verdicts);
+  if (speed.fast.empty()) return speed;
+  for (const double p : kFastThresholds)
+    speed.fast_at[name_of_threshold(p)] =
+        estimate_at(tasks, fewest_samples(tasks), [p](const Verdict& v) { return is_fast(v, p); });
+  return speed;
+}
+
+TaskResult result_of(const TaskVerdicts& task) {
+  TaskResult result{.id = task.id,
+                    .level = task.level,
+                    .samples = static_cast<int>(task.sampled.size()),
+                    .greedy_accepted = task.greedy.last().accepted};
+  for (const Conversation& conversation : task.sampled) {
+    const Verdict& verdict = conversation.last();
+    result.compiled += verdict.compiled;
+    result.correct += verdict.correct;
+    result.accepted += verdict.accepted;
+    result.hacks += has_rejecting_finding(verdict);
+    if (verdict.accepted && verdict.speedup) result.speedups.push_back(*verdict.speedup);
+  }
+  return result;
+}
+
+LevelResult level_result(const std::string& level, std::span<const TaskVerdicts> tasks) {
+  const std::vector<Verdict> verdicts = last_verdicts(tasks);
+  LevelResult result{.level = level,
+                     .tasks = static_cast<int>(tasks.size()),
+                     .sampled = rates_of(verdicts),
+                     .hack_rate = share_of(verdicts, has_rejecting_finding),
+                     .speed = speed_of(tasks, verdicts)};
+  const auto at = estimate_at(tasks, std::min(1, fewest_samples(tasks)),
+                              [](const Verdict& v) { return v.accepted; });
+  if (at.contains(1)) result.pass_at_1 = at.at(1);
+  return result;
+}
+
+double judge_seconds(const Verdict& verdict) {
+  const auto at =
+      std::ranges::find(verdict.stage_ms, "total", &std::pair<std::string, double>::first);
+  return at == verdict.stage_ms.end() || verdict.from_store ? 0 : at->second / 1e3;
+}
+
+// What all sampled conversations had reached after `turn` turns.
+TurnResult turn_result(int turn, std::span<const TaskVerdicts> tasks) {
+  TurnResult result{.turn = turn};
+  std::vector<Verdict> last, best;
+  for (const TaskVerdicts& task : tasks)
+    for (const Conversation& conversation : task.sampled) {
+      const std::size_t count =
+          std::min(conversation.verdicts.size(), static_cast<std::size_t>(turn));
+      const auto played = std::span(conversation.verdicts).first(count);
+      last.push_back(played.back());
+      best.push_back(played.front());
+      for (const Verdict& verdict : played) {
+        if (is_better(verdict, best.back())) best.back() = verdict;
+        result.judge_seconds += judge_seconds(verdict);
+      }
+      for (const int tokens : std::span(conversation.tokens).first(count)) result.tokens += tokens;
+    }
+  const double conversations = std::max<double>(1, static_cast<double>(last.size()));
+  result.tokens /= conversations;
+  result.judge_seconds /= conversations;
+  result.last = rates_of(last);
+  result.best = rates_of(best);
+  result.last_fast = fast_shares(last);
+  result.best_fast = fast_shares(best);
+  return result;
+}
+
+void summarise_levels(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
+  std::map<std::string, std::vector<TaskVerdicts>> levels;
+  for (const TaskVerdicts& task : tasks) levels[task.level].push_back(task);
+  for (const auto& [level, members] : levels)
+    evaluation.levels.push_back(level_result(level, members));
+}
+
+void summarise_turns(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
+  std::size_t turns = 0;
+  for (const TaskVerdicts& task : tasks)
+    for (const Conversation& conversation : task.sampled) {
+      turns = std::max(turns, conversation.verdicts.size());
+      for (const int tokens : conversation.tokens) evaluation.tokens += tokens;
+      for (const Verdict& verdict : conversation.verdicts)
+        evaluation.judge_seconds += judge_seconds(verdict);
+    }
+  if (turns < 2) return;
+  for (int turn = 1; turn <= static_cast<int>(turns); ++turn)
+    evaluation.by_turn.push_back(turn_result(turn, tasks));
+}
+
+}  // namespace
 
 double pass_at_k(int n, int c, int k) {
   CHECK(1 <= k && k <= n && 0 <= c && c <= n, "pass@{} of {} right among {}", k, c, n);
@@ -15,15 +168,20 @@ double pass_at_k(int n, int c, int k) {
   return 1 - all_wrong;
 }
 
+bool is_fast(const Verdict& verdict, double p) {
+  return verdict.accepted && verdict.speedup.value_or(0) > p;
+}
+
+bool is_better(const Verdict& b, const Verdict& a) {
+  if (a.accepted != b.accepted) return b.accepted;
+  if (a.accepted && a.speedup != b.speedup) return b.speedup.value_or(0) > a.speedup.value_or(0);
+  return b.stage > a.stage;
+}
+
 Rates rates_of(std::span<const Verdict> verdicts) {
-  if (verdicts.empty()) return {};
-  const auto share = [&](auto holds) {
-    return static_cast<double>(std::ranges::count_if(verdicts, holds)) /
-           static_cast<double>(verdicts.size());
-  };
-  return {.compiled = share([](const Verdict& v) { return v.compiled; }),
-          .correct = share([](const Verdict& v) { return v.correct; }),
-          .accepted = share([](const Verdict& v) { return v.accepted; })};
+  return {.compiled = share_of(verdicts, [](const Verdict& v) { return v.compiled; }),
+          .correct = share_of(verdicts, [](const Verdict& v) { return v.correct; }),
+          .accepted = share_of(verdicts, [](const Verdict& v) { return v.accepted; })};
 }
 
 void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation) {
@@ -36,27 +194,32 @@ void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation) {
   }
 }
 
+std::string level_of(std::string_view task_id, std::string_view family, std::string_view suite) {
+  const std::size_t at = task_id.find("level");
+  const bool begins = at == 0 || (at != std::string_view::npos && task_id[at - 1] == '/');
+  const std::size_t slash = begins ? task_id.find('/', at) : std::string_view::npos;
+  if (slash != std::string_view::npos) return std::string(task_id.substr(at, slash - at));
+  return std::string(family.empty() ? suite : family);
+}
+
 void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
-  std::vector<Verdict> greedy, sampled;
-  int samples = tasks.empty() ? 0 : static_cast<int>(tasks.front().sampled.size());
+  std::vector<Verdict> greedy;
   for (const TaskVerdicts& task : tasks) {
-    greedy.push_back(task.greedy);
-    sampled.insert(sampled.end(), task.sampled.begin(), task.sampled.end());
-    samples = std::min(samples, static_cast<int>(task.sampled.size()));
+    greedy.push_back(task.greedy.last());
+    evaluation.by_task.push_back(result_of(task));
   }
+  const std::vector<Verdict> sampled = last_verdicts(tasks);
   evaluation.tasks = static_cast<int>(tasks.size());
-  evaluation.samples = samples;
+  evaluation.samples = fewest_samples(tasks);
   evaluation.greedy = rates_of(greedy);
   evaluation.sampled = rates_of(sampled);
-  for (int k = 1; k <= samples; k *= 2) {
-    double sum = 0;
-    for (const TaskVerdicts& task : tasks) {
-      const auto right = std::ranges::count_if(task.sampled, &Verdict::accepted);
-      sum += pass_at_k(static_cast<int>(task.sampled.size()), static_cast<int>(right), k);
-    }
-    evaluation.pass_at[k] = sum / static_cast<double>(tasks.size());
-  }
+  evaluation.pass_at =
+      estimate_at(tasks, evaluation.samples, [](const Verdict& v) { return v.accepted; });
+  evaluation.speed = speed_of(tasks, sampled);
+  evaluation.hack_rate = share_of(sampled, has_rejecting_finding);
   count_failures(sampled, evaluation);
+  summarise_levels(tasks, evaluation);
+  summarise_turns(tasks, evaluation);
 }
 
 }  // namespace tritonsmith::eval

@@ -1,7 +1,8 @@
-// Pure functions from verdicts to the rates that an evaluation reports.
+// Pure functions from verdicts to the numbers that an evaluation reports.
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/evaluation.h"
@@ -17,17 +18,37 @@ double pass_at_k(int n, int c, int k);
 // The share of verdicts that compiled, were correct, were accepted. No verdicts give zeros.
 Rates rates_of(std::span<const Verdict> verdicts);
 
+// Accepted and more than p times as fast as the reference (KernelBench's strict >).
+bool is_fast(const Verdict& verdict, double p);
+
 // What went wrong most: error classes, and rules of findings that reject, with how many verdicts
 // carry each.
 void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation);
 
-// The verdicts of one task: the greedy one and the sampled ones.
-struct TaskVerdicts {
-  Verdict greedy;
-  std::vector<Verdict> sampled;
+// The turns of one conversation; with one turn a single verdict.
+struct Conversation {
+  std::vector<Verdict> verdicts;  // at least one
+  std::vector<int> tokens;        // written in each turn
+
+  const Verdict& last() const { return verdicts.back(); }
 };
 
-// Fills rates, pass@k for k = 1, 2, 4, ... up to the number of samples, failures, tasks, samples.
+// Whether b is worth more than a: accepted, then faster, then further.
+bool is_better(const Verdict& b, const Verdict& a);
+
+// The conversations of one task: the greedy one and the sampled ones.
+struct TaskVerdicts {
+  std::string id, level;
+  Conversation greedy;
+  std::vector<Conversation> sampled;
+};
+
+// KernelBench's "level1" from "level1/19_ReLU", else what else is known of the task.
+std::string level_of(std::string_view task_id, std::string_view family, std::string_view suite);
+
+// Fills tasks, samples, rates, pass@k and fast_p@k for k = 1, 2, 4, ... up to the number of
+// samples, speed, failures, costs, and all of it by level, turn and task. What is not by turn is of
+// each conversation's last turn.
 void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation);
 
 }  // namespace tritonsmith::eval

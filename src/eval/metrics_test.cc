@@ -1,16 +1,30 @@
 #include "eval/metrics.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace tritonsmith::eval {
 namespace {
 
-Verdict verdict(bool compiled, bool accepted) {
+using ::testing::SizeIs;
+
+Verdict verdict(bool compiled, bool accepted, std::optional<double> speedup = std::nullopt) {
   Verdict v;
   v.compiled = compiled;
   v.correct = v.accepted = accepted;
+  v.speedup = speedup;
+  v.stage_ms = {{"queue", 5}, {"total", 500}};
   if (!accepted) v.error = VerdictError{compiled ? "wrong_value" : "compile_error", "", "", 0};
   return v;
+}
+Conversation once(Verdict v) { return {.verdicts = {std::move(v)}, .tokens = {10}}; }
+
+Evaluation summary(const std::vector<TaskVerdicts>& tasks) {
+  Evaluation evaluation;
+  summarise(tasks, evaluation);
+  return evaluation;
 }
 
 TEST(PassAtK, MatchesTheDefinitionByCounting) {
@@ -23,27 +37,95 @@ TEST(PassAtK, MatchesTheDefinitionByCounting) {
 }
 
 TEST(Summary, CountsTasksSamplesAndFailures) {
-  const std::vector<TaskVerdicts> tasks = {
-      {verdict(true, true), {verdict(true, true), verdict(false, false)}},
-      {verdict(true, false), {verdict(true, false), verdict(true, false)}}};
-  Evaluation evaluation;
-  summarise(tasks, evaluation);
-  EXPECT_EQ(evaluation.tasks, 2);
-  EXPECT_EQ(evaluation.samples, 2);
-  EXPECT_DOUBLE_EQ(evaluation.greedy.accepted, 0.5);
-  EXPECT_DOUBLE_EQ(evaluation.sampled.compiled, 0.75);
-  EXPECT_DOUBLE_EQ(evaluation.sampled.accepted, 0.25);
-  EXPECT_DOUBLE_EQ(evaluation.pass_at.at(1), 0.25);
-  EXPECT_DOUBLE_EQ(evaluation.pass_at.at(2), 0.5);
-  EXPECT_EQ(evaluation.errors.at("wrong_value"), 2);
-  EXPECT_EQ(evaluation.errors.at("compile_error"), 1);
+  const Evaluation e =
+      summary({{.id = "level1/a",
+                .level = "level1",
+                .greedy = once(verdict(true, true)),
+                .sampled = {once(verdict(true, true)), once(verdict(false, false))}},
+               {.id = "level2/b",
+                .level = "level2",
+                .greedy = once(verdict(true, false)),
+                .sampled = {once(verdict(true, false)), once(verdict(true, false))}}});
+  EXPECT_EQ(e.tasks, 2);
+  EXPECT_EQ(e.samples, 2);
+  EXPECT_DOUBLE_EQ(e.greedy.accepted, 0.5);
+  EXPECT_DOUBLE_EQ(e.sampled.compiled, 0.75);
+  EXPECT_DOUBLE_EQ(e.sampled.accepted, 0.25);
+  EXPECT_DOUBLE_EQ(e.pass_at.at(1), 0.25);
+  EXPECT_DOUBLE_EQ(e.pass_at.at(2), 0.5);
+  EXPECT_EQ(e.errors.at("wrong_value"), 2);
+  EXPECT_EQ(e.errors.at("compile_error"), 1);
+  EXPECT_TRUE(e.speed.fast.empty()) << "nothing was timed: no claim";
+  EXPECT_TRUE(e.by_turn.empty());
+  EXPECT_DOUBLE_EQ(e.tokens, 40);
+  EXPECT_DOUBLE_EQ(e.judge_seconds, 2);
+  ASSERT_THAT(e.levels, SizeIs(2));
+  EXPECT_EQ(e.levels[0].level, "level1");
+  EXPECT_DOUBLE_EQ(e.levels[0].pass_at_1, 0.5);
+  EXPECT_EQ(e.by_task[0].accepted, 1);
+  EXPECT_TRUE(e.by_task[0].greedy_accepted);
+}
+
+TEST(Summary, OfSpeedIsKernelBenchs) {
+  // Speed-ups 1.2 and 4 of accepted samples; 9 of a wrong one does not count.
+  const Evaluation e =
+      summary({{.id = "a",
+                .greedy = once(verdict(true, true, 1.2)),
+                .sampled = {once(verdict(true, true, 1.2)), once(verdict(true, false, 9))}},
+               {.id = "b",
+                .greedy = once(verdict(true, true, 4)),
+                .sampled = {once(verdict(true, true, 4)), once(verdict(false, false))}}});
+  EXPECT_EQ(e.speed.timed, 2);
+  EXPECT_NEAR(e.speed.geometric_mean, std::sqrt(4.8), 1e-12);
+  EXPECT_DOUBLE_EQ(e.speed.fast.at("1"), 0.5);
+  EXPECT_DOUBLE_EQ(e.speed.fast.at("1.2"), 0.25) << "strictly faster";
+  EXPECT_DOUBLE_EQ(e.speed.fast.at("2"), 0.25);
+  EXPECT_DOUBLE_EQ(e.speed.fast_at.at("1").at(2), 1);
+  EXPECT_DOUBLE_EQ(e.speed.fast_at.at("2").at(1), 0.25);
+  EXPECT_DOUBLE_EQ(e.speed.fast_at.at("2").at(2), 0.5);
+}
+
+TEST(Summary, CountsHacksByRule) {
+  Verdict hack = verdict(true, false);
+  hack.findings = {{"torch_compute", Severity::reject, 3, ""},
+                   {"torch_compute", Severity::reject, 4, ""},
+                   {"unused", Severity::warn, 1, ""}};
+  const Evaluation e = summary(
+      {{.id = "a", .greedy = once(hack), .sampled = {once(hack), once(verdict(true, true))}}});
+  EXPECT_DOUBLE_EQ(e.hack_rate, 0.5);
+  EXPECT_EQ(e.findings.at("torch_compute"), 1);
+  EXPECT_EQ(e.findings.count("unused"), 0U);
+  EXPECT_EQ(e.by_task[0].hacks, 1);
+}
+
+TEST(Summary, OfTurnsShowsTheLastAndTheBest) {
+  // One conversation finds a fast kernel and loses it, the other is right at its only turn.
+  const Conversation first{
+      .verdicts = {verdict(true, false), verdict(true, true, 2.5), verdict(true, true, 0.9)},
+      .tokens = {10, 20, 30}};
+  const Evaluation e =
+      summary({{.id = "a", .greedy = first, .sampled = {first, once(verdict(true, true, 1.1))}}});
+  ASSERT_THAT(e.by_turn, SizeIs(3));
+  EXPECT_DOUBLE_EQ(e.by_turn[0].last.accepted, 0.5);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].last.accepted, 1);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].last_fast.at("2"), 0);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].best_fast.at("2"), 0.5);
+  EXPECT_DOUBLE_EQ(e.by_turn[1].tokens, (10 + 20 + 10) / 2.0);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].judge_seconds, 1);
+  EXPECT_DOUBLE_EQ(e.sampled.accepted, 1);
 }
 
 TEST(Summary, OfNothingIsZero) {
-  Evaluation evaluation;
-  summarise({}, evaluation);
-  EXPECT_EQ(evaluation.tasks, 0);
-  EXPECT_DOUBLE_EQ(evaluation.sampled.accepted, 0);
+  const Evaluation e = summary({});
+  EXPECT_EQ(e.tasks, 0);
+  EXPECT_DOUBLE_EQ(e.sampled.accepted, 0);
+}
+
+TEST(Level, ComesFromThePathElseTheFamily) {
+  EXPECT_EQ(level_of("level1/19_ReLU", "", "s"), "level1");
+  EXPECT_EQ(level_of("KernelBench/level2/3_x", "", "s"), "level2");
+  EXPECT_EQ(level_of("sealevel/3", "", "s"), "s");
+  EXPECT_EQ(level_of("ew3-1", "elementwise", "curriculum"), "elementwise");
 }
 
 }  // namespace

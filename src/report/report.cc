@@ -5,11 +5,10 @@
 
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/published.h"
 
 namespace tritonsmith::report {
 namespace {
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::vector<Evaluation> all_evaluations(const std::vector<RunRecords>& runs) {
   std::vector<Evaluation> all;
@@ -18,35 +17,25 @@ std::vector<Evaluation> all_evaluations(const std::vector<RunRecords>& runs) {
   return all;
 }
 
-std::vector<std::vector<std::string>> evaluation_rows(const std::vector<Evaluation>& evaluations) {
-  std::set<int> ks;
-  for (const Evaluation& e : evaluations)
-    for (const auto& [k, share] : e.pass_at) ks.insert(k);
-  std::vector<std::vector<std::string>> rows(1);
-  rows[0] = {"evaluation", "compiled", "correct", "accepted", "greedy accepted"};
-  for (const int k : ks) rows[0].push_back(fmt::format("pass@{}", k));
-  rows[0].insert(rows[0].end(), {"tasks", "samples", "seconds"});
-  for (const Evaluation& e : evaluations) {
-    std::vector<std::string> row = {e.name, percent(e.sampled.compiled), percent(e.sampled.correct),
-                                    percent(e.sampled.accepted), percent(e.greedy.accepted)};
-    for (const int k : ks) row.push_back(e.pass_at.contains(k) ? percent(e.pass_at.at(k)) : "");
-    row.insert(row.end(), {std::to_string(e.tasks), std::to_string(e.samples),
-                           fmt::format("{:.0f}", e.seconds)});
-    rows.push_back(std::move(row));
-  }
-  return rows;
+std::string render(const Table& table) {
+  const std::string note =
+      table.note.empty() ? "" : fmt::format("<p class=\"quiet\">{}</p>\n", escape(table.note));
+  return fmt::format("<h2>{}</h2>\n{}", escape(table.title), note) + render_table(table.rows);
 }
 
 std::string render_evaluations(const std::vector<Evaluation>& evaluations) {
+  std::string html;
+  for (const Table& table : evaluation_tables(evaluations)) html += render(table);
+  return html;
+}
+
+// Folded: a page has hundreds of them.
+std::string render_tasks(const std::vector<Evaluation>& evaluations) {
   if (evaluations.empty()) return "";
-  const Evaluation& first = evaluations.front();
-  return fmt::format(
-             "<h2>On held-out tasks</h2>\n<p class=\"quiet\">{} tasks the model was never trained "
-             "on; {} samples a task at temperature {:.3g}, and one greedy. Policy {}, backend {}. "
-             "Accepted: correct, and nothing that the policy refuses.</p>\n",
-             first.tasks, first.samples, first.temperature, escape(first.policy),
-             escape(first.backend)) +
-         render_table(evaluation_rows(evaluations));
+  std::string html;
+  for (const Table& table : published_tables()) html += render(table);
+  return html + fmt::format("<details><summary>All tasks</summary><div>\n{}</div></details>\n",
+                            render_table(task_table(evaluations).rows));
 }
 
 // Metrics that belong into one picture, by the names that training records.
@@ -166,6 +155,7 @@ std::string render_report(const std::string& title, const std::vector<RunRecords
   for (const RunRecords& run : runs) body += render_curves(run);
   body += render_failures(evaluations);
   for (const RunRecords& run : runs) body += render_samples(run);
+  body += render_tasks(evaluations);
   return render_page(title, body);
 }
 

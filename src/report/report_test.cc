@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/temp_dir.h"
 #include "report/chart.h"
+#include "report/compare.h"
 #include "report/html.h"
+#include "report/markdown.h"
 
 namespace tritonsmith::report {
 namespace {
@@ -70,6 +73,93 @@ TEST(Report, TableLinesUp) {
   const std::string table = evaluation_table({example("untrained", 0), example("rl", 0.625)});
   const std::size_t width = table.find('\n');
   for (std::size_t at = 0; at < table.size(); at += width + 1) EXPECT_EQ(table[at + width], '\n');
+}
+
+Evaluation timed(const std::string& name, int accepted, double speedup) {
+  Evaluation e = example(name, 0.5);
+  e.by_task.clear();
+  for (int i = 0; i < 20; ++i)
+    e.by_task.push_back(
+        {.id = fmt::format("level{}/t{}", i % 2 + 1, i),
+         .level = fmt::format("level{}", i % 2 + 1),
+         .samples = 4,
+         .compiled = 4,
+         .correct = accepted,
+         .accepted = accepted,
+         .speedups = std::vector<double>(static_cast<std::size_t>(accepted), speedup)});
+  e.speed = {.timed = 20 * accepted,
+             .geometric_mean = speedup,
+             .fast = {{"1.2", 0.25}},
+             .fast_at = {{"1.2", {{1, 0.25}, {4, 0.75}}}}};
+  e.levels = {{.level = "level1", .tasks = 10, .hack_rate = 0.125},
+              {.level = "level2", .tasks = 10}};
+  e.by_turn = {{.turn = 1, .tokens = 100}, {.turn = 2, .tokens = 250}};
+  return e;
+}
+
+TEST(Evaluation, KeepsLevelsTurnsAndTasksInItsJson) {
+  const Json json = to_json(timed("rl", 2, 1.3));
+  const auto again = evaluation_from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_json(*again), json);
+  EXPECT_EQ(again->by_task[3].speedups, (std::vector<double>{1.3, 1.3}));
+}
+
+TEST(Compare, FindsAClearDifferenceAndItsInterval) {
+  const auto differences = compare(timed("sft", 1, 1.1), timed("rl", 2, 1.3));
+  ASSERT_FALSE(differences.empty());
+  for (const Difference& d : differences) {
+    EXPECT_EQ(d.tasks, 20);
+    if (d.measure == "accepted") {
+      EXPECT_DOUBLE_EQ(d.before, 0.25);
+      EXPECT_DOUBLE_EQ(d.after, 0.5);
+      EXPECT_NEAR(d.low, 0.25, 1e-9) << "every task differs by the same";
+      EXPECT_TRUE(d.is_clear());
+    }
+    if (d.measure == "fast_1.2") {
+      EXPECT_DOUBLE_EQ(d.after - d.before, 0.5);
+    }
+    if (d.measure == "compiled") {
+      EXPECT_FALSE(d.is_clear());
+    }
+  }
+}
+
+TEST(Compare, HasTheIntervalOfTheMean) {
+  // Half of 100 tasks gain 1, half nothing: the mean is 0.5, its standard error 0.05.
+  Evaluation before, after;
+  for (int i = 0; i < 100; ++i) {
+    before.by_task.push_back({.id = std::to_string(i), .samples = 1});
+    after.by_task.push_back({.id = std::to_string(i), .samples = 1, .accepted = i % 2});
+  }
+  const auto differences = compare(before, after);
+  const auto at = std::ranges::find(differences, "accepted", &Difference::measure);
+  ASSERT_NE(at, differences.end());
+  EXPECT_NEAR(at->low, 0.5 - 1.96 * 0.05, 0.015);
+  EXPECT_NEAR(at->high, 0.5 + 1.96 * 0.05, 0.015);
+}
+
+TEST(Compare, RefusesDifferentPoliciesAndOtherTasks) {
+  Evaluation open = timed("open", 2, 1);
+  open.policy = "open";
+  EXPECT_TRUE(compare(timed("sft", 1, 1), open).empty());
+  EXPECT_TRUE(compare(timed("sft", 1, 1), example("other", 1)).empty());
+}
+
+TEST(Markdown, HasEveryTableAndLabelsWhatIsPublished) {
+  const std::string text = render_markdown("A | B", {timed("sft", 1, 1.1), timed("rl", 2, 1.3)});
+  for (const char* part : {"# A \\| B\n", "## Speed", "| fast_1.2 |", "## fast_p@k", "## By level",
+                           "| 12.5 % |", "## Over turns", "| 250 |", "## rl against sft",
+                           "## Published: Dr. Kernel", "torch_compute"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
+TEST(Markdown, KeepsPoliciesApart) {
+  Evaluation open = example("open", 0.5);
+  open.policy = "open";
+  const std::string text = render_markdown("t", {example("strict", 0.5), open});
+  EXPECT_NE(text.find("Held-out tasks (policy strict)"), std::string::npos);
+  EXPECT_NE(text.find("Held-out tasks (policy open)"), std::string::npos);
 }
 
 TEST(Chart, SmoothingKeepsAConstantAndTheLength) {

@@ -1,0 +1,230 @@
+#include "report/tables.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "report/compare.h"
+
+namespace tritonsmith::report {
+namespace {
+
+using Row = std::vector<std::string>;
+using Evaluations = std::vector<Evaluation>;
+
+std::string number_or_blank(double value) { return value > 0 ? fmt::format("{:.3g}", value) : ""; }
+
+void append_fast(Row& row, const std::map<std::string, double>& fast) {
+  for (const double p : kFastThresholds) {
+    const auto at = fast.find(fmt::format("{:g}", p));
+    row.push_back(at == fast.end() ? "" : percent(at->second));
+  }
+}
+
+void append_fast_heads(Row& head, std::string_view prefix = "") {
+  for (const double p : kFastThresholds) head.push_back(fmt::format("{}fast_{:g}", prefix, p));
+}
+
+Table speed_table(const Evaluations& evaluations) {
+  Table table{.title = "Speed",
+              .note =
+                  "fast_p: share of samples that are accepted and more than p times as fast as "
+                  "the reference. Geometric mean: of the speed-ups of accepted samples.",
+              .rows = {{"evaluation"}}};
+  append_fast_heads(table.rows[0]);
+  table.rows[0].insert(table.rows[0].end(), {"geometric mean", "timed samples"});
+  for (const Evaluation& e : evaluations) {
+    if (e.speed.fast.empty()) continue;
+    Row row = {e.name};
+    append_fast(row, e.speed.fast);
+    row.insert(row.end(), {number_or_blank(e.speed.geometric_mean), std::to_string(e.speed.timed)});
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table fast_at_table(const Evaluations& evaluations) {
+  Table table{.title = "fast_p@k",
+              .note = "The chance that one of k samples is so fast (unbiased estimate).",
+              .rows = {{"evaluation", "k"}}};
+  append_fast_heads(table.rows[0]);
+  for (const Evaluation& e : evaluations) {
+    std::map<int, std::map<std::string, double>> by_k;
+    for (const auto& [p, shares] : e.speed.fast_at)
+      for (const auto& [k, share] : shares) by_k[k][p] = share;
+    for (const auto& [k, fast] : by_k) {
+      Row row = {e.name, std::to_string(k)};
+      append_fast(row, fast);
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table level_table(const Evaluations& evaluations) {
+  Table table{
+      .title = "By level",
+      .note = "",
+      .rows = {{"evaluation", "level", "tasks", "compiled", "correct", "accepted", "refused"}}};
+  append_fast_heads(table.rows[0]);
+  table.rows[0].emplace_back("geometric mean");
+  for (const Evaluation& e : evaluations) {
+    if (e.levels.size() < 2) continue;
+    for (const LevelResult& level : e.levels) {
+      Row row = {e.name,
+                 level.level,
+                 std::to_string(level.tasks),
+                 percent(level.sampled.compiled),
+                 percent(level.sampled.correct),
+                 percent(level.sampled.accepted),
+                 percent(level.hack_rate)};
+      append_fast(row, level.speed.fast);
+      row.push_back(number_or_blank(level.speed.geometric_mean));
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table turn_table(const Evaluations& evaluations) {
+  Table table{.title = "Over turns",
+              .note =
+                  "Last: each sampled conversation's latest turn until then; best: its best "
+                  "one. Tokens and judge seconds are what a conversation has cost until then.",
+              .rows = {{"evaluation", "turn", "accepted, last", "accepted, best"}}};
+  Row& head = table.rows[0];
+  append_fast_heads(head, "best ");
+  head.insert(head.end(), {"tokens", "judge seconds"});
+  for (const Evaluation& e : evaluations)
+    for (const TurnResult& turn : e.by_turn) {
+      Row row = {e.name, std::to_string(turn.turn), percent(turn.last.accepted),
+                 percent(turn.best.accepted)};
+      append_fast(row, turn.best_fast);
+      row.insert(row.end(),
+                 {fmt::format("{:.0f}", turn.tokens), fmt::format("{:.2f}", turn.judge_seconds)});
+      table.rows.push_back(std::move(row));
+    }
+  return table;
+}
+
+Table refusal_table(const Evaluations& evaluations) {
+  std::set<std::string> rules;
+  for (const Evaluation& e : evaluations)
+    for (const auto& [rule, count] : e.findings) rules.insert(rule);
+  Table table{.title = "Refused samples by rule",
+              .note = "Samples that a finding rejects; one sample may break several rules.",
+              .rows = {{"rule"}}};
+  if (rules.empty()) return table;
+  Row total = {"any"};
+  for (const Evaluation& e : evaluations) {
+    table.rows[0].push_back(e.name);
+    total.push_back(percent(e.hack_rate));
+  }
+  table.rows.push_back(std::move(total));
+  for (const std::string& rule : rules) {
+    Row row = {rule};
+    for (const Evaluation& e : evaluations) {
+      const auto at = e.findings.find(rule);
+      const double samples = std::max(1, e.tasks * e.samples);
+      row.push_back(at == e.findings.end() ? "" : percent(at->second / samples));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Table> comparison_tables(const Evaluations& evaluations) {
+  std::vector<Table> tables;
+  for (std::size_t i = 1; i < evaluations.size(); ++i) {
+    const auto differences = compare(evaluations[0], evaluations[i]);
+    if (differences.empty()) continue;
+    Table table{.title = fmt::format("{} against {}", evaluations[i].name, evaluations[0].name),
+                .note = fmt::format("Paired over {} tasks; 95 % interval from 10,000 bootstrap "
+                                    "samples of the tasks.",
+                                    differences[0].tasks),
+                .rows = {{"measure", evaluations[0].name, evaluations[i].name, "difference", "from",
+                          "to"}}};
+    for (const Difference& d : differences)
+      table.rows.push_back({d.measure, percent(d.before), percent(d.after),
+                            fmt::format("{:+.1f} %", 100 * (d.after - d.before)),
+                            fmt::format("{:+.1f} %", 100 * d.low),
+                            fmt::format("{:+.1f} %", 100 * d.high)});
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+Table rates_table(const Evaluations& evaluations) {
+  const Evaluation& first = evaluations.front();
+  return {.title = "Held-out tasks",
+          .note = fmt::format(
+              "{} tasks the model was never trained on; {} samples a task at temperature {:.3g}, "
+              "and one greedy. Policy {}, backend {}. Accepted: correct, and nothing that the "
+              "policy refuses.",
+              first.tasks, first.samples, first.temperature, first.policy, first.backend),
+          .rows = evaluation_rows(evaluations)};
+}
+
+}  // namespace
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::vector<Row> evaluation_rows(const Evaluations& evaluations) {
+  std::set<int> ks;
+  for (const Evaluation& e : evaluations)
+    for (const auto& [k, share] : e.pass_at) ks.insert(k);
+  std::vector<Row> rows(1);
+  rows[0] = {"evaluation", "compiled", "correct", "accepted", "greedy accepted"};
+  for (const int k : ks) rows[0].push_back(fmt::format("pass@{}", k));
+  rows[0].insert(rows[0].end(), {"tasks", "samples", "seconds"});
+  for (const Evaluation& e : evaluations) {
+    Row row = {e.name, percent(e.sampled.compiled), percent(e.sampled.correct),
+               percent(e.sampled.accepted), percent(e.greedy.accepted)};
+    for (const int k : ks) row.push_back(e.pass_at.contains(k) ? percent(e.pass_at.at(k)) : "");
+    row.insert(row.end(), {std::to_string(e.tasks), std::to_string(e.samples),
+                           fmt::format("{:.0f}", e.seconds)});
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<Table> evaluation_tables(const Evaluations& evaluations) {
+  std::vector<std::string> policies;  // in the order they appear
+  for (const Evaluation& e : evaluations)
+    if (std::ranges::find(policies, e.policy) == policies.end()) policies.push_back(e.policy);
+  std::vector<Table> tables;
+  for (const std::string& policy : policies) {
+    Evaluations own;
+    for (const Evaluation& e : evaluations)
+      if (e.policy == policy) own.push_back(e);
+    std::vector<Table> all = {rates_table(own), speed_table(own), fast_at_table(own),
+                              level_table(own), turn_table(own),  refusal_table(own)};
+    for (Table& table : comparison_tables(own)) all.push_back(std::move(table));
+    for (Table& table : all) {
+      if (table.rows.size() < 2) continue;
+      if (policies.size() > 1) table.title += fmt::format(" (policy {})", policy);
+      tables.push_back(std::move(table));
+    }
+  }
+  return tables;
+}
+
+Table task_table(const Evaluations& evaluations) {
+  std::map<std::string, Row> rows;
+  Table table{.title = "Tasks", .note = "Accepted samples of each task.", .rows = {{"task"}}};
+  for (std::size_t i = 0; i < evaluations.size(); ++i) {
+    table.rows[0].push_back(evaluations[i].name);
+    for (const TaskResult& task : evaluations[i].by_task) {
+      Row& row = rows[task.id];
+      row.resize(evaluations.size() + 1);
+      row[0] = task.id;
+      row[i + 1] = fmt::format("{} of {}", task.accepted, task.samples);
+      if (!task.speedups.empty())
+        row[i + 1] += fmt::format(", best speed-up {:.2f}", std::ranges::max(task.speedups));
+    }
+  }
+  for (auto& [id, row] : rows) table.rows.push_back(std::move(row));
+  return table;
+}
+
+}  // namespace tritonsmith::report

@@ -1,0 +1,29 @@
+// Tables: what evaluations measured, as rows of text that HTML, Markdown and the terminal share.
+// Runs of different policies never share a table: their "accepted" means different things.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/evaluation.h"
+
+namespace tritonsmith::report {
+
+struct Table {
+  std::string title, note;                     // plain text; the note may be empty
+  std::vector<std::vector<std::string>> rows;  // the first is the head
+};
+
+std::string percent(double share);
+
+// One row an evaluation: rates and pass@k.
+std::vector<std::vector<std::string>> evaluation_rows(const std::vector<Evaluation>& evaluations);
+
+// Rates, speed, levels, turns, refusals, and the comparison of each with the first; those that have
+// nothing to show are left out.
+std::vector<Table> evaluation_tables(const std::vector<Evaluation>& evaluations);
+
+// Every task with each evaluation's accepted samples.
+Table task_table(const std::vector<Evaluation>& evaluations);
+
+}  // namespace tritonsmith::report
