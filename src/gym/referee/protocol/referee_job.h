@@ -18,9 +18,18 @@ struct RefereeBudget {
   std::int64_t memory_bytes = std::int64_t{2} << 30;  // live tensors of one job
 };
 
+// A kernel of the candidate's plan as a compiler worker made it, ready to launch.
+struct KernelBinary {
+  std::string cubin;
+  std::string name;
+  int num_warps = 4;  // of a block
+  int shared_bytes = 0;
+};
+
 struct RefereeJob {
   std::string task_key;  // names the task plan's content
   std::string candidate_plan;
+  std::vector<KernelBinary> kernels;  // of the plan, in its order; empty when evaluated
   std::string
       secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
   int trials = 3;

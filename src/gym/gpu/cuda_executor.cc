@@ -1,0 +1,137 @@
+#include "gym/gpu/cuda_executor.h"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+
+namespace tritonsmith::gym::gpu {
+namespace {
+
+LaunchOutcome failed(std::string error_class, std::string message, Fault fault) {
+  return {
+      .error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)},
+      .fault = fault};
+}
+
+// To nearest, ties to even, as a host's cast to the narrow type does.
+std::uint64_t half_bits(double value) {
+  const _Float16 half = static_cast<_Float16>(value);
+  return std::bit_cast<std::uint16_t>(half);
+}
+
+std::uint64_t bfloat_bits(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (value != value) return 0x7fc0;
+  return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+Result<std::uint64_t> pack_number(const std::string& type, const KernelArgument& argument) {
+  double real = 0;
+  std::int64_t whole = 0;
+  if (const auto* i = std::get_if<std::int64_t>(&argument)) {
+    whole = *i;
+    real = static_cast<double>(*i);
+  } else if (const auto* b = std::get_if<bool>(&argument)) {
+    whole = *b ? 1 : 0;
+    real = *b ? 1 : 0;
+  } else {
+    real = std::get<double>(argument);
+  }
+  if (type == "fp64") return std::bit_cast<std::uint64_t>(real);
+  if (type == "fp32") return std::bit_cast<std::uint32_t>(static_cast<float>(real));
+  if (type == "fp16") return half_bits(real);
+  if (type == "bf16") return bfloat_bits(real);
+  const bool is_integer = type.starts_with('i') || type.starts_with('u');
+  if (!is_integer || std::holds_alternative<double>(argument))
+    return fail("a number does not fit the type {}", type);
+  return static_cast<std::uint64_t>(whole);
+}
+
+}  // namespace
+
+KernelParameters::KernelParameters(std::vector<std::uint64_t> values) : values_(std::move(values)) {
+  for (std::uint64_t& value : values_) pointers_.push_back(&value);
+}
+
+Result<KernelParameters> KernelParameters::pack(const std::vector<std::string>& types,
+                                                std::span<const KernelArgument> arguments) {
+  if (types.size() != arguments.size())
+    return fail("the kernel takes {} arguments, not {}", types.size(), arguments.size());
+  std::vector<std::uint64_t> values;
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    const bool wants_pointer = types[k].starts_with('*');
+    const auto* buffer = std::get_if<KernelBuffer>(&arguments[k]);
+    if (wants_pointer != (buffer != nullptr))
+      return fail("argument {} of type {} is of another kind", k, types[k]);
+    if (buffer != nullptr) {
+      values.push_back(reinterpret_cast<std::uint64_t>(buffer->storage) + buffer->offset_bytes);
+      continue;
+    }
+    TRY_ASSIGN(const std::uint64_t value, pack_number(types[k], arguments[k]));
+    values.push_back(value);
+  }
+  values.insert(values.end(), 2, 0);
+  return KernelParameters(std::move(values));
+}
+
+void CudaExecutor::use(const std::vector<KernelBinary>& kernels) {
+  modules_.clear();
+  functions_.assign(kernels.size(), nullptr);
+  kernels_ = &kernels;
+}
+
+Result<CUfunction> CudaExecutor::function_of(std::size_t index) {
+  if (kernels_ == nullptr || index >= kernels_->size()) return fail("a kernel was not compiled");
+  if (functions_[index] != nullptr) return functions_[index];
+  const KernelBinary& binary = (*kernels_)[index];
+  auto at = modules_.find(binary.cubin);
+  if (at == modules_.end()) {
+    TRY_ASSIGN(Module module, Module::load(driver_, binary.cubin));
+    at = modules_.emplace(binary.cubin, std::move(module)).first;
+  }
+  TRY_ASSIGN(CUfunction function, at->second.function(binary.name));
+  constexpr int without_asking = 48 << 10;
+  if (binary.shared_bytes > without_asking) {
+    TRY(checked(driver_,
+                driver_.function_set_attribute(
+                    function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, binary.shared_bytes),
+                "the kernel's shared memory"));
+  }
+  functions_[index] = function;
+  return function;
+}
+
+LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice& choice,
+                                   std::span<const KernelArgument> arguments, Deadline) {
+  const auto function = function_of(static_cast<std::size_t>(choice.kernel));
+  if (!function) return failed("referee_failed", function.error().message, Fault::infrastructure);
+  auto parameters = KernelParameters::pack(kernel.arguments, arguments);
+  if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
+  const KernelBinary& binary = (*kernels_)[static_cast<std::size_t>(choice.kernel)];
+  const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
+  if (blocks > std::numeric_limits<std::int32_t>::max())
+    return failed("bad_launch", fmt::format("{} blocks are more than a grid has", blocks),
+                  Fault::candidate);
+  const LaunchShape shape{
+      .grid = {static_cast<unsigned>(choice.grid[0]), static_cast<unsigned>(choice.grid[1]),
+               static_cast<unsigned>(choice.grid[2])},
+      .threads = 32 * static_cast<unsigned>(binary.num_warps),
+      .shared_bytes = static_cast<unsigned>(binary.shared_bytes),
+      .cluster = static_cast<unsigned>(kernel.num_ctas)};
+  constexpr int portable_cluster = 8;
+  if (kernel.num_ctas > portable_cluster)
+    driver_.function_set_attribute(*function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                                   1);
+  const CUresult result = gpu::launch(driver_, *function, shape, parameters->data());
+  const Status launched = checked(driver_, result, "the launch was refused");
+  // After an earlier kernel's fault every call gives its error: whoever waits reports that one.
+  if (!launched && !ends_the_context(result))
+    return failed("bad_launch", launched.error().message, Fault::candidate);
+  LaunchOutcome outcome;
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (std::holds_alternative<KernelBuffer>(arguments[k]))
+      outcome.loaded.push_back(static_cast<int>(k));
+  return outcome;
+}
+
+}  // namespace tritonsmith::gym::gpu

@@ -1,0 +1,54 @@
+// CudaExecutor: runs a plan's Triton launches on the GPU, from the cubins that the compiler workers
+// made of it. A launch returns before the kernel has run; who needs to know how it ended waits.
+// What a kernel reads and writes is not seen here: `stored` stays empty, and the referee finds out
+// by other means.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "gym/gpu/device.h"
+#include "gym/referee/kernel_executor.h"
+#include "gym/referee/protocol/referee_job.h"
+
+namespace tritonsmith::gym::gpu {
+
+// The parameters of a Triton kernel, laid out as its cubin takes them: the launch's arguments in
+// the kernel's types, then the two scratch pointers that Triton 3.6 adds, here null.
+class KernelParameters {
+ public:
+  // Fails where an argument does not fit the type, "i32" and the like.
+  static Result<KernelParameters> pack(const std::vector<std::string>& types,
+                                       std::span<const KernelArgument> arguments);
+  void** data() { return pointers_.data(); }
+  std::span<const std::uint64_t> values() const { return values_; }
+
+ private:
+  explicit KernelParameters(std::vector<std::uint64_t> values);
+  std::vector<std::uint64_t> values_;  // each in its low bytes
+  std::vector<void*> pointers_;
+};
+
+class CudaExecutor final : public KernelExecutor {
+ public:
+  explicit CudaExecutor(const Driver& driver) : driver_(driver) {}
+
+  // The kernels of the candidate whose launches come next, by the plan's index. Loaded when first
+  // launched; equal cubins once.
+  void use(const std::vector<KernelBinary>& kernels);
+
+  LaunchOutcome launch(const PlanKernel& kernel, const LaunchChoice& choice,
+                       std::span<const KernelArgument> arguments, Deadline deadline) override;
+
+ private:
+  Result<CUfunction> function_of(std::size_t index);
+
+  const Driver& driver_;
+  const std::vector<KernelBinary>* kernels_ = nullptr;
+  std::vector<CUfunction> functions_;
+  std::map<std::string_view, Module> modules_;  // by the cubin
+};
+
+}  // namespace tritonsmith::gym::gpu
