@@ -1,5 +1,5 @@
 # Every target prepares the machine first (tools/setup; well under a second when it is prepared).
-.PHONY: build test quickstart bench format lint lint-all clean
+.PHONY: build test quickstart bench soak format lint lint-all clean
 SHELL := /bin/bash
 BUILD ?= build
 ARGS ?=
@@ -16,6 +16,10 @@ quickstart: build
 
 bench: build
 	@bench/run $(BUILD)
+
+# 20,000 jobs while the gym's processes are killed at random: some three quarters of an hour on two cores.
+soak: build
+	@python3 tests/soak.py $(BUILD)/tritonsmith --jobs 20000
 
 format: build
 	@tools/lint format

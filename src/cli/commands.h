@@ -19,6 +19,7 @@ void add_quickstart_command(CLI::App& app, Run& run);
 void add_rloop_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_score_command(CLI::App& app, Run& run);
+void add_gym_command(CLI::App& app, Run& run);
 void add_gym_referee_command(CLI::App& app, Run& run);
 
 }  // namespace tritonsmith::cli

@@ -33,6 +33,7 @@ struct EvalConfig {
 struct Options {
   std::string suite, model, out;
   EvalConfig config;
+  GymChoice gym;
   std::string policy = "strict", backend = "auto", device = "auto", style = "full";
   TurnsOptions turns;
 };
@@ -61,7 +62,7 @@ Status evaluate_model(Options options) {
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.device, config.prompt));
-  TRY_ASSIGN(auto judge, open_judge(options.out));
+  TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const Evaluation evaluation,
              eval::evaluate(tasks,
                             {.name = config.name,
@@ -112,6 +113,7 @@ void add_eval_command(CLI::App& app, Run& run) {
   add_turns_options(*command, options->turns);
   command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
   command->add_option("--seed", config.seed)->capture_default_str();
+  add_gym_options(*command, options->gym);
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())

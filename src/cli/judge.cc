@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/cache_directory.h"
 #include "cli/commands.h"
 #include "cli/judge_text.h"
 #include "gym/referee/serve.h"
@@ -44,10 +44,7 @@ Result<gym::JudgeJob> read_job(const JudgeOptions& options) {
 std::string judge_directory(const JudgeOptions& options) {
   if (!options.directory.empty()) return options.directory;
   if (options.no_store) return {};
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
-    return std::string(cache) + "/tritonsmith/judge";
-  const char* home = std::getenv("HOME");
-  return home != nullptr ? std::string(home) + "/.cache/tritonsmith/judge" : std::string();
+  return cache_directory("judge");
 }
 
 Result<Verdict> judge_on_this_machine(const JudgeOptions& options) {

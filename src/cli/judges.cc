@@ -1,12 +1,16 @@
 #include "cli/judges.h"
 
 #include "base/file.h"
+#include "gym/client/remote_judge.h"
 #include "gym/schedule/local_judge.h"
 #include "inspect/inspect.h"
 
 namespace tritonsmith::cli {
 
-Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory) {
+Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
+                                               const GymChoice& gym) {
+  if (!gym.url.empty())
+    return gym::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
   gym::LocalJudgeConfig config;
   if (!directory.empty()) {
     TRY(make_directories(directory));
@@ -14,6 +18,13 @@ Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& dire
   }
   TRY_ASSIGN(auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel));
   return std::unique_ptr<gym::Judge>(std::move(judge));
+}
+
+void add_gym_options(CLI::App& command, GymChoice& gym) {
+  command.add_option("--gym", gym.url,
+                     "Judge with the `gym serve` at this URL instead of on this machine");
+  command.add_option("--token-file", gym.token_file,
+                     "Holds its token (default: $TRITONSMITH_GYM_TOKEN)");
 }
 
 }  // namespace tritonsmith::cli

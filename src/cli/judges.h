@@ -1,15 +1,25 @@
-// The gym that commands use when they judge in this program.
+// The gym that commands use: in this program, or a service somewhere else.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 
+#include "cli/command.h"
 #include "gym/client/judge.h"
 
 namespace tritonsmith::cli {
 
-// Its store and its secret live in `directory`, so that a resumed run finds its verdicts; with an
-// empty one nothing is kept.
-Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory);
+struct GymChoice {
+  std::string url;         // of a `gym serve`; empty: this program
+  std::string token_file;  // empty: $TRITONSMITH_GYM_TOKEN
+};
+
+// Here, its store and its secret live in `directory`, so that a resumed run finds its verdicts;
+// with an empty one nothing is kept. A service has its own.
+Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
+                                               const GymChoice& gym = {});
+
+// --gym URL and --token-file FILE.
+void add_gym_options(CLI::App& command, GymChoice& gym);
 
 }  // namespace tritonsmith::cli

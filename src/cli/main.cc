@@ -37,6 +37,7 @@ int run_program(int argc, char** argv) {
   add_rloop_command(app, run);
   add_report_command(app, run);
   add_score_command(app, run);
+  add_gym_command(app, run);
   add_gym_referee_command(app, run);
   try {
     app.parse(argc, argv);

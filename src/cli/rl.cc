@@ -44,10 +44,11 @@ Status preview(const RlConfig& config, const std::vector<Task>& tasks) {
 }
 
 Result<train::RlSummary> reinforce(const RlConfig& config, const std::vector<Task>& tasks,
-                                   train::References known, const train::StopFlag& stop) {
+                                   train::References known, const GymChoice& gym,
+                                   const train::StopFlag& stop) {
   // Before the judge writes there.
   TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
-  TRY_ASSIGN(const auto judge, open_judge(config.run.dir));
+  TRY_ASSIGN(const auto judge, open_judge(config.run.dir, gym));
   const train::RlParts parts{
       .judge = *judge,
       .make_generator =
@@ -58,7 +59,7 @@ Result<train::RlSummary> reinforce(const RlConfig& config, const std::vector<Tas
   return train::run_rl(config, tasks, parts, stop);
 }
 
-Status train_by_reward(const TrainingCall& call) {
+Status train_by_reward(const TrainingCall& call, const GymChoice& gym) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
   TRY_ASSIGN(const auto tasks, training_tasks(call, config));
@@ -66,7 +67,7 @@ Status train_by_reward(const TrainingCall& call) {
   if (call.is_dry_run) return preview(config, tasks);
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);
-  TRY_ASSIGN(const auto summary, reinforce(config, tasks, std::move(known), stop));
+  TRY_ASSIGN(const auto summary, reinforce(config, tasks, std::move(known), gym, stop));
   if (!summary.is_finished) return stopped(summary.steps, config.run, "rl");
   fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\nmodel: {}\n", summary.steps,
              summary.reward, 100 * summary.accepted, summary.checkpoint.string());
@@ -80,7 +81,11 @@ void add_rl_command(CLI::App& app, Run& run) {
   CLI::App* command = add_training_command(
       app, "rl", "Train a model by the gym's verdicts on what it writes", call);
   command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
-  command->callback([&run, call] { run = [call] { return finish(train_by_reward(*call)); }; });
+  // Where to judge is no setting of the run: it may go on with another gym.
+  const auto gym = std::make_shared<GymChoice>();
+  add_gym_options(*command, *gym);
+  command->callback(
+      [&run, call, gym] { run = [call, gym] { return finish(train_by_reward(*call, *gym)); }; });
 }
 
 }  // namespace tritonsmith::cli

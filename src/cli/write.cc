@@ -19,6 +19,7 @@ namespace tritonsmith::cli {
 namespace {
 
 struct Options {
+  GymChoice gym;
   std::string module, model, out;
   int samples = 16;
   int trials = 5;
@@ -48,7 +49,7 @@ Result<std::vector<Attempt>> write_kernels(ModelAuthor& author, const Task& task
   TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
   // Its store answers a kernel that several conversations arrive at.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
-  TRY_ASSIGN(auto judge, open_judge(store.path()));
+  TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
   gym::FaultStreak faults(gym::kFaultsInARow);
   episode::Episodes episodes(
       {.turns = turns,
@@ -149,6 +150,7 @@ void add_write_command(CLI::App& app, Run& run) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--seed", options->seed)->capture_default_str();
+  add_gym_options(*command, options->gym);
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())

@@ -24,7 +24,9 @@ std::string fresh_name() {
 
 // What the service says when it refuses.
 std::string refusal_of(const httplib::Result& reply) {
-  if (!reply) return httplib::to_string(reply.error());
+  if (!reply)
+    return fmt::format("no answer (error: {}); is `tritonsmith gym serve` running there?",
+                       httplib::to_string(reply.error()));
   const auto json = parse_json(reply->body);
   const bool typed = json && json->is_object() && json->contains("error") &&
                      (*json)["error"].is_object() && (*json)["error"].contains("message") &&

@@ -94,7 +94,7 @@ Status Clerk::hand_over(Judge& judge) {
     running_.emplace(id, Running{.name = name});
     submission->job.id = id;
     const Submission copy = *submission;
-    const Status submitted = judge.submit(std::move(submission->job));
+    Status submitted = judge.submit(std::move(submission->job));
     if (submitted) continue;
     // Nothing but a backend that is not here is refused by a judge in good order.
     if (copy.job.backend != Backend::replay) return submitted;

@@ -248,7 +248,7 @@ Result<Submission> Docket::submission_of(const std::string& name) {
 Status Docket::conclude(std::span<const Concluded> concluded) {
   const std::lock_guard lock(mutex_);
   const std::int64_t before = last_event_;
-  const Status written = [&]() -> Status {
+  Status written = [&]() -> Status {
     TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
     for (const Concluded& one : concluded)
       if (unfinished_.contains(one.name)) TRY(conclude_one(one));

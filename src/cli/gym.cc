@@ -1,0 +1,156 @@
+// `tritonsmith gym`: serve, submit, status.
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands.h"
+#include "cli/gym_serve.h"
+#include "cli/judge_text.h"
+#include "gym/client/remote_judge.h"
+#include "gym/client/token.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct SubmitOptions {
+  gym::RemoteJudgeConfig remote;
+  std::string task_file, kernel_file, jobs_file;
+  std::string policy = "strict", backend = "auto", priority = "normal";
+  int trials = 3;
+  bool json = false, fresh = false;
+  std::string job;  // of status
+};
+
+Result<std::vector<gym::JudgeJob>> read_jobs(const SubmitOptions& options) {
+  std::vector<gym::JudgeJob> jobs;
+  if (options.jobs_file.empty()) {
+    gym::JudgeJob job{.trials = options.trials, .use_store = !options.fresh};
+    TRY_ASSIGN(job.task.source, read_file(options.task_file));
+    TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
+    TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
+    TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
+    job.task.id = std::filesystem::path(options.task_file).stem().string();
+    jobs.push_back(std::move(job));
+    return jobs;
+  }
+  TRY_ASSIGN(const auto lines, read_lines(options.jobs_file));
+  for (const std::string& line : lines) {
+    const std::string place = fmt::format("{}:{}", options.jobs_file, jobs.size() + 1);
+    const auto json = parse_json(line);
+    if (!json) return tl::unexpected(json.error().within(place));
+    auto submission = gym::submission_from_json(*json);
+    if (!submission) return tl::unexpected(submission.error().within(place));
+    submission->job.id = jobs.size();
+    submission->job.use_store = submission->job.use_store && !options.fresh;
+    jobs.push_back(std::move(submission->job));
+  }
+  return jobs;
+}
+
+void print(const gym::Judged& judged, const SubmitOptions& options) {
+  if (!options.json) {
+    fmt::print("{}", judge_text(judged.verdict));
+  } else if (options.jobs_file.empty()) {
+    fmt::print("{}\n", to_line(to_json(judged.verdict)));
+  } else {
+    fmt::print("{}\n", to_line({{"line", judged.id + 1}, {"verdict", to_json(judged.verdict)}}));
+  }
+  std::fflush(stdout);
+}
+
+Status submit(SubmitOptions options) {
+  if (options.jobs_file.empty() == (options.task_file.empty() || options.kernel_file.empty()))
+    return fail("give --task and --kernel, or --jobs");
+  TRY_ASSIGN(options.remote.priority, enum_from_name<gym::Priority>(options.priority));
+  TRY_ASSIGN(auto jobs, read_jobs(options));
+  TRY_ASSIGN(const auto judge, gym::RemoteJudge::open(options.remote));
+  Progress progress("judging", jobs.size());
+  std::size_t sent = 0, done = 0, faults = 0;
+  while (done < jobs.size()) {
+    for (; sent < jobs.size() && sent - done < static_cast<std::size_t>(options.remote.queue);
+         ++sent)
+      TRY(judge->submit(std::move(jobs[sent])));
+    TRY_ASSIGN(const auto judged, judge->next(Deadline::never()));
+    if (!judged) return fail("the gym lost {} jobs", sent - done);
+    faults += judged->verdict.fault == Fault::infrastructure ? 1 : 0;
+    print(*judged, options);
+    progress.advance_to(++done);
+  }
+  return faults == 0 ? ok() : fail("{} of {} jobs had no verdict: the gym's fault", faults, done);
+}
+
+Status show_status(const SubmitOptions& options) {
+  TRY_ASSIGN(const std::string token, gym::read_token(options.remote.token_file));
+  httplib::Client client(options.remote.url);
+  if (!client.is_valid())
+    return fail("'{}' is no URL, as in http://127.0.0.1:8800", options.remote.url);
+  if (!token.empty()) client.set_bearer_token_auth(token);
+  const auto reply = client.Get(options.job.empty() ? "/v1/status" : "/v1/jobs/" + options.job);
+  if (!reply)
+    return fail("{} does not answer (error: {}); is `tritonsmith gym serve` running there?",
+                options.remote.url, httplib::to_string(reply.error()));
+  const auto json = parse_json(reply->body);
+  if (!json) return fail("{}: HTTP status {}, and no JSON", options.remote.url, reply->status);
+  if (reply->status != 200)
+    return fail("{}: HTTP status {}: {}", options.remote.url, reply->status,
+                json->value("detail", reply->body));
+  fmt::print("{}\n", json->dump(2, ' ', false, Json::error_handler_t::replace));
+  return ok();
+}
+
+void add_remote(CLI::App& command, gym::RemoteJudgeConfig& remote) {
+  command.add_option("--url", remote.url, "The service, as in http://127.0.0.1:8800")->required();
+  command.add_option("--token-file", remote.token_file,
+                     "Holds the token (default: $TRITONSMITH_GYM_TOKEN)");
+}
+
+void add_submit(CLI::App& gym, Run& run) {
+  const auto options = std::make_shared<SubmitOptions>();
+  CLI::App* command = gym.add_subcommand("submit", "Have kernels judged by a service");
+  add_remote(*command, options->remote);
+  command->add_option("--task", options->task_file,
+                      "File with Model, get_inputs and get_init_inputs");
+  command->add_option("--kernel", options->kernel_file, "A file that defines ModelNew");
+  command->add_option("--jobs", options->jobs_file,
+                      "JSONL instead: a job a line, as docs/service.md has it");
+  command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
+  command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
+  command->add_option("--priority", options->priority, all_names<gym::Priority>())
+      ->capture_default_str();
+  command->add_option("--trials", options->trials, "Trials with fresh values")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
+  command->add_flag("--json", options->json, "One line of JSON a verdict");
+  command->callback([options, &run] { run = [options] { return finish(submit(*options)); }; });
+}
+
+}  // namespace
+
+void add_gym_command(CLI::App& app, Run& run) {
+  CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, submit, status");
+  gym->require_subcommand(1);
+
+  const auto serving = std::make_shared<ServeOptions>();
+  CLI::App* serve = gym->add_subcommand("serve", "Serve this machine's judge over HTTP");
+  serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
+  serve->add_option("--dir", serving->directory,
+                    "Jobs, verdicts and the secret (default: the user's cache)");
+  serve->add_option("--token-file", serving->token_file,
+                    "Its first line must be shown as a bearer token (default: "
+                    "$TRITONSMITH_GYM_TOKEN)");
+  serve->add_option("--config", serving->config_file, "A TOML file");
+  serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
+  serve->callback([serving, &run] { run = [serving] { return finish(serve_gym(*serving)); }; });
+
+  add_submit(*gym, run);
+
+  const auto asking = std::make_shared<SubmitOptions>();
+  CLI::App* status = gym->add_subcommand("status", "Ask a service how it, or one job, is doing");
+  add_remote(*status, asking->remote);
+  status->add_option("JOB", asking->job, "A job's id");
+  status->callback([asking, &run] { run = [asking] { return finish(show_status(*asking)); }; });
+}
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,308 @@
+"""A soak of `tritonsmith gym serve`: jobs of known outcome over HTTP, while processes are killed at random.
+
+usage: soak.py PATH_OF_TRITONSMITH [--jobs N | --seconds S] [--pause S] [--seed N]
+
+Guests, the zygote, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
+the service is started again on the same folder. Every submitted job must come back on the client's one stream exactly once,
+with the outcome its kernel has; at the end nothing that was started is left. Infrastructure faults are no wrong verdicts,
+but more than one in fifty is a failure.
+"""
+
+import argparse
+import collections
+import http.client
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+TASK = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2.0
+
+def get_inputs():
+    return [torch.randn(8, 256)]
+
+def get_init_inputs():
+    return []
+"""
+
+KERNEL = """import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, y_ptr, n, SALT: tl.constexpr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(y_ptr + offsets{offset}, tl.maximum(x, 0.0) * {factor} + SALT - SALT, mask={mask})
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        {before}
+        y = torch.empty_like(x)
+        kernel[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), SALT={salt}, BLOCK=256)
+        return y
+"""
+
+# What is changed in the kernel, and the error class it must end in (None: accepted).
+KINDS = {
+    "good": ({}, None),
+    "wrong": ({"factor": "3.0"}, "wrong_value"),
+    "out of bounds": ({"offset": " + 5", "mask": "offsets > -1"}, "out_of_bounds"),
+    "raises": ({"before": "raise ValueError('no')"}, "exception"),
+    "does not compile": ({"factor": "missing_name"}, "compile_error"),
+    "hangs": ({"before": "while True: pass"}, "timeout"),
+}
+OFTEN = ["good"] * 12 + ["wrong"] * 4 + ["out of bounds"] * 2 + ["raises"] * 2 + ["does not compile"]
+
+
+def kernel_source(kind, number):
+    parts = {"offset": "", "factor": "2.0", "mask": "mask", "before": "pass", "salt": repr(1.0 / (1 + number))}
+    return KERNEL.format(**{**parts, **KINDS[kind][0]})
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Processes:
+    """What lives below the service, by kind."""
+
+    def __init__(self, root):
+        children = collections.defaultdict(list)
+        self.ages = {}
+        now = float(open("/proc/uptime").read().split()[0])
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+                except OSError:
+                    continue
+                children[int(fields[1])].append(int(name))
+                self.ages[int(name)] = now - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+        self.kinds = collections.defaultdict(list)
+        for child in children[root]:
+            is_referee = "gym-referee" in self.command(child)
+            self.kinds["referee" if is_referee else "zygote"].append(child)
+            for grandchild in () if is_referee else children[child]:
+                # A guest lives for a fraction of a second; what stays is a compile worker.
+                self.kinds["guest" if self.ages[grandchild] < 1 else "compiler"].append(grandchild)
+                self.kinds["ptxas"] += children[grandchild]
+        self.kinds["service"] = [root]
+
+    @staticmethod
+    def command(pid):
+        try:
+            return open(f"/proc/{pid}/cmdline").read()
+        except OSError:
+            return ""
+
+    def all(self):
+        return {pid for pids in self.kinds.values() for pid in pids}
+
+
+class Service:
+    def __init__(self, binary, folder):
+        self.binary, self.folder, self.port = binary, folder, free_port()
+        self.log = open(os.path.join(folder, "service.log"), "ab")
+        self.seen = set()  # every process that was ever below it
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [self.binary, "gym", "serve", "--listen", f"127.0.0.1:{self.port}", "--dir", os.path.join(self.folder, "gym"),
+             "--set", "unfinished_jobs=60", "--set", "judge.capture.capture_seconds=4", "--set", "finished_jobs=1000000"],
+            stdout=self.log, stderr=self.log)
+        for _ in range(600):
+            if self.process.poll() is not None:
+                raise SystemExit(f"the service ended: {open(self.log.name).read()[-2000:]}")
+            try:
+                if self.ask("GET", "/healthz")[0] == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        raise SystemExit("the service does not answer")
+
+    def ask(self, method, path, body=None, timeout=30):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body)
+            reply = connection.getresponse()
+            return reply.status, json.loads(reply.read() or b"null")
+        finally:
+            connection.close()
+
+    def processes(self):
+        found = Processes(self.process.pid)
+        self.seen |= found.all()
+        return found
+
+
+class Soak:
+    def __init__(self, service, options):
+        self.service, self.options = service, options
+        self.random = random.Random(options.seed)
+        self.expected = {}  # job -> kind
+        self.verdicts = collections.defaultdict(list)
+        self.kills = collections.Counter()
+        self.repeated_events = 0
+        self.lock = threading.Lock()
+        self.over = threading.Event()
+
+    def submit(self, kind, number):
+        body = json.dumps({"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number),
+                           "client": "soak"})
+        while True:
+            try:
+                status, reply = self.service.ask("POST", "/v1/jobs", body)
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.05)  # it was killed; the job may be there or not, and is sent again
+                continue
+            if status == 202:
+                with self.lock:
+                    self.expected[reply["id"]] = kind
+                return
+            if status != 429:
+                raise SystemExit(f"a submission ended in {status}: {reply}")
+            time.sleep(0.1)
+
+    def listen(self):
+        last = ""
+        while not self.over.is_set():
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=20)
+                connection.request("GET", "/v1/verdicts?client=soak", headers={"Last-Event-ID": last} if last else {})
+                name = ""
+                for line in connection.getresponse():
+                    line = line.decode().rstrip("\n")
+                    if line.startswith("id: "):
+                        name = line[4:]
+                    if line.startswith("data: "):
+                        event = json.loads(line[6:])
+                        with self.lock:
+                            self.verdicts[event["id"]].append(event["verdict"])
+                        last = name
+                    if self.over.is_set():
+                        return
+            except (OSError, http.client.HTTPException, ValueError):
+                time.sleep(0.05)
+
+    def injure(self):
+        """Kinds in turn, each at a random moment and in a random specimen; the rarer ones wait for the service to work."""
+        turns = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
+        turn = 0
+        while not self.over.wait(self.random.expovariate(1 / self.options.pause)):
+            kind = turns[turn % len(turns)]
+            for _ in range(200):
+                pids = self.service.processes().kinds[kind]
+                if pids or self.over.is_set():
+                    break
+                time.sleep(0.01)
+            if not pids:
+                continue
+            try:
+                os.kill(self.random.choice(pids), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            self.kills[kind] += 1
+            turn += 1
+            if kind == "service":
+                self.service.process.wait()
+                self.service.start()
+            if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts
+                done = len(self.verdicts)
+                deadline = time.monotonic() + 60
+                while len(self.verdicts) < done + 3 and time.monotonic() < deadline and not self.over.wait(0.1):
+                    pass
+
+    def run(self):
+        for work in (self.listen, self.injure):
+            threading.Thread(target=work, daemon=True).start()
+        start = time.monotonic()
+        number = 0
+        while number < self.options.jobs and time.monotonic() - start < self.options.seconds:
+            kind = "hangs" if number % 400 == 30 else self.random.choice(OFTEN)
+            self.submit(kind, number)
+            number += 1
+        deadline = time.monotonic() + 300
+        while len(self.verdicts) < len(self.expected) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        seconds = time.monotonic() - start
+        time.sleep(0.5)  # a verdict too many would come now
+        self.over.set()
+        return seconds
+
+    def faults(self):
+        found = []
+        infrastructure = 0
+        for job, kind in self.expected.items():
+            verdicts = self.verdicts.get(job, [])
+            if len(verdicts) != 1:
+                found.append(f"{kind}: {len(verdicts)} verdicts for {job}")
+                continue
+            verdict = verdicts[0]
+            error = (verdict.get("error") or {}).get("class")
+            if verdict["fault"] == "infrastructure":
+                infrastructure += 1
+            elif error != KINDS[kind][1] or verdict["accepted"] != (error is None):
+                found.append(f"{kind}: {error}: {json.dumps(verdict)[:600]}")
+        found += [f"a verdict for {job}, which nobody submitted" for job in self.verdicts if job not in self.expected]
+        if infrastructure > max(1, len(self.expected) // 50):
+            found.append(f"{infrastructure} infrastructure faults")
+        print(f"{infrastructure} infrastructure faults")
+        return found
+
+
+def left_behind(service):
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
+        left = [pid for pid in service.seen if "tritonsmith" in Processes.command(pid)]
+        if not left:
+            return []
+        time.sleep(0.1)
+    return [f"process {pid} was left behind: {Processes.command(pid)[:200]!r}" for pid in left]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--jobs", type=int, default=10**9)
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds between two kills, on average")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        service = Service(options.binary, folder)
+        soak = Soak(service, options)
+        seconds = soak.run()
+        service.processes()
+        service.process.terminate()
+        if service.process.wait(30) != 0:
+            raise SystemExit("the service did not end in good order")
+        print(f"{len(soak.expected)} jobs in {seconds:.0f} s; killed: "
+              + ", ".join(f"{kind} {count}" for kind, count in sorted(soak.kills.items())))
+        found = soak.faults() + left_behind(service)
+        if found:
+            print(open(service.log.name).read()[-3000:])
+        for fault in found[:20]:
+            print(fault)
+        print("every job had its one verdict" if not found else f"{len(found)} faults")
+        sys.exit(1 if found else 0)
+
+
+main()
