@@ -1,6 +1,7 @@
 // How many verdicts a second a LocalJudge gives: elementwise and reduction kernels over 8k
 // elements, three trials, the IR of each distinct, store off, each in a freshly forked guest.
-// Prints the rate after a warm-up, and where the time went.
+// Prints the rate after a warm-up, where the time went, and the processor time of each kind of
+// process (a compile worker that retires meanwhile takes its share along).
 //
 //   judge_throughput [verdicts] [slots] [compilers] [referees]
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include "gym/schedule/local_judge.h"
 #include "inspect/inspect.h"
+#include "processor_time.h"
 
 namespace tritonsmith {
 namespace {
@@ -121,10 +123,12 @@ Status measure(int argc, char** argv) {
   fmt::print("first verdict after {:.2f} s\n", cold.seconds());
   for (int k = 0; k < kWarmUp; ++k) TRY(judge->submit(job(2'000'000 + k)));
   TRY(take(*judge, kWarmUp, first));
+  const auto before = processor_seconds();
   const Stopwatch watch;
   for (int k = 0; k < count; ++k) TRY(judge->submit(job(k)));
   TRY(take(*judge, count, tally));
   const double seconds = watch.seconds();
+  auto used = processor_seconds();
   fmt::print(
       "{} verdicts in {:.2f} s: {:.1f} verdicts/s ({} guests, {} compilers, {} referees); {} "
       "accepted\n",
@@ -132,6 +136,11 @@ Status measure(int argc, char** argv) {
       config.referees, tally.accepted);
   for (const auto& [stage, ms] : tally.stage_ms)
     fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
+  double all = 0;
+  for (auto& [who, busy] : used) all += busy -= before.contains(who) ? before.at(who) : 0;
+  fmt::print("processor time: {:.1f} ms a verdict\n", 1e3 * all / count);
+  for (const auto& [who, busy] : used)
+    fmt::print("  {:<12} {:8.2f} ms each\n", who, 1e3 * busy / count);
   if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);
   return tally.others == 0 ? ok() : fail("{} verdicts were not accepted", tally.others);
 }
