@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
+#include "gym/schedule/task_linter.h"
 #include "text/prompt.h"
 #include "train/sft_examples.h"
 
@@ -40,7 +41,7 @@ struct Options {
   std::string suite, id, out, name;
   std::string split, family;
   std::size_t limit = 0;
-  bool keep_going = false, quickstart = false;
+  bool keep_going = false, quickstart = false, no_lint = false;
   std::vector<std::string> settings;
   std::map<std::string, std::string> curriculum;  // by option name
 };
@@ -108,6 +109,31 @@ Status show_task(const Options& options) {
   return ok();
 }
 
+// What would pass for a solution without being one; beside the tasks, a line each that has
+// findings.
+Status lint_tasks(const Options& options, const std::vector<Task>& tasks) {
+  gym::CaptureConfig config;
+  config.slots = 1;
+  TRY_ASSIGN(const auto linter, gym::TaskLinter::start(config));
+  const std::string file = options.out + ".findings.jsonl";
+  std::string lines;
+  int marked = 0;
+  for (const Task& task : tasks) {
+    TRY_ASSIGN(const auto findings, linter->lint(task));
+    if (findings.empty()) continue;
+    Json list = Json::array();
+    for (const Finding& finding : findings) list.push_back(to_json(finding));
+    lines += to_line({{"task", task.id}, {"findings", list}}) + "\n";
+    const bool serious = std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.severity != Severity::note; });
+    marked += serious ? 1 : 0;
+    if (serious) fmt::print("{}: {}: {}\n", task.id, findings[0].rule, findings[0].message);
+  }
+  TRY(write_file_atomic(file, lines));
+  fmt::print("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
+  return ok();
+}
+
 Status import_tasks(const Options& options) {
   const auto on_bad =
       options.keep_going ? curriculum::OnBadTask::skip : curriculum::OnBadTask::stop;
@@ -119,7 +145,7 @@ Status import_tasks(const Options& options) {
     for (Task& task : tasks) task.suite = options.name;
   TRY(curriculum::write_task_lines(options.out, tasks));
   fmt::print("{} tasks: {}\n", tasks.size(), options.out);
-  return ok();
+  return options.no_lint ? ok() : lint_tasks(options, tasks);
 }
 
 Status export_tasks(const Options& options) {
@@ -218,6 +244,8 @@ void add_tasks_command(CLI::App& app, Run& run) {
   import->add_option("--suite", options->name,
                      "What to call the suite (default: the folder's name)");
   import->add_flag("--keep-going", options->keep_going, "Pass over what is no task");
+  import->add_flag("--no-lint", options->no_lint,
+                   "Do not run the tasks to see whether zeros or constants solve them");
 
   CLI::App* exporting = add_action(*tasks, "export", "Write the tasks of a suite as .py files",
                                    export_tasks, options, run);

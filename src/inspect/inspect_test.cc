@@ -195,11 +195,16 @@ TEST(Inspect, RejectsMonkeypatches) {
        {"torch.matmul = None", "torch.cuda.Event.elapsed_time = lambda *a: 0", "F.relu = 1",
         "E = torch.cuda.Event\nsetattr(E, 'record', None)", "torch.Tensor.__eq__ = None",
         "nn.Linear.forward = None", "del torch.sum", "triton.jit = lambda f: f",
-        "getattr(torch, 'nn').Module = None", "math.sqrt, b = 1, 2"})
+        "getattr(torch, 'nn').Module = None", "math.sqrt, b = 1, 2", "vars(torch)['matmul'] = None",
+        "torch.cuda.__dict__.update(Event=None)",
+        "type.__setattr__(torch.cuda.Event, 'record', None)", "y.cpu = lambda: y",
+        "globals()['tolerance'] = 1"})
     EXPECT_EQ(with_line(line), Rules{"monkeypatch"}) << line;
   EXPECT_EQ(with_line("torch.backends.cuda.matmul.allow_tf32 = True"), Rules{});
-  EXPECT_EQ(with_line("ModelNew.block = 3\nclass C:\n    torch = 1\nsetattr(ModelNew, 'a', 1)"),
-            Rules{});
+  EXPECT_EQ(
+      with_line(
+          "ctx.stride = 3\nModelNew.block = 3\nclass C:\n    torch = 1\nsetattr(ModelNew, 'a', 1)"),
+      Rules{});
 }
 
 TEST(Inspect, RejectsFilesProcessesNetworkAndThreads) {
@@ -210,6 +215,8 @@ TEST(Inspect, RejectsFilesProcessesNetworkAndThreads) {
   EXPECT_EQ(with_line("from os import _exit\n_exit(0)"), Rules{"process_access"});
   EXPECT_EQ(with_line("import socket"), Rules{"network_access"});
   EXPECT_EQ(with_line("import threading"), Rules{"threads"});
+  EXPECT_EQ(with_line("import time\ntime.sleep(3)"), Rules{"waits"});
+  EXPECT_EQ(with_line("import tritonsmith_guest"), Rules{"uses_judge"});
   EXPECT_EQ(with_line("import os\nhere = os.path.join('a', 'b')\nx.open = 1\nprint('done')"),
             Rules{});
 }
@@ -248,6 +255,63 @@ TEST(Inspect, OnlyWarnsOfClocksCachesStreamsAndFlags) {
   EXPECT_EQ(rejects(source), Rules{});
   EXPECT_EQ(rules(source, Severity::warn),
             (Rules{"caches_results", "streams", "global_flags", "clock_read"}));
+}
+
+TEST(Inspect, RejectsAnswersFromEarlierCalls) {
+  const auto body = [](const std::string& forward) {
+    return rejects(kImports + kKernel + model(forward));
+  };
+  EXPECT_EQ(body("if x.data_ptr() in self.known:\n    return self.known[x.data_ptr()]\n"
+                 "y = torch.empty_like(x)\n" +
+                 kLaunch + "self.known[x.data_ptr()] = y\nreturn y\n"),
+            Rules{"replays_results"});
+  EXPECT_EQ(body("if self.out is None:\n    self.out = y = torch.empty_like(x)\n    " + kLaunch +
+                 "return self.out\n"),
+            Rules{"replays_results"});
+  // A buffer that is kept, but filled each time; weights packed once.
+  EXPECT_EQ(body("if self.out is None:\n    self.out = torch.empty_like(x)\ny = self.out\n" +
+                 kLaunch + "return self.out\n"),
+            Rules{});
+  EXPECT_EQ(body("if self.packed is None:\n    self.packed = torch.empty_like(x)\n    "
+                 "add_kernel[(1,)](x, self.packed, 4, BLOCK=4)\ny = torch.empty_like(x)\n" +
+                 kLaunch + "return y\n"),
+            Rules{});
+  EXPECT_EQ(body("if x.numel() == 0:\n    return torch.empty_like(x)\ny = torch.empty_like(x)\n" +
+                 kLaunch + "return y\n"),
+            Rules{});
+}
+
+TEST(Inspect, RejectsKernelsInOneModeOnly) {
+  const auto body = [](const std::string& forward) {
+    return rejects(kImports + kKernel + model(forward), Policy::open);
+  };
+  EXPECT_EQ(body("if not self.training:\n    return torch.relu(x)\ny = torch.empty_like(x)\n" +
+                 kLaunch + "return y\n"),
+            Rules{"mode_branch"});
+  EXPECT_EQ(body("if not self.training:\n    return x\ny = torch.empty_like(x)\n" + kLaunch +
+                 "return y\n"),
+            Rules{});
+}
+
+TEST(Inspect, RejectsStreamsThatNothingWaitsFor) {
+  const std::string side =
+      "y = torch.empty_like(x)\nwith torch.cuda.stream(self.side):\n    " + kLaunch;
+  EXPECT_EQ(rejects(kImports + kKernel + model(side + "return y\n")), Rules{"unjoined_stream"});
+  EXPECT_EQ(rejects(kImports + kKernel +
+                    model(side + "torch.cuda.current_stream().wait_stream(self.side)\nreturn y\n")),
+            Rules{});
+}
+
+TEST(Inspect, SeesFailuresSwallowedInOtherWays) {
+  const std::string forgiving =
+      "def forgiving(f):\n    def g(self, x):\n        try:\n            return f(self, x)\n"
+      "        except Exception:\n            return x\n    return g\n";
+  std::string decorated = model(kForward);
+  decorated.replace(decorated.find("    def forward"), 0, "    @forgiving\n");
+  EXPECT_EQ(rejects(kImports + kKernel + forgiving + decorated), Rules{"guarded_launch"});
+  EXPECT_EQ(rejects(kImports + kKernel +
+                    model("y = x\ntry:\n    " + kLaunch + "finally:\n    return y\n")),
+            Rules{"guarded_launch"});
 }
 
 TEST(Inspect, LeavesAloneWhatOnlyRunsAsAScript) {

@@ -21,6 +21,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"unused_kernel", kNote, kNote, kNote, find_unused_kernels},
     {"guarded_launch", kReject, kReject, kReject, find_guarded_launches},
     {"uses_reference", kReject, kReject, kReject, find_reference_uses},
+    {"uses_judge", kReject, kReject, kReject, find_judge_uses},
     {"redefines_task", kNote, kNote, kNote, find_redefined_task_functions},
     {"torch_compute", kReject, kNote, kNote, find_torch_compute},
     {"torch_fallback", kWarn, kNote, kNote, find_torch_fallbacks},
@@ -31,7 +32,10 @@ constexpr auto kRules = std::to_array<Rule>({
     {"inline_assembly", kReject, kReject, kReject, find_inline_assembly},
     {"native_code", kReject, kReject, kReject, find_native_code},
     {"caches_results", kWarn, kWarn, kWarn, find_result_caches},
+    {"replays_results", kReject, kReject, kReject, find_replayed_results},
+    {"mode_branch", kReject, kReject, kReject, find_mode_branches},
     {"hooks", kWarn, kWarn, kWarn, find_hooks},
+    {"unjoined_stream", kReject, kReject, kReject, find_unjoined_streams},
     {"streams", kWarn, kWarn, kWarn, find_streams},
     {"global_flags", kWarn, kWarn, kWarn, find_global_flags},
     {"dynamic_code", kReject, kReject, kReject, find_dynamic_code},
@@ -44,6 +48,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"threads", kReject, kReject, kReject, find_threads},
     {"environment_write", kReject, kReject, kReject, find_environment_writes},
     {"environment_read", kWarn, kWarn, kWarn, find_environment_reads},
+    {"waits", kReject, kReject, kReject, find_waits},
     {"clock_read", kWarn, kWarn, kWarn, find_clock_reads},
 });
 

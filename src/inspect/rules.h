@@ -50,6 +50,7 @@ void find_missing_launch(const Candidate&, Places&);
 void find_unused_kernels(const Candidate&, Places&);
 void find_guarded_launches(const Candidate&, Places&);
 void find_reference_uses(const Candidate&, Places&);
+void find_judge_uses(const Candidate&, Places&);
 void find_redefined_task_functions(const Candidate&, Places&);
 
 // rules_torch.cc: does something else than a kernel compute?
@@ -62,9 +63,15 @@ void find_foreign_kernels(const Candidate&, Places&);
 void find_inline_assembly(const Candidate&, Places&);
 void find_native_code(const Candidate&, Places&);
 void find_result_caches(const Candidate&, Places&);
+void find_mode_branches(const Candidate&, Places&);
 void find_hooks(const Candidate&, Places&);
 void find_streams(const Candidate&, Places&);
 void find_global_flags(const Candidate&, Places&);
+
+// rules_replay.cc: does it answer from an earlier call?
+void find_replayed_results(const Candidate&, Places&);
+void find_unjoined_streams(const Candidate&, Places&);
+void find_waits(const Candidate&, Places&);
 
 // rules_access.cc: does it reach for what is not its own?
 void find_dynamic_code(const Candidate&, Places&);

@@ -113,6 +113,68 @@ void find_namespace_access(const Candidate& candidate, Places& places) {
   }
 }
 
+namespace {
+
+// What torch itself, and a judge, may ask of a tensor. An object that answers these otherwise lies.
+bool is_tensor_method(std::string_view name) {
+  constexpr auto kMethods = std::to_array<std::string_view>(
+      {"cpu",   "cuda",   "to",       "sum",    "mean",     "max",        "min",
+       "abs",   "sub",    "allclose", "eq",     "item",     "all",        "any",
+       "ne",    "numpy",  "clone",    "size",   "data_ptr", "contiguous", "isclose",
+       "equal", "tolist", "float",    "double", "detach",   "stride",     "is_contiguous"});
+  return std::ranges::find(kMethods, name) != kMethods.end();
+}
+
+// `y.cpu = lambda: z`; `ctx.stride = 4` is a number that somebody keeps.
+bool becomes_function(const Candidate& candidate, const Use& use) {
+  const NodeId assignment = candidate.tree.around(use.node, {"assignment"});
+  const NodeId value = assignment == kNoNode ? kNoNode : candidate.tree.child(assignment, "right");
+  return candidate.tree.is(value, "lambda") ||
+         (candidate.tree.is(value, "identifier") && candidate.defines(candidate.text(value)));
+}
+
+NodeId first_argument(const Candidate& candidate, const Use& use) {
+  const auto arguments =
+      candidate.tree.children(candidate.tree.child(candidate.tree[use.node].parent, "arguments"));
+  return arguments.empty() ? kNoNode : arguments.front();
+}
+
+// setattr(torch, ...), type.__setattr__(torch.cuda.Event, ...), torch.__dict__.update(...)
+void find_patching_calls(const Candidate& candidate, Places& places) {
+  constexpr auto kSetters =
+      std::to_array<std::string_view>({"setattr", "delattr", "type.__setattr__", "type.__delattr__",
+                                       "object.__setattr__", "object.__delattr__"});
+  for (const Use& use : candidate.uses) {
+    if (!use.called) continue;
+    const std::size_t dictionary = use.path.find(".__dict__.");
+    if (dictionary != std::string::npos && use.imported && !use.path.ends_with(".get") &&
+        !use.path.ends_with("s"))  // keys, items, values
+      places.add(use.node, fmt::format("`{}` changes what is not the candidate's", use.path));
+    if (std::ranges::find(kSetters, use.path) == kSetters.end()) continue;
+    const NodeId first = first_argument(candidate, use);
+    if (first == kNoNode) continue;
+    const Name target = candidate.names.resolve(first);
+    if (target.imported)
+      places.add(use.node, fmt::format("`{}` is not the candidate's to change", target.path));
+  }
+}
+
+// vars(torch.cuda)["Event"] = ..., globals()["tolerance"] = ...
+void find_patched_namespaces(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "assignment") || !candidate.is_live(id)) continue;
+    const NodeId left = tree.child(id, "left");
+    if (!tree.is(left, "subscript") || !tree.is(tree.child(left, "value"), "call")) continue;
+    const std::string path =
+        candidate.names.resolve(tree.child(tree.child(left, "value"), "function")).path;
+    if (path == "vars" || path == "globals" || path == "locals")
+      places.add(id, fmt::format("`{}()` is written to", path));
+  }
+}
+
+}  // namespace
+
 void find_monkeypatches(const Candidate& candidate, Places& places) {
   for (const Use& use : candidate.uses) {
     const bool attribute =
@@ -121,14 +183,13 @@ void find_monkeypatches(const Candidate& candidate, Places& places) {
         is_or_is_in(use.path, "torch.backends") || is_or_is_in(use.path, "os.environ");
     if (use.assigned && use.imported && attribute && !flag)
       places.add(use.node, fmt::format("`{}` is not the candidate's to change", use.path));
-    if (!use.called || (use.path != "setattr" && use.path != "delattr")) continue;
-    const auto arguments =
-        candidate.tree.children(candidate.tree.child(candidate.tree[use.node].parent, "arguments"));
-    if (arguments.empty()) continue;
-    const Name target = candidate.names.resolve(arguments[0]);
-    if (target.imported)
-      places.add(use.node, fmt::format("`{}` is not the candidate's to change", target.path));
+    const bool own = use.path.starts_with("self.") || use.path.starts_with("ModelNew.");
+    if (use.assigned && attribute && !use.imported && !own &&
+        is_tensor_method(last_part(use.path)) && becomes_function(candidate, use))
+      places.add(use.node, fmt::format("`{}` makes a tensor answer otherwise", use.path));
   }
+  find_patching_calls(candidate, places);
+  find_patched_namespaces(candidate, places);
   find_uses(candidate, places, {"unittest.mock", "mock", "ctypes.pythonapi", "gorilla", "wrapt"},
             "changes what is not the candidate's");
 }

@@ -81,29 +81,74 @@ bool always_raises(const SyntaxTree& tree, NodeId except_clause) {
   return tree.is(block, "block") && tree.is(tree.last_child(block), "raise_statement");
 }
 
+bool swallows(const SyntaxTree& tree, NodeId try_statement) {
+  return std::ranges::any_of(tree.children(try_statement), [&](NodeId part) {
+    return (tree.is(part, "except_clause") || tree.is(part, "except_group_clause")) &&
+           !always_raises(tree, part);
+  });
+}
+
+// A `return` there takes the place of whatever was raised.
+bool returns_in_finally(const SyntaxTree& tree, NodeId try_statement) {
+  for (const NodeId part : tree.children(try_statement))
+    if (tree.is(part, "finally_clause"))
+      for (NodeId id = part; id < tree[part].after; ++id)
+        if (tree.is(id, "return_statement")) return true;
+  return false;
+}
+
+// `def __exit__(...)` that returns something swallows what was raised within its `with`.
+bool defines_swallowing_context(const Candidate& candidate) {
+  const SyntaxTree& tree = candidate.tree;
+  for (const Function& function : candidate.functions) {
+    if (function.name != "__exit__") continue;
+    for (NodeId id = function.node; id < tree[function.node].after; ++id)
+      if (tree.is(id, "return_statement") && tree.last_child(id) != kNoNode &&
+          !tree.is(tree.last_child(id), "none") && !tree.is(tree.last_child(id), "false"))
+        return true;
+  }
+  return false;
+}
+
+// @forgiving over a function that launches, where `def forgiving` catches what its function raises.
+void find_forgiving_decorators(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "decorator") || !candidate.is_live(id) ||
+        !candidate.launches_within(tree[id].parent))
+      continue;
+    const NodeId expression = tree.last_child(id);
+    const NodeId name =
+        tree.is(expression, "call") ? tree.child(expression, "function") : expression;
+    for (const Function& function : candidate.functions) {
+      if (function.is_kernel || function.name != candidate.text(name)) continue;
+      for (NodeId inner = function.node; inner < tree[function.node].after; ++inner)
+        if (tree.is(inner, "try_statement") &&
+            (swallows(tree, inner) || returns_in_finally(tree, inner)))
+          places.add(id, "a decorator catches a kernel's failure");
+    }
+  }
+}
+
 }  // namespace
 
 void find_guarded_launches(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
+  const bool has_context = defines_swallowing_context(candidate);
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!candidate.is_live(id)) continue;
-    if (tree.is(id, "try_statement")) {
-      const auto parts = tree.children(id);
-      const bool swallows = std::ranges::any_of(parts, [&](NodeId part) {
-        return (tree.is(part, "except_clause") || tree.is(part, "except_group_clause")) &&
-               !always_raises(tree, part);
-      });
-      if (swallows && candidate.launches_within(tree.child(id, "body")))
-        places.add(id, "a kernel's failure is caught, so something else may take its place");
-    }
-    if (tree.is(id, "with_item") && candidate.text(id).find("suppress") != std::string_view::npos) {
-      const NodeId call = tree.child(id, "value");
-      const bool suppress =
-          candidate.names.resolve(tree.child(call, "function")).path.ends_with("suppress");
-      if (suppress && candidate.launches_within(tree.around(id, {"with_statement"})))
-        places.add(id, "a kernel's failure is suppressed, so something else may take its place");
-    }
+    if (tree.is(id, "try_statement") && (swallows(tree, id) || returns_in_finally(tree, id)) &&
+        candidate.launches_within(tree.child(id, "body")))
+      places.add(id, "a kernel's failure is caught, so something else may take its place");
+    if (!tree.is(id, "with_item")) continue;
+    const NodeId call = tree.child(id, "value");
+    const std::string path =
+        candidate.names.resolve(tree.is(call, "call") ? tree.child(call, "function") : call).path;
+    const bool suppresses = path.ends_with("suppress") || (has_context && candidate.defines(path));
+    if (suppresses && candidate.launches_within(tree.around(id, {"with_statement"})))
+      places.add(id, "a kernel's failure is suppressed, so something else may take its place");
   }
+  find_forgiving_decorators(candidate, places);
 }
 
 void find_reference_uses(const Candidate& candidate, Places& places) {
@@ -120,6 +165,12 @@ void find_reference_uses(const Candidate& candidate, Places& places) {
       places.add(use.node, fmt::format("`{}` is the reference's", use.path));
     if (called_own) places.add(use.node, "a copy of the reference is built to compute with");
   }
+}
+
+void find_judge_uses(const Candidate& candidate, Places& places) {
+  constexpr auto kJudges = std::to_array<std::string_view>(
+      {"tritonsmith", "tritonsmith_guest", "kernelgym", "robust_kbench"});
+  find_uses_of(candidate, places, kJudges, "is the judge's");
 }
 
 void find_redefined_task_functions(const Candidate& candidate, Places& places) {

@@ -248,6 +248,32 @@ void find_torch_fallbacks(const Candidate& candidate, Places& places) {
       places.add(compute.node, fmt::format("`{}` may compute in place of a kernel", compute.what));
 }
 
+// Kernels where a mode says so, torch where it does not: one of the two is never compared.
+void find_mode_branches(const Candidate& candidate, Places& places) {
+  const SyntaxTree& tree = candidate.tree;
+  if (candidate.forward == kNoNode) return;
+  const auto computations = torch_computations(candidate);
+  for (NodeId id = candidate.forward; id < tree[candidate.forward].after; ++id) {
+    if (!tree.is(id, "if_statement")) continue;
+    const std::string_view condition = candidate.text(tree.child(id, "condition"));
+    const bool asks_for_mode = std::ranges::any_of(
+        std::to_array<std::string_view>(
+            {".training", "is_grad_enabled", "is_inference_mode_enabled", "requires_grad"}),
+        [&](auto word) { return condition.find(word) != condition.npos; });
+    if (!asks_for_mode) continue;
+    const NodeId branch = tree.child(id, "consequence");
+    const bool launches_inside = candidate.launches_within(branch);
+    bool launches_outside = false, computes_inside = false, computes_outside = false;
+    for (const NodeId launch : candidate.launches)
+      launches_outside |= tree.within(launch, candidate.forward) && !tree.within(launch, branch);
+    for (const Compute& compute : computations)
+      (tree.within(compute.node, branch) ? computes_inside : computes_outside) = true;
+    if ((launches_inside && !launches_outside && computes_outside) ||
+        (!launches_inside && launches_outside && computes_inside))
+      places.add(id, "kernels compute in one mode, torch in the other");
+  }
+}
+
 void find_torch_compilers(const Candidate& candidate, Places& places) {
   find_uses(candidate, places,
             {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx",

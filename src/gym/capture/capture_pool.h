@@ -77,6 +77,8 @@ struct CompiledKernel {
   std::string cubin;  // bytes
   std::string name;
   int registers = 0, spills = 0, shared_bytes = 0;
+  int scratch_bytes =
+      0;  // of global memory, for each program: descriptors made on the device need it
   bool operator==(const CompiledKernel&) const = default;
 };
 // `stage` is how far the candidate came before it failed. Classes made here: "timeout", "killed"

@@ -157,11 +157,9 @@ std::string to_base64(std::string_view bytes) {
 }
 
 Json to_json(const CompiledKernel& kernel) {
-  return {{"cubin", to_base64(kernel.cubin)},
-          {"name", kernel.name},
-          {"registers", kernel.registers},
-          {"spills", kernel.spills},
-          {"shared_bytes", kernel.shared_bytes}};
+  return {{"cubin", to_base64(kernel.cubin)},    {"name", kernel.name},
+          {"registers", kernel.registers},       {"spills", kernel.spills},
+          {"shared_bytes", kernel.shared_bytes}, {"scratch_bytes", kernel.scratch_bytes}};
 }
 
 Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
@@ -170,7 +168,8 @@ Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
   CompiledKernel kernel{.name = reader.string("name"),
                         .registers = static_cast<int>(reader.integer("registers", 0)),
                         .spills = static_cast<int>(reader.integer("spills", 0)),
-                        .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0))};
+                        .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0)),
+                        .scratch_bytes = static_cast<int>(reader.integer("scratch_bytes", 0))};
   TRY(reader.status());
   if (!cubin || cubin->empty()) return fail("'cubin': must be base64");
   kernel.cubin = *cubin;

@@ -140,12 +140,24 @@ struct DoubleWrite {
   std::uint64_t conflicting = 0;  // of those, with different bits
 };
 
+// One program of a launch read, without atomics, what another wrote, before or after: on the chip
+// programs run in any order, so which value it saw is chance.
+struct SharedElement {
+  int tensor = -1;
+  std::int64_t element = 0;                  // the first
+  std::array<std::int64_t, 3> program = {};  // the one that came second
+  SourceLine at;
+  std::uint64_t elements = 0;  // in this buffer, all of them
+};
+
 struct LaunchReport {
   LaunchStatus status = LaunchStatus::completed;
-  std::string message;                     // why not completed; else empty
-  SourceLine at;                           // the line that the message speaks of
-  std::vector<Violation> violations;       // at most 8
-  std::vector<DoubleWrite> double_writes;  // at most one for each buffer
+  std::string message;                         // why not completed; else empty
+  SourceLine at;                               // the line that the message speaks of
+  std::vector<Violation> violations;           // at most 8
+  std::vector<DoubleWrite> double_writes;      // at most one for each buffer
+  std::vector<SharedElement> shared_elements;  // likewise
+  bool used_atomics = false;                   // programs may have waited for one another
   std::vector<std::uint64_t>
       elements_written;           // by buffer: different elements that this launch wrote
   std::uint64_t op_elements = 0;  // what it cost

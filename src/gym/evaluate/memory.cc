@@ -41,17 +41,39 @@ Memory::Memory(const Launch& launch, LaunchReport& report) : launch_(launch), re
 
 void Memory::start_program(std::array<std::int64_t, 3> program, std::uint64_t index) {
   program_ = program;
-  writer_ = static_cast<std::uint32_t>(index % (kAtomic - 2)) + 1;
-}
-
-Memory::Area* Memory::area_of(std::int64_t address) {
-  auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
-  return slot < buffers_.size() ? &buffers_[slot] : nullptr;
+  writer_ = static_cast<std::uint32_t>(index % (kSeveral - 2)) + 1;
 }
 
 void Memory::ready_writers(Area& area) {
-  if (area.writers.empty())
-    area.writers.resize((area.bytes + area.element_bytes - 1) >> area.element_shift);
+  if (!area.writers.empty()) return;
+  area.writers.resize((area.bytes + area.element_bytes - 1) >> area.element_shift);
+  area.readers.resize(area.writers.size());
+}
+
+void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
+                        const Instruction& instruction) {
+  auto offset = static_cast<std::uint64_t>(address - area.first);
+  const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
+  for (std::uint64_t element = offset >> area.element_shift; element <= last; ++element) {
+    const std::uint32_t writer = area.writers[element];
+    if (writer != 0 && writer != writer_ && writer != kAtomic)
+      note_shared(area, static_cast<std::int64_t>(element), instruction);
+    std::uint32_t& reader = area.readers[element];
+    reader = reader == 0 || reader == writer_ ? writer_ : kSeveral;
+  }
+}
+
+void Memory::note_shared(Area& area, std::int64_t element, const Instruction& instruction) {
+  if (area.shared_element < 0) {
+    area.shared_element = static_cast<int>(report_.shared_elements.size());
+    auto index = static_cast<std::size_t>(&area - buffers_.data());
+    report_.shared_elements.push_back(
+        {.tensor = launch_.buffers[index].tensor,
+         .element = element,
+         .program = program_,
+         .at = code_->locations[static_cast<std::size_t>(instruction.location)]});
+  }
+  ++report_.shared_elements[static_cast<std::size_t>(area.shared_element)].elements;
 }
 
 void Memory::will_write(const std::byte* target, const void* value, std::int64_t address,
@@ -69,6 +91,9 @@ void Memory::will_write(const std::byte* target, const void* value, std::int64_t
       note_double_write(area, static_cast<std::int64_t>(element),
                         std::memcmp(target, value, bytes) != 0, instruction);
     }
+    const std::uint32_t reader = area.readers[element];
+    if (reader != 0 && reader != writer_)
+      note_shared(area, static_cast<std::int64_t>(element), instruction);
     writer = writer_;
   }
 }
@@ -80,10 +105,12 @@ bool Memory::claim_run(std::int64_t address, std::size_t bytes, std::size_t coun
   ready_writers(area);
   std::uint32_t* writers = area.writers.data() +
                            (static_cast<std::uint64_t>(address - area.first) >> area.element_shift);
+  const std::uint32_t* readers = area.readers.data() + (writers - area.writers.data());
   std::size_t unwritten = 0, others = 0;
   for (std::size_t i = 0; i < count; ++i) {
     unwritten += writers[i] == 0 ? 1 : 0;
     others += writers[i] != 0 && writers[i] != writer_ ? 1 : 0;
+    others += readers[i] != 0 && readers[i] != writer_ ? 1 : 0;
   }
   if (others > 0) return false;
   std::fill_n(writers, count, writer_);
@@ -92,6 +119,7 @@ bool Memory::claim_run(std::int64_t address, std::size_t bytes, std::size_t coun
 }
 
 void Memory::will_change_atomically(std::int64_t address, std::size_t bytes) {
+  report_.used_atomics = true;
   Area& area = *area_of(address);
   ready_writers(area);
   auto offset = static_cast<std::uint64_t>(address - area.first);

@@ -43,10 +43,19 @@ class Memory {
     return inside && (offset & (bytes - 1)) == 0 ? area.data + offset : nullptr;
   }
 
+  // To be told before `count` elements of `bytes` each are read from `address` (from reach) on.
+  void will_read(std::int64_t address, std::size_t bytes, std::size_t count,
+                 const Instruction& instruction) {
+    Area& area = *area_of(address);
+    if (!area.writers.empty()) [[unlikely]]
+      note_reads(area, address, bytes * count, instruction);
+  }
+
   // To be told before the bytes at `target` (from reach) become `value`.
   void will_write(const std::byte* target, const void* value, std::int64_t address,
                   std::size_t bytes, const Instruction& instruction);
-  // As reach_run and will_write for a whole run, if no other program wrote any of it; else false,
+  // As reach_run and will_write for a whole run, if no other program wrote or read any of it; else
+  // false,
   // and nothing happens.
   bool claim_run(std::int64_t address, std::size_t bytes, std::size_t count);
   void will_change_atomically(std::int64_t address, std::size_t bytes);
@@ -62,6 +71,7 @@ class Memory {
   static constexpr int kShift = 44;
   static constexpr std::int64_t kMiddle = std::int64_t{1} << (kShift - 1);
   static constexpr std::uint32_t kAtomic = 0xFFFFFFFFu;
+  static constexpr std::uint32_t kSeveral = 0xFFFFFFFEu;
 
   struct Area {
     std::byte* data = nullptr;
@@ -71,15 +81,23 @@ class Memory {
     int element_shift = 0;  // log2 of element_bytes
     std::vector<std::uint32_t>
         writers;  // by element: 0 nobody, n + 1 program n; allocated at the first store
+    std::vector<std::uint32_t> readers;  // likewise, from the first store on
     std::uint64_t written = 0;
-    int double_write = -1;  // index into the report's double_writes
+    int double_write = -1;    // index into the report's double_writes
+    int shared_element = -1;  // ... and shared_elements
   };
   void violate(std::int64_t address, std::size_t bytes, ViolationKind kind,
                const Instruction& instruction);
   void note_double_write(Area& area, std::int64_t element, bool conflicting,
                          const Instruction& instruction);
+  void note_reads(Area& area, std::int64_t address, std::size_t bytes,
+                  const Instruction& instruction);
+  void note_shared(Area& area, std::int64_t element, const Instruction& instruction);
   Violation* find_or_add(ViolationKind kind, SourceLine at);
-  Area* area_of(std::int64_t address);
+  Area* area_of(std::int64_t address) {
+    auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
+    return slot < buffers_.size() ? &buffers_[slot] : nullptr;
+  }
   void ready_writers(Area& area);
 
   const Launch& launch_;

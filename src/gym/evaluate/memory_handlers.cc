@@ -69,6 +69,7 @@ void load(Machine& machine, const Instruction& instruction) {
   if (side_by_side(access, sizeof(M))) {
     if (const std::byte* run =
             machine.memory->reach_run(access.addresses[0], sizeof(M), access.count)) {
+      machine.memory->will_read(access.addresses[0], sizeof(M), access.count, instruction);
       const M* __restrict from = reinterpret_cast<const M*>(run);
       for (std::uint32_t k = 0; k < access.count; ++k) out[k] = Format::load(from[k]);
       return;
@@ -85,7 +86,10 @@ void load(Machine& machine, const Instruction& instruction) {
     const std::byte* from =
         machine.memory->reach(access.addresses[k], sizeof(M), ViolationKind::load, instruction);
     M value{};
-    if (from != nullptr) std::memcpy(&value, from, sizeof value);
+    if (from != nullptr) {
+      machine.memory->will_read(access.addresses[k], sizeof(M), 1, instruction);
+      std::memcpy(&value, from, sizeof value);
+    }
     out[k] = Format::load(value);
   }
 }

@@ -62,6 +62,7 @@ class Session:
         out = model(*inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
+        self.refuse_emptied(out)
         return {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
                 "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
                 "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps,
@@ -129,6 +130,14 @@ class Session:
         tensor = self.recorder.as_fake(tensor)
         with self.recorder.pause():
             return self.recorder.tensors.move_to_gpu(tensor)
+
+    def refuse_emptied(self, out):
+        """Memory that was taken from an output behind its operators' back: a replay would give it back."""
+        for leaf in tree_leaves(out):
+            if isinstance(leaf, torch.Tensor):
+                spec = self.recorder.tensors.specs[self.recorder.index_of(leaf)]
+                if leaf.untyped_storage().nbytes() != spec["storage_bytes"]:
+                    raise CaptureStop("not_captured", "the memory of an output was resized")
 
     def mutated(self, inputs):
         table, written = self.recorder.tensors, self.recorder.written

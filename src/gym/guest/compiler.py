@@ -121,11 +121,12 @@ def lower(request):
     cubin, log = run_ptxas(ptx, options, capability)
     if metadata["shared"] > 232448:
         raise Refused("out_of_resources", f"shared memory: {metadata['shared']} bytes needed, 232448 available")
-    if metadata["global_scratch_size"] or metadata["tmem_size"]:
-        raise Refused("unsupported_launch", "kernels that need scratch memory are not supported")
+    if metadata["tmem_size"]:
+        raise Refused("unsupported_launch", "kernels that need tensor memory are not supported")
     return {"cubin": base64.b64encode(cubin).decode(), "name": metadata["name"],
             "registers": number_in(r"Used (\d+) registers", log),
             "spills": number_in(r"(\d+) bytes spill stores", log) // 4, "shared_bytes": metadata["shared"],
+            "scratch_bytes": metadata["global_scratch_size"],
             "num_warps": metadata.get("num_warps", options.num_warps)}
 
 

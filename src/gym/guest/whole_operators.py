@@ -27,7 +27,11 @@ def contiguous_form(input, *args, **kwargs):
 
 
 def attention_form(query, key, value, *args, **kwargs):
-    return query.new_empty((*query.shape[:-1], value.shape[-1]))
+    """The fused kernels of a GPU write [batch, time, heads, width] and return a view of it; the others do not."""
+    shape = (*query.shape[:-1], value.shape[-1])
+    if len(shape) == 4 and query.dtype in (torch.float32, torch.float16, torch.bfloat16):
+        return query.new_empty((shape[0], shape[2], shape[1], shape[3])).transpose(1, 2)
+    return query.new_empty(shape)
 
 
 def sequence_form(input, hidden, batch_first, directions):

@@ -17,8 +17,13 @@ namespace tritonsmith::gym {
 // Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
 double tolerance_of(c10::ScalarType dtype);
 
+// What the absolute part of the plain tolerance counts in: KernelBench's 1, or the output's own
+// size where that is larger. The latter where the judge itself made the inputs larger.
+enum class AbsoluteUnit { one, output_size };
+
 struct CompareOptions {
   double tolerance = 1e-4;
+  AbsoluteUnit unit = AbsoluteUnit::one;
   Filler filler = Filler::nan;  // what unwritten elements of the candidate hold
 };
 
@@ -27,6 +32,10 @@ struct CompareOptions {
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics);
+
+// How far PyTorch's own rounding takes it from the exact result, in units of the output's size;
+// infinite where that is not known.
+double own_error(const at::Tensor& reference, const at::Tensor& oracle);
 
 // Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants,
 // and equal tensors.

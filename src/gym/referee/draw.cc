@@ -46,6 +46,15 @@ void scale(at::Tensor& tensor, Rng& rng) {
   tensor.mul_(factor);
 }
 
+void make_extreme(at::Tensor& tensor, TrialKind kind) {
+  constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
+  constexpr double below_epsilons = 1e-3;      // its square is less than a norm's 1e-5
+  if (kind == TrialKind::shifted)
+    tensor.add_(beyond_exponentials);
+  else
+    tensor.mul_(below_epsilons);
+}
+
 void make_sparse(at::Tensor& tensor, Rng& rng) {
   const double kept = 0.05 + 0.3 * rng.uniform();
   const at::Tensor mask = at::rand(tensor.sizes(), at::dtype(at::kFloat)).lt_(kept);
@@ -73,21 +82,34 @@ std::vector<int> input_tensors(const Plan& plan) {
   return distinct;
 }
 
+bool can_be_extreme(const Plan& task) {
+  return std::ranges::any_of(input_tensors(task), [&](int index) {
+    const DType dtype = task.tensors.at(static_cast<std::size_t>(index)).dtype;
+    return (dtype == DType::float32 || dtype == DType::float64) &&
+           straight_from_generator(task, index);
+  });
+}
+
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors) {
   if (kind == TrialKind::plain) return;
   for (const int index : input_tensors(task)) {
     at::Tensor& tensor = tensor_at(tensors, index);
     if (!can_change(tensor)) continue;
-    if (kind == TrialKind::sparse && straight_from_generator(task, index))
+    const bool free = straight_from_generator(task, index);
+    if (kind == TrialKind::shifted || kind == TrialKind::small) {
+      if (free) make_extreme(tensor, kind);
+    } else if (kind == TrialKind::sparse && free) {
       make_sparse(tensor, rng);
-    else
+    } else {
       scale(tensor, rng);
+    }
   }
 }
 
-void perturb_constant_parameters(const Plan& task, Rng& rng, TensorTable& tensors) {
+void perturb_constant_parameters(const Plan& task, const std::set<int>& changeable, Rng& rng,
+                                 TensorTable& tensors) {
   for (const PlanParameter& parameter : task.parameters) {
-    if (parameter.kind != ParameterKind::parameter) continue;
+    if (!changeable.contains(parameter.tensor)) continue;
     at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
     if (!can_change(tensor) || !tensor.eq(tensor.flatten()[0]).all().item<bool>()) continue;
     auto generator = at::detail::createCPUGenerator(rng.next_u64());

@@ -3,6 +3,7 @@
 // and private copies of them for the candidate.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "base/rng.h"
@@ -14,8 +15,9 @@ namespace tritonsmith::gym {
 // plain: as the task draws them. scaled: each floating input times a random factor between 0.5 and
 // 3 of random sign. sparse: most elements zero, where the input came straight from a random
 // generator (else scaled: a triangular or symmetric input keeps its structure under scaling only).
-// Integers are never changed: they may be indices.
-enum class TrialKind { plain, scaled, sparse };
+// shifted: inputs straight from a generator plus 100, which sums of squares and exponentials
+// without a maximum taken off do not survive. Integers are never changed: they may be indices.
+enum class TrialKind { plain, scaled, sparse, shifted, small };
 TrialKind kind_of_trial(int trial);
 
 // A seed that follows from the job's secret, what it is for, and the trial.
@@ -24,12 +26,16 @@ std::uint64_t trial_seed(std::string_view secret, std::string_view purpose, int 
 // The distinct tensors among the plan's inputs, in order.
 std::vector<int> input_tensors(const Plan& plan);
 
+// Whether there is an input that a shifted or small trial would change.
+bool can_be_extreme(const Plan& task);
+
 // Changes the task's drawn inputs in place.
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors);
 
 // Parameters that a constructor fills with one value (a norm's ones and zeros) hide whether a
-// candidate uses them: adds noise to those.
-void perturb_constant_parameters(const Plan& task, Rng& rng, TensorTable& tensors);
+// candidate uses them: adds noise to those among `changeable`.
+void perturb_constant_parameters(const Plan& task, const std::set<int>& changeable, Rng& rng,
+                                 TensorTable& tensors);
 
 // Copies with strides, offsets and shared storages kept: tensors that shared memory share it among
 // the copies.

@@ -67,9 +67,23 @@ void report_double_writes(const LaunchReport& report, std::vector<Finding>& find
   }
 }
 
+// A kernel with atomics may have made its programs wait for one another; that cannot be told.
+void report_shared_elements(const LaunchReport& report, std::vector<Finding>& findings) {
+  for (const SharedElement& shared : report.shared_elements)
+    findings.push_back(
+        {.rule = report.used_atomics ? "shared_between_programs" : "race",
+         .severity = report.used_atomics ? Severity::note : Severity::reject,
+         .line = shared.at.line,
+         .message = fmt::format("programs of one launch read what others of it write: {} elements "
+                                "(first element {}, program {}, {}, {})",
+                                shared.elements, shared.element, shared.program[0],
+                                shared.program[1], shared.program[2])});
+}
+
 LaunchOutcome outcome_of(const LaunchReport& report, const Bound& bound) {
   LaunchOutcome outcome;
   report_double_writes(report, outcome.findings);
+  report_shared_elements(report, outcome.findings);
   if (report.status != LaunchStatus::completed) {
     outcome.error = error_at(std::string(name_of(report.status)), report.message, report.at);
     const bool nobodys = report.status == LaunchStatus::too_large_to_evaluate ||

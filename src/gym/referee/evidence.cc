@@ -146,4 +146,27 @@ std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* la
   return findings;
 }
 
+bool computes_in_torch(const Plan& candidate) {
+  return std::ranges::any_of(candidate.steps, [](const PlanStep& step) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    return call != nullptr && step.phase == Phase::forward && !only_arranges(call->op);
+  });
+}
+
+std::vector<Finding> find_idle_work(const Plan& candidate, const Idleness& idle, Policy policy) {
+  const bool launches = std::ranges::any_of(candidate.steps, [](const PlanStep& step) {
+    return step.phase == Phase::forward && std::holds_alternative<LaunchStep>(step.action);
+  });
+  if (!launches) return {};  // no_kernel says so
+  if (idle.maybe_needless)
+    return {{.rule = "kernel_output_ignored",
+             .severity = Severity::reject,
+             .message = "the output is the same when no kernel runs"}};
+  if (idle.torch_computed && idle.maybe_copies && policy != Policy::strict)
+    return {{.rule = "token_kernel",
+             .severity = Severity::reject,
+             .message = "the kernels only pass on what torch has computed"}};
+  return {};
+}
+
 }  // namespace tritonsmith::gym

@@ -20,4 +20,16 @@ using LaunchTraces = std::map<std::size_t, LaunchTrace>;
 std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches,
                                    const Plan& reference, Policy policy);
 
+// Whether forward leaves any arithmetic to torch.
+bool computes_in_torch(const Plan& candidate);
+
+// What trials without kernels and with watched ones showed: over all of them, until one speaks
+// against.
+struct Idleness {
+  bool torch_computed = false;
+  bool maybe_needless = true;  // the outputs were right without any kernel
+  bool maybe_copies = true;    // kernels only passed on what torch had computed
+};
+std::vector<Finding> find_idle_work(const Plan& candidate, const Idleness& idle, Policy policy);
+
 }  // namespace tritonsmith::gym

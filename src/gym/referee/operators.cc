@@ -207,6 +207,17 @@ constexpr auto kInternal = std::to_array<Name>({
     "_masked_softmax",
     "_histogramdd_bin_edges",
     "_cummax_helper",
+    // the operators of Python
+    "__and__",
+    "__or__",
+    "__xor__",
+    "__lshift__",
+    "__rshift__",
+    "__iand__",
+    "__ior__",
+    "__ixor__",
+    "__ilshift__",
+    "__irshift__",
 });
 
 constexpr auto kRefused = std::to_array<Name>({

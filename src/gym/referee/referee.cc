@@ -7,6 +7,7 @@
 
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/evidence.h"
+#include "gym/referee/lint.h"
 #include "gym/referee/replay_memory.h"
 
 namespace tritonsmith::gym {
@@ -129,6 +130,11 @@ Status Referee::add_task(const std::string& task_key, std::string_view plan_json
 RefereeReport Referee::judge(const RefereeJob& job) {
   const auto task = tasks_.find(job.task_key);
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
+  if (job.candidate_plan.empty()) {
+    RefereeReport report;
+    report.findings = lint_once(job, task->second);
+    return report;
+  }
   auto candidate = parse_plan(job.candidate_plan);
   if (!candidate) return ended("bad_plan", candidate.error().message, Fault::candidate);
   if (candidate->role != PlanRole::candidate)
@@ -136,7 +142,9 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   // Drawing and comparing call LibTorch outside a plan's steps; what it throws there is lack of
   // memory.
   try {
-    return judge_plans(job, task->second, *candidate);
+    RefereeReport report = judge_plans(job, task->second, *candidate);
+    if (report.ran) add_findings(report, lint_once(job, task->second));
+    return report;
   } catch (const std::exception& error) {
     const bool refused = ReplayMemory::instance().refused();
     ReplayMemory::instance().end();
@@ -174,19 +182,26 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
 
 // A perturbed trial counts only where the reference itself still gives finite numbers; else the
 // task's own distribution is drawn afresh.
-TrialResult Referee::run_usable_trial(const Match& match, int trial, bool plain_is_finite) {
-  const TrialKind kind = kind_of_trial(trial);
-  TrialResult result = run_trial(match.setting(trial, kind), *executor_);
+TrialResult Referee::run_usable_trial(TrialSetting setting, bool plain_is_finite) {
+  TrialResult result = run_trial(setting, *executor_);
   const bool usable = !result.reference_stop && (result.reference_is_finite || !plain_is_finite);
-  if (kind == TrialKind::plain || usable) return result;
-  return run_trial(match.setting(trial, TrialKind::plain), *executor_);
+  if (setting.kind == TrialKind::plain || usable) return result;
+  setting.kind = TrialKind::plain;
+  return run_trial(setting, *executor_);
 }
 
 bool Referee::run_trials(const Match& match, RefereeReport& report) {
   report.numerics = Numerics{};
   bool plain_is_finite = true;
+  Idleness idle{.torch_computed = computes_in_torch(match.candidate)};
   for (int trial = 0; trial < std::max(1, match.job.trials); ++trial) {
-    const TrialResult result = run_usable_trial(match, trial, plain_is_finite);
+    TrialSetting setting = match.setting(trial, kind_of_trial(trial));
+    setting.try_without_kernels = idle.maybe_needless;
+    setting.watch_launches =
+        idle.torch_computed && idle.maybe_copies && match.job.policy != Policy::strict;
+    const TrialResult result = run_usable_trial(setting, plain_is_finite);
+    idle.maybe_needless = idle.maybe_needless && result.right_without_kernels;
+    idle.maybe_copies = idle.maybe_copies && result.kernels_only_copied;
     add_trial(report, result);
     const bool ran = !result.candidate_stop && !result.reference_stop;
     if (trial == 0) {
@@ -201,9 +216,57 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
     }
     ++report.numerics->trials;
   }
-  run_other_choices(match, report);
+  add_findings(report, find_idle_work(match.candidate, idle, match.job.policy));
+  if (run_extreme_trials(match, report)) run_other_choices(match, report);
   report.correct = !report.error;
   return report.correct;
+}
+
+// Beyond the trials that were asked for. They say nothing where PyTorch itself loses its digits.
+bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
+  if (!can_be_extreme(match.task)) return true;
+  for (const TrialKind kind : {TrialKind::shifted, TrialKind::small}) {
+    const TrialResult result = run_trial(match.setting(match.job.trials, kind), *executor_);
+    if (result.reference_stop || !result.reference_is_finite || !result.reference_is_precise)
+      continue;
+    if (result.candidate_stop && result.candidate_stop->fault == Fault::none) continue;
+    const Numerics before = *report.numerics;
+    add_trial(report, result);
+    report.numerics = before;  // these differences are of another size
+    if (!take_failure(report, result)) continue;
+    report.error->message = fmt::format(
+        "with {} the inputs: {}", kind == TrialKind::shifted ? "100 added to" : "a thousandth of",
+        report.error->message);
+    return false;
+  }
+  return true;
+}
+
+// Once a task. What it finds goes into every verdict about the task.
+std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task) {
+  const auto known = lint_.find(job.task_key);
+  if (known != lint_.end()) return known->second;
+  constexpr double share = 0.25;  // of the job's time
+  const Plan plan = draws_in_forward(task) ? in_eval_mode(task) : task;
+  const LintSetting setting{
+      .task = plan,
+      .secret = job.secret,
+      .tolerance = job.tolerance,
+      .deadline = Deadline::after(std::chrono::nanoseconds(
+          static_cast<std::int64_t>(1e9 * share * std::clamp(job.budget.seconds, 0.001, 86400.0)))),
+      .memory_bytes = job.budget.memory_bytes};
+  std::vector<Finding> findings;
+  try {
+    findings = lint_task(setting, *executor_);
+  } catch (const std::exception& error) {  // LibTorch's, for lack of memory as a rule
+    ReplayMemory::instance().end();
+    const std::string what = error.what();
+    findings = {{.rule = "task_not_linted",
+                 .severity = Severity::note,
+                 .message = what.substr(0, what.find('\n'))}};
+  }
+  if (lint_.size() >= kKeptTasks) lint_.clear();
+  return lint_[job.task_key] = findings;
 }
 
 // An autotuner may pick any of its configs, so each must be right; the first was tried in every
@@ -211,8 +274,8 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
 void Referee::run_other_choices(const Match& match, RefereeReport& report) {
   const int choices = most_choices(match.candidate);
   for (int choice = 1; choice < choices; ++choice) {
-    const TrialResult result =
-        run_trial(match.setting(match.job.trials + choice, TrialKind::plain, choice), *executor_);
+    const TrialResult result = run_trial(
+        match.setting(match.job.trials + 1 + choice, TrialKind::plain, choice), *executor_);
     const bool out_of_time = result.candidate_stop && result.candidate_stop->fault == Fault::none;
     if (out_of_time) {
       report.findings.push_back(

@@ -29,13 +29,17 @@ class Referee {
  private:
   struct Match;
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
-  TrialResult run_usable_trial(const Match& match, int trial, bool plain_is_finite);
+  TrialResult run_usable_trial(TrialSetting setting, bool plain_is_finite);
+  // False when the candidate's numbers do not survive large or small inputs.
+  bool run_extreme_trials(const Match& match, RefereeReport& report);
+  std::vector<Finding> lint_once(const RefereeJob& job, const Plan& task);
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
   void run_other_choices(const Match& match, RefereeReport& report);
 
   std::unique_ptr<KernelExecutor> executor_;
   std::map<std::string, Plan> tasks_;
+  std::map<std::string, std::vector<Finding>> lint_;  // by task
 };
 
 }  // namespace tritonsmith::gym

@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "gym/referee/operators.h"
@@ -53,6 +54,26 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
   else if (value.isList())
     for (const c10::IValue& item : value.toListRef()) append_flat(item, flat);
 }
+
+// What tensors hold, kept before a launch.
+class Snapshots {
+ public:
+  void keep(int index, const at::Tensor& tensor) { kept_.emplace_back(index, tensor.clone()); }
+  // Every one of these now holds what some tensor held before.
+  bool explain(const std::vector<int>& stored, const TensorTable& tensors) const {
+    return !stored.empty() && std::ranges::all_of(stored, [&](int index) {
+      const at::Tensor& now = tensors.at(static_cast<std::size_t>(index));
+      return std::ranges::any_of(kept_, [&](const auto& before) {
+        return before.second.numel() == now.numel() &&
+               before.second.scalar_type() == now.scalar_type() &&
+               at::equal(before.second.reshape({-1}), now.reshape({-1}));
+      });
+    });
+  }
+
+ private:
+  std::vector<std::pair<int, at::Tensor>> kept_;
+};
 
 std::vector<bool> named_tensors(const Plan& plan) {
   std::vector<int> indices;
@@ -215,6 +236,7 @@ Result<KernelArgument> Replay::kernel_argument(const Value& value) const {
 
 std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
                                        const LaunchStep& launch) {
+  if (options_.launches == Launches::skipped) return std::nullopt;
   const auto last = static_cast<int>(launch.choices.size()) - 1;
   const LaunchChoice& choice =
       launch.choices.at(static_cast<std::size_t>(std::min(options_.choice, last)));
@@ -225,6 +247,11 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
     if (!argument) return mistake(step, "bad_plan", argument.error().message);
     arguments.push_back(*argument);
   }
+  Snapshots before;
+  if (options_.launches == Launches::watched)
+    for (const KernelArgument& argument : arguments)
+      if (const auto* buffer = std::get_if<KernelBuffer>(&argument))
+        before.keep(buffer->tensor, tensors_.at(static_cast<std::size_t>(buffer->tensor)));
   LaunchOutcome outcome = executor_.launch(kernel, choice, arguments, options_.deadline);
   for (Finding& finding : outcome.findings) findings_.push_back(std::move(finding));
   if (outcome.error) {
@@ -239,6 +266,10 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
   };
   for (const int argument : outcome.loaded) trace.loaded_tensors.push_back(tensor_of(argument));
   for (const int argument : outcome.stored) trace.stored_tensors.push_back(tensor_of(argument));
+  if (options_.launches == Launches::watched) {
+    ++watched_;
+    copies_ += before.explain(trace.stored_tensors, tensors_) ? 1 : 0;
+  }
   return std::nullopt;
 }
 

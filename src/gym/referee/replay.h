@@ -27,10 +27,14 @@ struct LaunchTrace {
   std::vector<int> stored_tensors;
 };
 
+// skipped: as if no kernel of the plan did anything.
+enum class Launches { run, watched, skipped };
+
 struct ReplayOptions {
   Precision precision = Precision::as_written;
   int choice = 0;  // which alternative of tuned launches; the last one where there are fewer
   Deadline deadline = Deadline::never();
+  Launches launches = Launches::run;
 };
 
 // Whether the dispatcher says that the operator draws from a generator.
@@ -52,6 +56,8 @@ class Replay {
   // By index of the step; only launches that ran.
   const std::map<std::size_t, LaunchTrace>& launches() const { return launches_; }
   const std::vector<Finding>& findings() const { return findings_; }
+  // Of watched launches: whether each only passed on values that it was given.
+  bool only_copied() const { return watched_ > 0 && copies_ == watched_; }
 
  private:
   std::optional<Stop> run_step(std::size_t index);
@@ -72,6 +78,7 @@ class Replay {
   TensorTable tensors_;
   std::map<std::size_t, LaunchTrace> launches_;
   std::vector<Finding> findings_;
+  int watched_ = 0, copies_ = 0;
 };
 
 }  // namespace tritonsmith::gym

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "gym/referee/compare.h"
+#include "gym/referee/devices.h"
 #include "gym/referee/replay_memory.h"
 #include "gym/referee/weights.h"
 
@@ -41,6 +42,11 @@ struct Shared {
   at::Tensor before;
 };
 
+struct OwnState {
+  int index = 0;
+  at::Tensor before;
+};
+
 bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor x = a.contiguous(), y = b.contiguous();
   return x.nbytes() == y.nbytes() &&
@@ -56,7 +62,9 @@ class Trial {
         filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
         reference_(setting.task, executor, {.deadline = setting.deadline}),
         candidate_(setting.candidate, executor,
-                   {.choice = setting.choice, .deadline = setting.deadline}) {}
+                   {.choice = setting.choice,
+                    .deadline = setting.deadline,
+                    .launches = setting.watch_launches ? Launches::watched : Launches::run}) {}
 
   TrialResult run() {
     memory_.begin(Filler::zero, setting_.memory_bytes);
@@ -65,6 +73,7 @@ class Trial {
       prepare_oracle();
       run_reference();
       if (!result_.candidate_stop && !result_.reference_stop) judge();
+      if (!result_.candidate_stop && !result_.reference_stop && !result_.difference) ask_again();
     }
     memory_.end();
     return std::move(result_);
@@ -94,6 +103,7 @@ class Trial {
     const bool shared = share_inputs();
     for (Shared& each : shared_)
       each.before = tensor_at(reference_.tensors(), each.reference).clone();
+    keep_own_state();
     result_.draw_ms = watch.milliseconds();
     return shared;
   }
@@ -101,10 +111,11 @@ class Trial {
   void share_weights() {
     const auto pairs = match_weights({setting_.task, reference_.tensors()},
                                      {setting_.candidate, candidate_.tensors()});
-    if (setting_.kind != TrialKind::plain &&
-        weights_may_change(setting_.task, setting_.candidate, pairs)) {
+    if (setting_.kind != TrialKind::plain) {
       Rng rng(trial_seed(setting_.secret, "weights", setting_.trial), "weights", 0);
-      perturb_constant_parameters(setting_.task, rng, reference_.tensors());
+      perturb_constant_parameters(setting_.task,
+                                  changeable_parameters(setting_.task, setting_.candidate, pairs),
+                                  rng, reference_.tensors());
     }
     bind_weights(pairs, reference_.tensors(), candidate_.tensors());
     for (const WeightPair& pair : pairs)
@@ -146,6 +157,16 @@ class Trial {
     return false;
   }
 
+  // Tensors that the candidate's constructor made for itself and that forward touches.
+  void keep_own_state() {
+    std::set<int> shared;
+    for (const Shared& each : shared_) shared.insert(each.candidate);
+    for (const int index : read_by_forward(setting_.candidate))
+      if (const at::Tensor& tensor = tensor_at(candidate_.tensors(), index);
+          tensor.defined() && !shared.contains(index))
+        own_state_.push_back({index, tensor.clone()});
+  }
+
   void run_candidate() {
     const Stopwatch watch;
     memory_.set_filler(filler_);
@@ -154,6 +175,7 @@ class Trial {
     memory_.set_filler(Filler::zero);
     result_.launches = candidate_.launches();
     result_.findings = candidate_.findings();
+    result_.kernels_only_copied = candidate_.only_copied();
     result_.candidate_ms = watch.milliseconds();
   }
 
@@ -190,13 +212,91 @@ class Trial {
     const Stopwatch watch;
     const TensorTable oracle = run_oracle();
     result_.reference_is_finite = outputs_are_finite();
-    const CompareOptions how{.tolerance = tolerance(), .filler = filler_};
+    result_.reference_is_precise = outputs_are_precise(oracle);
+    const CompareOptions how = comparison();
     result_.difference = compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
                                          {setting_.task.outputs, reference_.tensors()}, oracle, how,
                                          result_.numerics);
+    if (!result_.difference) result_.difference = compare_devices();
     if (!result_.difference) result_.difference = compare_state(oracle, how);
     if (!result_.difference) result_.difference = compare_aliases();
     result_.compare_ms = watch.milliseconds();
+  }
+
+  void restore_shared() {
+    for (const Shared& each : shared_) {
+      at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
+      if (!same_bytes(theirs, each.before)) theirs.copy_(each.before);
+    }
+  }
+
+  std::optional<VerdictError> compare_with_reference(const TensorTable& tensors) {
+    Numerics ignored;
+    return compare_outputs({setting_.candidate.outputs, tensors},
+                           {setting_.task.outputs, reference_.tensors()}, {}, comparison(),
+                           ignored);
+  }
+
+  // The outputs were right. Are they still where forward finds what its own first call left behind?
+  // And would they have been without any kernel?
+  void ask_again() {
+    const c10::InferenceMode no_gradients(true);
+    const bool carries_state = std::ranges::any_of(own_state_, [&](const OwnState& own) {
+      return !same_bytes(tensor_at(candidate_.tensors(), own.index), own.before);
+    });
+    const TensorTable after_init = candidate_.tensors();
+    if (carries_state) {
+      spoil_outputs();
+      Replay again = another_replay(after_init, Launches::run, filler_);
+      const auto stop = again.run(Phase::forward);
+      const auto difference =
+          stop ? std::optional(stop->error) : compare_with_reference(again.tensors());
+      if (stop && stop->fault == Fault::none) return;
+      if (difference)
+        result_.difference =
+            VerdictError{.error_class = "state_carried",
+                         .message =
+                             "called again with the same input, forward does otherwise, since "
+                             "it keeps something from the call before: " +
+                             difference->message};
+      for (const OwnState& own : own_state_)
+        tensor_at(candidate_.tensors(), own.index).copy_(own.before);
+    }
+    if (result_.difference || !setting_.try_without_kernels) return;
+    Replay idle = another_replay(after_init, Launches::skipped, Filler::huge);
+    result_.right_without_kernels =
+        !idle.run(Phase::forward) && !compare_with_reference(idle.tensors());
+  }
+
+  // What forward returned belongs to its caller, who may overwrite it.
+  void spoil_outputs() {
+    std::set<const void*> shared;
+    for (const Shared& each : shared_)
+      shared.insert(tensor_at(candidate_.tensors(), each.candidate).storage().data());
+    std::vector<int> outputs;
+    append_tensors(setting_.candidate.outputs, outputs);
+    for (const int index : outputs) {
+      const c10::Storage storage = tensor_at(candidate_.tensors(), index).storage();
+      if (storage.nbytes() > 0 && !shared.contains(storage.data()))
+        std::memset(storage.mutable_data(), static_cast<int>(Filler::huge), storage.nbytes());
+    }
+  }
+
+  Replay another_replay(const TensorTable& tensors, Launches launches, Filler filler) {
+    restore_shared();
+    Replay replay(setting_.candidate, executor_,
+                  {.choice = setting_.choice, .deadline = setting_.deadline, .launches = launches});
+    replay.tensors() = tensors;
+    memory_.set_filler(filler);
+    seed("forward");
+    return replay;
+  }
+
+  CompareOptions comparison() {
+    return {
+        .tolerance = tolerance(),
+        .unit = setting_.kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
+        .filler = filler_};
   }
 
   // The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
@@ -221,6 +321,17 @@ class Trial {
     });
   }
 
+  bool outputs_are_precise(const TensorTable& oracle) {
+    std::vector<int> outputs;
+    append_tensors(setting_.task.outputs, outputs);
+    return !oracle.empty() && std::ranges::all_of(outputs, [&](int index) {
+      // As measured: docs/numerics.md.
+      constexpr double precise = 0.4;
+      return own_error(tensor_at(reference_.tensors(), index),
+                       oracle.at(static_cast<std::size_t>(index))) <= precise * tolerance();
+    });
+  }
+
   std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how) {
     for (const Shared& each : shared_) {
       const at::Tensor& ours = tensor_at(reference_.tensors(), each.reference);
@@ -238,6 +349,19 @@ class Trial {
             .message = fmt::format("{} was changed; the reference leaves it", each.what)};
       }
     }
+    return std::nullopt;
+  }
+
+  std::optional<VerdictError> compare_devices() const {
+    std::vector<int> ours, theirs;
+    append_tensors(setting_.task.outputs, ours);
+    append_tensors(setting_.candidate.outputs, theirs);
+    const auto expected = tensors_on_cpu(setting_.task), got = tensors_on_cpu(setting_.candidate);
+    for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
+      if (got.at(static_cast<std::size_t>(theirs[k])) &&
+          !expected.at(static_cast<std::size_t>(ours[k])))
+        return VerdictError{.error_class = "wrong_device",
+                            .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
     return std::nullopt;
   }
 
@@ -269,6 +393,7 @@ class Trial {
   Filler filler_;
   Replay reference_, candidate_;
   std::vector<Shared> shared_;
+  std::vector<OwnState> own_state_;
   TensorTable oracle_inputs_;
   TrialResult result_;
 };

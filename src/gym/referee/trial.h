@@ -22,6 +22,8 @@ struct TrialSetting {
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;
+  bool try_without_kernels = false;  // find out whether the outputs need the kernels at all
+  bool watch_launches = false;       // find out whether kernels do anything but copy
 };
 
 struct TrialResult {
@@ -29,6 +31,9 @@ struct TrialResult {
   std::optional<Stop> reference_stop;
   std::optional<VerdictError> difference;  // of outputs, or of what must not change
   bool reference_is_finite = true;
+  bool reference_is_precise = true;    // PyTorch's own rounding is far within the tolerance
+  bool right_without_kernels = false;  // the outputs are right even where no kernel runs
+  bool kernels_only_copied = false;    // of watched launches
   Numerics numerics;
   LaunchTraces launches;
   std::vector<Finding> findings;

@@ -10,6 +10,8 @@
 // come out right.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "gym/plan/plan.h"
@@ -30,10 +32,14 @@ struct ModuleSide {
 
 std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate);
 
-// Every reference parameter is matched, and the candidate's forward reads no tensor that its
-// constructor computed besides: only then do changed weights reach everything the candidate uses.
-bool weights_may_change(const Plan& reference, const Plan& candidate,
-                        const std::vector<WeightPair>& pairs);
+// The reference's parameters (as tensors of its plan) that may take other values than the
+// constructor gave them, because they reach everything that the candidate could use of them: not
+// those that the candidate folded into a tensor of its own, or that it may have.
+std::set<int> changeable_parameters(const Plan& reference, const Plan& candidate,
+                                    const std::vector<WeightPair>& pairs);
+
+// All tensors that forward reads, by launches too, or returns.
+std::set<int> read_by_forward(const Plan& plan);
 
 // Copies the reference's values over the candidate's.
 void bind_weights(const std::vector<WeightPair>& pairs, const TensorTable& reference,

@@ -116,13 +116,14 @@ std::vector<CompileUnit> compile_units(const Plan& plan) {
     auto at = std::ranges::find_if(units, [&](const CompileUnit& unit) {
       return unit.request.ttir == kernel.ttir && unit.request.num_warps == kernel.num_warps &&
              unit.request.num_stages == kernel.num_stages &&
-             unit.request.num_ctas == kernel.num_ctas;
+             unit.request.num_ctas == kernel.num_ctas && unit.request.maxnreg == kernel.maxnreg;
     });
     if (at == units.end())
       at = units.insert(at, {.request = {.ttir = kernel.ttir,
                                          .num_warps = kernel.num_warps,
                                          .num_stages = kernel.num_stages,
                                          .num_ctas = kernel.num_ctas,
+                                         .maxnreg = kernel.maxnreg,
                                          .target = plan.target}});
     at->kernels.push_back(k);
   }

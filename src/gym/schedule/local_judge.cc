@@ -41,7 +41,10 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   }
   program.grace_seconds = config.referee_grace_seconds;
   parts.make_referee = [program] { return std::make_unique<RefereeProcess>(program); };
-  TRY_ASSIGN(parts.pool, CapturePool::start(config.capture));
+  CaptureConfig capture = config.capture;
+  if (!config.directory.empty() && capture.compile_cache_directory.empty())
+    capture.compile_cache_directory = config.directory + "/kernels";
+  TRY_ASSIGN(parts.pool, CapturePool::start(capture));
   return std::make_unique<LocalJudge>(config, std::move(parts));
 }
 

@@ -30,7 +30,8 @@ struct LocalJudgeConfig {
   int referee_grace_seconds = 10;  // beyond that, before a silent referee is killed
   int task_plans = 512;            // captured tasks that are kept, those used last
   int task_plans_mib = 512;        // likewise, in bytes
-  std::string directory;           // holds verdicts.sqlite and the secret; empty: nothing is kept
+  std::string
+      directory;  // holds verdicts.sqlite, the secret and the compile cache; empty: nothing is kept
   std::string target = "sm_90";
   static Fields<LocalJudgeConfig> fields();
 };

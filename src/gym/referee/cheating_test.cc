@@ -1,0 +1,159 @@
+// Right outputs for wrong reasons, and tasks that invite them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gym/referee/devices.h"
+#include "gym/referee/referee.h"
+#include "gym/referee/testing/fake_executor.h"
+#include "gym/referee/testing/plan_builder.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr int n = 64;
+const std::pair<std::string, Value> kOnGpu = {"device", Value{DeviceKind::cuda}};
+
+PlanBuilder relu_task() {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({n}), y = task.tensor({n});
+  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
+      .input(t(x))
+      .aten(Phase::forward, "aten::relu", {t(x)}, {y})
+      .returns(t(y));
+  return task;
+}
+
+RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate, FakeExecutor::Body body,
+                    Policy policy = Policy::open) {
+  auto executor = std::make_unique<FakeExecutor>();
+  executor->define("k", std::move(body));
+  Referee referee(std::move(executor));
+  EXPECT_TRUE(referee.add_task("task", to_json(task.plan()).dump()));
+  return referee.judge({.task_key = "task",
+                        .candidate_plan = to_json(candidate.plan()).dump(),
+                        .secret = "secret",
+                        .policy = policy});
+}
+
+bool has(const RefereeReport& report, std::string_view rule) {
+  return std::ranges::any_of(report.findings, [&](const Finding& f) { return f.rule == rule; });
+}
+std::string error_class(const RefereeReport& report) {
+  return report.error ? report.error->error_class : "none";
+}
+const auto copy = elementwise(n, [](float x) { return x; });
+const auto relu = elementwise(n, [](float x) { return std::max(x, 0.0F); });
+
+// Torch computes `z`; a kernel makes `y` of it.
+PlanBuilder kernel_after_torch(const std::string& op) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({n}), z = candidate.tensor({n}), y = candidate.tensor({n});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.input(t(x))
+      .aten(Phase::forward, op, {t(x)}, {z})
+      .aten(Phase::forward, "aten::empty_like", {t(z)}, {y})
+      .launch(kernel, {t(z), t(y)})
+      .returns(t(y));
+  return candidate;
+}
+
+TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
+  EXPECT_TRUE(has(judge(relu_task(), kernel_after_torch("aten::relu"), copy), "token_kernel"));
+  EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::abs"), relu), "token_kernel"));
+  // Without arithmetic in torch, copying may be the work itself.
+  EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "token_kernel"));
+}
+
+TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({n}), unused = candidate.tensor({n}), z = candidate.tensor({n}),
+            zero = candidate.tensor({n}), y = candidate.tensor({n});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {unused})
+      .launch(kernel, {t(x), t(unused)})
+      .aten(Phase::forward, "aten::relu", {t(x)}, {z})
+      .aten(Phase::forward, "aten::mul.Scalar", {t(unused), f(0)}, {zero})
+      .aten(Phase::forward, "aten::add.Tensor", {t(z), t(zero)}, {y})
+      .returns(t(y));
+  const auto report = judge(relu_task(), candidate, relu);
+  EXPECT_TRUE(report.correct) << error_class(report);
+  EXPECT_TRUE(has(report, "kernel_output_ignored"));
+  EXPECT_FALSE(
+      has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "kernel_output_ignored"));
+}
+
+TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({n}), done = candidate.tensor({1}), y = candidate.tensor({n});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
+  candidate.aten(Phase::init, "aten::zeros", {ints({1})}, {done}, {kOnGpu})
+      .input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(y), t(done)})
+      .returns(t(y));
+  const auto once = [](std::span<const KernelArgument> arguments) {
+    if (floats(arguments[2])[0] == 0.0F)
+      for (int k = 0; k < n; ++k) floats(arguments[1])[k] = std::max(floats(arguments[0])[k], 0.0F);
+    floats(arguments[2])[0] = 1;
+    return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
+  };
+  EXPECT_EQ(error_class(judge(relu_task(), candidate, once)), "state_carried");
+  const auto counts = [](std::span<const KernelArgument> arguments) {  // and uses it for nothing
+    for (int k = 0; k < n; ++k) floats(arguments[1])[k] = std::max(floats(arguments[0])[k], 0.0F);
+    floats(arguments[2])[0] += 1;
+    return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
+  };
+  EXPECT_TRUE(judge(relu_task(), candidate, counts).correct);
+}
+
+TEST(Cheating, OutputsMustLieWhereTheReferencesDo) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({n}), y = candidate.tensor({n}), moved = candidate.tensor({n});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(y)})
+      .aten(Phase::forward, "aten::_to_copy", {t(y)}, {moved}, {{"device", Value{DeviceKind::cpu}}})
+      .returns(t(moved));
+  EXPECT_EQ(error_class(judge(relu_task(), candidate, relu)), "wrong_device");
+}
+
+TEST(Cheating, TasksThatZerosSolveOrThatIgnoreAnInputAreMarked) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({n}), unused = task.tensor({n}), y = task.tensor({n});
+  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
+      .aten(Phase::inputs, "aten::randn", {ints({n})}, {unused}, {kOnGpu})
+      .input(t(x))
+      .input(t(unused))
+      .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0)}, {y})
+      .returns(t(y));
+  PlanBuilder candidate(PlanRole::candidate);
+  const int a = candidate.tensor({n}), b = candidate.tensor({n}), out = candidate.tensor({n});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.input(t(a))
+      .input(t(b))
+      .aten(Phase::forward, "aten::empty_like", {t(a)}, {out})
+      .launch(kernel, {t(a), t(out)})
+      .returns(t(out));
+  const auto report =
+      judge(task, candidate, elementwise(n, [](float v) { return v * 0; }), Policy::strict);
+  EXPECT_TRUE(report.correct) << error_class(report);
+  EXPECT_TRUE(has(report, "task_zeros_pass"));
+  EXPECT_TRUE(has(report, "task_ignores_input"));
+  EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "task_zeros_pass"));
+}
+
+TEST(Cheating, DevicesFollowFromTheSteps) {
+  PlanBuilder plan(PlanRole::candidate);
+  const int x = plan.tensor({n}), made = plan.tensor({n}), like = plan.tensor({n});
+  plan.input(t(x))
+      .aten(Phase::forward, "aten::zeros", {ints({n})}, {made})
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {like})
+      .returns(t(like));
+  EXPECT_EQ(tensors_on_cpu(plan.plan()), (std::vector<bool>{false, true, false}));
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym

@@ -1,0 +1,27 @@
+// Task linter: what would pass for a solution of a task without being one, held against the
+// reference by the judge's own comparison over the judge's own kinds of trials: zeros, a constant,
+// the output for other inputs; and inputs that the output does not depend on. A task with such a
+// finding teaches a model to cheat, so its findings go into every verdict about it. One thread (the
+// replay's).
+#pragma once
+
+#include <vector>
+
+#include "data/finding.h"
+#include "gym/referee/trial.h"
+
+namespace tritonsmith::gym {
+
+struct LintSetting {
+  const Plan& task;  // in evaluation mode where its training mode draws random numbers
+  std::string_view secret;
+  std::optional<double> tolerance;
+  Deadline deadline = Deadline::never();
+  std::int64_t memory_bytes = 0;
+};
+
+// Rules: task_zeros_pass, task_constant_passes, task_replay_passes, task_ignores_input (all warn),
+// and task_not_linted (note) where time, memory or the task's own failure ended it.
+std::vector<Finding> lint_task(const LintSetting& setting, KernelExecutor& executor);
+
+}  // namespace tritonsmith::gym

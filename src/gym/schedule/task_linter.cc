@@ -1,0 +1,42 @@
+#include "gym/schedule/task_linter.h"
+
+#include "base/hash.h"
+#include "gym/schedule/secret.h"
+
+namespace tritonsmith::gym {
+
+Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const CaptureConfig& config,
+                                                      RefereeProgram program) {
+  TRY_ASSIGN(auto pool, CapturePool::start(config));
+  TRY_ASSIGN(std::string secret, fresh_secret());
+  return std::make_unique<TaskLinter>(
+      std::move(pool), std::make_unique<RefereeProcess>(std::move(program)), std::move(secret));
+}
+
+TaskLinter::TaskLinter(std::unique_ptr<CapturePool> pool, std::unique_ptr<RefereeClient> referee,
+                       std::string secret)
+    : pool_(std::move(pool)), referee_(std::move(referee)), secret_(std::move(secret)) {}
+
+Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
+  const CaptureOutcome captured =
+      pool_->capture_now({.role = CaptureRole::task, .source = task.source, .path = "task.py"});
+  if (const auto* fault = std::get_if<InfrastructureFault>(&captured.result))
+    return fail("{}", fault->message);
+  if (const auto* failure = std::get_if<CandidateFailure>(&captured.result))
+    return std::vector<Finding>{
+        {.rule = "task_not_captured",
+         .severity = Severity::warn,
+         .line = failure->error.line,
+         .message = failure->error.error_class + ": " + failure->error.message}};
+  const RefereeJob job{
+      .task_key = content_key(task.source), .secret = secret_, .tolerance = task.tolerance};
+  const RefereeOutcome outcome = referee_->judge(job, std::get<CapturedPlan>(captured.result).json);
+  if (const auto* failure = std::get_if<RefereeFailure>(&outcome)) {
+    if (failure->kind != RefereeFailure::Kind::timeout) return fail("{}", failure->message);
+    return std::vector<Finding>{
+        {.rule = "task_not_linted", .severity = Severity::note, .message = failure->message}};
+  }
+  return std::get<RefereeReport>(outcome).findings;
+}
+
+}  // namespace tritonsmith::gym

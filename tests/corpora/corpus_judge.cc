@@ -1,0 +1,90 @@
+#include "corpus_judge.h"
+
+#include "base/file.h"
+#include "gym/schedule/secret.h"
+#include "inspect/inspect.h"
+
+namespace tritonsmith::corpora {
+namespace {
+
+class BlindedReferee : public gym::RefereeClient {
+ public:
+  BlindedReferee(gym::RefereeProgram program, const Blindness& blindness)
+      : referee_(std::move(program)), blindness_(blindness) {}
+
+  gym::RefereeOutcome judge(const gym::RefereeJob& job, const std::string& task_plan) override {
+    gym::RefereeOutcome outcome = referee_.judge(job, task_plan);
+    auto* report = std::get_if<gym::RefereeReport>(&outcome);
+    const std::string rule = blindness_.get();
+    if (report == nullptr || rule.empty()) return outcome;
+    std::erase_if(report->findings, [&](const Finding& finding) { return finding.rule == rule; });
+    if (report->error && report->error->error_class == rule) {
+      report->error.reset();
+      report->fault = Fault::none;
+      report->ran = report->correct = true;
+    }
+    return outcome;
+  }
+
+  void interrupt() override { referee_.interrupt(); }
+
+ private:
+  gym::RefereeProcess referee_;
+  const Blindness& blindness_;
+};
+
+std::vector<Finding> inspect_blinded(std::string_view source, Policy policy,
+                                     const std::string& rule) {
+  if (rule == kAllOfInspection) return {};
+  auto findings = inspect::inspect_kernel(source, policy);
+  std::erase_if(findings, [&](const Finding& finding) { return finding.rule == rule; });
+  return findings;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) {
+  std::unique_ptr<CorpusJudge> corpus(new CorpusJudge());
+  corpus->tests_ = options.tests;
+  gym::LocalJudgeConfig config;
+  config.capture.slots = options.slots;
+  config.capture.capture_seconds = 6;  // endless files are tried twice, the second time alone
+  config.referee_seconds = 6;          // likewise
+  config.referees = options.referees;
+  config.queue = 4096;
+  gym::LocalJudgeParts parts;
+  const Blindness& blindness = *corpus->blindness_;
+  parts.inspect = [&blindness](std::string_view source, Policy policy) {
+    return inspect_blinded(source, policy, blindness.get());
+  };
+  gym::RefereeProgram program;
+  program.argv = {options.referee};
+  parts.make_referee = [program, &blindness] {
+    return std::make_unique<BlindedReferee>(program, blindness);
+  };
+  TRY_ASSIGN(parts.secret, gym::fresh_secret());
+  TRY_ASSIGN(parts.pool, gym::CapturePool::start(config.capture));
+  corpus->judge_ = std::make_unique<gym::LocalJudge>(config, std::move(parts));
+  return corpus;
+}
+
+Result<std::vector<Verdict>> CorpusJudge::judge(const std::vector<Job>& jobs,
+                                                const std::string& without) {
+  blindness_->set(without);
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    gym::JudgeJob job{.id = k, .policy = jobs[k].policy, .use_store = false};
+    job.task.id = jobs[k].task;
+    TRY_ASSIGN(job.task.source, read_file(tests_ / jobs[k].task));
+    TRY_ASSIGN(job.kernel, read_file(tests_ / jobs[k].file));
+    TRY(judge_->submit(std::move(job)));
+  }
+  std::vector<Verdict> verdicts(jobs.size());
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    TRY_ASSIGN(auto judged, judge_->next(Deadline::never()));
+    if (!judged) return fail("the judge gave {} verdicts for {} jobs", k, jobs.size());
+    verdicts.at(judged->id) = std::move(judged->verdict);
+  }
+  return verdicts;
+}
+
+}  // namespace tritonsmith::corpora

@@ -1,0 +1,211 @@
+// judge_corpus: sends the corpora of hostile and honest kernels through the judge, all in one
+// process, and says which files did not end as their tables say.
+//
+//   judge_corpus hostile|honest|rules|blind --tests DIR --referee PROGRAM [--only TEXT] [--list]
+//
+// hostile  every file ends as its table says, every honest twin is accepted, and each of the 176
+//          entries of the catalogue has a file or a reason why there is none
+// honest   every file is accepted
+// rules    with the one rule that a file names switched off, it does not end so
+// blind    with all of inspection switched off (as if the text were disguised), it ends as the
+// table
+//          says of that
+// --list prints file and outcome, whatever the table says. The exit code is 1 when a file ended
+// otherwise, 2 when the judge failed.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "corpus_judge.h"
+
+namespace tritonsmith::corpora {
+namespace {
+
+struct Options {
+  std::string mode, only;
+  CorpusJudge::Options judge;
+  bool list = false;
+};
+
+using Job = CorpusJudge::Job;
+
+std::string detail(const Verdict& verdict) {
+  std::string text;
+  if (verdict.error)
+    text = fmt::format(" [line {}: {}]", verdict.error->line, verdict.error->message);
+  for (const Finding& finding : verdict.findings)
+    if (finding.severity == Severity::reject && !verdict.error)
+      text += fmt::format(" [line {}: {}]", finding.line, finding.message);
+  std::ranges::replace(text, '\n', ' ');
+  return text.substr(0, 300);
+}
+
+// A list of what went wrong; prints each at once.
+class Score {
+ public:
+  explicit Score(const Options& options) : list_(options.list) {}
+
+  void check(const std::string& file, const std::string& wanted, const Verdict& verdict,
+             bool as_wanted) {
+    ++judged_;
+    if (list_) fmt::print("{}\t{}\t{}\n", file, outcome_of(verdict), detail(verdict));
+    if (as_wanted) return;
+    ++wrong_;
+    if (!list_)
+      fmt::print("{}: {}, wanted: {}{}\n", file, outcome_of(verdict), wanted, detail(verdict));
+  }
+  void complain(const std::string& what) {
+    ++wrong_;
+    fmt::print("{}\n", what);
+  }
+  int finish(double seconds) const {
+    fmt::print("{} judged in {:.1f} s, {} not as they should be\n", judged_, seconds, wrong_);
+    return wrong_ == 0 ? 0 : 1;
+  }
+
+ private:
+  bool list_;
+  int judged_ = 0, wrong_ = 0;
+};
+
+std::string text_of(const Expected& expected) {
+  return expected.name.empty() ? expected.how : expected.how + " " + expected.name;
+}
+
+template <typename Keep>
+std::vector<CorpusFile> those(const std::vector<CorpusFile>& files, const Keep& keep) {
+  std::vector<CorpusFile> kept;
+  std::ranges::copy_if(files, std::back_inserter(kept), keep);
+  return kept;
+}
+
+std::vector<Job> jobs_of(const std::vector<CorpusFile>& files) {
+  std::vector<Job> jobs;
+  for (const CorpusFile& file : files) jobs.push_back({file.file, file.task, file.policy});
+  return jobs;
+}
+
+Status check_catalogue(const Options& options, const std::vector<CorpusFile>& files, Score& score) {
+  std::set<std::string> covered;
+  for (const CorpusFile& file : files) covered.insert(file.entries.begin(), file.entries.end());
+  TRY_ASSIGN(const auto reasons, read_reasons(options.judge.tests / "hostile/reasons.tsv"));
+  for (const Reason& reason : reasons) {
+    if (reason.text.size() < 20) score.complain(reason.entry + ": its reason says nothing");
+    if (!covered.insert(reason.entry).second)
+      score.complain(reason.entry + ": has a file, and a reason why there is none");
+  }
+  for (const std::string& id : catalogue())
+    if (covered.erase(id) == 0) score.complain(id + ": neither a file nor a reason");
+  for (const std::string& unknown : covered)
+    if (unknown != "style") score.complain(unknown + ": no entry of the catalogue");
+  return ok();
+}
+
+Status judge_hostile(const Options& options, CorpusJudge& judge,
+                     const std::vector<CorpusFile>& files, Score& score) {
+  if (options.only.empty()) TRY(check_catalogue(options, files, score));
+  std::vector<Job> jobs = jobs_of(files);
+  std::map<std::string, Job> twins;
+  for (const CorpusFile& file : files)
+    twins.emplace(fmt::format("{} {} {}", file.twin, file.task, name_of(file.policy)),
+                  Job{file.twin, file.task, file.policy});
+  for (const auto& [key, twin] : twins) jobs.push_back(twin);
+  TRY_ASSIGN(const auto verdicts, judge.judge(jobs, ""));
+  for (std::size_t k = 0; k < files.size(); ++k)
+    score.check(files[k].file, text_of(files[k].ends), verdicts[k],
+                holds(files[k].ends, verdicts[k]));
+  for (std::size_t k = files.size(); k < jobs.size(); ++k)
+    score.check(jobs[k].file, "accepted, as an honest twin", verdicts[k], verdicts[k].accepted);
+  return ok();
+}
+
+Status judge_honest(CorpusJudge& judge, const std::vector<CorpusFile>& files, Score& score) {
+  TRY_ASSIGN(const auto verdicts, judge.judge(jobs_of(files), ""));
+  for (std::size_t k = 0; k < files.size(); ++k)
+    score.check(files[k].file, "accepted", verdicts[k], verdicts[k].accepted);
+  return ok();
+}
+
+Status judge_without_rules(CorpusJudge& judge, const std::vector<CorpusFile>& files, Score& score) {
+  std::set<std::string> rules;
+  for (const CorpusFile& file : files) rules.insert(file.rule);
+  rules.erase("-");
+  for (const std::string& rule : rules) {
+    const auto these = those(files, [&](const CorpusFile& file) { return file.rule == rule; });
+    TRY_ASSIGN(const auto verdicts, judge.judge(jobs_of(these), rule));
+    for (std::size_t k = 0; k < these.size(); ++k)
+      score.check(these[k].file, "anything else without " + rule, verdicts[k],
+                  !holds(these[k].ends, verdicts[k]));
+  }
+  return ok();
+}
+
+Status judge_blindly(CorpusJudge& judge, const std::vector<CorpusFile>& files, Score& score) {
+  const auto refused =
+      those(files, [](const CorpusFile& file) { return file.ends.how == "refused"; });
+  TRY_ASSIGN(const auto verdicts, judge.judge(jobs_of(refused), std::string(kAllOfInspection)));
+  for (std::size_t k = 0; k < refused.size(); ++k)
+    score.check(refused[k].file, text_of(refused[k].blind) + " without inspection", verdicts[k],
+                holds(refused[k].blind, verdicts[k]));
+  return ok();
+}
+
+Result<int> run(const Options& options) {
+  const Stopwatch watch;
+  const bool honest = options.mode == "honest";
+  const auto table = options.judge.tests / (honest ? "honest/table.tsv" : "hostile/table.tsv");
+  TRY_ASSIGN(const auto all, honest ? read_honest_table(table) : read_hostile_table(table));
+  const auto files = those(all, [&](const CorpusFile& file) {
+    return file.file.find(options.only) != std::string::npos;
+  });
+  TRY_ASSIGN(const auto judge, CorpusJudge::start(options.judge));
+  Score score(options);
+  if (honest) {
+    TRY(judge_honest(*judge, files, score));
+  } else if (options.mode == "hostile") {
+    TRY(judge_hostile(options, *judge, files, score));
+  } else if (options.mode == "rules") {
+    TRY(judge_without_rules(*judge, files, score));
+  } else if (options.mode == "blind") {
+    TRY(judge_blindly(*judge, files, score));
+  } else {
+    return fail("the mode is hostile, honest, rules or blind, not `{}`", options.mode);
+  }
+  return score.finish(watch.milliseconds() / 1000);
+}
+
+Result<Options> read_options(const std::vector<std::string>& words) {
+  Options options;
+  if (words.empty()) return fail("say hostile, honest, rules or blind");
+  options.mode = words[0];
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    if (words[k] == "--list") {
+      options.list = true;
+      continue;
+    }
+    if (k + 1 == words.size()) return fail("{} wants a value", words[k]);
+    const std::string& value = words[++k];
+    if (words[k - 1] == "--tests")
+      options.judge.tests = value;
+    else if (words[k - 1] == "--referee")
+      options.judge.referee = value;
+    else if (words[k - 1] == "--only")
+      options.only = value;
+    else
+      return fail("there is no option {}", words[k - 1]);
+  }
+  return options;
+}
+
+}  // namespace
+}  // namespace tritonsmith::corpora
+
+int main(int argc, char** argv) {
+  using namespace tritonsmith;
+  const auto options = corpora::read_options({argv + 1, argv + argc});
+  const auto code = options ? corpora::run(*options) : Result<int>(tl::unexpected(options.error()));
+  if (code) return *code;
+  std::cerr << "judge_corpus: " << code.error().message << "\n";
+  return 2;
+}

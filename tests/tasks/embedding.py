@@ -1,0 +1,19 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, rows, columns):
+        super().__init__()
+        self.table = nn.Embedding(rows, columns)
+
+    def forward(self, index):
+        return self.table(index)
+
+
+def get_inputs():
+    return [torch.randint(0, 1000, (64,))]
+
+
+def get_init_inputs():
+    return [1000, 24]

@@ -1,0 +1,16 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def forward(self, x, target):
+        return F.smooth_l1_loss(x, target)
+
+
+def get_inputs():
+    return [torch.randn(30, 40), torch.randn(30, 40)]
+
+
+def get_init_inputs():
+    return []
