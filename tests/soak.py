@@ -271,7 +271,8 @@ class Soak:
 def left_behind(service):
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
-        left = [pid for pid in service.seen if "tritonsmith" in Processes.command(pid)]
+        left = [pid for pid in service.seen
+                if any(name in Processes.command(pid) for name in ("tritonsmith", "gym-referee"))]
         if not left:
             return []
         time.sleep(0.1)
