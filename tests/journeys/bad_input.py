@@ -3,11 +3,13 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 BINARY = os.environ["TRITONSMITH_BINARY"]
+TASKS = "quickstart:train=4,heldout=0"
 GOOD_TASK = """import torch, torch.nn as nn
 class Model(nn.Module):
     def forward(self, x):
@@ -30,6 +32,79 @@ def refused(what, result, *needles):
     if not fine:
         print(f"FAILED {what}: exit {result.returncode}, stderr:\n{result.stderr}stdout:\n{result.stdout}")
     return fine
+
+
+def make_training_data(folder):
+    """A few examples and an untrained model, both good."""
+    examples, model = folder / "examples.jsonl", folder / "start"
+    for command in (["tasks", "teach", "--quickstart", "--set", "curriculum.train=4", "--out", examples],
+                    ["model", "make", "--examples", examples, "--out", model, "--set", "hidden_size=16",
+                     "--set", "head_dim=4", "--set", "num_hidden_layers=1", "--set", "vocabulary=320"]):
+        done = run(*command)
+        assert done.returncode == 0, done.stderr
+    return examples, model
+
+
+def training_checks(folder):
+    examples, model = make_training_data(folder)
+    good = folder / "sft.toml"
+    out = folder / "sft-run"
+    good.write_text(f"""model = {{ path = "{model}", device = "cpu" }}
+data.examples = "{examples}"
+run = {{ dir = "{out}", steps = 2 }}
+""")
+    trained = run("sft", good)
+    assert trained.returncode == 0, trained.stderr
+    again = run("sft", good)
+    assert again.returncode == 0, again.stderr
+    records = (out / "steps.jsonl").read_bytes()
+
+    def sft(*settings, config=good):
+        return run("sft", config, *(each for setting in settings for each in ("--set", setting)))
+
+    def elsewhere(*settings):
+        return sft(f"run.dir={folder / 'nowhere'}", *settings)
+
+    misspelt, broken = folder / "misspelt.toml", folder / "broken.toml"
+    misspelt.write_text("[optimizer]\nlearnin_rate = 1\n")
+    broken.write_text("[run]\nsteps = 3\ndir = \"x\n")
+    cut = folder / "cut.jsonl"
+    cut.write_bytes(examples.read_bytes()[:-20])
+    cut_model = folder / "cut-model"
+    shutil.copytree(model, cut_model)
+    os.truncate(cut_model / "model.safetensors", 5000)
+    foreign, taken = folder / "foreign", folder / "taken"
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("x")
+    rl = folder / "rl.toml"
+    rl.write_text(f"""model = {{ path = "{model}", device = "cpu" }}
+tasks.path = "{folder / 'no-tasks.jsonl'}"
+run.dir = "{folder / 'nowhere'}"
+""")
+    checks = [
+        refused("no config", run("sft", folder / "no.toml"), "no.toml"),
+        refused("an unknown key", run("sft", misspelt), "misspelt.toml", "learnin_rate", "'optimizer.learning_rate'"),
+        refused("a config that is no TOML", run("sft", broken), "broken.toml:3"),
+        refused("a value of another type", elsewhere("run.steps=many"), "run.steps", "whole number"),
+        refused("a directory without a run", run("rl", foreign), str(foreign / "config.toml")),
+        refused("no examples", elsewhere(f"data.examples={folder / 'no.jsonl'}"), "no.jsonl"),
+        refused("examples that were cut off", elsewhere(f"data.examples={cut}"), "cut.jsonl:4"),
+        refused("weights that were cut off", elsewhere(f"model.path={cut_model}"), "model.safetensors", "truncated"),
+        refused("no model", elsewhere("model.path=none"), "model.path: none"),
+        refused("a run of another config", sft("optimizer.beta1=0.5"), str(out), "optimizer.beta1 is 0.9 there, 0.5"),
+        refused("a directory that is no run", sft(f"run.dir={foreign}"), str(foreign), "thesis.tex"),
+        refused("a path that is taken", sft(f"run.dir={taken}"), str(taken)),
+        refused("no tasks", run("rl", rl), "no-tasks.jsonl"),
+        refused("a group of one", run("rl", rl, "--set", "rollout.samples=1"), "rollout.samples"),
+        refused("rewards that need references", run("rl", rl, "--set", "reward.similarity=1"), "tasks.references"),
+        refused("a judge in a directory that is no run",
+                run("rl", rl, "--set", f"tasks.path={TASKS}", "--set", f"run.dir={foreign}"), "thesis.tex"),
+    ]
+    assert (out / "steps.jsonl").read_bytes() == records, "a refused call changed the records"
+    dry = run("sft", good, "--dry-run", "--set", f"run.dir={folder / 'dry'}", "--set", "run.steps=7")
+    assert dry.returncode == 0 and "run.steps = 7" in dry.stdout and "nothing was started" in dry.stderr, dry
+    assert not (folder / "dry").exists(), "a dry run wrote something"
+    return checks
 
 
 def main():
@@ -70,6 +145,7 @@ def main():
             refused("a file that is no task", run("eval", "--suite", suite, "--model", model, "--out", out),
                     "7_None.py"),
         ]
+        checks += training_checks(folder)
     print(f"{sum(checks)} of {len(checks)} kinds of bad input are refused in one clear line")
     sys.exit(0 if all(checks) else 1)
 
