@@ -109,7 +109,7 @@ Status GuestPool::launch(Slot& slot, Zygote& zygote) {
   auto guest = Guest::fork(
       zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_}, limits_);
   if (!guest) {
-    const Error why = guest.error();
+    const Error& why = guest.error();
     give_back(std::move(job), why);
     return tl::unexpected<Error>(why);
   }

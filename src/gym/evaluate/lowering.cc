@@ -15,6 +15,7 @@ std::pair<std::size_t, std::size_t> extent(const ValueType& type) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 Lowering::Method Lowering::find_method(std::string_view name) {
   using L = Lowering;
   static const std::unordered_map<std::string_view, Method> methods = {

@@ -3,6 +3,7 @@
 // one. Without it torch starts the machine's real driver, which makes a thread that no fork
 // survives.
 
+// NOLINTNEXTLINE(readability-identifier-naming): the driver's
 extern "C" __attribute__((visibility("default"))) int cuInit(unsigned) {
   constexpr int kNoDevice = 100;  // CUDA_ERROR_NO_DEVICE
   return kNoDevice;

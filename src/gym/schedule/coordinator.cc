@@ -71,7 +71,8 @@ Judging* Coordinator::find(std::uint64_t serial) {
 void Coordinator::handle(Submitted& event) {
   Judging judging{.serial = next_serial_++, .job = std::move(event.job), .submitted = event.at};
   if (const auto known = learn_versions(); !known) {
-    finish(std::move(judging), infrastructure_verdict(judging, known.error().message, context_));
+    Verdict verdict = infrastructure_verdict(judging, known.error().message, context_);
+    finish(std::move(judging), std::move(verdict));
     return;
   }
   judging.key = verdict_key(judging.job, Backend::evaluate, versions_);

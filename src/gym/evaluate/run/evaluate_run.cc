@@ -91,7 +91,7 @@ Status run(const char* manifest_path) {
     auto result = run_launch(launch);
     Json line = result ? *result : Json{{"status", "error"}, {"message", result.error().message}};
     line["name"] = launch.value("name", "");
-    std::cout << to_line(line) << std::endl;
+    std::cout << to_line(line) << "\n" << std::flush;
   }
   return ok();
 }
