@@ -101,37 +101,93 @@ Result<CUfunction> CudaExecutor::function_of(std::size_t index) {
   return function;
 }
 
-LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice& choice,
-                                   std::span<const KernelArgument> arguments, Deadline) {
-  const auto function = function_of(static_cast<std::size_t>(choice.kernel));
-  if (!function) return failed("referee_failed", function.error().message, Fault::infrastructure);
-  auto parameters = KernelParameters::pack(kernel.arguments, arguments);
-  if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
+CUresult CudaExecutor::start(const PlanKernel& kernel, const LaunchChoice& choice,
+                             CUfunction function, KernelParameters& parameters) {
   const KernelBinary& binary = (*kernels_)[static_cast<std::size_t>(choice.kernel)];
-  const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
-  if (blocks > std::numeric_limits<std::int32_t>::max())
-    return failed("bad_launch", fmt::format("{} blocks are more than a grid has", blocks),
-                  Fault::candidate);
+  constexpr int portable_cluster = 8;
+  if (kernel.num_ctas > portable_cluster)
+    driver_.function_set_attribute(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                                   1);
   const LaunchShape shape{
       .grid = {static_cast<unsigned>(choice.grid[0]), static_cast<unsigned>(choice.grid[1]),
                static_cast<unsigned>(choice.grid[2])},
       .threads = 32 * static_cast<unsigned>(binary.num_warps),
       .shared_bytes = static_cast<unsigned>(binary.shared_bytes),
       .cluster = static_cast<unsigned>(kernel.num_ctas)};
-  constexpr int portable_cluster = 8;
-  if (kernel.num_ctas > portable_cluster)
-    driver_.function_set_attribute(*function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-                                   1);
-  const CUresult result = gpu::launch(driver_, *function, shape, parameters->data());
+  return gpu::launch(driver_, function, shape, parameters.data());
+}
+
+LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice& choice,
+                                   std::span<const KernelArgument> arguments, Deadline) {
+  const auto function = function_of(static_cast<std::size_t>(choice.kernel));
+  if (!function) return failed("referee_failed", function.error().message, Fault::infrastructure);
+  auto parameters = KernelParameters::pack(kernel.arguments, arguments);
+  if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
+  const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
+  if (blocks > std::numeric_limits<std::int32_t>::max())
+    return failed("bad_launch", fmt::format("{} blocks are more than a grid has", blocks),
+                  Fault::candidate);
+  CUresult result = CUDA_SUCCESS;
+  const auto run = [&] { return result = start(kernel, choice, *function, *parameters); };
+  LaunchOutcome outcome;
+  if (eyes_ != nullptr) {
+    outcome = observe(arguments, run);
+  } else {
+    run();
+  }
   const Status launched = checked(driver_, result, "the launch was refused");
   // After an earlier kernel's fault every call gives its error: whoever waits reports that one.
   if (!launched && !ends_the_context(result))
     return failed("bad_launch", launched.error().message, Fault::candidate);
-  LaunchOutcome outcome;
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (std::holds_alternative<KernelBuffer>(arguments[k]))
       outcome.loaded.push_back(static_cast<int>(k));
   return outcome;
+}
+
+LaunchOutcome CudaExecutor::observe(std::span<const KernelArgument> arguments,
+                                    const std::function<CUresult()>& run) {
+  std::vector<Bytes> blocks;
+  std::vector<int> indices;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const auto* buffer = std::get_if<KernelBuffer>(&arguments[k]);
+    if (buffer == nullptr || buffer->storage_bytes == 0) continue;
+    blocks.push_back({buffer->storage, buffer->storage_bytes});
+    indices.push_back(static_cast<int>(k));
+  }
+  constexpr std::uint64_t salt = 0x7261636546616374;  // nobody gains by a collision here
+  const auto fault = [](CUresult result) {
+    return LaunchOutcome{.error = describe_fault(result), .fault = Fault::candidate};
+  };
+  const Deadline deadline = Deadline::after(patience_);
+  const auto before = eyes_->fingerprints(blocks, salt, deadline);
+  if (!before) return fault(before.error());
+  if (run() != CUDA_SUCCESS) return {};
+  const auto after = eyes_->fingerprints(blocks, salt, deadline);
+  if (!after) return fault(after.error());
+  LaunchOutcome outcome;
+  for (std::size_t k = 0; k < blocks.size(); ++k)
+    if ((*before)[k] != (*after)[k]) outcome.stored.push_back(indices[k]);
+  return outcome;
+}
+
+VerdictError describe_fault(CUresult result) {
+  const auto error = [](std::string error_class, std::string message) {
+    return VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
+  };
+  switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+      return error("out_of_bounds", "a kernel read or wrote an illegal address");
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+      return error("out_of_bounds", "a kernel read or wrote a misaligned address");
+    case CUDA_ERROR_ASSERT:
+      return error("assertion_failed", "an assertion failed on the GPU");
+    case CUDA_ERROR_NOT_READY:
+      return error("timeout", "a kernel did not end in time");
+    default:
+      return error("device_fault",
+                   fmt::format("the GPU stopped with CUDA error {}", static_cast<int>(result)));
+  }
 }
 
 }  // namespace tritonsmith::gym::gpu

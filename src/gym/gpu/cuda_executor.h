@@ -1,15 +1,16 @@
 // CudaExecutor: runs a plan's Triton launches on the GPU, from the cubins that the compiler workers
 // made of it. A launch returns before the kernel has run; who needs to know how it ended waits.
-// What a kernel reads and writes is not seen here: `stored` stays empty, and the referee finds out
-// by other means.
+// What a kernel wrote is seen only while it is observed: by fingerprints of its buffers before and
+// after.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
-#include "gym/gpu/device.h"
+#include "gym/gpu/device_kernels.h"
 #include "gym/referee/kernel_executor.h"
 #include "gym/referee/protocol/referee_job.h"
 
@@ -31,6 +32,9 @@ class KernelParameters {
   std::vector<void*> pointers_;
 };
 
+// A fault of the device, or CUDA_ERROR_NOT_READY at a deadline, as what the candidate did.
+VerdictError describe_fault(CUresult result);
+
 class CudaExecutor final : public KernelExecutor {
  public:
   explicit CudaExecutor(const Driver& driver) : driver_(driver) {}
@@ -38,14 +42,26 @@ class CudaExecutor final : public KernelExecutor {
   // The kernels of the candidate whose launches come next, by the plan's index. Loaded when first
   // launched; equal cubins once.
   void use(const std::vector<KernelBinary>& kernels);
+  // From now on each launch is waited for, as long as `patience`, and its buffers are looked at;
+  // null: no more. A fault is then known to be that launch's.
+  void observe_with(DeviceKernels* eyes, std::chrono::nanoseconds patience = {}) {
+    eyes_ = eyes;
+    patience_ = patience;
+  }
 
   LaunchOutcome launch(const PlanKernel& kernel, const LaunchChoice& choice,
                        std::span<const KernelArgument> arguments, Deadline deadline) override;
 
  private:
   Result<CUfunction> function_of(std::size_t index);
+  CUresult start(const PlanKernel& kernel, const LaunchChoice& choice, CUfunction function,
+                 KernelParameters& parameters);
+  LaunchOutcome observe(std::span<const KernelArgument> arguments,
+                        const std::function<CUresult()>& run);
 
   const Driver& driver_;
+  DeviceKernels* eyes_ = nullptr;
+  std::chrono::nanoseconds patience_{};
   const std::vector<KernelBinary>* kernels_ = nullptr;
   std::vector<CUfunction> functions_;
   std::map<std::string_view, Module> modules_;  // by the cubin

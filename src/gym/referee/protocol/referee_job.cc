@@ -1,5 +1,8 @@
 #include "gym/referee/protocol/referee_job.h"
 
+#include <map>
+#include <set>
+
 namespace tritonsmith::gym {
 namespace {
 
@@ -18,6 +21,75 @@ Result<VerdictError> error_from_json(const Json& json) {
                      .line = static_cast<int>(reader.integer("line", 0))};
   TRY(reader.status());
   return error;
+}
+
+Json to_json(const Timing& timing) {
+  return {{"median", timing.median},
+          {"mean", timing.mean},
+          {"p10", timing.p10},
+          {"p90", timing.p90},
+          {"n", timing.n}};
+}
+
+Result<Timing> timing_from_json(const Json& json) {
+  JsonReader reader(json);
+  Timing timing{.median = reader.number("median"),
+                .mean = reader.number("mean"),
+                .p10 = reader.number("p10"),
+                .p90 = reader.number("p90"),
+                .n = static_cast<int>(reader.integer("n"))};
+  TRY(reader.status());
+  return timing;
+}
+
+Json to_json(const PlanTiming& timing) {
+  Json json = {{"candidate", to_json(timing.candidate)},
+               {"reference", to_json(timing.reference)},
+               {"coverage", timing.coverage},
+               {"steps", Json::array()}};
+  for (const StepTiming& step : timing.steps)
+    json["steps"].push_back({{"kernel", step.kernel},
+                             {"op", step.op},
+                             {"launches", step.launches},
+                             {"device_us", step.device_us}});
+  return json;
+}
+
+Result<PlanTiming> plan_timing_from_json(const Json& json) {
+  JsonReader reader(json);
+  PlanTiming timing{.coverage = reader.number("coverage")};
+  for (const Json& item : reader.array("steps")) {
+    JsonReader step(item);
+    timing.steps.push_back({.kernel = static_cast<int>(step.integer("kernel")),
+                            .op = step.string("op"),
+                            .launches = static_cast<int>(step.integer("launches")),
+                            .device_us = step.number("device_us")});
+    TRY(step.status());
+  }
+  TRY(reader.status());
+  if (!json.contains("candidate") || !json.contains("reference"))
+    return fail("a timing lacks a side");
+  TRY_ASSIGN(timing.candidate, timing_from_json(json["candidate"]));
+  TRY_ASSIGN(timing.reference, timing_from_json(json["reference"]));
+  return timing;
+}
+
+// Binaries travel behind the head, in one frame; the head says where each begins and ends. Equal
+// ones travel once.
+Json kernels_to_json(const std::vector<KernelBinary>& kernels) {
+  Json list = Json::array();
+  std::map<std::string_view, std::size_t> places;
+  std::size_t end = 0;
+  for (const KernelBinary& kernel : kernels) {
+    const auto [at, is_new] = places.try_emplace(kernel.cubin, end);
+    if (is_new) end += kernel.cubin.size();
+    list.push_back({{"name", kernel.name},
+                    {"warps", kernel.num_warps},
+                    {"shared_bytes", kernel.shared_bytes},
+                    {"begin", at->second},
+                    {"bytes", kernel.cubin.size()}});
+  }
+  return list;
 }
 
 Status read_lists(JsonReader& reader, RefereeReport& report) {
@@ -40,7 +112,33 @@ Json to_json(const RefereeJob& job) {
                {"trials", job.trials},          {"policy", name_of(job.policy)},
                {"seconds", job.budget.seconds}, {"memory_bytes", job.budget.memory_bytes}};
   if (job.tolerance) json["tolerance"] = *job.tolerance;
+  if (!job.kernels.empty()) json["kernels"] = kernels_to_json(job.kernels);
   return json;
+}
+
+std::string joined_binaries(const RefereeJob& job) {
+  std::string all;
+  std::set<std::string_view> seen;
+  for (const KernelBinary& kernel : job.kernels)
+    if (seen.insert(kernel.cubin).second) all += kernel.cubin;
+  return all;
+}
+
+Status take_binaries(RefereeJob& job, const Json& json, std::string_view joined) {
+  JsonReader reader(json);
+  for (const Json& item : reader.array("kernels")) {
+    JsonReader kernel(item);
+    const auto begin = static_cast<std::size_t>(kernel.integer("begin"));
+    const auto bytes = static_cast<std::size_t>(kernel.integer("bytes"));
+    job.kernels.push_back({.name = kernel.string("name"),
+                           .num_warps = static_cast<int>(kernel.integer("warps")),
+                           .shared_bytes = static_cast<int>(kernel.integer("shared_bytes"))});
+    TRY(kernel.status());
+    if (begin > joined.size() || bytes > joined.size() - begin)
+      return fail("a kernel's binary lies outside those that came");
+    job.kernels.back().cubin = joined.substr(begin, bytes);
+  }
+  return reader.status();
 }
 
 Result<RefereeJob> referee_job_from_json(const Json& json) {
@@ -67,6 +165,8 @@ Json to_json(const RefereeReport& report) {
   if (report.error) json["error"] = error_to_json(*report.error);
   for (const Finding& finding : report.findings) json["findings"].push_back(to_json(finding));
   for (const auto& [stage, ms] : report.stage_ms) json["stage_ms"].push_back({stage, ms});
+  if (report.timing) json["timing"] = to_json(*report.timing);
+  if (report.spent) json["spent"] = true;
   if (report.numerics)
     json["numerics"] = {{"max_abs", report.numerics->max_abs},
                         {"max_rel", report.numerics->max_rel},
@@ -81,10 +181,14 @@ Result<RefereeReport> referee_report_from_json(const Json& json) {
   report.correct = reader.boolean("correct");
   report.fault = reader.enumerated<Fault>("fault");
   report.deadline_hit = reader.boolean("deadline_hit", false);
+  report.spent = reader.boolean("spent", false);
   TRY(reader.status());
   TRY(read_lists(reader, report));
   if (reader.has("error")) {
     TRY_ASSIGN(report.error, error_from_json(json["error"]));
+  }
+  if (reader.has("timing")) {
+    TRY_ASSIGN(report.timing, plan_timing_from_json(json["timing"]));
   }
   if (reader.has("numerics")) {
     JsonReader numerics(json["numerics"]);

@@ -38,6 +38,21 @@ struct RefereeJob {
   RefereeBudget budget;
 };
 
+// One kernel of the plan, or one operator, in one forward.
+struct StepTiming {
+  int kernel = -1;  // index in the plan; -1: an operator
+  std::string op;
+  int launches = 0;
+  double device_us = 0;
+};
+
+// How long forward took on a GPU, from the first step to the last, as the device tells.
+struct PlanTiming {
+  Timing candidate, reference;  // milliseconds
+  double coverage = 0;          // share of device time in own kernels
+  std::vector<StepTiming> steps;
+};
+
 struct RefereeReport {
   bool ran = false;      // the candidate's forward ran to its end in some trial
   bool correct = false;  // all trials agreed
@@ -50,11 +65,17 @@ struct RefereeReport {
   std::vector<Finding> findings;
   std::optional<Numerics> numerics;
   std::vector<std::pair<std::string, double>> stage_ms;
+  std::optional<PlanTiming> timing;  // of a correct candidate, on a GPU
+  bool spent = false;                // the referee's GPU context is lost: it takes no further job
 };
 
-// The head of a job as one JSON line; the plans travel beside it, unescaped.
+// The head of a job as one JSON line; the plans and the kernels' binaries travel beside it, as they
+// are.
 Json to_json(const RefereeJob& job);
 Result<RefereeJob> referee_job_from_json(const Json& json);
+std::string joined_binaries(const RefereeJob& job);
+// Gives the job its kernels: what each is, from the head, its binary from the joined ones.
+Status take_binaries(RefereeJob& job, const Json& head, std::string_view joined);
 
 Json to_json(const RefereeReport& report);
 Result<RefereeReport> referee_report_from_json(const Json& json);

@@ -1,0 +1,178 @@
+#include "gym/gpu/device_kernels.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tritonsmith::gym::gpu {
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+constexpr unsigned kThreads = 256;
+constexpr std::uint64_t kMostBlocks = 2048;
+constexpr std::size_t kZones = 32;  // of one launch: struct Zones
+
+constexpr std::array<const char*, 4> kTypes = {"f64", "f32", "f16", "bf16"};
+
+struct Terms {  // as in device_source.cc
+  const void* raw;
+  std::uint64_t count;
+  double tolerance;
+  std::uint32_t filler, width;
+};
+struct Zones {
+  std::array<const void*, kZones> at;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceKernels>> DeviceKernels::make(const Driver& driver,
+                                                           const std::string& cubin) {
+  std::unique_ptr<DeviceKernels> kernels(new DeviceKernels(driver));
+  TRY(kernels->find_functions(cubin));
+  constexpr std::size_t bytes = (kSlots + kRounds) * kWord;
+  TRY(checked(driver, driver.memory_alloc(&kernels->device_, bytes), "no GPU memory"));
+  void* host = nullptr;
+  TRY(checked(driver, driver.memory_alloc_host(&host, bytes), "no page-locked memory"));
+  kernels->host_ = static_cast<std::uint64_t*>(host);
+  return kernels;
+}
+
+Status DeviceKernels::find_functions(const std::string& cubin) {
+  TRY_ASSIGN(Module module, Module::load(driver_, cubin));
+  TRY_ASSIGN(fingerprint_, module.function("fingerprint"));
+  TRY_ASSIGN(count_changed_, module.function("count_changed"));
+  TRY_ASSIGN(endless_, module.function("endless"));
+  for (std::size_t k = 0; k < kTypes.size(); ++k) {
+    TRY_ASSIGN(budget_[k], module.function(fmt::format("budget_{}", kTypes[k])));
+    TRY_ASSIGN(mismatch_[k], module.function(fmt::format("mismatch_{}", kTypes[k])));
+  }
+  modules_.push_back(std::move(module));
+  TRY_ASSIGN(Event event, Event::make(driver_));
+  events_.push_back(std::move(event));
+  return ok();
+}
+
+DeviceKernels::~DeviceKernels() {
+  if (device_ != 0) driver_.memory_free(device_);
+  if (host_ != nullptr) driver_.memory_free_host(host_);
+}
+
+CUresult DeviceKernels::clear(std::size_t first, std::size_t count) {
+  return driver_.memset_async(device_ + first * kWord, 0, count * kWord, nullptr);
+}
+
+CUresult DeviceKernels::bring(std::size_t first, std::size_t count) {
+  return driver_.copy_to_host_async(host_ + first, device_ + first * kWord, count * kWord, nullptr);
+}
+
+Answer<void> DeviceKernels::wait(Deadline deadline) {
+  CUresult result = events_.front().record();
+  if (result == CUDA_SUCCESS) result = wait_for(events_.front(), deadline);
+  if (result != CUDA_SUCCESS) return tl::unexpected(result);
+  return {};
+}
+
+CUresult DeviceKernels::launch(CUfunction function, std::uint64_t elements,
+                               std::span<void*> parameters) {
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(elements / kThreads, 1, kMostBlocks);
+  return gpu::launch(driver_, function,
+                     {.grid = {static_cast<unsigned>(blocks), 1, 1}, .threads = kThreads},
+                     parameters.data());
+}
+
+CUresult DeviceKernels::launch_fingerprint(const Bytes& block, std::uint64_t salt,
+                                           std::size_t slot) {
+  const void* bytes = block.at;
+  std::uint64_t count = block.count;
+  CUdeviceptr sum = device_ + slot * kWord;
+  std::array<void*, 4> parameters = {&bytes, &count, &salt, &sum};
+  return launch(fingerprint_, count / 16, parameters);
+}
+
+Answer<std::vector<std::uint64_t>> DeviceKernels::fingerprints(std::span<const Bytes> blocks,
+                                                               std::uint64_t salt,
+                                                               Deadline deadline) {
+  std::vector<std::uint64_t> all;
+  while (all.size() < blocks.size()) {
+    const std::size_t first = all.size(), count = std::min(kSlots, blocks.size() - first);
+    CUresult result = clear(0, count);
+    for (std::size_t k = 0; k < count && result == CUDA_SUCCESS; ++k)
+      result = launch_fingerprint(blocks[first + k], salt, k);
+    if (result == CUDA_SUCCESS) result = bring(0, count);
+    if (result != CUDA_SUCCESS) return tl::unexpected(result);
+    if (const auto done = wait(deadline); !done) return tl::unexpected(done.error());
+    all.insert(all.end(), host_, host_ + count);
+  }
+  return all;
+}
+
+CUresult DeviceKernels::queue_fingerprint(std::span<const Bytes> blocks, std::uint64_t salt,
+                                          std::size_t slot) {
+  const std::size_t at = kSlots + slot % kRounds;
+  CUresult result = clear(at, 1);
+  for (std::size_t k = 0; k < blocks.size() && result == CUDA_SUCCESS; ++k)
+    result = launch_fingerprint(blocks[k], salt + k, at);
+  return result == CUDA_SUCCESS ? bring(at, 1) : result;
+}
+
+Answer<std::uint64_t> DeviceKernels::count_changed(std::span<const void* const> zones,
+                                                   std::size_t length, std::uint8_t value,
+                                                   Deadline deadline) {
+  CUresult result = clear(0, 1);
+  for (std::size_t first = 0; first < zones.size() && result == CUDA_SUCCESS; first += kZones) {
+    Zones some{};
+    const std::size_t count = std::min(kZones, zones.size() - first);
+    std::copy_n(zones.begin() + static_cast<std::ptrdiff_t>(first), count, some.at.begin());
+    std::uint64_t bytes = length;
+    CUdeviceptr changed = device_;
+    std::array<void*, 4> parameters = {&some, &bytes, &value, &changed};
+    result = gpu::launch(driver_, count_changed_,
+                         {.grid = {static_cast<unsigned>(count), 1, 1}, .threads = kThreads},
+                         parameters.data());
+  }
+  if (result == CUDA_SUCCESS) result = bring(0, 1);
+  if (result != CUDA_SUCCESS) return tl::unexpected(result);
+  if (const auto done = wait(deadline); !done) return tl::unexpected(done.error());
+  return host_[0];
+}
+
+// Slots 0 to 2 hold the budget, 3 to 8 the mismatch, the first of which starts as large as can be.
+Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Deadline deadline) {
+  constexpr std::size_t budget_at = 0, mismatch_at = 3, slots = 9;
+  const auto type = static_cast<std::size_t>(values.type);
+  const void *got = values.candidate, *expected = values.reference, *exact = values.oracle;
+  std::uint64_t count = values.count;
+  CUdeviceptr budget = device_ + budget_at * kWord, mismatch = device_ + mismatch_at * kWord;
+  CUresult result = clear(0, slots);
+  if (result == CUDA_SUCCESS) result = driver_.memset_async(mismatch, 0xff, kWord, nullptr);
+  if (result == CUDA_SUCCESS && exact != nullptr) {
+    std::array<void*, 4> parameters = {&expected, &exact, &count, &budget};
+    result = launch(budget_[type], count, parameters);
+  }
+  Terms terms{.raw = values.raw,
+              .count = count,
+              .tolerance = values.tolerance,
+              .filler = values.filler,
+              .width = values.width};
+  std::array<void*, 6> parameters = {&got, &expected, &exact, &budget, &terms, &mismatch};
+  if (result == CUDA_SUCCESS) result = launch(mismatch_[type], count, parameters);
+  if (result == CUDA_SUCCESS) result = bring(0, slots);
+  if (result != CUDA_SUCCESS) return tl::unexpected(result);
+  if (const auto done = wait(deadline); !done) return tl::unexpected(done.error());
+  const std::uint64_t* found = host_ + mismatch_at;
+  return CountedMismatch{.first = found[0],
+                         .count = found[1],
+                         .unwritten = found[2],
+                         .far = found[3],
+                         .max_abs = std::bit_cast<double>(found[4]),
+                         .max_rel = std::bit_cast<double>(found[5])};
+}
+
+CUresult DeviceKernels::launch_endless() {
+  CUdeviceptr flag = device_;
+  if (const CUresult cleared = clear(0, 1); cleared != CUDA_SUCCESS) return cleared;
+  std::array<void*, 1> parameters = {&flag};
+  return launch(endless_, 1, parameters);
+}
+
+}  // namespace tritonsmith::gym::gpu

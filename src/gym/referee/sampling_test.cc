@@ -1,0 +1,53 @@
+#include "gym/referee/sampling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace tritonsmith::gym {
+namespace {
+
+TEST(MedianInterval, IsUnknownOfAFewSamples) {
+  EXPECT_FALSE(median_interval({}).known);
+  EXPECT_FALSE(median_interval({1, 2, 3}).known);
+  EXPECT_FALSE(median_interval({1, 1, 1}).within(0.01));
+}
+
+TEST(MedianInterval, HoldsTheTrueMedianNineteenTimesInTwenty) {
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> skewed(0, 0.5);  // its median is 1
+  constexpr int repeats = 2000;
+  int held = 0;
+  for (int k = 0; k < repeats; ++k) {
+    std::vector<double> samples(30);
+    std::ranges::generate(samples, [&] { return skewed(random); });
+    const MedianInterval interval = median_interval(samples);
+    if (interval.low <= 1 && 1 <= interval.high) ++held;
+  }
+  EXPECT_GT(held, repeats * 94 / 100);
+  EXPECT_LT(held, repeats);
+}
+
+TEST(MedianInterval, IsTightWhenSamplesAgreeAndNotWhenTheyDoNot) {
+  std::vector<double> close(20, 100.0), wide(20, 100.0);
+  for (std::size_t k = 0; k < 20; ++k) {
+    close[k] += 0.02 * static_cast<double>(k);
+    wide[k] += 2.0 * static_cast<double>(k);
+  }
+  EXPECT_TRUE(median_interval(close).within(0.01));
+  EXPECT_FALSE(median_interval(wide).within(0.01));
+}
+
+TEST(TimingOf, GivesMedianMeanAndTails) {
+  const Timing timing = timing_of({5, 1, 2, 3, 4});
+  EXPECT_EQ(timing.median, 3);
+  EXPECT_EQ(timing.mean, 3);
+  EXPECT_NEAR(timing.p10, 1.4, 1e-12);
+  EXPECT_NEAR(timing.p90, 4.6, 1e-12);
+  EXPECT_EQ(timing.n, 5);
+  EXPECT_EQ(timing_of({1, 2}).median, 1.5);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
