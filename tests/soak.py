@@ -206,6 +206,7 @@ class Soak:
         """Kinds in turn, each at a random moment and in a random specimen; the rarer ones wait for the service to work."""
         turns = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
         turn = 0
+        self.await_verdicts(3)
         while not self.over.wait(self.random.expovariate(1 / self.options.pause)):
             kind = turns[turn % len(turns)]
             for _ in range(200):
@@ -225,10 +226,12 @@ class Soak:
                 self.service.process.wait()
                 self.service.start()
             if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts
-                done = len(self.verdicts)
-                deadline = time.monotonic() + 60
-                while len(self.verdicts) < done + 3 and time.monotonic() < deadline and not self.over.wait(0.1):
-                    pass
+                self.await_verdicts(len(self.verdicts) + 3)
+
+    def await_verdicts(self, count):
+        deadline = time.monotonic() + 120
+        while len(self.verdicts) < count and time.monotonic() < deadline and not self.over.wait(0.1):
+            pass
 
     def run(self):
         for work in (self.listen, self.injure):

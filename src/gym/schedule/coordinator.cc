@@ -35,9 +35,11 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
   thread_ = std::jthread([this] { run(); });
 }
 
-// The coordinator ends first, so that nothing new begins; the pool's last callbacks then fall into
+// The coordinator ends first, what it was told and has not looked at is forgotten, so that nothing
+// new begins; the pool's last callbacks then fall into
 // a closed queue. A referee at work is cut short: nobody waits for what it would say.
 Coordinator::~Coordinator() {
+  stopping_ = true;
   events_.close();
   thread_.join();
   for (std::jthread& thread : referee_threads_) thread.request_stop();
@@ -49,6 +51,7 @@ Coordinator::~Coordinator() {
 
 void Coordinator::run() {
   while (auto event = events_.pop()) {
+    if (stopping_) return;
     std::visit([this](auto& what) { handle(what); }, *event);
     admit();
   }
@@ -83,12 +86,18 @@ void Coordinator::handle(Submitted& event) {
 Status Coordinator::learn_versions() {
   if (!versions_.empty()) return ok();
   const auto patience = Deadline::after(std::chrono::seconds(120));
-  TRY_ASSIGN(const CapturePool::Versions versions, parts_.pool->versions(patience));
-  context_.environment.torch = versions.torch;
-  context_.environment.triton = versions.triton;
+  Result<CapturePool::Versions> versions = fail("the judge was shut down");
+  while (!versions && !stopping_) {  // in short waits: a judge may be destroyed before it is warm
+    const auto a_moment = Deadline::after(std::chrono::milliseconds(100));
+    versions = parts_.pool->versions(a_moment);
+    if (!versions && (!a_moment.passed() || patience.passed())) break;
+  }
+  if (!versions) return tl::unexpected(versions.error());
+  context_.environment.torch = versions->torch;
+  context_.environment.triton = versions->triton;
   context_.environment.gpu = config_.target + " (compiled, not run)";
   versions_ =
-      fmt::format("torch {}, triton {}, {}", versions.torch, versions.triton, config_.target);
+      fmt::format("torch {}, triton {}, {}", versions->torch, versions->triton, config_.target);
   return ok();
 }
 

@@ -12,6 +12,7 @@
 // the others. Equal jobs in flight are judged once.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
@@ -112,6 +113,7 @@ class Coordinator {
   BoundedQueue<Event> events_;
   BoundedQueue<RefereeWork> referee_work_;
 
+  std::atomic<bool> stopping_ = false;
   std::uint64_t next_serial_ = 1;
   std::deque<Judging> backlog_, alone_;
   std::map<std::uint64_t, Judging> running_;

@@ -243,6 +243,14 @@ TEST_F(LocalJudgeTest, ForgetsACancelledJob) {
   EXPECT_FALSE(judge().next(Deadline::after(std::chrono::seconds(10)))->has_value());
 }
 
+TEST_F(LocalJudgeTest, EndsAtOnceThoughItNeverGotWarm) {
+  pool->never_ready = true;
+  for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_TRUE(judge().submit(job(id)));
+  const Stopwatch watch;
+  judge_.reset();
+  EXPECT_LT(watch.seconds(), 10);
+}
+
 TEST_F(LocalJudgeTest, RefusesABackendItHasNot) {
   JudgeJob replay = job(1);
   replay.backend = Backend::replay;

@@ -3,8 +3,10 @@
 // until `release`.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,7 +43,12 @@ class FakePool : public CapturePool {
     const std::lock_guard lock(mutex_);
     ++cancelled_;
   }
-  Result<Versions> versions(Deadline) override { return Versions{.torch = "2", .triton = "3"}; }
+  Result<Versions> versions(Deadline deadline) override {
+    if (!never_ready) return Versions{.torch = "2", .triton = "3"};
+    while (!deadline.passed()) std::this_thread::yield();
+    return fail("not ready in time");
+  }
+  std::atomic<bool> never_ready = false;
 
   void hold() { holding_ = true; }
   void release() {
