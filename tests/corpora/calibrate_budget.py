@@ -116,7 +116,7 @@ DRAWS = {
     "plain": lambda g, shape: torch.randn(shape, generator=g), "uniform": lambda g, shape: torch.rand(shape, generator=g),
     "scaled": lambda g, shape: -2.3 * torch.randn(shape, generator=g),
     "sparse": lambda g, shape: 2 * torch.randn(shape, generator=g) * (torch.rand(shape, generator=g) < 0.2),
-    "shifted": lambda g, shape: 100 + torch.randn(shape, generator=g), "small": lambda g, shape: 1e-3 * torch.randn(shape, generator=g)}
+    "shifted": lambda g, shape: 100 + torch.randn(shape, generator=g), "small": lambda g, shape: 0.05 * torch.randn(shape, generator=g)}
 EXTREME = ("shifted", "small")
 EXTREME_PRECISION = 0.4  # of the tolerance: above that, PyTorch itself loses its digits there
 

@@ -16,7 +16,8 @@ namespace tritonsmith::gym {
 // 3 of random sign. sparse: most elements zero, where the input came straight from a random
 // generator (else scaled: a triangular or symmetric input keeps its structure under scaling only).
 // shifted: inputs straight from a generator plus 100, which sums of squares and exponentials
-// without a maximum taken off do not survive. Integers are never changed: they may be indices.
+// without a maximum taken off do not survive. small: the same times 1/20, where an epsilon counts.
+// Integers are never changed: they may be indices.
 enum class TrialKind { plain, scaled, sparse, shifted, small };
 TrialKind kind_of_trial(int trial);
 

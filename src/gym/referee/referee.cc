@@ -235,7 +235,7 @@ bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
     report.numerics = before;  // these differences are of another size
     if (!take_failure(report, result)) continue;
     report.error->message = fmt::format(
-        "with {} the inputs: {}", kind == TrialKind::shifted ? "100 added to" : "a thousandth of",
+        "with {} the inputs: {}", kind == TrialKind::shifted ? "100 added to" : "a twentieth of",
         report.error->message);
     return false;
   }
