@@ -33,16 +33,19 @@ function(tritonsmith_folder name)
   endif()
   if(tests)
     tritonsmith_test(${name}_test SOURCES ${tests} LINK ${target} $<$<BOOL:${arg_TORCH}>:tritonsmith_torch>)
-    if(arg_TORCH)
-      target_precompile_headers(${name}_test REUSE_FROM tritonsmith_torch_pch)
-      # The precompiled header was made with -fPIC; CMake would compile a program with -fPIE and refuse it.
-      set_target_properties(${name}_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-      target_compile_options(${name}_test PRIVATE -fPIC)
-    endif()
   endif()
   if(gpu_tests)
-    tritonsmith_test(${name}_gpu_test SOURCES ${gpu_tests} LINK ${target} LABEL gpu)
+    tritonsmith_test(${name}_gpu_test SOURCES ${gpu_tests} LINK ${target} $<$<BOOL:${arg_TORCH}>:tritonsmith_torch>
+      LABEL gpu)
   endif()
+  foreach(program ${name}_test ${name}_gpu_test)
+    if(arg_TORCH AND TARGET ${program})
+      target_precompile_headers(${program} REUSE_FROM tritonsmith_torch_pch)
+      # The precompiled header was made with -fPIC; CMake would compile a program with -fPIE and refuse it.
+      set_target_properties(${program} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${program} PRIVATE -fPIC)
+    endif()
+  endforeach()
 endfunction()
 
 # A GoogleTest program that ctest runs as one entry (starting LibTorch for each single test would cost minutes).

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "model/cuda_layer.h"
 #include "model/fused_layer.h"
 
 namespace tritonsmith::model {
@@ -30,7 +31,7 @@ at::Tensor log_softmax_rows(const at::Tensor& hidden, const at::Tensor& head, do
   return at::log_softmax(logits / temperature, -1);
 }
 
-// In plain ATen: what a GPU runs.
+// In plain ATen: what a GPU runs that our kernels do not serve.
 struct AtenLinearLogprob : torch::autograd::Function<AtenLinearLogprob> {
   static variable_list forward(AutogradContext* ctx, const at::Tensor& hidden,
                                const at::Tensor& head_weight, const at::Tensor& targets,
@@ -84,6 +85,12 @@ struct AtenLinearLogprob : torch::autograd::Function<AtenLinearLogprob> {
   }
 };
 
+bool serve_kernels(const at::Tensor& hidden, const at::Tensor& head_weight) {
+  return cuda::kernels() != nullptr && hidden.is_cuda() && hidden.scalar_type() == at::kBFloat16 &&
+         head_weight.scalar_type() == at::kFloat && hidden.size(1) % 8 == 0 &&
+         head_weight.size(0) % 8 == 0;
+}
+
 }  // namespace
 
 LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
@@ -93,6 +100,8 @@ LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& hea
         "linear_logprob takes hidden [N, H], head [V, H] and targets [N]");
   CHECK(temperature > 0, "temperature must be positive, not {}", temperature);
   if (hidden.is_cpu()) return fused_linear_logprob(hidden, head_weight, targets, temperature);
+  if (serve_kernels(hidden, head_weight))
+    return cuda_linear_logprob(hidden, head_weight, targets, temperature);
   return aten_linear_logprob(hidden, head_weight, targets, temperature);
 }
 

@@ -16,7 +16,8 @@ struct LogprobAndEntropy {
 // entropy and gradients are exactly 0. N may be 0. Both outputs are float32 at least and
 // differentiable in hidden and head_weight; the normaliser is taken after subtracting the row's
 // maximum, so no logprob is ever above 0.
-// On a CPU the fused kernels compute it (fused_layer.h), on a GPU ATen does.
+// On a CPU the fused kernels compute it (fused_layer.h), on a GPU our own kernels (cuda_layer.h)
+// from bfloat16 hidden states, else ATen. The kernels add d_head to .grad() of a leaf themselves.
 LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
                                  const at::Tensor& targets, double temperature = 1.0);
 

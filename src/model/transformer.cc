@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "model/aten_layer.h"
+#include "model/cuda_layer.h"
 #include "model/fused_layer.h"
 
 namespace tritonsmith::model {
@@ -85,6 +86,7 @@ Transformer Transformer::frozen_copy() const {
     copy.parameters_[i].tensor.requires_grad_(false);
   }
   copy.path_ = path_;
+  copy.recompute_ = recompute_;
   return copy;
 }
 
@@ -97,8 +99,36 @@ void Transformer::check_batch(const PackedBatch& batch) const {
         config_.max_position_embeddings);
 }
 
+HalfWeights* Transformer::half_weights() const {
+  if (!device_.is_cuda() || dtype_ != at::kFloat || path_ == LayerPath::aten ||
+      !HalfWeights::serve(config_))
+    return nullptr;
+  if (half_ == nullptr)
+    half_ = std::make_shared<HalfWeights>(*this);
+  else
+    half_->refresh(*this);
+  return half_.get();
+}
+
+at::Tensor Transformer::forward_cuda(const PackedBatch& batch, const HalfWeights& half) const {
+  at::Tensor x = at::embedding(embedding_, batch.tokens);  // [T, H] float32
+  const auto shared = make_cuda_batch(
+      batch, make_rope_table(config_, batch.longest(), x.options().requires_grad(false)));
+  const bool is_trained = at::GradMode::is_enabled() && x.requires_grad();
+  for (std::size_t n = 0; n < layers_.size(); ++n) {
+    const CudaLayerWeights weights = {&layers_[n], &half.layers()[n]};
+    if (is_trained)
+      x = cuda_layer(x, weights, config_, shared, recompute_);
+    else
+      cuda_layer_inference(x, weights, config_, *shared, training_cublas(device_));
+  }
+  return cuda_rms_norm(x, final_norm_, config_.rms_norm_eps);
+}
+
 at::Tensor Transformer::forward(const PackedBatch& batch) const {
   check_batch(batch);
+  if (const HalfWeights* half = half_weights(); half != nullptr && batch.length() > 0)
+    return forward_cuda(batch, *half);
   at::Tensor x = at::embedding(embedding_, batch.tokens);  // [T, H]
   if (device_.is_cuda()) x = x.to(at::kBFloat16);
   RopeTable table = make_rope_table(config_, batch.longest(), x.options().requires_grad(false));

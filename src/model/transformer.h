@@ -9,11 +9,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "model/config.h"
+#include "model/half_weights.h"
 #include "model/packed_batch.h"
 #include "model/safetensors.h"
 
@@ -31,9 +34,14 @@ struct LayerWeights {
   at::Tensor down;                             // [H, I]
 };
 
-// Which code computes a layer: `automatic` takes the fused kernels on a CPU and ATen elsewhere;
+// Which code computes a layer: `automatic` takes the fused kernels on a CPU, our own kernels on a
+// GPU where the build has them and they serve the shape, and ATen elsewhere;
 // `aten` is plain autograd everywhere, the oracle of the tests.
 enum class LayerPath { automatic, aten };
+
+// What a GPU keeps of a layer for the backward: all of it, or only its input, from which the rest
+// is computed again (a third more work for a tenth of the memory). The numbers are the same.
+enum class Recompute { nothing, layers };
 
 class Transformer {
  public:
@@ -61,18 +69,32 @@ class Transformer {
   // A frozen copy (the reference of a KL term): same values, no gradients.
   Transformer frozen_copy() const;
   void set_layer_path(LayerPath path) { path_ = path; }
+  void set_recompute(Recompute recompute) { recompute_ = recompute; }
+
+  // What our own CUDA kernels compute with, true to the masters as they are now; null where they
+  // do not serve this model. Who writes masters past LibTorch's sight writes the copy as well.
+  HalfWeights* half_weights() const;
 
  private:
   at::Tensor add(std::string name, std::vector<std::int64_t> shape);
   void check_batch(const PackedBatch& batch) const;
+  at::Tensor forward_cuda(const PackedBatch& batch, const HalfWeights& half) const;
 
   ModelConfig config_;
   c10::Device device_;
   c10::ScalarType dtype_;
   LayerPath path_ = LayerPath::automatic;
+  Recompute recompute_ = Recompute::nothing;
+  mutable std::shared_ptr<HalfWeights> half_;
   std::vector<NamedTensor> parameters_;
   at::Tensor embedding_, head_, final_norm_;
   std::vector<LayerWeights> layers_;
 };
 
 }  // namespace tritonsmith::model
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<model::Recompute> = names<model::Recompute>(
+    {{model::Recompute::nothing, "nothing"}, {model::Recompute::layers, "layers"}});
+}  // namespace tritonsmith

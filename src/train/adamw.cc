@@ -4,6 +4,10 @@
 
 #include <cmath>
 
+#include "base/check.h"
+#include "model/cublas.h"
+#include "model/flat_layout.h"
+
 namespace tritonsmith::train {
 namespace {
 
@@ -26,6 +30,30 @@ void update_range(FlatParameters& parameters, AdamWState& state, const AdamWOpti
                     /*maximize=*/false);
 }
 
+void update_by_kernel(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,
+                      const AdamWStep& step) {
+  const auto updates = static_cast<double>(state.updates);
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  model::cuda::kernels()->adamw(
+      {.weights = parameters.values().mutable_data_ptr<float>(),
+       .gradients = parameters.gradients().const_data_ptr<float>(),
+       .first = state.first.mutable_data_ptr<float>(),
+       .second = state.second.mutable_data_ptr<float>(),
+       .half = step.half.defined() ? static_cast<model::cuda::Bf16*>(step.half.mutable_data_ptr())
+                                   : nullptr,
+       .count = parameters.values().numel(),
+       .decayed = parameters.decayed(),
+       .learning_rate = narrow(step.learning_rate),
+       .beta1 = narrow(options.beta1),
+       .beta2 = narrow(options.beta2),
+       .epsilon = narrow(options.epsilon),
+       .weight_decay = narrow(options.weight_decay),
+       .correction1 = narrow(1.0 - std::pow(options.beta1, updates)),
+       .correction2 = narrow(1.0 - std::pow(options.beta2, updates)),
+       .gradient_scale = narrow(step.gradient_scale)},
+      model::current_stream(parameters.values().device()));
+}
+
 }  // namespace
 
 AdamWState AdamWState::zeros_like(const FlatParameters& parameters) {
@@ -34,23 +62,26 @@ AdamWState AdamWState::zeros_like(const FlatParameters& parameters) {
 }
 
 void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,
-                  double learning_rate) {
+                  const AdamWStep& step) {
   const at::NoGradGuard no_grad;
   state.updates += 1;
+  if (parameters.values().is_cuda() && model::cuda::kernels() != nullptr)
+    return update_by_kernel(parameters, state, options, step);
+  CHECK(!step.half.defined(), "only our own kernel writes a bfloat16 copy");
+  if (step.gradient_scale != 1) parameters.gradients().mul_(step.gradient_scale);
   const std::int64_t decayed = parameters.decayed();
   const std::int64_t total = parameters.values().numel();
-  update_range(parameters, state, options, learning_rate, options.weight_decay, {0, decayed});
-  update_range(parameters, state, options, learning_rate, 0, {decayed, total - decayed});
+  update_range(parameters, state, options, step.learning_rate, options.weight_decay, {0, decayed});
+  update_range(parameters, state, options, step.learning_rate, 0, {decayed, total - decayed});
 }
 
-double clip_gradients(const FlatParameters& parameters, double max_norm) {
+Clipping clipping(const FlatParameters& parameters, double max_norm) {
   const at::NoGradGuard no_grad;
   // In rows of fixed size: the sum is the same for every number of threads.
-  const at::Tensor rows = parameters.gradients().view({-1, FlatParameters::kRow}).norm(2, 1);
-  const double norm = rows.to(at::kCPU, at::kDouble).norm().item<double>();
-  if (max_norm > 0 && std::isfinite(norm) && norm > max_norm)
-    parameters.gradients().mul_(max_norm / norm);
-  return norm;
+  const at::Tensor rows = parameters.gradients().view({-1, model::FlatLayout::kRow}).norm(2, 1);
+  const double norm = rows.to(at::kDouble).norm().item<double>();
+  const bool is_long = max_norm > 0 && std::isfinite(norm) && norm > max_norm;
+  return {.norm = norm, .scale = is_long ? max_norm / norm : 1.0};
 }
 
 }  // namespace tritonsmith::train

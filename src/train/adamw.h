@@ -2,7 +2,7 @@
 // correction:
 //   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2
 //   w <- w - lr (decay w + (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon))
-// Norms and biases take no decay. The passes are LibTorch's fused kernels, on either device.
+// Norms and biases take no decay. On a CPU the passes are LibTorch's fused kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,12 +28,24 @@ struct AdamWState {
   static AdamWState zeros_like(const FlatParameters& parameters);
 };
 
-// One update of parameters.values() by parameters.gradients().
-void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,
-                  double learning_rate);
+// What an update does with the gradients before it looks at them.
+struct Clipping {
+  double norm = 0;   // their 2-norm
+  double scale = 1;  // they are multiplied by this
+};
+// So that the 2-norm of all gradients is at most `max_norm` (0: no limit); gradients that are not
+// finite are left as they are.
+Clipping clipping(const FlatParameters& parameters, double max_norm);
 
-// Scales all gradients so that their 2-norm is at most `max_norm` (0: no limit). Returns the norm
-// before that; gradients that are not finite are left as they are.
-double clip_gradients(const FlatParameters& parameters, double max_norm);
+struct AdamWStep {
+  double learning_rate = 0;
+  double gradient_scale = 1;
+  at::Tensor half;  // [P] bfloat16 on a GPU, or undefined: the new weights are written here as well
+};
+
+// One update of parameters.values() by parameters.gradients(), which may be scaled in place. On a
+// GPU it is one pass of our own kernel where the build has it.
+void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,
+                  const AdamWStep& step);
 
 }  // namespace tritonsmith::train

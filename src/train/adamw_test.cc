@@ -37,7 +37,7 @@ TEST(AdamW, FollowsThePaperAndSparesVectorsFromDecay) {
     (matrix.sum() * t + (vector * vector).sum()).backward();
     update(in_matrix, t, t, options, 0.01, 0.1);
     update(in_vector, 2 * in_vector.weight, t, options, 0.01, 0);
-    adamw_update(flat, state, options, 0.01);
+    adamw_update(flat, state, options, {.learning_rate = 0.01});
   }
   EXPECT_NEAR(matrix[1][2].item<double>(), in_matrix.weight, 1e-5);
   EXPECT_NEAR(vector[4].item<double>(), in_vector.weight, 1e-5);
@@ -62,10 +62,12 @@ TEST(Clipping, ScalesToTheGlobalNorm) {
     (a.sum() * 3 + b.sum() * std::sqrt(14.0)).backward();  // norm sqrt(4 * 9 + 2 * 14) = 8
   };
   backward();
-  EXPECT_NEAR(clip_gradients(flat, 2.0), 8.0, 1e-5);
-  EXPECT_NEAR(flat.gradients().norm().item<double>(), 2.0, 1e-5);
+  const Clipping clipped = clipping(flat, 2.0);
+  EXPECT_NEAR(clipped.norm, 8.0, 1e-5);
+  EXPECT_NEAR(clipped.scale, 0.25, 1e-6);
   backward();
-  EXPECT_NEAR(clip_gradients(flat, 0), 8.0, 1e-5);
+  EXPECT_NEAR(clipping(flat, 0).norm, 8.0, 1e-5);
+  EXPECT_EQ(clipping(flat, 0).scale, 1.0);
   EXPECT_NEAR(a.grad()[0][0].item<double>(), 3.0, 1e-6);
 }
 

@@ -1,7 +1,7 @@
 // FlatParameters: all weights of a model in one fp32 buffer, and all their gradients in another, so
 // that an optimizer step is a few passes over contiguous memory instead of hundreds of small calls.
-// The model's own tensors become views of these buffers. Matrices come first, vectors (norms,
-// biases) behind them: weight decay ends at `decayed`.
+// The model's own tensors become views of these buffers. They lie as model::FlatLayout says:
+// vectors (norms, biases) behind the matrices, so weight decay ends at `decayed`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,9 +13,6 @@ namespace tritonsmith::train {
 
 class FlatParameters {
  public:
-  // The buffers' length is a multiple of this; what no parameter fills is zero and stays so.
-  static constexpr std::int64_t kRow = 1024;
-
   // Takes the parameters over: their storage moves into the flat buffer, their gradients are
   // allocated and zero. All fp32 and on one device; a tensor shared by two names comes once.
   explicit FlatParameters(const std::vector<at::Tensor>& parameters);
@@ -27,8 +24,6 @@ class FlatParameters {
   void zero_gradients() { gradients_.zero_(); }
 
  private:
-  void adopt(const std::vector<at::Tensor>& ordered, std::int64_t total);
-
   at::Tensor values_, gradients_;
   std::int64_t decayed_ = 0;
   std::int64_t parameter_count_ = 0;

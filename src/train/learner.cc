@@ -80,13 +80,18 @@ void Learner::add_gradient(std::span<const MicroBatch> batches, double temperatu
 
 Result<UpdateReport> Learner::update(const OptimizerSection& options, std::int64_t total_updates) {
   UpdateReport report{.learning_rate = options.rate_at(optimizer_.updates, total_updates)};
-  report.grad_norm = clip_gradients(parameters_, options.max_grad_norm);
+  const Clipping clipped = clipping(parameters_, options.max_grad_norm);
+  report.grad_norm = clipped.norm;
   if (!std::isfinite(report.grad_norm))
     return fail(
         "the gradient of update {} is not finite; lower optimizer.learning_rate and go on "
         "from the last checkpoint",
         optimizer_.updates + 1);
-  adamw_update(parameters_, optimizer_, options.adamw(), report.learning_rate);
+  const model::HalfWeights* half = model_->half_weights();
+  adamw_update(parameters_, optimizer_, options.adamw(),
+               {.learning_rate = report.learning_rate,
+                .gradient_scale = clipped.scale,
+                .half = half == nullptr ? at::Tensor() : half->flat()});
   return report;
 }
 

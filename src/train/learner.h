@@ -43,6 +43,7 @@ class Learner {
 
   const model::Transformer& model() const { return *model_; }
   const FlatParameters& parameters() const { return parameters_; }
+  void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
   std::int64_t updates() const { return optimizer_.updates; }
 
   void zero_gradients() { parameters_.zero_gradients(); }

@@ -46,6 +46,7 @@ Fields<RlConfig> RlConfig::fields() {
   append_section(fields, "prompt", &RlConfig::prompt);
   append_section(fields, "turns", &RlConfig::turns);
   append_section(fields, "rollout", &RlConfig::rollout);
+  append_section(fields, "engine", &RlConfig::engine);
   append_section(fields, "reward", &RlConfig::reward);
   append_section(fields, "algorithm", &RlConfig::algorithm);
   append_section(fields, "optimizer", &RlConfig::optimizer);

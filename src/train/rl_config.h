@@ -4,7 +4,7 @@
 
 #include "data/verdict.h"
 #include "reward/config.h"
-#include "rollout/generator.h"
+#include "rollout/engine.h"
 #include "text/prompt.h"
 #include "train/algorithm_section.h"
 #include "train/checkpoint_store.h"
@@ -41,6 +41,7 @@ struct RlConfig {
   episode::TurnsConfig turns;
   RolloutSection rollout;
   reward::RewardConfig reward;
+  rollout::EngineConfig engine;
   AlgorithmSection algorithm;
   OptimizerSection optimizer;
   JudgeSection judge;

@@ -18,7 +18,9 @@ Fields<ModelSection> ModelSection::fields() {
   return {field("path", &S::path,
                 "directory of the model to begin with (config.json, model.safetensors, "
                 "tokenizer.json)"),
-          field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works")};
+          field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
+          field("recompute", &S::recompute,
+                "nothing, or layers: on a GPU keep a layer's input alone for the backward")};
 }
 
 Fields<OptimizerSection> OptimizerSection::fields() {

@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "model/device.h"
+#include "model/transformer.h"
 #include "train/adamw.h"
 #include "train/schedule.h"
 
@@ -23,6 +24,7 @@ struct RunSection {
 struct ModelSection {
   std::string path;
   model::DeviceChoice device = model::DeviceChoice::automatic;
+  model::Recompute recompute = model::Recompute::nothing;
   static Fields<ModelSection> fields();
 };
 

@@ -40,6 +40,7 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
   auto learner = latest ? Learner::resume(store.path_of(*latest), device)
                         : Learner::start(options.model.path, device);
   TRY(learner);
+  learner->set_recompute(options.model.recompute);
   TrainingRun run(options, std::move(directory), std::move(store), *std::move(learner));
   if (latest) {
     TRY(run.restore(*latest));

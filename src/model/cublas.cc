@@ -1,0 +1,280 @@
+#include "model/cublas.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+#include "model/cublaslt_api.h"
+
+namespace tritonsmith::model {
+namespace {
+
+constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
+constexpr std::size_t kMostPlans = 4096;
+// More uses than a batch of odd length brings: several passes through all layers.
+constexpr int kFrequent = 300;
+constexpr int kMostCandidates = 12;
+// More than any cache holds: in a model the weights come from memory.
+constexpr std::int64_t kFlushBytes = std::int64_t{256} << 20;
+
+template <typename Function>
+Function* symbol(const char* name) {
+  auto* found = reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+  TORCH_CHECK(found != nullptr, "cuBLASLt has no ", name);
+  return found;
+}
+
+cublaslt::DataType type_of(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kFloat ? cublaslt::kFloat32 : cublaslt::kBFloat16;
+}
+
+void check_matrix(const at::Tensor& tensor) {
+  CHECK(tensor.dim() == 2 && tensor.stride(1) == 1 && tensor.is_cuda(),
+        "a product takes matrices of contiguous rows on a GPU");
+}
+
+}  // namespace
+
+cuda::Stream current_stream(c10::Device device) {
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  return guard.getStreamNativeHandle(guard.getStream(device));
+}
+
+struct Cublas::Api {
+  cublaslt::Create* create = symbol<cublaslt::Create>("cublasLtCreate");
+  cublaslt::Destroy* destroy = symbol<cublaslt::Destroy>("cublasLtDestroy");
+  cublaslt::Multiply* matmul = symbol<cublaslt::Multiply>("cublasLtMatmul");
+  cublaslt::CreateDescription* make_desc =
+      symbol<cublaslt::CreateDescription>("cublasLtMatmulDescCreate");
+  cublaslt::Destroy* destroy_desc = symbol<cublaslt::Destroy>("cublasLtMatmulDescDestroy");
+  cublaslt::SetDescription* set_desc =
+      symbol<cublaslt::SetDescription>("cublasLtMatmulDescSetAttribute");
+  cublaslt::CreateLayout* make_layout =
+      symbol<cublaslt::CreateLayout>("cublasLtMatrixLayoutCreate");
+  cublaslt::Destroy* destroy_layout = symbol<cublaslt::Destroy>("cublasLtMatrixLayoutDestroy");
+  cublaslt::CreatePreference* make_preference =
+      symbol<cublaslt::CreatePreference>("cublasLtMatmulPreferenceCreate");
+  cublaslt::Destroy* destroy_preference =
+      symbol<cublaslt::Destroy>("cublasLtMatmulPreferenceDestroy");
+  cublaslt::SetPreference* set_preference =
+      symbol<cublaslt::SetPreference>("cublasLtMatmulPreferenceSetAttribute");
+  cublaslt::FindAlgorithms* heuristic =
+      symbol<cublaslt::FindAlgorithms>("cublasLtMatmulAlgoGetHeuristic");
+};
+
+// In row-major terms out[rows, columns] = left · right; cuBLAS is column-major, so it computes the
+// transpose, right^T · left^T, from the same memory.
+struct Cublas::Product {
+  const at::Tensor& out;
+  const at::Tensor& first;   // cuBLAS's A: from right
+  const at::Tensor& second;  // cuBLAS's B: from left
+  cublaslt::Operation first_operation, second_operation;
+  std::int64_t depth;
+  const at::Tensor* addend = nullptr;
+  const at::Tensor* bias = nullptr;
+
+  Key key() const {
+    return {out.size(0),     out.size(1),
+            depth,           out.stride(0),
+            first.stride(0), second.stride(0),
+            first_operation, second_operation,
+            type_of(out),    addend == nullptr ? 0 : 1 + (addend->data_ptr() == out.data_ptr()),
+            bias != nullptr};
+  }
+};
+
+struct Cublas::Plan {
+  explicit Plan(const Api& of) : api(of) {}
+  ~Plan() {
+    if (description != nullptr) api.destroy_desc(description);
+    for (const cublaslt::Layout layout : {first, second, out})
+      if (layout != nullptr) api.destroy_layout(layout);
+  }
+  const Api& api;
+  cublaslt::Description description = nullptr;
+  cublaslt::Layout first = nullptr, second = nullptr, out = nullptr;
+  std::vector<cublaslt::HeuristicResult> candidates;  // the first guess, until measured
+  int chosen = 0;
+  int uses = 0;
+};
+
+// A candidate of a plan, writing somewhere.
+struct Cublas::Trial {
+  const Plan& plan;
+  const Product& product;
+  int candidate;
+  void* out;
+};
+
+Cublas::Cublas(c10::Device device, KernelChoice choice) : device_(device), choice_(choice) {
+  static const Api api;
+  api_ = &api;
+  cublaslt::Handle handle = nullptr;
+  TORCH_CHECK(api.create(&handle) == cublaslt::kSuccess, "cuBLASLt does not start");
+  handle_ = handle;
+  workspace_ = at::empty({kWorkspaceBytes}, at::TensorOptions(at::kByte).device(device));
+}
+
+Cublas::~Cublas() {
+  plans_.clear();
+  api_->destroy(handle_);
+}
+
+Cublas::Plan& Cublas::plan_for(const Product& product) {
+  auto& plan = plans_[product.key()];
+  if (plan != nullptr) return *plan;
+  plan = std::make_unique<Plan>(*api_);
+  int failures = api_->make_desc(&plan->description, cublaslt::kComputeFloat32, cublaslt::kFloat32);
+  const auto set = [&](cublaslt::DescriptionAttribute attribute, auto value) {
+    failures |= api_->set_desc(plan->description, attribute, &value, sizeof value);
+  };
+  set(cublaslt::kFirstOperation, product.first_operation);
+  set(cublaslt::kSecondOperation, product.second_operation);
+  if (product.bias != nullptr) {
+    set(cublaslt::kEpilogue, cublaslt::kAddBias);
+    set(cublaslt::kBiasPointer, static_cast<const void*>(product.bias->data_ptr()));
+  }
+  const auto layout = [&](cublaslt::Layout* made, const at::Tensor& matrix) {
+    failures |= api_->make_layout(made, type_of(matrix), static_cast<std::uint64_t>(matrix.size(1)),
+                                  static_cast<std::uint64_t>(matrix.size(0)), matrix.stride(0));
+  };
+  layout(&plan->first, product.first);
+  layout(&plan->second, product.second);
+  layout(&plan->out, product.out);
+  TORCH_CHECK(failures == 0, "cuBLASLt refuses a product");
+  guess(*plan, product, 1);
+  return *plan;
+}
+
+// Asks for up to so many kernels, the likeliest first.
+void Cublas::guess(Plan& plan, const Product& product, int most) {
+  cublaslt::Preference preference = nullptr;
+  int failures = api_->make_preference(&preference);
+  const auto bytes = static_cast<std::uint64_t>(kWorkspaceBytes);
+  failures |= api_->set_preference(preference, cublaslt::kMostWorkspaceBytes, &bytes, sizeof bytes);
+  const std::uint32_t alignment = 16;
+  for (const auto attribute : {cublaslt::kAlignmentOfFirst, cublaslt::kAlignmentOfSecond,
+                               cublaslt::kAlignmentOfAddend, cublaslt::kAlignmentOfOut})
+    failures |= api_->set_preference(preference, attribute, &alignment, sizeof alignment);
+  plan.candidates.resize(static_cast<std::size_t>(most));
+  int found = 0;
+  failures |= api_->heuristic(handle_, plan.description, plan.first, plan.second, plan.out,
+                              plan.out, preference, most, plan.candidates.data(), &found);
+  api_->destroy_preference(preference);
+  TORCH_CHECK(failures == 0 && found > 0, "cuBLASLt has no kernel for a product of ",
+              product.out.sizes(), " over ", product.depth);
+  plan.candidates.resize(static_cast<std::size_t>(found));
+}
+
+void Cublas::measure(Plan& plan, const Product& product) {
+  guess(plan, product, kMostCandidates);
+  if (plan.candidates.size() == 1) return;
+  // On a copy: the product may add to what is there.
+  const at::Tensor scratch =
+      at::empty_strided(product.out.sizes(), product.out.strides(), product.out.options());
+  const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
+  double best = 1e30;
+  for (int i = 0; i < static_cast<int>(plan.candidates.size()); ++i) {
+    const double ms = milliseconds_of({plan, product, i, scratch.data_ptr()}, flush);
+    if (ms < best) best = ms, plan.chosen = i;
+  }
+}
+
+// The median of several runs, each with a cold cache; a large number where the kernel refuses.
+double Cublas::milliseconds_of(const Trial& trial, const at::Tensor& flush) const {
+  const cuda::Runtime& runtime = cuda::kernels()->runtime;
+  const cuda::Stream stream = current_stream(device_);
+  constexpr int kRuns = 7;
+  void* events[2] = {};
+  int failures = runtime.make_event(&events[0]) | runtime.make_event(&events[1]);
+  std::vector<float> runs;
+  for (int i = 0; i < kRuns && failures == 0; ++i) {
+    flush.zero_();
+    failures |= runtime.record_event(events[0], stream);
+    failures |= launch(trial.plan, trial.product, trial.candidate, trial.out);
+    failures |= runtime.record_event(events[1], stream) | runtime.wait_event(events[1]);
+    failures |= runtime.elapsed_ms(events[0], events[1], &runs.emplace_back());
+  }
+  for (void* event : events) runtime.destroy_event(event);
+  std::ranges::sort(runs);
+  return failures == 0 ? static_cast<double>(runs[kRuns / 2]) : 1e30;
+}
+
+int Cublas::launch(const Plan& plan, const Product& product, int candidate, void* out) const {
+  const float one = 1.0f, beta = product.addend != nullptr ? 1.0f : 0.0f;
+  // An in-place sum stays in place when it is measured on a copy.
+  const bool in_place =
+      product.addend == nullptr || product.addend->data_ptr() == product.out.data_ptr();
+  return api_->matmul(
+      handle_, plan.description, &one, product.first.data_ptr(), plan.first,
+      product.second.data_ptr(), plan.second, &beta, in_place ? out : product.addend->data_ptr(),
+      plan.out, out, plan.out, &plan.candidates[static_cast<std::size_t>(candidate)].algorithm,
+      workspace_.data_ptr(), static_cast<std::size_t>(kWorkspaceBytes), current_stream(device_));
+}
+
+void Cublas::run(const Product& product) {
+  for (const at::Tensor* matrix : {&product.out, &product.first, &product.second})
+    check_matrix(*matrix);
+  if (product.out.numel() == 0) return;
+  if (plans_.size() > kMostPlans) plans_.clear();
+  Plan& plan = plan_for(product);
+  if (product.bias != nullptr) {
+    const void* bias = product.bias->data_ptr();
+    api_->set_desc(plan.description, cublaslt::kBiasPointer, &bias, sizeof bias);
+  }
+  const int due = choice_ == KernelChoice::measure ? 1 : kFrequent;
+  if (choice_ != KernelChoice::guess && ++plan.uses == due) measure(plan, product);
+  const int code = launch(plan, product, plan.chosen, product.out.data_ptr());
+  TORCH_CHECK(code == cublaslt::kSuccess, "cuBLASLt fails with ", code, " at a product of ",
+              product.out.sizes(), " over ", product.depth);
+}
+
+void Cublas::linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor& weight,
+                    const at::Tensor& bias) {
+  run({.out = out,
+       .first = weight,
+       .second = x,
+       .first_operation = cublaslt::kTransposed,
+       .second_operation = cublaslt::kPlain,
+       .depth = x.size(1),
+       .bias = bias.defined() ? &bias : nullptr});
+}
+
+void Cublas::linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
+                         const at::Tensor& weight) {
+  CHECK(addend.strides() == out.strides(), "the addend must lie as the result does");
+  run({.out = out,
+       .first = weight,
+       .second = x,
+       .first_operation = cublaslt::kTransposed,
+       .second_operation = cublaslt::kPlain,
+       .depth = x.size(1),
+       .addend = &addend});
+}
+
+void Cublas::input_gradient(const at::Tensor& d_x, const at::Tensor& d_out,
+                            const at::Tensor& weight) {
+  run({.out = d_x,
+       .first = weight,
+       .second = d_out,
+       .first_operation = cublaslt::kPlain,
+       .second_operation = cublaslt::kPlain,
+       .depth = d_out.size(1)});
+}
+
+void Cublas::add_weight_gradient(const at::Tensor& d_weight, const at::Tensor& d_out,
+                                 const at::Tensor& x) {
+  run({.out = d_weight,
+       .first = x,
+       .second = d_out,
+       .first_operation = cublaslt::kPlain,
+       .second_operation = cublaslt::kTransposed,
+       .depth = x.size(0),
+       .addend = &d_weight});
+}
+
+}  // namespace tritonsmith::model

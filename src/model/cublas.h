@@ -1,0 +1,71 @@
+// Matrix products on a GPU through cuBLASLt, for what LibTorch's own calls do not offer: float32
+// results and sums of bfloat16 operands, added to what is there, and products into parts of wider
+// rows. The library is the one that LibTorch's CUDA half has loaded. All on the current stream. A
+// Cublas serves one stream at a time and keeps its workspace and its choice of kernel for each
+// shape. Fails as LibTorch does, by its exception, which the seams around training and decoding
+// catch.
+//
+// Tensors are 2-d with contiguous rows (which may lie apart); x, weights and d_out are bfloat16.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <map>
+#include <memory>
+
+#include "model/cuda/kernels.h"
+
+namespace tritonsmith::model {
+
+// The stream that LibTorch puts work of this thread on.
+cuda::Stream current_stream(c10::Device device);
+
+// How the kernel for a shape is chosen: cuBLASLt's first guess; the fastest of its guesses,
+// measured when the shape is first used; or the guess until a shape has come back often, then by
+// measuring (a training step has the same shape in every layer, but packed batches differ from step
+// to step).
+enum class KernelChoice { guess, measure, measure_if_frequent };
+
+class Cublas {
+ public:
+  Cublas(c10::Device device, KernelChoice choice);
+  ~Cublas();
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+
+  // out = x · weight^T (+ bias): [T, O] of [T, K] and [O, K]; out is bfloat16 or, without bias,
+  // float32.
+  void linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor& weight,
+              const at::Tensor& bias = {});
+  // out = addend + x · weight^T, both float32 and perhaps the same.
+  void linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
+                   const at::Tensor& weight);
+  // d_x = d_out · weight: [T, K] bfloat16.
+  void input_gradient(const at::Tensor& d_x, const at::Tensor& d_out, const at::Tensor& weight);
+  // d_weight += d_out^T · x: [O, K] float32.
+  void add_weight_gradient(const at::Tensor& d_weight, const at::Tensor& d_out,
+                           const at::Tensor& x);
+
+ private:
+  struct Api;
+  struct Plan;
+  struct Product;
+  struct Trial;
+  using Key = std::array<std::int64_t, 11>;
+  Plan& plan_for(const Product& product);
+  void guess(Plan& plan, const Product& product, int most);
+  void measure(Plan& plan, const Product& product);
+  void run(const Product& product);
+  int launch(const Plan& plan, const Product& product, int candidate, void* out) const;
+  double milliseconds_of(const Trial& trial, const at::Tensor& flush) const;
+
+  c10::Device device_;
+  KernelChoice choice_;
+  const Api* api_;
+  void* handle_ = nullptr;
+  at::Tensor workspace_;
+  std::map<Key, std::unique_ptr<Plan>> plans_;
+};
+
+}  // namespace tritonsmith::model

@@ -1,0 +1,67 @@
+// The part of cuBLASLt's C interface that cublas.cc calls, declared here: the wheel that brings the
+// library has headers that do not compile without a CUDA toolkit. The interface is stable by
+// NVIDIA's promise within a major version; where a toolkit is, cuda/cublaslt_check.cu holds this
+// against it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tritonsmith::model::cublaslt {
+
+// Opaque handles.
+using Handle = void*;
+using Description = void*;
+using Layout = void*;
+using Preference = void*;
+using Stream = void*;
+
+using Status = int;  // 0 is success
+inline constexpr Status kSuccess = 0;
+
+enum DataType : int { kFloat32 = 0, kBFloat16 = 14 };
+enum ComputeType : int { kComputeFloat32 = 68 };
+enum Operation : int { kPlain = 0, kTransposed = 1 };
+enum Epilogue : std::uint32_t { kAddBias = 4 };
+enum DescriptionAttribute : int {
+  kFirstOperation = 3,
+  kSecondOperation = 4,
+  kEpilogue = 7,
+  kBiasPointer = 8
+};
+enum PreferenceAttribute : int {
+  kMostWorkspaceBytes = 1,
+  kAlignmentOfFirst = 5,
+  kAlignmentOfSecond = 6,
+  kAlignmentOfAddend = 7,
+  kAlignmentOfOut = 8
+};
+
+struct Algorithm {
+  std::uint64_t data[8];
+};
+struct HeuristicResult {
+  Algorithm algorithm;
+  std::size_t workspace_bytes;
+  Status status;
+  float waves;
+  int reserved[4];
+};
+
+using Create = Status(Handle*);
+using Destroy = Status(void*);  // of a handle, description, layout or preference
+using CreateDescription = Status(Description*, ComputeType, DataType scale);
+using SetDescription = Status(Description, DescriptionAttribute, const void*, std::size_t bytes);
+using CreateLayout = Status(Layout*, DataType, std::uint64_t rows, std::uint64_t columns,
+                            std::int64_t leading);
+using CreatePreference = Status(Preference*);
+using SetPreference = Status(Preference, PreferenceAttribute, const void*, std::size_t bytes);
+using FindAlgorithms = Status(Handle, Description, Layout first, Layout second, Layout addend,
+                              Layout out, Preference, int most, HeuristicResult*, int* found);
+// out = alpha · first · second + beta · addend
+using Multiply = Status(Handle, Description, const void* alpha, const void* first, Layout,
+                        const void* second, Layout, const void* beta, const void* addend, Layout,
+                        void* out, Layout, const Algorithm*, void* workspace, std::size_t bytes,
+                        Stream);
+
+}  // namespace tritonsmith::model::cublaslt

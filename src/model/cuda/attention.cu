@@ -1,0 +1,314 @@
+// Attention of one new token a sequence over a paged cache, for grouped queries. The work is to
+// read the cache once: a block takes one part of one sequence's tokens for one head of the keys,
+// and all queries of its group meet them together in the tensor cores (mma m16n8k16, the group
+// padded to 16 rows). Each of its warps streams tiles of 16 tokens through a ring of its own in
+// shared memory, filled ahead by asynchronous copies, and keeps a running softmax of its own
+// ("Online normalizer calculation for softmax", arXiv 1805.02867); warps are joined at the end, the
+// parts of a sequence by a second kernel ("Flash-Decoding").
+#include "model/cuda/common.cuh"
+#include "model/cuda/launches.h"
+
+namespace tritonsmith::model::cuda {
+namespace {
+
+constexpr int kWarps = 4;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kTile = 16;   // tokens
+constexpr int kStages = 3;  // tiles of a warp in flight or in use
+constexpr int kGroup = 16;  // rows of queries
+constexpr float kNothing = -INFINITY;
+
+// Shared memory of a tile: kTile rows of D elements in chunks of 16 bytes, which are permuted
+// within a row so that eight rows' equal chunks lie in different banks.
+template <int kHeadDim>
+__device__ int chunk_offset(int row, int chunk) {
+  constexpr int kChunks = kHeadDim / 8;
+  const int turn = kChunks >= 8 ? row & 7 : (row >> 1) & (kChunks - 1);
+  return (row * kChunks + (chunk ^ turn)) * 16;
+}
+
+__device__ void copy_async(unsigned to, const void* from, bool is_there) {
+  const int bytes = is_there ? 16 : 0;  // the rest of the 16 becomes zero
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
+}
+__device__ void commit_copies() { asm volatile("cp.async.commit_group;"); }
+template <int kLeft>
+__device__ void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+}
+
+struct Fragment {
+  unsigned r[4];
+};
+
+__device__ Fragment load_matrices(unsigned address) {
+  Fragment f;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])
+               : "r"(address)
+               : "memory");
+  return f;
+}
+__device__ Fragment load_matrices_turned(unsigned address) {
+  Fragment f;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])
+               : "r"(address)
+               : "memory");
+  return f;
+}
+// c += a · b for a [16, 16], b [16, 8].
+__device__ void multiply(float (&c)[4], const Fragment& a, unsigned b0, unsigned b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
+}
+
+// The running softmax of a warp: lane l holds rows l / 4 and l / 4 + 8 of the group, and of each
+// eight columns of D the two from 2 (l % 4) on.
+template <int kHeadDim>
+struct State {
+  float out[kHeadDim / 8][4];
+  float largest[2], sum[2];
+};
+
+// What a block works on.
+struct Part {
+  int slot, length, first_tile, last_tile;
+};
+
+__device__ Part part_of(const Decode& a) {
+  Part part = {a.slots[blockIdx.z], 0, 0, 0};
+  if (part.slot < 0) return part;
+  part.length = a.positions[blockIdx.z] + 1;
+  const int tiles = (part.length + kTile - 1) / kTile;
+  const int each = (tiles + a.splits - 1) / a.splits;
+  part.first_tile = min(static_cast<int>(blockIdx.x) * each, tiles);
+  part.last_tile = min(part.first_tile + each, tiles);
+  return part;
+}
+
+// Starts the copy of a tile of keys and values into one stage of the warp's ring.
+template <int kHeadDim>
+__device__ void fetch(const Decode& a, const Part& part, int tile, unsigned stage) {
+  constexpr int kChunks = kHeadDim / 8;
+  const int begin = tile * kTile;
+  const std::int64_t page =
+      a.cache.page_table[std::int64_t{part.slot} * a.cache.pages_per_slot + begin / kPage];
+  const std::int64_t at = ((page * a.kv_heads + blockIdx.y) * kPage + begin % kPage) * kHeadDim;
+#pragma unroll
+  for (int i = threadIdx.x % 32; i < kTile * kChunks; i += 32) {
+    const int row = i / kChunks, chunk = i % kChunks;
+    const bool is_there = begin + row < part.length;
+    const unsigned to = stage + chunk_offset<kHeadDim>(row, chunk);
+    copy_async(to, a.cache.keys + at + row * kHeadDim + chunk * 8, is_there);
+    copy_async(to + kTile * kHeadDim * 2, a.cache.values + at + row * kHeadDim + chunk * 8,
+               is_there);
+  }
+}
+
+// The group's queries as left operands; rows beyond the group are zero.
+template <int kHeadDim>
+__device__ void read_queries(const Decode& a, Fragment (&query)[kHeadDim / 16]) {
+  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
+  const Bf16* base =
+      a.qkv + std::int64_t{blockIdx.z} * a.row_stride + std::int64_t{blockIdx.y} * group * kHeadDim;
+#pragma unroll
+  for (int k = 0; k < kHeadDim / 16; ++k)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = lane / 4 + i % 2 * 8, column = k * 16 + i / 2 * 8 + lane % 4 * 2;
+      query[k].r[i] =
+          row < group ? *reinterpret_cast<const unsigned*>(base + row * kHeadDim + column) : 0u;
+    }
+}
+
+// Scores of the group against a tile: [16, 16] as two pieces of eight tokens.
+template <int kHeadDim>
+__device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, float (&s)[2][4]) {
+  const int lane = threadIdx.x % 32;
+  // Matrices in the order (tokens 0-7, low half), (0-7, high), (8-15, low), (8-15, high).
+  const int row = lane % 8 + lane / 16 * 8, half = lane / 8 % 2;
+#pragma unroll
+  for (int k = 0; k < kHeadDim / 16; ++k) {
+    const Fragment b = load_matrices(keys + chunk_offset<kHeadDim>(row, 2 * k + half));
+    multiply(s[0], query[k], b.r[0], b.r[1]);
+    multiply(s[1], query[k], b.r[2], b.r[3]);
+  }
+}
+
+// Takes the tile's tokens into the running softmax. Scores are in units of log 2.
+template <int kHeadDim>
+__device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    float largest =
+        fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1]));
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
+    largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
+    largest = fmaxf(largest, state.largest[row]);  // a tile has a token: finite
+    const float shrink = exp2f(state.largest[row] - largest);
+    state.largest[row] = largest;
+    float sum = 0;
+#pragma unroll
+    for (int piece = 0; piece < 2; ++piece)
+#pragma unroll
+      for (int i = 2 * row; i < 2 * row + 2; ++i) {
+        s[piece][i] = exp2f(s[piece][i] - largest);
+        sum += s[piece][i];
+      }
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    state.sum[row] = state.sum[row] * shrink + sum;
+#pragma unroll
+    for (int n = 0; n < kHeadDim / 8; ++n) {
+      state.out[n][2 * row] *= shrink;
+      state.out[n][2 * row + 1] *= shrink;
+    }
+  }
+  const Fragment weights = {pack_bf16(s[0][0], s[0][1]), pack_bf16(s[0][2], s[0][3]),
+                            pack_bf16(s[1][0], s[1][1]), pack_bf16(s[1][2], s[1][3])};
+  // Matrices in the order (tokens 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15).
+  const int row = lane % 16, half = lane / 16;
+#pragma unroll
+  for (int n = 0; n < kHeadDim / 16; ++n) {
+    const Fragment b = load_matrices_turned(values + chunk_offset<kHeadDim>(row, 2 * n + half));
+    multiply(state.out[2 * n], weights, b.r[0], b.r[1]);
+    multiply(state.out[2 * n + 1], weights, b.r[2], b.r[3]);
+  }
+}
+
+template <int kHeadDim>
+__device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
+                             State<kHeadDim>& state) {
+  constexpr unsigned kStageBytes = 2 * kTile * kHeadDim * 2;
+  Fragment query[kHeadDim / 16];
+  read_queries<kHeadDim>(a, query);
+  const int first = part.first_tile + threadIdx.x / 32;
+  int ahead = first;
+#pragma unroll
+  for (int stage = 0; stage < kStages - 1; ++stage, ahead += kWarps) {
+    if (ahead < part.last_tile) fetch<kHeadDim>(a, part, ahead, ring + stage * kStageBytes);
+    commit_copies();
+  }
+  int stage = 0;
+  const float scale = a.scale * 1.44269504f;  // 1 / log 2
+  for (int tile = first; tile < part.last_tile; tile += kWarps, ahead += kWarps) {
+    wait_copies<kStages - 2>();
+    __syncwarp();  // all lanes' copies have come, and the stage to be filled has been read by all
+    const int next = stage == 0 ? kStages - 1 : stage - 1;
+    if (ahead < part.last_tile) fetch<kHeadDim>(a, part, ahead, ring + next * kStageBytes);
+    commit_copies();
+    const unsigned keys = ring + stage * kStageBytes;
+    float s[2][4] = {};
+    score<kHeadDim>(query, keys, s);
+#pragma unroll
+    for (int piece = 0; piece < 2; ++piece)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int token = tile * kTile + piece * 8 + threadIdx.x % 4 * 2 + i % 2;
+        s[piece][i] = token < part.length ? s[piece][i] * scale : kNothing;
+      }
+    absorb<kHeadDim>(state, s, keys + kStageBytes / 2);
+    stage = stage == kStages - 1 ? 0 : stage + 1;
+  }
+  wait_copies<0>();
+}
+
+// Joins the warps through shared memory and writes the block's result: the attention itself when
+// the sequence is in one part, else this part's mean of values and its log2 of the sum of weights.
+template <int kHeadDim>
+__device__ void finish(const Decode& a, const State<kHeadDim>& state, unsigned char* memory) {
+  auto* out = reinterpret_cast<float*>(memory);  // [warps, kGroup, D]
+  __shared__ float largest[kWarps][kGroup], sum[kWarps][kGroup];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  __syncthreads();  // all warps are done with their rings, which `out` overlays
+  for (int row = 0; row < 2; ++row) {
+    const int q = lane / 4 + 8 * row;
+    if (lane % 4 == 0) largest[warp][q] = state.largest[row], sum[warp][q] = state.sum[row];
+    for (int n = 0; n < kHeadDim / 8; ++n)
+      for (int i = 0; i < 2; ++i)
+        out[(warp * kGroup + q) * kHeadDim + n * 8 + lane % 4 * 2 + i] = state.out[n][2 * row + i];
+  }
+  __syncthreads();
+  const int group = a.heads / a.kv_heads;
+  for (int i = threadIdx.x; i < group * kHeadDim; i += kThreads) {
+    const int q = i / kHeadDim, column = i % kHeadDim;
+    float most = kNothing, total = 0, value = 0;
+    for (int w = 0; w < kWarps; ++w) most = fmaxf(most, largest[w][q]);
+    for (int w = 0; w < kWarps; ++w) {
+      const float weight = largest[w][q] == kNothing ? 0.0f : exp2f(largest[w][q] - most);
+      total += weight * sum[w][q];
+      value += weight * out[(w * kGroup + q) * kHeadDim + column];
+    }
+    const std::int64_t head = std::int64_t{blockIdx.z} * a.heads + blockIdx.y * group + q;
+    const float mean = total > 0 ? value / total : 0.0f;
+    if (a.splits == 1) {
+      a.out[head * kHeadDim + column] = to_bf16(mean);
+      continue;
+    }
+    const std::int64_t part = head * a.splits + blockIdx.x;
+    a.part_out[part * kHeadDim + column] = mean;
+    if (column == 0) a.part_norm[part] = total > 0 ? most + log2f(total) : kNothing;
+  }
+}
+
+template <int kHeadDim>
+__global__ void __launch_bounds__(kThreads) decode_kernel(Decode a) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  constexpr unsigned kRingBytes = kStages * 2 * kTile * kHeadDim * 2;
+  const Part part = part_of(a);
+  State<kHeadDim> state = {};
+  state.largest[0] = state.largest[1] = kNothing;
+  const unsigned ring =
+      static_cast<unsigned>(__cvta_generic_to_shared(memory)) + threadIdx.x / 32 * kRingBytes;
+  if (part.first_tile < part.last_tile) stream_tiles<kHeadDim>(a, part, ring, state);
+  finish<kHeadDim>(a, state, memory);
+}
+
+// One block a row and head.
+__global__ void join_parts_kernel(Decode a) {
+  const std::int64_t head = blockIdx.x;
+  const float* norms = a.part_norm + head * a.splits;
+  float most = kNothing;
+  for (int part = 0; part < a.splits; ++part) most = fmaxf(most, norms[part]);
+  float total = 0, value = 0;
+  for (int part = 0; part < a.splits && most != kNothing; ++part) {
+    const float weight = exp2f(norms[part] - most);
+    total += weight;
+    value += weight * a.part_out[(head * a.splits + part) * a.head_dim + threadIdx.x];
+  }
+  a.out[head * a.head_dim + threadIdx.x] = to_bf16(total > 0 ? value / total : 0.0f);
+}
+
+template <int kHeadDim>
+void launch(const Decode& a, cudaStream_t stream) {
+  constexpr int kRing = kWarps * kStages * 2 * kTile * kHeadDim * 2;
+  constexpr int kJoin = kWarps * kGroup * kHeadDim * 4;
+  constexpr int kBytes = kRing > kJoin ? kRing : kJoin;
+  static const cudaError_t raised = cudaFuncSetAttribute(
+      decode_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
+  const dim3 grid(a.splits, a.kv_heads, a.rows);
+  decode_kernel<kHeadDim><<<grid, kThreads, kBytes, stream>>>(a);
+  if (a.splits > 1) join_parts_kernel<<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
+}
+
+}  // namespace
+
+void launch_decode(const Decode& a, Stream stream) {
+  if (a.rows == 0) return;
+  switch (a.head_dim) {
+    case 32:
+      return launch<32>(a, stream_of(stream));
+    case 64:
+      return launch<64>(a, stream_of(stream));
+    case 128:
+      return launch<128>(a, stream_of(stream));
+  }
+}
+
+}  // namespace tritonsmith::model::cuda

@@ -1,0 +1,49 @@
+// What the kernels share: bfloat16 in and out of registers, and sums over a warp or a block.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "model/cuda/kernels.h"
+
+namespace tritonsmith::model::cuda {
+
+inline cudaStream_t stream_of(Stream stream) { return static_cast<cudaStream_t>(stream); }
+
+__device__ inline float to_float(Bf16 bits) {
+  return __uint_as_float(static_cast<unsigned>(bits) << 16);
+}
+// Rounds to nearest even, as LibTorch does.
+__device__ inline Bf16 to_bf16(float value) {
+  return __bfloat16_as_ushort(__float2bfloat16_rn(value));
+}
+__device__ inline unsigned pack_bf16(float low, float high) {
+  return static_cast<unsigned>(to_bf16(low)) | static_cast<unsigned>(to_bf16(high)) << 16;
+}
+__device__ inline float low_bf16(unsigned pair) { return __uint_as_float(pair << 16); }
+__device__ inline float high_bf16(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
+
+__device__ inline float warp_sum(float value) {
+  for (int offset = 16; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
+  return value;
+}
+
+// The sum over all threads of the block, in every thread. `scratch` has 33 floats.
+__device__ inline float block_sum(float value, float* scratch) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (blockDim.x + 31) / 32;
+  value = warp_sum(value);
+  __syncthreads();  // the last use of scratch is over
+  if (lane == 0) scratch[warp] = value;
+  __syncthreads();
+  if (warp == 0) {
+    const float total = warp_sum(lane < warps ? scratch[lane] : 0.0f);
+    if (lane == 0) scratch[32] = total;
+  }
+  __syncthreads();
+  return scratch[32];
+}
+
+}  // namespace tritonsmith::model::cuda

@@ -1,0 +1,246 @@
+// Our own CUDA kernels as plain launches over device pointers: no LibTorch here, so that nvcc is
+// quick. They are compiled where nvcc is (cmake/nvcc.cmake) and carried in the program; kernels()
+// is null in a build without them. Every launch is asynchronous on its stream, allocates nothing
+// and may be captured into a graph. Sums are taken in a fixed order: the same inputs give the same
+// bits.
+//
+// T tokens, H hidden size, I inner size of the MLP, D head size, V vocabulary. bfloat16 data is
+// 16-byte aligned, rows too.
+#pragma once
+
+#include <cstdint>
+
+namespace tritonsmith::model::cuda {
+
+using Stream = void*;        // a cudaStream_t
+using Bf16 = std::uint16_t;  // the bits of a bfloat16
+
+// out = bf16(x / rms(x) * weight); x [rows, H].
+struct Norm {
+  const float* x;
+  const float* weight;  // [H]
+  Bf16* out;            // [rows, H]
+  std::int64_t rows;
+  int hidden;  // a multiple of 4
+  float eps;
+};
+
+// d_x = d_residual + d norm / d x · d_out, also as bfloat16 where `d_x_half` is given; d_weight is
+// added to.
+struct NormBackward {
+  const float* x;
+  const float* weight;
+  const Bf16* d_out;
+  const float* d_residual;  // null: nothing is added
+  float* d_x;
+  Bf16* d_x_half;   // or null
+  float* partials;  // [kNormParts, H], scratch
+  float* d_weight;  // [H]
+  std::int64_t rows;
+  int hidden;  // a multiple of 4, at most 16384
+  float eps;
+};
+inline constexpr int kNormParts = 1056;
+
+// Keys and values of all sequences in pages of kPage tokens: [pages, kv_heads, kPage, D] each for a
+// layer. A slot's pages are named by its row of the page table.
+inline constexpr int kPage = 64;
+struct PagedCache {
+  Bf16* keys;
+  Bf16* values;
+  const int* page_table;  // [slots, pages_per_slot]
+  int pages_per_slot;
+};
+
+// Rotary positions, Hugging Face's pairing (i with i + D / 2), on q and k of packed projections
+// [T, (heads + 2 kv_heads) D], in place. With a cache, keys and values are stored there too.
+struct Rope {
+  Bf16* qkv;
+  const float* cos;  // [positions, D / 2]
+  const float* sin;
+  const int* positions;  // [T]
+  const float* q_norm;   // [D] or null: each head is normed before it turns (Qwen3)
+  const float* k_norm;
+  const int* slots;  // [T], -1: stored nowhere; null: no cache
+  PagedCache cache;
+  std::int64_t tokens;
+  int heads, kv_heads, head_dim;  // head_dim 32, 64, 128 or 256
+  float eps;
+};
+
+// From the gradients of turned q, k and of v to that of the packed projections. Where heads are
+// normed, `raw` has the projections before that, and the gradients of the norms are added to.
+struct RopeBackward {
+  const Bf16* d_query;  // [T, heads, D]
+  const Bf16* d_key;    // [T, kv_heads, D]
+  const Bf16* d_value;
+  Bf16* d_qkv;  // [T, (heads + 2 kv_heads) D]
+  const float* cos;
+  const float* sin;
+  const int* positions;
+  const Bf16* raw;      // as d_qkv, or null: heads are not normed
+  const float* q_norm;  // [D]
+  const float* k_norm;
+  float* partials;  // [kRopeParts, 2, D], scratch
+  float* d_q_norm;  // [D]
+  float* d_k_norm;
+  std::int64_t tokens;
+  int heads, kv_heads, head_dim;
+  float eps;
+};
+inline constexpr int kRopeParts = 1056;
+
+// out = silu(gate) * up; gate_up is [T, 2 I], the gates first. I is a multiple of 8.
+struct SwiGlu {
+  const Bf16* gate_up;
+  Bf16* out;  // [T, I]
+  std::int64_t tokens;
+  int inner;
+};
+// In place: gate_up becomes its gradient, and d_out becomes silu(gate) * up again.
+struct SwiGluBackward {
+  Bf16* gate_up;
+  Bf16* d_out;
+  std::int64_t tokens;
+  int inner;
+};
+
+// V is a multiple of 4. Of each row of logits [rows, V]: log-probability of the target and entropy,
+// both 0 where the target is negative; and the log of the normaliser.
+struct HeadRows {
+  const float* logits;
+  const std::int64_t* targets;
+  float* logprob;
+  float* entropy;
+  float* log_normaliser;
+  std::int64_t rows;
+  int vocabulary;
+  float inverse_temperature;
+};
+// d_logits [rows, V] from the gradients of the two.
+struct HeadRowsBackward {
+  const float* logits;
+  const std::int64_t* targets;
+  const float* entropy;
+  const float* log_normaliser;
+  const float* d_logprob;
+  const float* d_entropy;  // or null
+  Bf16* d_logits;
+  std::int64_t rows;
+  int vocabulary;
+  float inverse_temperature;
+};
+
+// One AdamW update (train/adamw.h) over flat buffers; gradients are multiplied by gradient_scale
+// first, and the new weights are also written as bfloat16.
+struct AdamW {
+  float* weights;
+  const float* gradients;
+  float* first;
+  float* second;
+  Bf16* half;                   // or null
+  std::int64_t count, decayed;  // the first `decayed` take weight decay; both multiples of 4
+  float learning_rate, beta1, beta2, epsilon, weight_decay;
+  float correction1, correction2;  // 1 - beta^t
+  float gradient_scale;
+};
+
+// What a decode step knows of each slot; the arrays are indexed by slot.
+struct SlotArrays {
+  int* token;     // to be decoded next
+  int* position;  // of that token
+  int* drawn;     // tokens sampled so far: the number of the next draw
+  std::uint64_t* seed;
+  float* temperature;  // 0: greedy
+  float* top_p;
+  int* top_k;  // 0: all
+};
+
+// x of each row's token, and its position; a row of slot -1 gets token 0 at position 0.
+struct Embed {
+  const float* table;  // [V, H]
+  const int* slots;    // [rows]
+  SlotArrays arrays;
+  float* x;        // [rows, H]
+  int* positions;  // [rows]
+  std::int64_t rows;
+  int hidden;  // a multiple of 4
+};
+
+// Attention of one new token a row over its slot's cache. Each sequence is cut in `splits` parts
+// that are read side by side and joined.
+struct Decode {
+  const Bf16* qkv;       // [rows, row_stride]: the queries come first
+  int row_stride;        // in elements
+  const int* slots;      // [rows]
+  const int* positions;  // [rows]: tokens 0..position are attended to
+  PagedCache cache;
+  Bf16* out;                                    // [rows, heads D]
+  float* part_out;                              // [rows, heads, splits, D], scratch
+  float* part_norm;                             // [rows, heads, splits], scratch
+  int rows, heads, kv_heads, head_dim, splits;  // heads / kv_heads at most 16
+  float scale;
+};
+
+// Draws a token for each row (rollout/device_sampler.h tells how) and moves its slot on.
+struct Sample {
+  const float* logits;    // [*, V]
+  const int* logits_row;  // [rows]: which row of logits is drawn from; null: its own
+  const int* slots;       // [rows]; -1: nothing is drawn
+  SlotArrays arrays;
+  int* tokens;      // [rows] out; -1 where the logits are no finite numbers
+  float* logprobs;  // [rows] out
+  int rows, vocabulary;
+};
+
+// Pages from[i] -> to[i], in every layer, of keys and values.
+struct CopyPages {
+  Bf16* keys;  // [layers, pages, kv_heads, kPage, D]
+  Bf16* values;
+  const int* from;
+  const int* to;
+  int pairs, layers;
+  std::int64_t pages, page_elements;  // elements of one page in one layer: kv_heads * kPage * D
+};
+
+// The parts of CUDA's runtime that the engine needs. Codes other than 0 are errors.
+struct Runtime {
+  int (*begin_capture)(Stream);
+  int (*end_capture)(Stream, void** executable_graph);
+  int (*launch_graph)(void* executable_graph, Stream);
+  void (*destroy_graph)(void* executable_graph);
+  int (*make_event)(void** event);
+  void (*destroy_event)(void* event);
+  int (*record_event)(void* event, Stream);
+  int (*wait_event)(void* event);
+  int (*elapsed_ms)(void* from, void* to, float* ms);
+  int (*copy)(void* to, const void* from, std::size_t bytes, Stream);  // either direction
+  int (*synchronize)(Stream);
+  int (*pinned)(void** memory, std::size_t bytes);
+  void (*free_pinned)(void* memory);
+  int (*memory)(std::size_t* free_bytes, std::size_t* total_bytes);
+  int (*last_error)();
+  const char* (*message)(int code);
+};
+
+struct Kernels {
+  void (*norm)(const Norm&, Stream);
+  void (*norm_backward)(const NormBackward&, Stream);
+  void (*rope)(const Rope&, Stream);
+  void (*rope_backward)(const RopeBackward&, Stream);
+  void (*swiglu)(const SwiGlu&, Stream);
+  void (*swiglu_backward)(const SwiGluBackward&, Stream);
+  void (*head_rows)(const HeadRows&, Stream);
+  void (*head_rows_backward)(const HeadRowsBackward&, Stream);
+  void (*adamw)(const AdamW&, Stream);
+  void (*embed)(const Embed&, Stream);
+  void (*decode)(const Decode&, Stream);
+  void (*sample)(const Sample&, Stream);
+  void (*copy_pages)(const CopyPages&, Stream);
+  Runtime runtime;
+};
+
+// Null where the build had no nvcc. The code is for compute capability 9.0 and later.
+const Kernels* kernels();
+
+}  // namespace tritonsmith::model::cuda

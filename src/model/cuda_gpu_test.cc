@@ -1,0 +1,186 @@
+// Our own CUDA kernels against float64 in plain ATen, on the CPU; and the layer over them against
+// the fused CPU layer. Skips where there is no GPU or no kernels in the build.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+#include "model/cuda_layer.h"
+#include "model/device.h"
+#include "model/transformer.h"
+
+namespace tritonsmith::model {
+namespace {
+
+class Cuda : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto device = open_device(DeviceChoice::cuda);
+    if (!device) GTEST_SKIP() << device.error().message;
+    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
+    device_ = *device;
+    at::manual_seed(1);
+  }
+  at::Tensor normal(std::vector<std::int64_t> shape, at::ScalarType type = at::kFloat) const {
+    return at::randn(shape, at::kDouble).to(type).to(device_);
+  }
+  cuda::Stream stream() const { return current_stream(device_); }
+
+  c10::Device device_ = c10::kCPU;
+};
+
+at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
+
+// |got - expected| / |expected|; NaN never passes.
+double difference(const at::Tensor& got, const at::Tensor& expected) {
+  const double scale = wide(expected).norm().item<double>();
+  return (wide(got) - wide(expected)).norm().item<double>() / (scale == 0 ? 1 : scale);
+}
+
+template <typename T = float>
+T* data(const at::Tensor& tensor) {
+  return static_cast<T*>(tensor.mutable_data_ptr());
+}
+
+TEST_F(Cuda, ProductsAreThoseOfFloat64) {
+  for (const KernelChoice choice : {KernelChoice::guess, KernelChoice::measure}) {
+    Cublas cublas(device_, choice);
+    for (const auto& [rows, in, out] :
+         {std::array{1, 64, 48}, std::array{37, 128, 192}, std::array{64, 96, 4096}}) {
+      const auto x = normal({rows, in}, at::kBFloat16), w = normal({out, in}, at::kBFloat16);
+      const auto bias = normal({out}, at::kBFloat16), d = normal({rows, out}, at::kBFloat16);
+      const at::Tensor expected = wide(x).matmul(wide(w).t());
+      const at::Tensor half = at::empty_like(d), full = at::empty_like(d, at::kFloat);
+      cublas.linear(half, x, w, bias);
+      EXPECT_LT(difference(half, expected + wide(bias)), 4e-3);
+      cublas.linear(full, x, w);
+      EXPECT_LT(difference(full, expected), 1e-5);
+      const at::Tensor addend = normal({rows, out}), sum = at::empty_like(addend);
+      cublas.linear_onto(sum, addend, x, w);
+      EXPECT_LT(difference(sum, expected + wide(addend)), 1e-5);
+      const at::Tensor in_place = addend.clone();
+      cublas.linear_onto(in_place, in_place, x, w);
+      EXPECT_LT(difference(in_place, sum), 1e-5);
+      const at::Tensor d_x = at::empty_like(x), d_w = normal({out, in}), before = d_w.clone();
+      cublas.input_gradient(d_x, d, w);
+      EXPECT_LT(difference(d_x, wide(d).matmul(wide(w))), 4e-3);
+      cublas.add_weight_gradient(d_w, d, x);
+      EXPECT_LT(difference(d_w, wide(before) + wide(d).t().matmul(wide(x))), 1e-5);
+    }
+  }
+}
+
+TEST_F(Cuda, NormAndItsGradientAreThoseOfFloat64) {
+  for (const auto& [rows, hidden] : {std::pair{3, 64}, std::pair{700, 2048}, std::pair{5, 5120}}) {
+    const at::Tensor x = 3 * normal({rows, hidden}) + 0.5, weight = normal({hidden});
+    const at::Tensor d_out = normal({rows, hidden}, at::kBFloat16);
+    const at::Tensor residual = normal({rows, hidden});
+    const at::Tensor x64 = wide(x).requires_grad_(true), w64 = wide(weight).requires_grad_(true);
+    const at::Tensor expected = aten_rms_norm(x64, w64, 1e-6);
+    expected.backward(wide(d_out));
+    const at::Tensor out = at::empty_like(d_out), half = at::empty_like(d_out);
+    cuda::kernels()->norm({data(x), data(weight), data<cuda::Bf16>(out), rows, hidden, 1e-6f},
+                          stream());
+    EXPECT_LT(difference(out, expected), 4e-3);
+    const at::Tensor d_x = at::empty_like(x), d_weight = at::ones_like(weight);
+    const at::Tensor partials = at::empty({cuda::kNormParts, hidden}, x.options());
+    cuda::kernels()->norm_backward({.x = data(x),
+                                    .weight = data(weight),
+                                    .d_out = data<cuda::Bf16>(d_out),
+                                    .d_residual = data(residual),
+                                    .d_x = data(d_x),
+                                    .d_x_half = data<cuda::Bf16>(half),
+                                    .partials = data(partials),
+                                    .d_weight = data(d_weight),
+                                    .rows = rows,
+                                    .hidden = hidden,
+                                    .eps = 1e-6f},
+                                   stream());
+    EXPECT_LT(difference(d_x, x64.grad() + wide(residual)), 1e-5);
+    EXPECT_LT(difference(half, d_x), 4e-3);
+    EXPECT_LT(difference(d_weight, w64.grad() + 1), 1e-5);
+  }
+}
+
+TEST_F(Cuda, SwiGluAndItsGradientAreThoseOfFloat64) {
+  const int tokens = 77, inner = 272;
+  const at::Tensor gate_up = 4 * normal({tokens, 2 * inner}, at::kBFloat16);
+  const at::Tensor d_out = normal({tokens, inner}, at::kBFloat16);
+  const at::Tensor input = wide(gate_up).requires_grad_(true);
+  const auto halves = input.chunk(2, 1);
+  const at::Tensor expected = at::silu(halves[0]) * halves[1];
+  expected.backward(wide(d_out));
+  const at::Tensor out = at::empty_like(d_out);
+  cuda::kernels()->swiglu({data<cuda::Bf16>(gate_up), data<cuda::Bf16>(out), tokens, inner},
+                          stream());
+  EXPECT_LT(difference(out, expected), 4e-3);
+  const at::Tensor again = d_out.clone();
+  cuda::kernels()->swiglu_backward(
+      {data<cuda::Bf16>(gate_up), data<cuda::Bf16>(again), tokens, inner}, stream());
+  EXPECT_LT(difference(gate_up, input.grad()), 4e-3);
+  EXPECT_TRUE(at::equal(again, out));
+}
+
+// Extreme logits, an offset that a missing shift would overflow on, and masked rows.
+TEST_F(Cuda, HeadAndItsGradientAreThoseOfFloat64) {
+  for (const double scale : {0.05, 1.0, 30.0}) {
+    const int rows = 150, hidden = 64, vocabulary = 4000;
+    const at::Tensor h = normal({rows, hidden}, at::kBFloat16).requires_grad_(true);
+    const at::Tensor head = (scale * normal({vocabulary, hidden})).to(at::kBFloat16).to(at::kFloat);
+    head.requires_grad_(true);
+    at::Tensor targets = at::randint(vocabulary, {rows}, at::kLong).to(device_);
+    targets.slice(0, 0, rows, 7).fill_(-1);
+    const at::Tensor of_logprob = normal({rows}), of_entropy = 0.1 * normal({rows});
+    const auto got = linear_logprob(h, head, targets, 0.8);
+    const at::Tensor h64 = wide(h).requires_grad_(true), head64 = wide(head).requires_grad_(true);
+    const auto expected = aten_linear_logprob(h64, head64, targets.to(at::kCPU), 0.8);
+    EXPECT_LT(difference(got.logprob, expected.logprob), 1e-5);
+    EXPECT_LT(difference(got.entropy, expected.entropy), 1e-3);
+    EXPECT_LE(got.logprob.max().item<double>(), 0);
+    EXPECT_EQ(got.logprob.slice(0, 0, rows, 7).abs().max().item<double>(), 0);
+    ((got.logprob * of_logprob).sum() + (got.entropy * of_entropy).sum()).backward();
+    ((expected.logprob * wide(of_logprob)).sum() + (expected.entropy * wide(of_entropy)).sum())
+        .backward();
+    EXPECT_LT(difference(h.grad(), h64.grad()), 8e-3);
+    EXPECT_LT(difference(head.grad(), head64.grad()), 8e-3);
+  }
+}
+
+TEST_F(Cuda, AdamWIsThatOfFloat64) {
+  const std::int64_t count = 4096, decayed = 1024;
+  at::Tensor w = normal({count}), g = normal({count}), m = 0.1 * normal({count}),
+             v = normal({count}).square(),
+             half = at::empty({count}, w.options().dtype(at::kBFloat16));
+  at::Tensor w64 = wide(w), m64 = wide(m), v64 = wide(v);
+  const at::Tensor g64 = wide(g) * 0.5;
+  const double lr = 0.01, b1 = 0.9, b2 = 0.95, c1 = 1 - std::pow(b1, 3), c2 = 1 - std::pow(b2, 3);
+  m64 = b1 * m64 + (1 - b1) * g64;
+  v64 = b2 * v64 + (1 - b2) * g64.square();
+  const at::Tensor decay = at::zeros({count}, at::kDouble);
+  decay.narrow(0, 0, decayed).fill_(0.1);
+  w64 = w64 - lr * (decay * w64 + (m64 / c1) / ((v64 / c2).sqrt() + 1e-8));
+  cuda::kernels()->adamw({.weights = data(w),
+                          .gradients = data(g),
+                          .first = data(m),
+                          .second = data(v),
+                          .half = data<cuda::Bf16>(half),
+                          .count = count,
+                          .decayed = decayed,
+                          .learning_rate = 0.01f,
+                          .beta1 = 0.9f,
+                          .beta2 = 0.95f,
+                          .epsilon = 1e-8f,
+                          .weight_decay = 0.1f,
+                          .correction1 = static_cast<float>(c1),
+                          .correction2 = static_cast<float>(c2),
+                          .gradient_scale = 0.5f},
+                         stream());
+  EXPECT_LT(difference(w, w64), 1e-6);
+  EXPECT_LT(difference(m, m64), 1e-6);
+  EXPECT_LT(difference(v, v64), 1e-6);
+  EXPECT_TRUE(at::equal(half, w.to(at::kBFloat16)));
+}
+
+}  // namespace
+}  // namespace tritonsmith::model

@@ -1,0 +1,418 @@
+#include "model/cuda_layer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+#include "base/check.h"
+
+namespace tritonsmith::model {
+namespace {
+
+using cuda::Bf16;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+const cuda::Kernels& kernels() { return *cuda::kernels(); }
+
+template <typename T = float>
+T* data(const at::Tensor& tensor) {
+  return tensor.defined() ? static_cast<T*>(tensor.mutable_data_ptr()) : nullptr;
+}
+
+at::Tensor half_rows(const at::Tensor& like, std::int64_t columns) {
+  return at::empty({like.size(0), columns}, like.options().dtype(at::kBFloat16));
+}
+
+// One layer of one batch.
+struct Work {
+  CudaLayerWeights weights;
+  const ModelConfig& config;
+  const CudaBatch& batch;
+  Cublas& cublas;
+  cuda::Stream stream;
+
+  int heads() const { return static_cast<int>(config.num_attention_heads); }
+  int kv_heads() const { return static_cast<int>(config.num_key_value_heads); }
+  int head_dim() const { return static_cast<int>(config.head_dim); }
+  double scale() const { return 1.0 / std::sqrt(static_cast<double>(config.head_dim)); }
+};
+
+// What forward makes, and backward reads.
+struct Kept {
+  at::Tensor qkv;       // [T, (heads + 2 kv_heads) D], turned
+  at::Tensor attended;  // [T, heads, D]
+  at::Tensor log_normaliser, random_state, unused;
+  at::Tensor raw;      // qkv before norm and turn, where heads are normed and it is wanted
+  at::Tensor middle;   // [T, H] float32, after attention
+  at::Tensor gate_up;  // [T, 2 I]
+};
+
+at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double eps, cuda::Stream stream) {
+  const at::Tensor out = half_rows(x, x.size(1));
+  kernels().norm({.x = data(x),
+                  .weight = data(weight),
+                  .out = data<Bf16>(out),
+                  .rows = x.size(0),
+                  .hidden = static_cast<int>(x.size(1)),
+                  .eps = static_cast<float>(eps)},
+                 stream);
+  return out;
+}
+
+// The queries, keys and values among packed projections, [T, heads, D] each.
+QueryKeyValue split(const at::Tensor& qkv, const ModelConfig& config) {
+  const std::int64_t heads = config.num_attention_heads, kv_heads = config.num_key_value_heads;
+  const at::Tensor all = qkv.view({qkv.size(0), heads + 2 * kv_heads, config.head_dim});
+  return {.query = all.narrow(1, 0, heads),
+          .key = all.narrow(1, heads, kv_heads),
+          .value = all.narrow(1, heads + kv_heads, kv_heads)};
+}
+
+enum class KeepRaw { no, yes };
+
+void project(const at::Tensor& x, const Work& work, const CacheTarget& target, KeepRaw keep_raw,
+             Kept& kept) {
+  const HalfLayer& half = *work.weights.half;
+  const LayerWeights& masters = *work.weights.masters;
+  const at::Tensor normed = norm(x, masters.input_norm, work.config.rms_norm_eps, work.stream);
+  kept.qkv = half_rows(x, half.qkv.size(0));
+  work.cublas.linear(kept.qkv, normed, half.qkv, half.qkv_bias);
+  if (keep_raw == KeepRaw::yes && masters.q_norm.defined()) kept.raw = kept.qkv.clone();
+  kernels().rope({.qkv = data<Bf16>(kept.qkv),
+                  .cos = data(work.batch.rope.cos),
+                  .sin = data(work.batch.rope.sin),
+                  .positions = data<int>(work.batch.positions),
+                  .q_norm = data(masters.q_norm),
+                  .k_norm = data(masters.k_norm),
+                  .slots = data<int>(target.slots),
+                  .cache = target.cache,
+                  .tokens = x.size(0),
+                  .heads = work.heads(),
+                  .kv_heads = work.kv_heads(),
+                  .head_dim = work.head_dim(),
+                  .eps = static_cast<float>(work.config.rms_norm_eps)},
+                 work.stream);
+}
+
+void attend(const Work& work, Kept& kept) {
+  const QueryKeyValue qkv = split(kept.qkv, work.config);
+  std::tie(kept.attended, kept.log_normaliser, kept.random_state, kept.unused, std::ignore) =
+      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, work.batch.offsets,
+                                   work.batch.offsets, work.batch.longest, work.batch.longest, 0.0,
+                                   /*is_causal=*/true, /*return_debug_mask=*/false, work.scale());
+}
+
+at::Tensor rows_of(const at::Tensor& attended) { return attended.reshape({attended.size(0), -1}); }
+
+// The gated product of the MLP, [T, I].
+at::Tensor gated(const Work& work, const at::Tensor& middle, Kept& kept) {
+  const HalfLayer& half = *work.weights.half;
+  const at::Tensor normed =
+      norm(middle, work.weights.masters->post_norm, work.config.rms_norm_eps, work.stream);
+  kept.gate_up = half_rows(middle, half.gate_up.size(0));
+  work.cublas.linear(kept.gate_up, normed, half.gate_up);
+  const at::Tensor inner = half_rows(middle, half.down.size(1));
+  kernels().swiglu({.gate_up = data<Bf16>(kept.gate_up),
+                    .out = data<Bf16>(inner),
+                    .tokens = middle.size(0),
+                    .inner = static_cast<int>(inner.size(1))},
+                   work.stream);
+  return inner;
+}
+
+// All but the last product, which the backward has no need of.
+at::Tensor forward_to_inner(const at::Tensor& x, const Work& work, Kept& kept) {
+  project(x, work, {}, KeepRaw::yes, kept);
+  attend(work, kept);
+  kept.middle = at::empty_like(x);
+  work.cublas.linear_onto(kept.middle, x, rows_of(kept.attended), work.weights.half->o);
+  return gated(work, kept.middle, kept);
+}
+
+at::Tensor forward(const at::Tensor& x, const Work& work, Kept& kept) {
+  const at::Tensor inner = forward_to_inner(x, work, kept);
+  const at::Tensor out = at::empty_like(x);
+  work.cublas.linear_onto(out, kept.middle, inner, work.weights.half->down);
+  return out;
+}
+
+// d_weight of weights that lie behind each other, from the matching columns of d_out.
+void add_weight_gradients(const Work& work, std::initializer_list<const at::Tensor*> masters,
+                          const at::Tensor& d_out, const at::Tensor& x) {
+  const at::Tensor& first = gradient_of(**masters.begin());
+  std::int64_t rows = 0;
+  bool is_joined = true;
+  for (const at::Tensor* master : masters) {
+    const at::Tensor& gradient = gradient_of(*master);
+    is_joined &=
+        gradient.is_alias_of(first) && data(gradient) == data(first) + rows * first.size(1);
+    rows += master->size(0);
+  }
+  if (is_joined) {
+    work.cublas.add_weight_gradient(at::as_strided(first, {rows, first.size(1)}, first.strides()),
+                                    d_out, x);
+    return;
+  }
+  std::int64_t begin = 0;
+  for (const at::Tensor* master : masters) {
+    work.cublas.add_weight_gradient(gradient_of(*master), d_out.narrow(1, begin, master->size(0)),
+                                    x);
+    begin += master->size(0);
+  }
+}
+
+struct NormGradient {
+  at::Tensor d_x;       // float32
+  at::Tensor d_x_half;  // bfloat16, where asked for
+};
+
+// The norm of x by `weight`, within a layer or behind the last.
+struct NormPlace {
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  double eps;
+  cuda::Stream stream;
+};
+
+enum class Also { nothing, half };
+NormGradient norm_backward(const NormPlace& place, const at::Tensor& d_out,
+                           const at::Tensor& d_residual, Also also) {
+  const at::Tensor &x = place.x, &weight = place.weight;
+  const NormGradient result = {at::empty_like(x),
+                               also == Also::half ? half_rows(x, x.size(1)) : at::Tensor()};
+  const at::Tensor partials = at::empty({cuda::kNormParts, x.size(1)}, x.options());
+  kernels().norm_backward({.x = data(x),
+                           .weight = data(weight),
+                           .d_out = data<Bf16>(d_out),
+                           .d_residual = data(d_residual),
+                           .d_x = data(result.d_x),
+                           .d_x_half = data<Bf16>(result.d_x_half),
+                           .partials = data(partials),
+                           .d_weight = data(gradient_of(weight)),
+                           .rows = x.size(0),
+                           .hidden = static_cast<int>(x.size(1)),
+                           .eps = static_cast<float>(place.eps)},
+                          place.stream);
+  return result;
+}
+
+// From the gradient of the layer's output to that of `middle`, in both types.
+NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& d_out) {
+  const HalfLayer& half = *work.weights.half;
+  const LayerWeights& masters = *work.weights.masters;
+  const at::Tensor d_out_half = d_out.to(at::kBFloat16);
+  const at::Tensor inner = half_rows(d_out, half.down.size(1));  // its gradient at first
+  work.cublas.input_gradient(inner, d_out_half, half.down);
+  kernels().swiglu_backward({.gate_up = data<Bf16>(kept.gate_up),
+                             .d_out = data<Bf16>(inner),
+                             .tokens = d_out.size(0),
+                             .inner = static_cast<int>(inner.size(1))},
+                            work.stream);
+  const at::Tensor& d_gate_up = kept.gate_up;
+  add_weight_gradients(work, {&masters.down}, d_out_half, inner);
+  const at::Tensor normed =
+      norm(kept.middle, masters.post_norm, work.config.rms_norm_eps, work.stream);
+  add_weight_gradients(work, {&masters.gate, &masters.up}, d_gate_up, normed);
+  const at::Tensor d_normed = at::empty_like(normed);
+  work.cublas.input_gradient(d_normed, d_gate_up, half.gate_up);
+  return norm_backward({kept.middle, masters.post_norm, work.config.rms_norm_eps, work.stream},
+                       d_normed, d_out, Also::half);
+}
+
+// The gradient of the packed projections before they were turned.
+at::Tensor attention_backward(const Work& work, const Kept& kept, const at::Tensor& d_attended) {
+  const QueryKeyValue qkv = split(kept.qkv, work.config);
+  const auto [d_query, d_key, d_value] = at::_flash_attention_backward(
+      d_attended.view(kept.attended.sizes()), qkv.query, qkv.key, qkv.value, kept.attended,
+      kept.log_normaliser, work.batch.offsets, work.batch.offsets, work.batch.longest,
+      work.batch.longest, 0.0, /*is_causal=*/true, kept.random_state, kept.unused, work.scale());
+  const at::Tensor query = d_query.contiguous(), key = d_key.contiguous(),
+                   value = d_value.contiguous();
+  const at::Tensor d_qkv = at::empty_like(kept.qkv);
+  const LayerWeights& masters = *work.weights.masters;
+  const bool is_normed = masters.q_norm.defined();
+  const at::Tensor partials = is_normed ? at::empty({cuda::kRopeParts, 2, work.config.head_dim},
+                                                    d_qkv.options().dtype(at::kFloat))
+                                        : at::Tensor();
+  kernels().rope_backward({.d_query = data<Bf16>(query),
+                           .d_key = data<Bf16>(key),
+                           .d_value = data<Bf16>(value),
+                           .d_qkv = data<Bf16>(d_qkv),
+                           .cos = data(work.batch.rope.cos),
+                           .sin = data(work.batch.rope.sin),
+                           .positions = data<int>(work.batch.positions),
+                           .raw = data<Bf16>(kept.raw),
+                           .q_norm = data(masters.q_norm),
+                           .k_norm = data(masters.k_norm),
+                           .partials = data(partials),
+                           .d_q_norm = is_normed ? data(gradient_of(masters.q_norm)) : nullptr,
+                           .d_k_norm = is_normed ? data(gradient_of(masters.k_norm)) : nullptr,
+                           .tokens = d_qkv.size(0),
+                           .heads = work.heads(),
+                           .kv_heads = work.kv_heads(),
+                           .head_dim = work.head_dim(),
+                           .eps = static_cast<float>(work.config.rms_norm_eps)},
+                          work.stream);
+  return d_qkv;
+}
+
+void add_bias_gradients(const LayerWeights& masters, const at::Tensor& d_qkv) {
+  if (!masters.q_bias.defined()) return;
+  const at::Tensor sums = d_qkv.sum(0, /*keepdim=*/false, at::kFloat);
+  std::int64_t begin = 0;
+  for (const at::Tensor* bias : {&masters.q_bias, &masters.k_bias, &masters.v_bias}) {
+    gradient_of(*bias).add_(sums.narrow(0, begin, bias->size(0)));
+    begin += bias->size(0);
+  }
+}
+
+at::Tensor backward(const at::Tensor& x, const Work& work, const Kept& kept,
+                    const at::Tensor& d_out) {
+  const HalfLayer& half = *work.weights.half;
+  const LayerWeights& masters = *work.weights.masters;
+  const NormGradient d_middle = mlp_backward(work, kept, d_out);
+  add_weight_gradients(work, {&masters.o}, d_middle.d_x_half, rows_of(kept.attended));
+  const at::Tensor d_attended = half_rows(x, half.o.size(1));
+  work.cublas.input_gradient(d_attended, d_middle.d_x_half, half.o);
+  const at::Tensor d_qkv = attention_backward(work, kept, d_attended);
+  add_bias_gradients(masters, d_qkv);
+  const at::Tensor normed = norm(x, masters.input_norm, work.config.rms_norm_eps, work.stream);
+  add_weight_gradients(work, {&masters.q, &masters.k, &masters.v}, d_qkv, normed);
+  const at::Tensor d_normed = at::empty_like(normed);
+  work.cublas.input_gradient(d_normed, d_qkv, half.qkv);
+  return norm_backward({x, masters.input_norm, work.config.rms_norm_eps, work.stream}, d_normed,
+                       d_middle.d_x, Also::nothing)
+      .d_x;
+}
+
+struct LayerContext : torch::CustomClassHolder {
+  LayerWeights masters;
+  HalfLayer half;
+  ModelConfig config;
+  std::shared_ptr<const CudaBatch> batch;
+  Recompute recompute = Recompute::nothing;
+  c10::Device device = c10::kCPU;
+
+  Work work() const {
+    return {.weights = {&masters, &half},
+            .config = config,
+            .batch = *batch,
+            .cublas = training_cublas(device),
+            .stream = current_stream(device)};
+  }
+};
+
+struct LayerFunction : torch::autograd::Function<LayerFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const c10::intrusive_ptr<LayerContext>& context,
+                            const at::Tensor& x) {
+    Kept kept;
+    const at::Tensor out = model::forward(x, context->work(), kept);
+    variable_list saved = {x};
+    if (context->recompute == Recompute::nothing)
+      saved.insert(saved.end(), {kept.qkv, kept.attended, kept.log_normaliser, kept.random_state,
+                                 kept.unused, kept.raw, kept.middle, kept.gate_up});
+    ctx->save_for_backward(std::move(saved));
+    ctx->saved_data["context"] = c10::IValue::make_capsule(context);
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
+    const at::NoGradGuard no_grad;
+    const auto saved = ctx->get_saved_variables();
+    const auto capsule = ctx->saved_data["context"].toCapsule();
+    const auto& context = static_cast<const LayerContext&>(*capsule);
+    const Work work = context.work();
+    Kept kept;
+    if (context.recompute == Recompute::nothing) {
+      kept = {saved[1], saved[2], saved[3], saved[4], saved[5], saved[6], saved[7], saved[8]};
+    } else {
+      forward_to_inner(saved[0], work, kept);
+    }
+    return {at::Tensor(), model::backward(saved[0], work, kept, d_outputs[0].contiguous())};
+  }
+};
+
+struct NormFunction : torch::autograd::Function<NormFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
+                            double eps) {
+    ctx->save_for_backward({x, weight});
+    ctx->saved_data["eps"] = eps;
+    return norm(x, weight, eps, current_stream(x.device()));
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
+    const auto saved = ctx->get_saved_variables();
+    const at::Tensor d_out = d_outputs[0].to(at::kBFloat16).contiguous();
+    const NormPlace place = {saved[0], saved[1], ctx->saved_data["eps"].toDouble(),
+                             current_stream(d_out.device())};
+    const auto gradient = norm_backward(place, d_out, {}, Also::nothing);
+    return {gradient.d_x, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor& gradient_of(const at::Tensor& leaf) {
+  at::Tensor& gradient = leaf.mutable_grad();
+  if (!gradient.defined()) gradient = at::zeros_like(leaf.detach());
+  return gradient;
+}
+
+Cublas& training_cublas(c10::Device device) {
+  // Never destroyed: CUDA may be gone by then.
+  static auto* cublas = new Cublas(device, KernelChoice::measure_if_frequent);
+  return *cublas;
+}
+
+std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope) {
+  std::vector<int> offsets(batch.offsets.begin(), batch.offsets.end()), positions;
+  positions.reserve(static_cast<std::size_t>(batch.length()));
+  for (std::int64_t b = 0; b < batch.sequences(); ++b)
+    for (std::int64_t t = 0; t < batch.offsets[b + 1] - batch.offsets[b]; ++t)
+      positions.push_back(static_cast<int>(t));
+  const auto on_device = [&](const std::vector<int>& values) {
+    return at::tensor(values, at::kInt).to(batch.tokens.device());
+  };
+  return std::make_shared<const CudaBatch>(CudaBatch{.offsets = on_device(offsets),
+                                                     .positions = on_device(positions),
+                                                     .rope = std::move(rope),
+                                                     .longest = batch.longest()});
+}
+
+void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
+                          const ModelConfig& config, const CudaBatch& batch, Cublas& cublas,
+                          const CacheTarget& target) {
+  const Work work = {.weights = weights,
+                     .config = config,
+                     .batch = batch,
+                     .cublas = cublas,
+                     .stream = current_stream(x.device())};
+  Kept kept;
+  project(x, work, target, KeepRaw::no, kept);
+  attend(work, kept);
+  cublas.linear_onto(x, x, rows_of(kept.attended), weights.half->o);
+  const at::Tensor inner = gated(work, x, kept);
+  cublas.linear_onto(x, x, inner, weights.half->down);
+}
+
+at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,
+                      const ModelConfig& config, std::shared_ptr<const CudaBatch> batch,
+                      Recompute recompute) {
+  auto context = c10::make_intrusive<LayerContext>();
+  context->masters = *weights.masters;
+  context->half = *weights.half;
+  context->config = config;
+  context->batch = std::move(batch);
+  context->recompute = recompute;
+  context->device = x.device();
+  return LayerFunction::apply(context, x);
+}
+
+at::Tensor cuda_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  return NormFunction::apply(x, weight, eps);
+}
+
+}  // namespace tritonsmith::model

@@ -1,0 +1,142 @@
+// Training on a GPU: gradients against those of the CPU in float32, and the optimizer's bfloat16
+// copy. Skips where there is no GPU or no kernels in the build.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "model/cuda/kernels.h"
+#include "model/device.h"
+#include "train/adamw.h"
+#include "train/micro_batch.h"
+
+namespace tritonsmith::train {
+namespace {
+
+class CudaTraining : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto device = model::open_device(model::DeviceChoice::cuda);
+    if (!device) GTEST_SKIP() << device.error().message;
+    if (model::cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
+    device_ = *device;
+  }
+  c10::Device device_ = c10::kCPU;
+};
+
+model::ModelConfig small(bool is_tied, model::Family family = model::Family::qwen2) {
+  return {.family = family,
+          .vocab_size = 512,
+          .hidden_size = 128,
+          .intermediate_size = 352,
+          .num_hidden_layers = 3,
+          .num_attention_heads = 4,
+          .num_key_value_heads = 2,
+          .head_dim = 32,
+          .max_position_embeddings = 300,
+          .initializer_range = 0.1,
+          .tie_word_embeddings = is_tied};
+}
+
+std::vector<at::Tensor> tensors_of(const model::Transformer& model) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
+  return tensors;
+}
+
+std::vector<TrainingSequence> sequences() {
+  std::vector<TrainingSequence> all;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    Rng rng(1, "sequence", i);
+    TrainingSequence sequence{.prompt_length = 1 + 7 * i};
+    for (std::uint64_t t = 0; t < 20 + 60 * i; ++t)
+      sequence.tokens.push_back(static_cast<TokenId>(rng.below(512)));
+    all.push_back(sequence);
+  }
+  return all;
+}
+
+struct Pass {
+  std::vector<at::Tensor> logprobs;   // of each micro-batch
+  std::vector<at::Tensor> gradients;  // of each parameter, float64 on the CPU
+};
+
+Pass run(const model::Transformer& model, std::int64_t budget) {
+  Pass pass;
+  for (const at::Tensor& tensor : tensors_of(model))
+    if (tensor.grad().defined()) tensor.mutable_grad().zero_();
+  const auto all = sequences();
+  const std::vector<std::size_t> members = {0, 1, 2, 3, 4};
+  for (const MicroBatch& batch : make_micro_batches(all, members, budget, model.device())) {
+    const auto now = forward_tokens(model, batch, 0.9);
+    now.logprob.backward(at::ones_like(now.logprob) * 0.01);
+    pass.logprobs.push_back(now.logprob.detach().to(at::kCPU));
+  }
+  for (const at::Tensor& tensor : tensors_of(model))
+    pass.gradients.push_back(tensor.grad().to(at::kCPU, at::kDouble));
+  return pass;
+}
+
+double difference(const at::Tensor& got, const at::Tensor& expected) {
+  return (got - expected).norm().item<double>() / expected.norm().item<double>();
+}
+
+// Bfloat16 costs digits; ours must cost no more than plain ATen's, which rounds more often.
+TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
+  for (const auto family : {model::Family::qwen2, model::Family::qwen3, model::Family::llama}) {
+    const auto config = small(family == model::Family::qwen2, family);
+    const auto on_cpu = model::Transformer::random(config, 3);
+    auto on_gpu = model::Transformer::random(config, 3, device_);
+    ASSERT_NE(on_gpu.half_weights(), nullptr);
+    const FlatParameters flat(tensors_of(on_gpu));
+    const Pass expected = run(on_cpu, 1000), got = run(on_gpu, 1000);
+    on_gpu.set_layer_path(model::LayerPath::aten);
+    const Pass plain = run(on_gpu, 1000);
+    const auto gap = [&](const Pass& pass) {
+      return (pass.logprobs[0] - expected.logprobs[0]).abs().mean().item<double>();
+    };
+    EXPECT_LT(gap(got), 0.03);
+    EXPECT_LT(gap(got), gap(plain));
+    for (std::size_t i = 0; i < got.gradients.size(); ++i) {
+      const double ours = difference(got.gradients[i], expected.gradients[i]);
+      EXPECT_LT(ours, 0.05) << on_gpu.parameters()[i].name;
+      EXPECT_LT(ours, 1.25 * difference(plain.gradients[i], expected.gradients[i]))
+          << on_gpu.parameters()[i].name;
+    }
+  }
+}
+
+TEST_F(CudaTraining, TheGradientDoesNotDependOnHowItIsComputed) {
+  auto model = model::Transformer::random(small(true), 3, device_);
+  const Pass separate = run(model, 1000);  // each weight's gradient in memory of its own
+  const FlatParameters flat(tensors_of(model));
+  const Pass whole = run(model, 1000), again = run(model, 1000), cut = run(model, 100);
+  model.set_recompute(model::Recompute::layers);
+  const Pass recomputed = run(model, 1000);
+  for (std::size_t i = 0; i < whole.gradients.size(); ++i) {
+    const std::string& name = model.parameters()[i].name;
+    EXPECT_LT(difference(recomputed.gradients[i], whole.gradients[i]), 1e-3) << name;
+    EXPECT_LT(difference(again.gradients[i], whole.gradients[i]), 1e-3) << name;
+    EXPECT_LT(difference(separate.gradients[i], whole.gradients[i]), 1e-3) << name;
+    EXPECT_LT(difference(cut.gradients[i], whole.gradients[i]), 0.01) << name;
+  }
+}
+
+TEST_F(CudaTraining, TheOptimizerWritesTheCopyThatTheLayersRead) {
+  auto model = model::Transformer::random(small(true), 3, device_);
+  FlatParameters flat(tensors_of(model));
+  auto state = AdamWState::zeros_like(flat);
+  run(model, 1000);
+  const at::Tensor before = model.half_weights()->flat().clone();
+  adamw_update(flat, state, {}, {.learning_rate = 0.01, .half = model.half_weights()->flat()});
+  const at::Tensor after = model.half_weights()->flat();
+  EXPECT_FALSE(at::equal(before, after));
+  EXPECT_TRUE(at::equal(after, flat.values().to(at::kBFloat16)));
+  {
+    const at::NoGradGuard no_grad;  // by other hands
+    model.layers()[1].down.mul_(2);
+  }
+  EXPECT_TRUE(at::equal(model.half_weights()->flat(), flat.values().to(at::kBFloat16)));
+}
+
+}  // namespace
+}  // namespace tritonsmith::train
