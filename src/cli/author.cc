@@ -14,7 +14,7 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   std::unique_ptr<ModelAuthor> author(
       new ModelAuthor(std::move(model), std::move(tokenizer), prompt));
   TRY_ASSIGN(author->chat_, text::ChatTemplate::make(author->tokenizer_));
-  author->engine_ = std::make_unique<rollout::Engine>(author->model_);
+  TRY_ASSIGN(author->engine_, rollout::make_generator(author->model_));
   return author;
 }
 

@@ -116,12 +116,10 @@ class Quickstart {
     train::RlConfig rl = config_.rl;
     rl.run.dir = out_ / "rl";
     rl.model.path = sft_model_;
-    const train::RlParts parts{
-        .judge = *judge_,
-        .make_generator =
-            [](const model::Transformer& model) -> Result<std::unique_ptr<rollout::Generator>> {
-          return std::make_unique<rollout::Engine>(model);
-        }};
+    const train::RlParts parts{.judge = *judge_,
+                               .make_generator = [&rl](const model::Transformer& model) {
+                                 return rollout::make_generator(model, rl.engine);
+                               }};
     TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
     if (!summary.is_finished) return fail("stopped; the same command goes on from here");
     return finish_phase("rl", summary.checkpoint, watch);

@@ -49,13 +49,12 @@ Result<train::RlSummary> reinforce(const RlConfig& config, const std::vector<Tas
   // Before the judge writes there.
   TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
   TRY_ASSIGN(const auto judge, open_judge(config.run.dir, gym));
-  const train::RlParts parts{
-      .judge = *judge,
-      .make_generator =
-          [](const model::Transformer& model) -> Result<std::unique_ptr<rollout::Generator>> {
-        return std::make_unique<rollout::Engine>(model);
-      },
-      .references = std::move(known)};
+  const train::RlParts parts{.judge = *judge,
+                             .make_generator =
+                                 [&config](const model::Transformer& model) {
+                                   return rollout::make_generator(model, config.engine);
+                                 },
+                             .references = std::move(known)};
   return train::run_rl(config, tasks, parts, stop);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "model/cpu/parallel.h"
+#include "rollout/cuda_engine.h"
 #include "rollout/sampler.h"
 
 namespace tritonsmith::rollout {
@@ -14,7 +15,10 @@ Fields<EngineConfig> EngineConfig::fields() {
       field("slots", &C::slots, "sequences decoded together", between(1, 65536)),
       field("max_length", &C::max_length, "prompt and completion, 0 for the model's own limit",
             at_least(0)),
-      field("prefill_tokens", &C::prefill_tokens, "prompt tokens computed at once", at_least(1))};
+      field("prefill_tokens", &C::prefill_tokens, "prompt tokens computed at once", at_least(1)),
+      field("cache_mib", &C::cache_mib,
+            "MiB of KV cache on a GPU; 0: what the slots need, up to half of what is free",
+            at_least(0))};
 }
 
 // A place in the KV cache, with the request it serves. After that one has finished, the slot still
@@ -26,6 +30,21 @@ struct Engine::Slot {
   std::vector<TokenId> held;         // the prompt whose keys and values lie here
   std::vector<float> prompt_logits;  // [V], after that prompt
 };
+
+Status check_request(const GenerationRequest& request, std::int64_t vocabulary, int max_length) {
+  if (request.prompt.empty()) return fail("request {}: the prompt is empty", request.id);
+  for (const TokenId token : request.prompt)
+    if (token < 0 || token >= vocabulary)
+      return fail("request {}: the model has no token {} (it has {})", request.id, token,
+                  vocabulary);
+  if (request.sampling.max_new_tokens < 1)
+    return fail("request {}: max_new_tokens must be at least 1", request.id);
+  const auto length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
+  if (length > max_length)
+    return fail("request {}: a prompt of {} tokens and {} new ones exceed the limit of {}",
+                request.id, request.prompt.size(), request.sampling.max_new_tokens, max_length);
+  return ok();
+}
 
 Engine::Engine(const model::Transformer& model, const EngineConfig& config)
     : config_(config),
@@ -42,18 +61,7 @@ Engine::~Engine() = default;
 bool Engine::idle() const { return waiting_.empty() && std::ranges::none_of(slots_, &Slot::busy); }
 
 Status Engine::submit(GenerationRequest request) {
-  if (request.prompt.empty()) return fail("request {}: the prompt is empty", request.id);
-  for (const TokenId token : request.prompt)
-    if (token < 0 || token >= vocabulary_)
-      return fail("request {}: the model has no token {} (it has {})", request.id, token,
-                  vocabulary_);
-  if (request.sampling.max_new_tokens < 1)
-    return fail("request {}: max_new_tokens must be at least 1", request.id);
-  const auto length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
-  if (length > config_.max_length)
-    return fail("request {}: a prompt of {} tokens and {} new ones exceed the limit of {}",
-                request.id, request.prompt.size(), request.sampling.max_new_tokens,
-                config_.max_length);
+  TRY(check_request(request, vocabulary_, config_.max_length));
   if (idle()) {
     decoder_->refresh();
     for (Slot& slot : slots_) slot.held.clear();
@@ -204,7 +212,10 @@ void Engine::append(int index, const SampledToken& sampled) {
   tokens.push_back(sampled.token);
   slot.completion.logprobs.push_back(sampled.logprob);
   ++counts_.tokens_decoded;
-  if (std::ranges::find(sampling.stop_tokens, sampled.token) != sampling.stop_tokens.end())
+  const bool is_stop_token =
+      std::ranges::find(sampling.stop_tokens, sampled.token) != sampling.stop_tokens.end();
+  if (is_stop_token ||
+      (slot.request.is_complete && slot.request.is_complete(slot.completion.tokens)))
     finish(index, FinishReason::stop);
   else if (std::ssize(tokens) >= sampling.max_new_tokens)
     finish(index, FinishReason::length);
@@ -215,6 +226,12 @@ void Engine::finish(int index, FinishReason reason) {
   slot.completion.finish = reason;
   slot.busy = false;
   finished_.push_back({.id = slot.request.id, .completion = std::move(slot.completion)});
+}
+
+Result<std::unique_ptr<Generator>> make_generator(const model::Transformer& model,
+                                                  const EngineConfig& config) {
+  if (model.half_weights() == nullptr) return std::make_unique<Engine>(model, config);
+  return CudaEngine::make(model, config);
 }
 
 Result<std::vector<Completion>> generate_all(Generator& generator,

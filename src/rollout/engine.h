@@ -24,6 +24,7 @@ struct EngineConfig {
   int slots = 64;             // sequences decoded together
   int max_length = 0;         // prompt and completion; 0: the model's own limit
   int prefill_tokens = 8192;  // of prompts computed at once
+  int cache_mib = 0;  // of KV cache on a GPU; 0: what the slots need, up to half of the free
 
   static Fields<EngineConfig> fields();
 };
@@ -68,6 +69,15 @@ class Engine : public Generator {
   std::vector<float> logits_;  // [slots, V]
   EngineCounts counts_;
 };
+
+// The engine that serves a model best: CudaEngine where the model is on a GPU and our own kernels
+// serve it, else Engine. The model must outlive it.
+Result<std::unique_ptr<Generator>> make_generator(const model::Transformer& model,
+                                                  const EngineConfig& config = {});
+
+// What no engine serves, named: tokens that the model does not have, an empty prompt, too great a
+// length.
+Status check_request(const GenerationRequest& request, std::int64_t vocabulary, int max_length);
 
 // Submits all, and gives their completions in the order of the requests. Nothing else may be in
 // flight.

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/config.h"
@@ -37,6 +39,9 @@ struct GenerationRequest {
   std::vector<TokenId> prompt;  // at least one token
   SamplingParams sampling;
   std::uint64_t seed = 0;  // the draws depend on (seed, position) alone, not on the batch
+  // Asked after every token, with all of the completion so far: true ends it there, as a stop token
+  // does. So stop strings are found by who has the tokenizer. Null: never.
+  std::function<bool(std::span<const TokenId> tokens)> is_complete = nullptr;
 };
 
 // `completion.text` is empty; `completion.logprobs` are those of softmax(logits / temperature),

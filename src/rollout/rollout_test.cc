@@ -188,6 +188,16 @@ TEST(Engine, StopsAtAStopTokenAndAtTheLimit) {
   EXPECT_LE(cut.tokens.size(), 4u);
 }
 
+TEST(Engine, StopsWhenTheCallerSaysThatItIsComplete) {
+  GenerationRequest request{.id = 1, .prompt = prompt_of(1, 5)};
+  request.sampling = {.temperature = 0, .max_new_tokens = 12};
+  const auto whole = generate(2, {request}).front();
+  request.is_complete = [](std::span<const TokenId> tokens) { return tokens.size() == 4; };
+  const auto cut = generate(2, {request}).front();
+  EXPECT_EQ(cut.finish, FinishReason::stop);
+  EXPECT_EQ(cut.tokens, std::vector<TokenId>(whole.tokens.begin(), whole.tokens.begin() + 4));
+}
+
 TEST(Engine, ForgetsWhatIsCancelled) {
   Engine engine(tiny_model(), {.slots = 2});
   for (std::uint64_t i = 0; i < 6; ++i)

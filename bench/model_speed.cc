@@ -1,0 +1,213 @@
+// Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights; the other
+// side of bench/transformers_speed.py. One line a measurement: name, value, unit.
+//   model_speed decode ROWS CONTEXT [NEW]    tokens a second of ROWS sequences around that context
+//   model_speed train SEQUENCES LENGTH [BUDGET] [recompute]
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "model/cuda/kernels.h"
+#include "model/device.h"
+#include "model/linear_logprob.h"
+#include "rollout/cuda_engine.h"
+#include "train/adamw.h"
+#include "train/micro_batch.h"
+
+namespace tritonsmith {
+namespace {
+
+model::ModelConfig coder_3b() {
+  model::ModelConfig config;
+  config.vocab_size = 151936;
+  config.hidden_size = 2048;
+  config.intermediate_size = 11008;
+  config.num_hidden_layers = 36;
+  config.num_attention_heads = 16;
+  config.num_key_value_heads = 2;
+  config.head_dim = 128;
+  config.max_position_embeddings = 32768;
+  config.rope_theta = 1e6;
+  return config;
+}
+
+model::Transformer random_model(c10::Device device) {
+  model::Transformer model(coder_3b(), device);
+  const at::NoGradGuard no_grad;
+  at::manual_seed(1);
+  for (const auto& [name, tensor] : model.parameters()) {
+    at::Tensor weights = tensor;
+    if (name.ends_with("norm.weight"))
+      weights.fill_(1);
+    else if (!name.ends_with(".bias"))
+      weights.normal_(0, 0.02);
+  }
+  return model;
+}
+
+double used_gb() {
+  std::size_t free_bytes = 0, total = 0;
+  model::cuda::kernels()->runtime.memory(&free_bytes, &total);
+  return static_cast<double>(total - free_bytes) / 1e9;
+}
+
+void synchronize(c10::Device device) {
+  model::cuda::kernels()->runtime.synchronize(model::current_stream(device));
+}
+
+rollout::GenerationRequest request_of(int index, int prompt, int tokens) {
+  rollout::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
+                                     .sampling = {.max_new_tokens = tokens},
+                                     .seed = static_cast<std::uint64_t>(index)};
+  Rng rng(1, "prompt", static_cast<std::uint64_t>(index));
+  for (int t = 0; t < prompt; ++t)
+    request.prompt.push_back(static_cast<TokenId>(rng.below(151936)));
+  return request;
+}
+
+// How far the engine's log-probabilities of its own tokens are from the trainer's.
+void print_gap(const model::Transformer& model, const Completion& completion) {
+  const at::NoGradGuard no_grad;
+  std::vector<TokenId> sequence = completion.prompt;
+  sequence.insert(sequence.end(), completion.tokens.begin(), completion.tokens.end());
+  const auto batch = model::pack(std::vector<std::vector<TokenId>>{sequence}, model.device());
+  const auto count = std::ssize(completion.tokens), begin = std::ssize(completion.prompt);
+  const at::Tensor hidden = model.forward(batch).narrow(0, begin - 1, count);
+  const auto expected =
+      model::linear_logprob(hidden, model.head_weight(), batch.tokens.narrow(0, begin, count), 1.0);
+  const at::Tensor gap = (at::tensor(completion.logprobs) - expected.logprob.to(at::kCPU)).abs();
+  fmt::print("logprob_gap_mean\t{:.5f}\tnats\n", gap.mean().item<double>());
+  fmt::print("logprob_gap_max\t{:.5f}\tnats\n", gap.max().item<double>());
+}
+
+// The last request is a short one: once it is finished all prompts have been read and every slot
+// decodes, and the clock runs until the first of the long ones ends.
+Status decode(const model::Transformer& model, int rows, int context, int tokens) {
+  constexpr int kShort = 8, kPrefill = 8192;
+  const int prompt = context - tokens / 2;
+  const int rounds = (rows * prompt + kPrefill - 1) / kPrefill;  // a decode step after each
+  TRY_ASSIGN(const auto engine,
+             rollout::CudaEngine::make(model, {.slots = rows,
+                                               .max_length = context + tokens + rounds + kShort,
+                                               .prefill_tokens = kPrefill}));
+  for (int turn = 0; turn < 2; ++turn) {  // kernels are chosen and graphs made in the first
+    const Stopwatch prefill;
+    for (int i = 0; i < rows; ++i) {
+      const bool is_last = i + 1 == rows;
+      TRY(engine->submit(request_of(i, prompt, is_last ? kShort : kShort + rounds + tokens)));
+    }
+    TRY(engine->next());
+    const double prefill_seconds = prefill.seconds();
+    const auto before = engine->counts().tokens_decoded;
+    const Stopwatch watch;
+    TRY_ASSIGN(const auto first, engine->next());
+    const double seconds = watch.seconds();
+    const auto count = static_cast<double>(engine->counts().tokens_decoded - before);
+    for (bool is_left = true; is_left;) {
+      TRY_ASSIGN(const auto generated, engine->next());
+      is_left = generated.has_value();
+    }
+    if (turn == 0) continue;
+    print_gap(model, first->completion);
+    fmt::print("decode_{}x{}\t{:.0f}\ttokens/s\n", rows, context, count / seconds);
+    fmt::print("decode_{}x{}_step\t{:.3f}\tms\n", rows, context, 1e3 * seconds / count * rows);
+    fmt::print("prefill_{}x{}\t{:.0f}\ttokens/s\n", rows, context,
+               static_cast<double>(rows) * prompt / prefill_seconds);
+    fmt::print("decode_{}x{}_memory\t{:.1f}\tGB\n", rows, context, used_gb());
+  }
+  return ok();
+}
+
+std::vector<train::TrainingSequence> sequences_of(int count, int length) {
+  std::vector<train::TrainingSequence> all;
+  for (int i = 0; i < count; ++i) {
+    Rng rng(2, "sequence", static_cast<std::uint64_t>(i));
+    train::TrainingSequence sequence{.prompt_length = 1};
+    for (int t = 0; t <= length; ++t)
+      sequence.tokens.push_back(static_cast<TokenId>(rng.below(151936)));
+    all.push_back(std::move(sequence));
+  }
+  return all;
+}
+
+struct TrainingCost {
+  double seconds = 0, optimizer_seconds = 0;
+};
+
+TrainingCost train_step(model::Transformer& model, train::FlatParameters& flat,
+                        train::AdamWState& state, std::span<const train::MicroBatch> batches) {
+  const Stopwatch watch;
+  flat.zero_gradients();
+  for (const train::MicroBatch& batch : batches) {
+    const auto now = train::forward_tokens(model, batch, 1.0);
+    now.logprob.backward(at::full_like(now.logprob, -1e-4));
+  }
+  synchronize(model.device());
+  const Stopwatch optimizer;
+  const train::Clipping clipped = train::clipping(flat, 1.0);
+  train::adamw_update(flat, state, {},
+                      {.learning_rate = 1e-6,
+                       .gradient_scale = clipped.scale,
+                       .half = model.half_weights()->flat()});
+  synchronize(model.device());
+  return {.seconds = watch.seconds(), .optimizer_seconds = optimizer.seconds()};
+}
+
+// Of the products and causal attention, forward and backward, as 6ND + attention counts them.
+double flops_of(const model::ModelConfig& c, double parameters, int count, int length) {
+  const double tokens = static_cast<double>(count) * length;
+  const double attention =
+      6.0 * static_cast<double>(c.num_hidden_layers * c.query_size()) * static_cast<double>(length);
+  return tokens * (6.0 * parameters + attention);
+}
+
+Status train(model::Transformer& model, int count, int length, int budget) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
+  train::FlatParameters flat(tensors);
+  tensors.clear();
+  auto state = train::AdamWState::zeros_like(flat);
+  const auto sequences = sequences_of(count, length);
+  std::vector<std::size_t> members(sequences.size());
+  for (std::size_t i = 0; i < members.size(); ++i) members[i] = i;
+  const auto batches = train::make_micro_batches(sequences, members, budget, model.device());
+  std::vector<TrainingCost> costs;
+  // Shapes that come back often get their kernel by measuring, within the first steps.
+  constexpr int kWarmUp = 6, kSteps = 5;
+  for (int i = 0; i < kWarmUp; ++i) train_step(model, flat, state, batches);
+  for (int i = 0; i < kSteps; ++i) costs.push_back(train_step(model, flat, state, batches));
+  std::ranges::sort(costs, {}, &TrainingCost::seconds);
+  const TrainingCost median = costs[costs.size() / 2];
+  const double flops =
+      flops_of(model.config(), static_cast<double>(flat.parameter_count()), count, length);
+  const auto name = fmt::format("train_{}x{}_by_{}", count, length, budget);
+  fmt::print("{}\t{:.0f}\ttokens/s\n", name, count * length / median.seconds);
+  fmt::print("{}_of_peak\t{:.1f}\t%\n", name, 100 * flops / median.seconds / 989e12);
+  fmt::print("{}_optimizer\t{:.1f}\tms\n", name, 1e3 * median.optimizer_seconds);
+  fmt::print("{}_memory\t{:.1f}\tGB\n", name, used_gb());
+  return ok();
+}
+
+Status run(int argc, char** argv) {
+  const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
+  TRY_ASSIGN(const c10::Device device, model::open_device(model::DeviceChoice::cuda));
+  if (model::cuda::kernels() == nullptr) return fail("this build has no CUDA kernels");
+  auto model = random_model(device);
+  if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
+    if (argc > 5) model.set_recompute(model::Recompute::layers);
+    return train(model, number(2, 8), number(3, 2048), number(4, 8192));
+  }
+  return decode(model, number(2, 64), number(3, 2048), number(4, 128));
+}
+
+}  // namespace
+}  // namespace tritonsmith
+
+int main(int argc, char** argv) {
+  const auto status = tritonsmith::run(argc, argv);
+  if (!status) fmt::print(stderr, "model_speed: {}\n", status.error().message);
+  return status ? 0 : 1;
+}

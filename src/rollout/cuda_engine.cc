@@ -1,0 +1,343 @@
+#include "rollout/cuda_engine.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "model/cuda/kernels.h"
+
+namespace tritonsmith::rollout {
+namespace {
+
+using model::cuda::kPage;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+// Launches that may be unread: one that the device is at, and one behind it.
+constexpr std::size_t kAhead = 2;
+
+int pages_for(std::int64_t tokens) { return static_cast<int>((tokens + kPage - 1) / kPage); }
+
+// The most pages a request can need: its prompt's own copy, and the sequence without the whole
+// pages that it shares.
+int most_pages(std::int64_t prompt, std::int64_t length) {
+  return pages_for(prompt) + pages_for(length) - static_cast<int>(prompt / kPage);
+}
+
+struct Memory {
+  std::int64_t free_bytes = 0, cache_bytes = 0;
+  int pages = 0;
+};
+
+// As many pages as all slots can fill, within the budget: the config's, or half of what is free.
+Memory plan_memory(const model::ModelConfig& model, const EngineConfig& config) {
+  std::size_t free_bytes = 0, total = 0;
+  model::cuda::kernels()->runtime.memory(&free_bytes, &total);
+  const auto free = static_cast<std::int64_t>(free_bytes);
+  const std::int64_t budget =
+      config.cache_mib > 0 ? std::int64_t{config.cache_mib} * kMiB : free / 2;
+  // A slot's sequence, and its prompt's own copy.
+  const std::int64_t wanted = std::int64_t{config.slots} * (pages_for(config.max_length) + 1) +
+                              pages_for(config.max_length);
+  const std::int64_t page = CudaDecoder::page_bytes(model);
+  const std::int64_t pages = std::min(wanted, budget / page);
+  return {.free_bytes = free, .cache_bytes = pages * page, .pages = static_cast<int>(pages)};
+}
+
+}  // namespace
+
+// Of a busy slot: its request, what has been drawn, and its pages in order, shared ones first.
+struct CudaEngine::Slot {
+  bool busy = false;
+  std::uint64_t occupant = 0;  // differs between those the slot has had
+  GenerationRequest request;
+  Completion completion;
+  std::vector<int> pages;
+  int launched = 0;  // draws that have been launched
+};
+
+struct CudaEngine::HeldPrompt {
+  std::vector<TokenId> tokens;  // empty: the row is free
+  std::vector<int> pages;
+  std::uint64_t last_use = 0;
+  bool is_new = false;     // not computed yet
+  bool is_in_use = false;  // by this round of admissions
+};
+
+// Which slot, and which of its occupants, each row of a launch draws for.
+struct CudaEngine::Launch {
+  std::vector<int> slots;
+  std::vector<std::uint64_t> occupants;
+};
+
+Result<std::unique_ptr<CudaEngine>> CudaEngine::make(const model::Transformer& model,
+                                                     const EngineConfig& config) {
+  EngineConfig sized = config;
+  const auto limit = static_cast<int>(model.config().max_position_embeddings);
+  sized.max_length = config.max_length == 0 ? limit : std::min(config.max_length, limit);
+  const Memory memory = plan_memory(model.config(), sized);
+  CudaDecoder::Limits limits = {.slots = sized.slots,
+                                .prompts = sized.slots,
+                                .max_length = sized.max_length,
+                                .pages = memory.pages};
+  const std::int64_t other = CudaDecoder::other_bytes(model.config(), limits);
+  if (memory.pages < 2 || memory.cache_bytes + other > memory.free_bytes)
+    return fail(
+        "the rollout engine needs {} MiB for {} slots and {} MiB of KV cache, but {} MiB of the "
+        "GPU are free; lower slots, max_length or cache_mib",
+        other / kMiB, sized.slots,
+        std::max(memory.cache_bytes, CudaDecoder::page_bytes(model.config()) * 2) / kMiB,
+        memory.free_bytes / kMiB);
+  LOG("rollout engine: {} slots, KV cache of {} tokens in {} MiB, {} MiB for the rest", sized.slots,
+      std::int64_t{memory.pages} * kPage, memory.cache_bytes / kMiB, other / kMiB);
+  return std::unique_ptr<CudaEngine>(new CudaEngine(model, sized, limits));
+}
+
+CudaEngine::CudaEngine(const model::Transformer& model, const EngineConfig& config,
+                       const CudaDecoder::Limits& limits)
+    : config_(config),
+      vocabulary_(model.config().vocab_size),
+      decoder_(model, limits),
+      pool_(limits.pages),
+      slots_(static_cast<std::size_t>(limits.slots)),
+      prompts_(static_cast<std::size_t>(limits.prompts)) {}
+
+CudaEngine::~CudaEngine() = default;
+
+std::int64_t CudaEngine::cache_tokens() const { return std::int64_t{pool_.size()} * kPage; }
+
+bool CudaEngine::idle() const {
+  return waiting_.empty() && std::ranges::none_of(slots_, &Slot::busy);
+}
+
+Status CudaEngine::submit(GenerationRequest request) {
+  TRY(check_request(request, vocabulary_, config_.max_length));
+  const std::int64_t length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
+  if (most_pages(std::ssize(request.prompt), length) > pool_.size())
+    return fail("request {}: {} tokens do not fit the KV cache of {}; raise cache_mib", request.id,
+                length, cache_tokens());
+  if (idle()) {
+    TRY(drain());
+    TRY(decoder_.refresh());
+    for (HeldPrompt& prompt : prompts_) forget(prompt);
+  }
+  waiting_.push_back(std::move(request));
+  return ok();
+}
+
+void CudaEngine::cancel(std::uint64_t id) {
+  std::erase_if(waiting_, [id](const GenerationRequest& request) { return request.id == id; });
+  std::erase_if(finished_, [id](const Generated& generated) { return generated.id == id; });
+  for (Slot& slot : slots_)
+    if (slot.busy && slot.request.id == id) vacate(slot);
+}
+
+Result<std::optional<Generated>> CudaEngine::next() {
+  while (finished_.empty() && !idle()) {
+    TRY(admit());
+    TRY(launch_step());
+    while (launches_.size() >= kAhead) TRY(read_draws());
+  }
+  if (finished_.empty()) return std::optional<Generated>();
+  Generated generated = std::move(finished_.front());
+  finished_.pop_front();
+  return std::optional(std::move(generated));
+}
+
+void CudaEngine::forget(HeldPrompt& prompt) {
+  pool_.give_back(prompt.pages);
+  prompt = {};
+}
+
+// The prompt to forget first: one that nobody in line has, and of those the one unused for longest.
+CudaEngine::HeldPrompt* CudaEngine::least_wanted() {
+  HeldPrompt* least = nullptr;
+  bool is_wanted = true;
+  for (HeldPrompt& prompt : prompts_) {
+    if (prompt.tokens.empty() || prompt.is_in_use) continue;
+    const bool wanted =
+        std::ranges::find(waiting_, prompt.tokens, &GenerationRequest::prompt) != waiting_.end();
+    if (least == nullptr || (is_wanted && !wanted) ||
+        (is_wanted == wanted && prompt.last_use < least->last_use))
+      least = &prompt, is_wanted = wanted;
+  }
+  return least;
+}
+
+// Forgets prompts until so many pages are free; false when that is not enough.
+bool CudaEngine::make_room(int pages) {
+  while (pool_.free_pages() < pages) {
+    HeldPrompt* prompt = least_wanted();
+    if (prompt == nullptr) return false;
+    forget(*prompt);
+  }
+  return true;
+}
+
+CudaEngine::HeldPrompt* CudaEngine::hold_prompt(const std::vector<TokenId>& tokens) {
+  auto at = std::ranges::find(prompts_, tokens, &HeldPrompt::tokens);
+  if (at == prompts_.end()) {
+    at = std::ranges::find_if(prompts_, [](const auto& each) { return each.tokens.empty(); });
+    if (at == prompts_.end()) {
+      // There are as many rows as slots, so one is not in use.
+      HeldPrompt* least = least_wanted();
+      forget(*least);
+      at = prompts_.begin() + (least - prompts_.data());
+    }
+    const int pages = pages_for(std::ssize(tokens));
+    if (!make_room(pages)) return nullptr;
+    *at = {.tokens = tokens, .pages = *pool_.take(pages), .is_new = true};
+  }
+  at->last_use = ++clock_;
+  at->is_in_use = true;
+  return &*at;
+}
+
+// Gives the slot the first request in line; false when there are too few pages for it.
+bool CudaEngine::occupy(Slot& slot, const HeldPrompt& prompt) {
+  const GenerationRequest& request = waiting_.front();
+  const std::int64_t length = std::ssize(prompt.tokens) + request.sampling.max_new_tokens;
+  const auto shared = static_cast<int>(std::ssize(prompt.tokens) / kPage);
+  const int own = pages_for(length) - shared;
+  if (!make_room(own)) return false;
+  slot.pages.assign(prompt.pages.begin(), prompt.pages.begin() + shared);
+  pool_.share(slot.pages);
+  const auto taken = *pool_.take(own);
+  slot.pages.insert(slot.pages.end(), taken.begin(), taken.end());
+  slot.request = std::move(waiting_.front());
+  waiting_.pop_front();
+  slot.completion = {.prompt = slot.request.prompt};
+  slot.busy = true;
+  slot.occupant = ++clock_;
+  slot.launched = 1;
+  return true;
+}
+
+// What admissions ask of the device.
+struct CudaEngine::Admission {
+  std::vector<CudaDecoder::Prompt> to_compute;
+  std::vector<CudaDecoder::PageCopy> copies;
+  std::vector<CudaDecoder::Placement> placements;
+  std::int64_t prefill_tokens = 0;
+};
+
+// One request from the line into one slot; false when it must wait.
+bool CudaEngine::admit_one(int index, Admission& admission) {
+  const auto length = std::ssize(waiting_.front().prompt);
+  const bool is_held =
+      std::ranges::find(prompts_, waiting_.front().prompt, &HeldPrompt::tokens) != prompts_.end();
+  if (!is_held && admission.prefill_tokens > 0 &&
+      admission.prefill_tokens + length > config_.prefill_tokens)
+    return false;
+  HeldPrompt* prompt = hold_prompt(waiting_.front().prompt);
+  if (prompt == nullptr) return false;
+  Slot& slot = slots_[static_cast<std::size_t>(index)];
+  if (!occupy(slot, *prompt)) {
+    if (prompt->is_new) forget(*prompt);
+    return false;
+  }
+  const auto row = static_cast<int>(prompt - prompts_.data());
+  if (prompt->is_new) {
+    admission.prefill_tokens += length;
+    admission.to_compute.push_back({.row = row, .tokens = prompt->tokens, .pages = prompt->pages});
+  }
+  ++(prompt->is_new ? counts_.prompts_computed : counts_.prompts_shared);
+  prompt->is_new = false;
+  const auto whole = static_cast<std::size_t>(length / kPage);
+  if (length % kPage != 0)
+    admission.copies.push_back({.from = prompt->pages[whole], .to = slot.pages[whole]});
+  admission.placements.push_back({.slot = index,
+                                  .prompt = row,
+                                  .prompt_length = static_cast<int>(length),
+                                  .pages = slot.pages,
+                                  .seed = slot.request.seed,
+                                  .sampling = slot.request.sampling});
+  return true;
+}
+
+// Moves requests from the line into free slots while there are slots, pages and prefill tokens, and
+// draws the first token of each.
+Status CudaEngine::admit() {
+  Admission admission;
+  Launch launch;
+  for (std::size_t i = 0; i < slots_.size() && !waiting_.empty(); ++i) {
+    if (slots_[i].busy) continue;
+    if (!admit_one(static_cast<int>(i), admission)) break;
+    launch.slots.push_back(static_cast<int>(i));
+    launch.occupants.push_back(slots_[i].occupant);
+  }
+  for (HeldPrompt& prompt : prompts_) prompt.is_in_use = false;
+  if (launch.slots.empty()) return ok();
+  if (!admission.to_compute.empty()) decoder_.prefill(admission.to_compute);
+  decoder_.copy_pages(admission.copies);
+  TRY(decoder_.place(admission.placements));
+  launches_.push_back(std::move(launch));
+  return ok();
+}
+
+Status CudaEngine::launch_step() {
+  Launch launch;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (!slot.busy || slot.launched >= slot.request.sampling.max_new_tokens) continue;
+    ++slot.launched;
+    launch.slots.push_back(static_cast<int>(i));
+    launch.occupants.push_back(slot.occupant);
+  }
+  if (launch.slots.empty()) return launches_.empty() ? ok() : read_draws();
+  TRY(decoder_.step(launch.slots));
+  launches_.push_back(std::move(launch));
+  return ok();
+}
+
+Status CudaEngine::read_draws() {
+  TRY_ASSIGN(const CudaDecoder::Draws draws, decoder_.read_oldest());
+  const Launch launch = std::move(launches_.front());
+  launches_.pop_front();
+  for (std::size_t row = 0; row < launch.slots.size(); ++row) {
+    const Slot& slot = slots_[static_cast<std::size_t>(launch.slots[row])];
+    if (!slot.busy || slot.occupant != launch.occupants[row]) continue;  // it has stopped since
+    if (draws.tokens[row] < 0)
+      return fail("the model's logits are no finite numbers; its weights are damaged");
+    append(launch.slots[row], draws.tokens[row], draws.logprobs[row]);
+  }
+  return ok();
+}
+
+// Reads what is left of sequences that have stopped or failed.
+Status CudaEngine::drain() {
+  while (!launches_.empty()) {
+    TRY(decoder_.read_oldest());
+    launches_.pop_front();
+  }
+  return ok();
+}
+
+void CudaEngine::append(int index, TokenId token, float logprob) {
+  Slot& slot = slots_[static_cast<std::size_t>(index)];
+  const SamplingParams& sampling = slot.request.sampling;
+  slot.completion.tokens.push_back(token);
+  slot.completion.logprobs.push_back(logprob);
+  ++counts_.tokens_decoded;
+  const bool is_stop_token =
+      std::ranges::find(sampling.stop_tokens, token) != sampling.stop_tokens.end();
+  if (is_stop_token ||
+      (slot.request.is_complete && slot.request.is_complete(slot.completion.tokens)))
+    finish(index, FinishReason::stop);
+  else if (std::ssize(slot.completion.tokens) >= sampling.max_new_tokens)
+    finish(index, FinishReason::length);
+}
+
+void CudaEngine::finish(int index, FinishReason reason) {
+  Slot& slot = slots_[static_cast<std::size_t>(index)];
+  slot.completion.finish = reason;
+  finished_.push_back({.id = slot.request.id, .completion = std::move(slot.completion)});
+  vacate(slot);
+}
+
+// Its pages may go to another at once: the launch that still runs for it comes first on the stream.
+void CudaEngine::vacate(Slot& slot) {
+  pool_.give_back(slot.pages);
+  slot.pages.clear();
+  slot.busy = false;
+}
+
+}  // namespace tritonsmith::rollout
