@@ -180,11 +180,18 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
   return report;
 }
 
-// A perturbed trial counts only where the reference itself still gives finite numbers; else the
-// task's own distribution is drawn afresh.
-TrialResult Referee::run_usable_trial(TrialSetting setting, bool plain_is_finite) {
+// What the reference's numbers are worth on the task's own distribution.
+struct Referee::Soundness {
+  bool is_finite = true, is_precise = true;
+};
+
+// A perturbed trial counts only where the reference's numbers are still as sound as on the task's
+// own distribution, which is else drawn afresh: sin(exp(x * x)) loses all its digits at twice the
+// inputs, in PyTorch and in a kernel that is right.
+TrialResult Referee::run_usable_trial(TrialSetting setting, const Soundness& plain) {
   TrialResult result = run_trial(setting, *executor_);
-  const bool usable = !result.reference_stop && (result.reference_is_finite || !plain_is_finite);
+  const bool usable = !result.reference_stop && (result.reference_is_finite || !plain.is_finite) &&
+                      (result.reference_is_precise || !plain.is_precise);
   if (setting.kind == TrialKind::plain || usable) return result;
   setting.kind = TrialKind::plain;
   return run_trial(setting, *executor_);
@@ -192,14 +199,14 @@ TrialResult Referee::run_usable_trial(TrialSetting setting, bool plain_is_finite
 
 bool Referee::run_trials(const Match& match, RefereeReport& report) {
   report.numerics = Numerics{};
-  bool plain_is_finite = true;
+  Soundness plain;
   Idleness idle{.torch_computed = computes_in_torch(match.candidate)};
   for (int trial = 0; trial < std::max(1, match.job.trials); ++trial) {
     TrialSetting setting = match.setting(trial, kind_of_trial(trial));
     setting.try_without_kernels = idle.maybe_needless;
     setting.watch_launches =
         idle.torch_computed && idle.maybe_copies && match.job.policy != Policy::strict;
-    const TrialResult result = run_usable_trial(setting, plain_is_finite);
+    const TrialResult result = run_usable_trial(setting, plain);
     idle.maybe_needless = idle.maybe_needless && result.right_without_kernels;
     idle.maybe_copies = idle.maybe_copies && result.kernels_only_copied;
     add_trial(report, result);
@@ -208,7 +215,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
       add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr,
                                          match.task, match.job.policy));
       report.ran = ran;
-      plain_is_finite = result.reference_is_finite;
+      plain = {result.reference_is_finite, result.reference_is_precise};
     }
     if (take_failure(report, result)) {
       report.deadline_hit = report.fault == Fault::none && match.deadline.passed();

@@ -29,7 +29,8 @@ class Referee {
  private:
   struct Match;
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
-  TrialResult run_usable_trial(TrialSetting setting, bool plain_is_finite);
+  struct Soundness;
+  TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
   // False when the candidate's numbers do not survive large or small inputs.
   bool run_extreme_trials(const Match& match, RefereeReport& report);
   std::vector<Finding> lint_once(const RefereeJob& job, const Plan& task);
