@@ -257,10 +257,12 @@ void Coordinator::handle(TaskCaptured& event) {
     read_task_plan(plan->json, task);
   task.ready = fault == nullptr;
   const bool timed_out = task.failure && task.failure->error_class == "timeout";
+  const bool killed = task.failure && task.failure->error_class == "killed";
   for (const std::uint64_t serial : waiting) {
     Judging* judging = find(serial);
     if (judging == nullptr) continue;
-    if (fault != nullptr || (timed_out && !judging->alone)) {
+    if (fault != nullptr || (timed_out && !judging->alone) ||
+        (killed && judging->kills < kKillsForgiven)) {
       judging->capture = std::move(event.outcome);
       event.outcome = *judging->capture;
       conclude(serial);
@@ -268,7 +270,7 @@ void Coordinator::handle(TaskCaptured& event) {
       capture(*judging, task);
     }
   }
-  if (fault != nullptr || timed_out) tasks_.erase(event.task_key);
+  if (fault != nullptr || timed_out || killed) tasks_.erase(event.task_key);
 }
 
 void Coordinator::capture(Judging& judging, const TaskPlan& task) {

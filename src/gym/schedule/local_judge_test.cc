@@ -177,6 +177,18 @@ TEST_F(LocalJudgeTest, ForgivesAGuestThatWasKilledTwice) {
   EXPECT_EQ(verdict_of_one(job(2, "kills itself")).error->error_class, "killed");
 }
 
+TEST_F(LocalJudgeTest, DoesNotBlameATaskWhoseGuestWasKilled) {
+  std::atomic<int> attempts = 0;
+  pool->on_capture = [&](const CaptureRequest& request) {
+    if (request.role == CaptureRole::candidate) return captured(plan_json(PlanRole::candidate));
+    return ++attempts <= 2 ? capture_failure(Stage::inspected, "killed")
+                           : captured(plan_json(PlanRole::task));
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  EXPECT_TRUE(verdict_of_one(job(2, "another kernel")).accepted);
+  EXPECT_EQ(attempts, 3);
+}
+
 TEST_F(LocalJudgeTest, KeepsNoMorePlansOfTasksThanItMay) {
   config.task_plans = 2;
   const auto judge_task = [&](const std::string& task, std::uint64_t id) {
