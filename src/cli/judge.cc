@@ -100,7 +100,9 @@ void add_judge_command(CLI::App& app, Run& run) {
 void add_gym_referee_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("gym-referee", "");
   command->group("");  // hidden: started by the judge, with its jobs on descriptor 3
-  command->callback([&run] { run = [] { return gym::serve_referee(3); }; });
+  const auto gpu = std::make_shared<std::optional<int>>();
+  command->add_option("--gpu", *gpu, "Run plans on this GPU");
+  command->callback([gpu, &run] { run = [gpu] { return gym::serve_referee(3, *gpu); }; });
 }
 
 }  // namespace tritonsmith::cli

@@ -24,6 +24,22 @@ std::string kernel_text(const KernelReport& kernel) {
       kernel.launches, kernel.registers, kernel.spills, kernel.shared_bytes);
 }
 
+std::string timing_text(const Verdict& verdict) {
+  if (!verdict.time_ms || !verdict.reference_ms) return {};
+  std::string text = fmt::format(
+      "  {:.4f} ms, the reference {:.4f} ms: {:.2f} times as fast; {:.0f} % of the time in own "
+      "kernels ({} rounds)\n",
+      verdict.time_ms->median, verdict.reference_ms->median, verdict.speedup.value_or(0),
+      100 * verdict.coverage.value_or(0), verdict.time_ms->n);
+  for (const KernelReport& kernel : verdict.kernels)
+    if (kernel.launches > 0)
+      text += fmt::format("  {:.1f} us in {}\n", kernel.device_us, kernel.name);
+  for (const AtenReport& operation : verdict.aten)
+    if (operation.device_us > 0)
+      text += fmt::format("  {:.1f} us in {}\n", operation.device_us, operation.op);
+  return text;
+}
+
 double total_ms(const Verdict& verdict) {
   for (const auto& [stage, ms] : verdict.stage_ms)
     if (stage == "total") return ms;
@@ -47,7 +63,10 @@ std::string judge_text(const Verdict& verdict) {
     text +=
         fmt::format("  {} trials, largest difference {:.3g} absolute, {:.3g} relative\n",
                     verdict.numerics->trials, verdict.numerics->max_abs, verdict.numerics->max_rel);
-  text += fmt::format("  {:.0f} ms; compiled for {}\n", total_ms(verdict), verdict.environment.gpu);
+  text += timing_text(verdict);
+  text += fmt::format("  {:.0f} ms; {} {}\n", total_ms(verdict),
+                      verdict.backend == Backend::replay ? "run on" : "compiled for",
+                      verdict.environment.gpu);
   return text;
 }
 

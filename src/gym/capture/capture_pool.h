@@ -78,7 +78,8 @@ struct CompiledKernel {
   std::string name;
   int registers = 0, spills = 0, shared_bytes = 0;
   int scratch_bytes =
-      0;  // of global memory, for each program: descriptors made on the device need it
+      0;              // of global memory, for each program: descriptors made on the device need it
+  int num_warps = 0;  // of a block; 0: as many as were asked for
   bool operator==(const CompiledKernel&) const = default;
 };
 // `stage` is how far the candidate came before it failed. Classes made here: "timeout", "killed"

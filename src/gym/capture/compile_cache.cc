@@ -159,7 +159,8 @@ std::string to_base64(std::string_view bytes) {
 Json to_json(const CompiledKernel& kernel) {
   return {{"cubin", to_base64(kernel.cubin)},    {"name", kernel.name},
           {"registers", kernel.registers},       {"spills", kernel.spills},
-          {"shared_bytes", kernel.shared_bytes}, {"scratch_bytes", kernel.scratch_bytes}};
+          {"shared_bytes", kernel.shared_bytes}, {"scratch_bytes", kernel.scratch_bytes},
+          {"num_warps", kernel.num_warps}};
 }
 
 Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
@@ -169,7 +170,8 @@ Result<CompiledKernel> compiled_kernel_from_json(const Json& json) {
                         .registers = static_cast<int>(reader.integer("registers", 0)),
                         .spills = static_cast<int>(reader.integer("spills", 0)),
                         .shared_bytes = static_cast<int>(reader.integer("shared_bytes", 0)),
-                        .scratch_bytes = static_cast<int>(reader.integer("scratch_bytes", 0))};
+                        .scratch_bytes = static_cast<int>(reader.integer("scratch_bytes", 0)),
+                        .num_warps = static_cast<int>(reader.integer("num_warps", 0))};
   TRY(reader.status());
   if (!cubin || cubin->empty()) return fail("'cubin': must be base64");
   kernel.cubin = *cubin;

@@ -123,6 +123,9 @@ LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice&
   if (!function) return failed("referee_failed", function.error().message, Fault::infrastructure);
   auto parameters = KernelParameters::pack(kernel.arguments, arguments);
   if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
+  if ((*kernels_)[static_cast<std::size_t>(choice.kernel)].scratch_bytes > 0)
+    return failed("not_evaluable", "kernels that need scratch memory are not replayed on a GPU yet",
+                  Fault::none);
   const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
   if (blocks > std::numeric_limits<std::int32_t>::max())
     return failed("bad_launch", fmt::format("{} blocks are more than a grid has", blocks),

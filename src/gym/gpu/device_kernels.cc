@@ -17,6 +17,7 @@ struct Terms {  // as in device_source.cc
   const void* raw;
   std::uint64_t count;
   double tolerance;
+  double unit;
   std::uint32_t filler, width;
 };
 struct Zones {
@@ -136,9 +137,9 @@ Answer<std::uint64_t> DeviceKernels::count_changed(std::span<const void* const> 
   return host_[0];
 }
 
-// Slots 0 to 2 hold the budget, 3 to 8 the mismatch, the first of which starts as large as can be.
+// Slots 0 to 4 hold the budget, 5 to 10 the mismatch, the first of which starts as large as can be.
 Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Deadline deadline) {
-  constexpr std::size_t budget_at = 0, mismatch_at = 3, slots = 9;
+  constexpr std::size_t budget_at = 0, mismatch_at = 5, slots = 11;
   const auto type = static_cast<std::size_t>(values.type);
   const void *got = values.candidate, *expected = values.reference, *exact = values.oracle;
   std::uint64_t count = values.count;
@@ -152,6 +153,7 @@ Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Dea
   Terms terms{.raw = values.raw,
               .count = count,
               .tolerance = values.tolerance,
+              .unit = values.unit,
               .filler = values.filler,
               .width = values.width};
   std::array<void*, 6> parameters = {&got, &expected, &exact, &budget, &terms, &mismatch};

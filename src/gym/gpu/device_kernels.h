@@ -30,6 +30,8 @@ struct ComparedValues {
   ElementType type = ElementType::f32;
   std::uint64_t count = 0;
   double tolerance = 0;
+  double unit =
+      1;  // of its absolute part; negative: the reference's own size, known with an oracle
   const void* raw = nullptr;  // the candidate's elements as it wrote them, `width` bytes each
   std::uint32_t width = 0;    // 0: unwritten elements cannot be told
   std::uint8_t filler = 0;

@@ -89,16 +89,22 @@ struct Budget {
   double square_sum;
   u64 own_error;  // bits of the largest |reference - exact|
   u64 not_finite;
+  double expected_squares;  // of the reference's finite values, and how many these are
+  u64 expected_count;
 };
 
 template <typename T>
 __device__ void measure_budget(const T* reference, const double* exact, u64 count, Budget* budget) {
   const u64 stride = (u64)gridDim.x * blockDim.x;
-  double squares = 0, own = 0;
-  u64 not_finite = 0;
+  double squares = 0, own = 0, expected = 0;
+  u64 not_finite = 0, expected_count = 0;
 #pragma unroll 4
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     const double e = exact[i], r = wide(reference[i]);
+    if (is_finite(r)) {
+      expected += r * r;
+      ++expected_count;
+    }
     if (!is_finite(e) || !is_finite(r)) {
       ++not_finite;
     } else {
@@ -109,9 +115,13 @@ __device__ void measure_budget(const T* reference, const double* exact, u64 coun
   squares = sum_of_warp(squares);
   const u64 largest = largest_of_warp(bits_of(own));
   not_finite = sum_of_warp(not_finite);
+  expected = sum_of_warp(expected);
+  expected_count = sum_of_warp(expected_count);
   if (!first_lane()) return;
   atomicAdd(&budget->square_sum, squares);
   atomicMax(&budget->own_error, largest);
+  atomicAdd(&budget->expected_squares, expected);
+  atomicAdd(&budget->expected_count, expected_count);
   if (not_finite != 0) atomicAdd(&budget->not_finite, not_finite);
 }
 
@@ -123,6 +133,7 @@ struct Terms {
   const u8* raw;  // the candidate's bytes, for the filler
   u64 count;
   double tolerance;
+  double unit;  // of its absolute part; negative: the reference's root mean square, at least 1
   u32 filler, width;  // width of an element; 0: elements never hold the filler
 };
 
@@ -136,8 +147,13 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
   if (exact != nullptr && budget->not_finite == 0) {
     const double own = __longlong_as_double((i64)budget->own_error);
     const double rms = sqrt(budget->square_sum / (double)terms.count);
-    slack = t * (rms + 0.005) + 64 * own;
+    slack = t * (rms + 0.005) + 32 * own;
     usable = own <= 0.1 * t * rms;
+  }
+  double unit = terms.unit;
+  if (unit < 0) {
+    const double known = budget->expected_count > 0 ? (double)budget->expected_count : 1.0;
+    unit = fmax(1.0, sqrt(budget->expected_squares / known));
   }
   const u64 stride = (u64)gridDim.x * blockDim.x;
   u64 first = ~0ull, count = 0, unwritten = 0, far = 0;
@@ -153,7 +169,7 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
       max_abs = fmax(max_abs, difference);
       if (e != 0 && difference > max_rel * fabs(e)) max_rel = difference / fabs(e);
     }
-    const bool near = finite && difference <= t * (1 + fabs(e));
+    const bool near = finite && difference <= t * (unit + fabs(e));
     const bool close = !usable || fabs(g - true_value) <= t * fabs(true_value) + slack;
     if (near && close) continue;
     first = i < first ? i : first;

@@ -86,14 +86,8 @@ double root_mean_square(Values values) {
   return std::sqrt(square_sum / std::max(1.0, count));
 }
 
-struct Mismatch {
-  std::int64_t first = -1, count = 0, unwritten = 0;
-  bool only_exact = false;  // within the plain tolerance, yet outside the budget
-};
-
 Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
-                       const ExactBudget& budget, const CompareOptions& comparison,
-                       Numerics& numerics) {
+                       const ExactBudget& budget, const CompareOptions& comparison) {
   Mismatch mismatch{.only_exact = true};
   const double unit =
       comparison.unit == AbsoluteUnit::one ? 1 : std::max(1.0, root_mean_square(expected));
@@ -101,9 +95,9 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
     if (both_special(got[k], expected[k])) continue;
     const double difference = std::abs(got[k] - expected[k]);
     if (std::isfinite(difference)) {
-      numerics.max_abs = std::max(numerics.max_abs, difference);
+      mismatch.max_abs = std::max(mismatch.max_abs, difference);
       if (expected[k] != 0)
-        numerics.max_rel = std::max(numerics.max_rel, difference / std::abs(expected[k]));
+        mismatch.max_rel = std::max(mismatch.max_rel, difference / std::abs(expected[k]));
     }
     // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
     const bool near = std::isfinite(difference) &&
@@ -135,19 +129,25 @@ std::optional<VerdictError> check_type(const std::string& what, const at::Tensor
   return std::nullopt;
 }
 
-VerdictError describe(const std::string& what, const Mismatch& mismatch, Values got,
-                      Values expected, at::IntArrayRef shape) {
+struct Pair {
+  double got = 0, expected = 0;
+};
+
+VerdictError describe(const std::string& what, const Mismatch& mismatch, Pair at_first,
+                      at::IntArrayRef shape) {
   const std::int64_t k = mismatch.first;
+  const std::int64_t elements = c10::multiply_integers(shape);
   if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
     return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}",
-                                          what, mismatch.count, got.count, place(k, shape)));
-  return wrong("wrong_value",
-               fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}",
-                           what, mismatch.count, got.count, place(k, shape), got[k], expected[k],
-                           mismatch.only_exact
-                               ? " (within the plain tolerance, but far from the exact result for "
-                                 "outputs this small)"
-                               : ""));
+                                          what, mismatch.count, elements, place(k, shape)));
+  return wrong(
+      "wrong_value",
+      fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}", what,
+                  mismatch.count, elements, place(k, shape), at_first.got, at_first.expected,
+                  mismatch.only_exact
+                      ? " (within the plain tolerance, but far from the exact result for "
+                        "outputs this small)"
+                      : ""));
 }
 
 class TreeComparison {
@@ -250,6 +250,28 @@ double own_error(const at::Tensor& reference, const at::Tensor& oracle) {
   return size > 0 ? error / size : unknown;
 }
 
+namespace {
+
+// An element of a contiguous tensor; of a complex one, its real or imaginary part.
+double element(const at::Tensor& tensor, std::int64_t flat) {
+  const at::Tensor real = tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+  return real.reshape({-1})[flat].to(at::kDouble).item<double>();
+}
+
+Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference,
+                        const at::Tensor& oracle, const CompareOptions& comparison) {
+  const at::Tensor got = as_doubles(candidate), expected = as_doubles(reference);
+  at::Tensor exact;
+  ExactBudget budget;
+  if (oracle.defined()) {
+    exact = as_doubles(oracle);
+    budget = budget_from(values_of(expected), values_of(exact), comparison.tolerance);
+  }
+  return find_mismatch(candidate, values_of(got), values_of(expected), budget, comparison);
+}
+
+}  // namespace
+
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics) {
@@ -257,21 +279,23 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
   const at::Tensor plain = candidate.contiguous();
   if (is_exact && at::equal(plain, reference)) return std::nullopt;
-  const at::Tensor got = as_doubles(plain), expected = as_doubles(reference);
   CompareOptions how = comparison;
   if (is_exact) how.tolerance = 0;
-  at::Tensor exact;
-  ExactBudget budget;
-  if (!is_exact && oracle.defined() && oracle.sizes() == reference.sizes()) {
-    exact = as_doubles(oracle);
-    budget = budget_from(values_of(expected), values_of(exact), how.tolerance);
-  }
-  const Mismatch mismatch =
-      find_mismatch(plain, values_of(got), values_of(expected), budget, how, numerics);
+  const bool has_oracle = !is_exact && oracle.defined() && oracle.sizes() == reference.sizes();
+  const at::Tensor exact = has_oracle ? oracle : at::Tensor();
+  const Mismatch mismatch = how.device != nullptr
+                                ? how.device->compare(plain, reference, exact, how)
+                                : compare_on_cpu(plain, reference, exact, how);
+  numerics.max_abs = std::max(numerics.max_abs, mismatch.max_abs);
+  numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
   if (mismatch.count == 0) return std::nullopt;
-  return describe(what, mismatch, values_of(got), values_of(expected), expected.sizes());
+  std::vector<std::int64_t> shape = reference.sizes().vec();
+  if (reference.is_complex()) shape.push_back(2);
+  const at::Tensor expected = reference.contiguous();
+  return describe(what, mismatch,
+                  {element(plain, mismatch.first), element(expected, mismatch.first)}, shape);
 }
 
 std::optional<VerdictError> compare_outputs(const OutputSide& candidate,

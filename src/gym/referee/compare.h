@@ -21,10 +21,29 @@ double tolerance_of(c10::ScalarType dtype);
 // size where that is larger. The latter where the judge itself made the inputs larger.
 enum class AbsoluteUnit { one, output_size };
 
+// Elements of one tensor that are wrong.
+struct Mismatch {
+  std::int64_t first = -1, count = 0, unwritten = 0;
+  bool only_exact = false;  // within the plain tolerance, yet outside the budget
+  double max_abs = 0, max_rel = 0;
+};
+
+struct CompareOptions;
+
+// Compares where the tensors are, by the rules of compare.cc. `candidate` is contiguous; the oracle
+// may be undefined.
+class DeviceComparison {
+ public:
+  virtual ~DeviceComparison() = default;
+  virtual Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
+                           const at::Tensor& oracle, const CompareOptions& comparison) = 0;
+};
+
 struct CompareOptions {
   double tolerance = 1e-4;
   AbsoluteUnit unit = AbsoluteUnit::one;
-  Filler filler = Filler::nan;  // what unwritten elements of the candidate hold
+  Filler filler = Filler::nan;         // what unwritten elements of the candidate hold
+  DeviceComparison* device = nullptr;  // for tensors that the CPU does not reach
 };
 
 // What the comparison of one tensor found; the error is empty when the candidate's is as good as

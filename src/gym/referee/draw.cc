@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/hash.h"
@@ -57,7 +56,8 @@ void make_extreme(at::Tensor& tensor, TrialKind kind) {
 
 void make_sparse(at::Tensor& tensor, Rng& rng) {
   const double kept = 0.05 + 0.3 * rng.uniform();
-  const at::Tensor mask = at::rand(tensor.sizes(), at::dtype(at::kFloat)).lt_(kept);
+  const at::Tensor mask =
+      at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device())).lt_(kept);
   tensor.mul_(mask.to(tensor.scalar_type()));
   tensor.mul_(2.0);
 }
@@ -113,12 +113,19 @@ void perturb_constant_parameters(const Plan& task, const std::set<int>& changeab
     at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
     if (!can_change(tensor) || !tensor.eq(tensor.flatten()[0]).all().item<bool>()) continue;
     auto generator = at::detail::createCPUGenerator(rng.next_u64());
-    tensor.add_(
-        at::randn(tensor.sizes(), generator, at::dtype(at::kFloat)).to(tensor.scalar_type()), 0.1);
+    const at::Tensor noise = at::randn(tensor.sizes(), generator, at::dtype(at::kFloat));
+    tensor.add_(noise.to(tensor.options()), 0.1);
   }
 }
 
-TensorTable copy_with_storages(const TensorTable& tensors) {
+at::Tensor storage_bytes(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.storage();
+  at::Tensor bytes = at::empty({0}, tensor.options().dtype(at::kByte));
+  bytes.set_(storage, 0, {static_cast<std::int64_t>(storage.nbytes())}, {1});
+  return bytes;
+}
+
+TensorTable copy_with_storages(const TensorTable& tensors, Place& place) {
   std::map<const void*, at::Tensor> bytes_of_storage;  // one byte tensor a storage
   TensorTable copies;
   for (const at::Tensor& tensor : tensors) {
@@ -129,9 +136,9 @@ TensorTable copy_with_storages(const TensorTable& tensors) {
     const c10::Storage& storage = tensor.storage();
     auto [at, is_new] = bytes_of_storage.try_emplace(storage.unsafeGetStorageImpl());
     if (is_new) {
-      at->second = at::empty({static_cast<std::int64_t>(storage.nbytes())}, at::dtype(at::kByte));
-      if (storage.nbytes() > 0)
-        std::memcpy(at->second.mutable_data_ptr(), storage.data(), storage.nbytes());
+      const at::Tensor bytes = storage_bytes(tensor);
+      at->second = place.filled(at::empty_like(bytes));
+      at->second.copy_(bytes);
     }
     at::Tensor copy = at::empty({0}, tensor.options());
     copy.set_(at->second.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());

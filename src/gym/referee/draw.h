@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "gym/plan/plan.h"
-#include "gym/referee/tensors.h"
+#include "gym/referee/place.h"
 
 namespace tritonsmith::gym {
 
@@ -40,6 +40,9 @@ void perturb_constant_parameters(const Plan& task, const std::set<int>& changeab
 
 // Copies with strides, offsets and shared storages kept: tensors that shared memory share it among
 // the copies.
-TensorTable copy_with_storages(const TensorTable& tensors);
+TensorTable copy_with_storages(const TensorTable& tensors, Place& place);
+
+// All bytes of the memory that a tensor lies in.
+at::Tensor storage_bytes(const at::Tensor& tensor);
 
 }  // namespace tritonsmith::gym

@@ -14,7 +14,7 @@ using c10::TypePtr;
 
 struct Conversion {
   const TensorTable& tensors;
-  Precision precision;
+  Reading reading;
 
   Result<IValue> tensor(const Value& value) const;
   Result<IValue> number(const Value& value) const;
@@ -52,7 +52,7 @@ Result<IValue> Conversion::integer(const Value& value) const {
   if (const auto* b = std::get_if<bool>(&value.data)) return IValue(static_cast<std::int64_t>(*b));
   if (const auto* dtype = std::get_if<DType>(&value.data)) {
     auto scalar_type = scalar_type_of(*dtype);
-    if (precision == Precision::float64 && c10::isFloatingType(scalar_type))
+    if (reading.precision == Precision::float64 && c10::isFloatingType(scalar_type))
       scalar_type = c10::kDouble;
     return IValue(static_cast<std::int64_t>(scalar_type));
   }
@@ -122,7 +122,7 @@ Result<IValue> Conversion::convert(const Value& value, const TypePtr& type,
       if (const auto* device = std::get_if<DeviceKind>(&value.data);
           device != nullptr && *device == DeviceKind::meta)
         return fail("a meta tensor holds no values");
-      return IValue(c10::Device(c10::kCPU));
+      return IValue(reading.device);
     case TypeKind::ListType:
       return list(value, type->castRaw<c10::ListType>()->getElementType(), fixed);
     default:
@@ -135,6 +135,12 @@ const Value* find_keyword(const AtenCall& call, const std::string& name) {
   for (const auto& [key, value] : call.kwargs)
     if (key == name) return &value;
   return nullptr;
+}
+
+bool names_device(const c10::Argument& argument) {
+  const auto type = argument.real_type();
+  return type->kind() == TypeKind::OptionalType &&
+         type->castRaw<c10::OptionalType>()->getElementType()->kind() == TypeKind::DeviceObjType;
 }
 
 bool is_pinned_memory(const c10::Argument& argument) { return argument.name() == "pin_memory"; }
@@ -188,8 +194,8 @@ c10::ScalarType scalar_type_of(DType dtype) {
 }
 
 Result<torch::jit::Stack> operator_stack(const c10::FunctionSchema& schema, const AtenCall& call,
-                                         const TensorTable& tensors, Precision precision) {
-  const Conversion conversion{tensors, precision};
+                                         const TensorTable& tensors, const Reading& reading) {
+  const Conversion conversion{tensors, reading};
   const auto& arguments = schema.arguments();
   if (call.args.size() > arguments.size())
     return fail("{} takes {} arguments, not {}", call.op, arguments.size(), call.args.size());
@@ -199,6 +205,11 @@ Result<torch::jit::Stack> operator_stack(const c10::FunctionSchema& schema, cons
     const c10::Argument& argument = arguments[i];
     const Value* value = i < call.args.size() ? &call.args[i] : find_keyword(call, argument.name());
     if (i >= call.args.size() && value != nullptr) ++keywords_used;
+    // Unnamed, the device of a new tensor would be the CPU.
+    if (names_device(argument) && (value == nullptr || std::holds_alternative<None>(value->data))) {
+      stack.push_back(IValue(reading.device));
+      continue;
+    }
     if (value == nullptr || is_pinned_memory(argument)) {
       if (!argument.default_value() && value == nullptr)
         return fail("{} lacks its argument '{}'", call.op, argument.name());

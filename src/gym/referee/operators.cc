@@ -281,6 +281,11 @@ bool only_allocates(std::string_view full_name) {
   return contains(kAllocating, aten_base_name(full_name));
 }
 
+bool leaves_unwritten(std::string_view full_name) {
+  const Name name = aten_base_name(full_name);
+  return only_allocates(full_name) && (name.starts_with("empty") || name.starts_with("new_empty"));
+}
+
 bool only_arranges(std::string_view full_name) {
   const Name name = aten_base_name(full_name);
   return contains(kAllocating, name) || contains(kArranging, name);

@@ -24,6 +24,9 @@ bool only_arranges(std::string_view full_name);
 // vendor's libraries.
 bool is_vendor_grade(std::string_view full_name);
 
+// Allocates a tensor and gives it no values.
+bool leaves_unwritten(std::string_view full_name);
+
 // Only makes a tensor of fixed content, from no other tensor.
 bool only_allocates(std::string_view full_name);
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/gpu/cuda_executor.h"
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/evidence.h"
+#include "gym/referee/gpu_place.h"
 #include "gym/referee/lint.h"
-#include "gym/referee/replay_memory.h"
+#include "gym/referee/timing.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -115,9 +117,22 @@ struct Referee::Match {
   }
 };
 
-Referee::Referee(std::unique_ptr<KernelExecutor> executor) : executor_(std::move(executor)) {
+Referee::Referee(std::unique_ptr<KernelExecutor> executor)
+    : executor_(std::move(executor)), place_(&cpu_place()) {
   at::set_num_threads(1);
 }
+
+Referee::Referee(std::unique_ptr<GpuPlace> gpu) : gpu_(std::move(gpu)), place_(gpu_.get()) {
+  at::set_num_threads(1);
+  at::globalContext().setAllowTF32CuDNN(false);
+  auto cuda = std::make_unique<gpu::CudaExecutor>(gpu_->driver());
+  cuda_ = cuda.get();
+  executor_ = std::move(cuda);
+}
+
+Referee::~Referee() = default;
+
+bool Referee::spent() const { return place_->spent(); }
 
 Status Referee::add_task(const std::string& task_key, std::string_view plan_json) {
   TRY_ASSIGN(Plan plan, parse_plan(plan_json));
@@ -146,8 +161,9 @@ RefereeReport Referee::judge(const RefereeJob& job) {
     if (report.ran) add_findings(report, lint_once(job, task->second));
     return report;
   } catch (const std::exception& error) {
-    const bool refused = ReplayMemory::instance().refused();
-    ReplayMemory::instance().end();
+    const bool refused =
+        place_->refused() || dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr;
+    place_->end();
     const std::string what = error.what();
     return ended(refused ? "too_large_to_evaluate" : "referee_failed",
                  what.substr(0, what.find('\n')), refused ? Fault::none : Fault::infrastructure);
@@ -158,11 +174,12 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
   const Deadline deadline = Deadline::after(std::chrono::nanoseconds(
       static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
   RefereeReport report;
-  if (needed_bytes(task, candidate) > static_cast<double>(job.budget.memory_bytes)) {
+  const auto capacity = static_cast<double>(place_->capacity(job.budget.memory_bytes));
+  if (cuda_ != nullptr) cuda_->use(job.kernels);
+  if (needed_bytes(task, candidate) > capacity) {
     report = ended("too_large_to_evaluate",
                    fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
-                               needed_bytes(task, candidate) / (1 << 30),
-                               static_cast<double>(job.budget.memory_bytes) / (1 << 30)),
+                               needed_bytes(task, candidate) / (1 << 30), capacity / (1 << 30)),
                    Fault::none);
     add_findings(report, find_evidence(candidate, nullptr, task, job.policy));
   } else if (!draws_in_forward(task)) {
@@ -189,12 +206,15 @@ struct Referee::Soundness {
 // own distribution, which is else drawn afresh: sin(exp(x * x)) loses all its digits at twice the
 // inputs, in PyTorch and in a kernel that is right.
 TrialResult Referee::run_usable_trial(TrialSetting setting, const Soundness& plain) {
-  TrialResult result = run_trial(setting, *executor_);
+  // What kernels write is looked at once.
+  if (cuda_ != nullptr)
+    cuda_->observe_with(setting.trial == 0 ? &gpu_->kernels() : nullptr, kKernelPatience);
+  TrialResult result = run_trial(setting, *executor_, *place_);
   const bool usable = !result.reference_stop && (result.reference_is_finite || !plain.is_finite) &&
                       (result.reference_is_precise || !plain.is_precise);
   if (setting.kind == TrialKind::plain || usable) return result;
   setting.kind = TrialKind::plain;
-  return run_trial(setting, *executor_);
+  return run_trial(setting, *executor_, *place_);
 }
 
 bool Referee::run_trials(const Match& match, RefereeReport& report) {
@@ -224,7 +244,9 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
     ++report.numerics->trials;
   }
   add_findings(report, find_idle_work(match.candidate, idle, match.job.policy));
+  if (cuda_ != nullptr) cuda_->observe_with(nullptr);
   if (run_extreme_trials(match, report)) run_other_choices(match, report);
+  if (gpu_ != nullptr && !report.error) time_plans(match, report);
   report.correct = !report.error;
   return report.correct;
 }
@@ -233,7 +255,8 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
 bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
   if (!can_be_extreme(match.task)) return true;
   for (const TrialKind kind : {TrialKind::shifted, TrialKind::small}) {
-    const TrialResult result = run_trial(match.setting(match.job.trials, kind), *executor_);
+    const TrialResult result =
+        run_trial(match.setting(match.job.trials, kind), *executor_, *place_);
     if (result.reference_stop || !result.reference_is_finite || !result.reference_is_precise)
       continue;
     if (result.candidate_stop && result.candidate_stop->fault == Fault::none) continue;
@@ -251,6 +274,7 @@ bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
 
 // Once a task. What it finds goes into every verdict about the task.
 std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task) {
+  if (gpu_ != nullptr) return {};  // the CPU's referee lints
   const auto known = lint_.find(job.task_key);
   if (known != lint_.end()) return known->second;
   constexpr double share = 0.25;  // of the job's time
@@ -266,7 +290,7 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
   try {
     findings = lint_task(setting, *executor_);
   } catch (const std::exception& error) {  // LibTorch's, for lack of memory as a rule
-    ReplayMemory::instance().end();
+    place_->end();
     const std::string what = error.what();
     findings = {{.rule = "task_not_linted",
                  .severity = Severity::note,
@@ -276,13 +300,33 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
   return lint_[job.task_key] = findings;
 }
 
+// On a trial of its own, whose outcome counts as every other's.
+void Referee::time_plans(const Match& match, RefereeReport& report) {
+  const Stopwatch watch;
+  constexpr int beyond_all_choices = 1 << 20;
+  Trial trial(match.setting(beyond_all_choices, TrialKind::plain), *executor_, *place_);
+  trial.keep_state();
+  const TrialResult result = trial.run();
+  if (!take_failure(report, result)) {
+    TimingOutcome outcome = time_trial(trial, *gpu_, {});
+    report.timing = std::move(outcome.timing);
+    add_findings(report, outcome.findings);
+    if (outcome.stop) {
+      report.error = outcome.stop->error;
+      report.fault = outcome.stop->fault;
+    }
+  }
+  add_time(report, "time", watch.milliseconds());
+}
+
 // An autotuner may pick any of its configs, so each must be right; the first was tried in every
 // trial.
 void Referee::run_other_choices(const Match& match, RefereeReport& report) {
   const int choices = most_choices(match.candidate);
   for (int choice = 1; choice < choices; ++choice) {
-    const TrialResult result = run_trial(
-        match.setting(match.job.trials + 1 + choice, TrialKind::plain, choice), *executor_);
+    const TrialResult result =
+        run_trial(match.setting(match.job.trials + 1 + choice, TrialKind::plain, choice),
+                  *executor_, *place_);
     const bool out_of_time = result.candidate_stop && result.candidate_stop->fault == Fault::none;
     if (out_of_time) {
       report.findings.push_back(

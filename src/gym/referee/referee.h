@@ -15,9 +15,18 @@
 
 namespace tritonsmith::gym {
 
+class GpuPlace;
+class Place;
+namespace gpu {
+class CudaExecutor;
+}
+
 class Referee {
  public:
   explicit Referee(std::unique_ptr<KernelExecutor> executor);
+  // On a GPU: its verdicts have timings.
+  explicit Referee(std::unique_ptr<GpuPlace> gpu);
+  ~Referee();
 
   bool knows(const std::string& task_key) const { return tasks_.contains(task_key); }
   // Fails when it is no plan of a task.
@@ -25,6 +34,8 @@ class Referee {
 
   // The job's task must be known.
   RefereeReport judge(const RefereeJob& job);
+  // A candidate broke the GPU's context: no further job may be given.
+  bool spent() const;
 
  private:
   struct Match;
@@ -37,8 +48,12 @@ class Referee {
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
   void run_other_choices(const Match& match, RefereeReport& report);
+  void time_plans(const Match& match, RefereeReport& report);
 
+  std::unique_ptr<GpuPlace> gpu_;  // none: the CPU
   std::unique_ptr<KernelExecutor> executor_;
+  gpu::CudaExecutor* cuda_ = nullptr;  // the same, on a GPU
+  Place* place_;
   std::map<std::string, Plan> tasks_;
   std::map<std::string, std::vector<Finding>> lint_;  // by task
 };

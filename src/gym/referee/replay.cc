@@ -1,6 +1,5 @@
 #include "gym/referee/replay.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Functions.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
@@ -9,7 +8,6 @@
 #include <cstring>
 
 #include "gym/referee/operators.h"
-#include "gym/referee/replay_memory.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -101,11 +99,8 @@ Replay::Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options
       named_(named_tensors(plan)),
       executor_(executor),
       options_(options),
-      tensors_(plan.tensors.size()) {}
-
-void Replay::seed(std::uint64_t seed) {
-  auto generator = at::detail::getDefaultCPUGenerator();
-  generator.set_current_seed(seed);
+      tensors_(plan.tensors.size()) {
+  if (options_.place == nullptr) options_.place = &cpu_place();
 }
 
 void Replay::bind(int tensor, at::Tensor value) {
@@ -113,7 +108,6 @@ void Replay::bind(int tensor, at::Tensor value) {
 }
 
 std::optional<Stop> Replay::run(Phase phase) {
-  const c10::InferenceMode no_gradients(true);
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (plan_.steps[i].phase != phase) continue;
     if (options_.deadline.passed())
@@ -125,6 +119,7 @@ std::optional<Stop> Replay::run(Phase phase) {
 }
 
 std::optional<Stop> Replay::run_step(std::size_t index) {
+  const c10::InferenceMode no_gradients(true);
   const PlanStep& step = plan_.steps[index];
   if (const auto* call = std::get_if<AtenCall>(&step.action)) return run_operator(step, *call);
   if (const auto* launch = std::get_if<LaunchStep>(&step.action))
@@ -139,13 +134,15 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
   if (!handle) return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
   // LibTorch reports by exceptions: the one place of the referee that takes them.
   try {
-    auto stack = operator_stack(handle->schema(), call, tensors_, options_.precision);
+    auto stack = operator_stack(handle->schema(), call, tensors_,
+                                {options_.precision, options_.place->device()});
     if (!stack) return mistake(step, "bad_plan", stack.error().message);
     handle->callBoxed(*stack);
     return keep_outputs(step, call, handle->schema(), *stack);
   } catch (const std::exception& error) {
-    if (ReplayMemory::instance().refused() ||
-        dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+    if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr)
+      options_.place->note_refusal();
+    if (options_.place->refused() || dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
       return limit(step, "too_large_to_evaluate", first_line(error));
     if (dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr)
       return limit(step, "not_evaluable",
@@ -171,6 +168,8 @@ std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& c
         fmt::format("{} returned {} tensors, not {}", call.op, made.size(), call.outputs.size()));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     if (call.outputs[i] < 0) continue;
+    if (leaves_unwritten(call.op) && made[i].defined())
+      made[i] = options_.place->filled(std::move(made[i]));
     auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i]);
     if (!kept)
       return mistake(step, "bad_plan", fmt::format("{}: {}", call.op, kept.error().message));
@@ -210,7 +209,7 @@ std::optional<Stop> Replay::make_constant(const PlanStep& step, const ConstantSt
       std::memcpy(made.mutable_data_ptr(), constant.bytes.data(), constant.bytes.size());
     if (options_.precision == Precision::float64 && made.is_floating_point())
       made = made.to(at::kDouble);
-    bind(constant.output, std::move(made));
+    bind(constant.output, made.to(options_.place->device()));
     return std::nullopt;
   } catch (const std::exception& error) {
     return mistake(step, "bad_plan", first_line(error));
@@ -238,8 +237,9 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
                                        const LaunchStep& launch) {
   if (options_.launches == Launches::skipped) return std::nullopt;
   const auto last = static_cast<int>(launch.choices.size()) - 1;
-  const LaunchChoice& choice =
-      launch.choices.at(static_cast<std::size_t>(std::min(options_.choice, last)));
+  const auto chosen = chosen_.find(index);
+  const int wanted = chosen != chosen_.end() ? chosen->second : options_.choice;
+  const LaunchChoice& choice = launch.choices.at(static_cast<std::size_t>(std::min(wanted, last)));
   const PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(choice.kernel));
   std::vector<KernelArgument> arguments;
   for (const Value& value : choice.arguments) {

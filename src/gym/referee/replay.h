@@ -1,7 +1,7 @@
-// Replay: one run of a plan on the CPU. Steps go through LibTorch's dispatcher (operators) and a
-// KernelExecutor (launches); every failure comes back as a Stop with the line it came from. A plan
-// is a stranger's: only replayable operators run, results are held against their declarations,
-// memory is capped by ReplayMemory, and time between steps.
+// Replay: one run of a plan, on the CPU or a GPU. Steps go through LibTorch's dispatcher
+// (operators) and a KernelExecutor (launches); every failure comes back as a Stop with the line it
+// came from. A plan is a stranger's: only replayable operators run, results are held against their
+// declarations, memory is capped by ReplayMemory, and time between steps.
 #pragma once
 
 #include <map>
@@ -11,9 +11,14 @@
 #include "gym/plan/plan.h"
 #include "gym/referee/kernel_executor.h"
 #include "gym/referee/operator_arguments.h"
+#include "gym/referee/place.h"
 #include "gym/referee/tensors.h"
 
 namespace tritonsmith::gym {
+
+// How long a candidate's forward may keep a GPU. Nothing that a model may write needs as much, and
+// the GPU shall serve others again.
+inline constexpr std::chrono::seconds kKernelPatience{5};
 
 // Why a replay ended early.
 struct Stop {
@@ -35,6 +40,7 @@ struct ReplayOptions {
   int choice = 0;  // which alternative of tuned launches; the last one where there are fewer
   Deadline deadline = Deadline::never();
   Launches launches = Launches::run;
+  Place* place = nullptr;  // none: the CPU
 };
 
 // Whether the dispatcher says that the operator draws from a generator.
@@ -44,12 +50,16 @@ class Replay {
  public:
   Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options);
 
-  // Draws of operators that take a generator follow from this.
-  static void seed(std::uint64_t seed);
+  static void seed(std::uint64_t seed) { cpu_place().seed(seed); }
 
   void bind(int tensor, at::Tensor value);
   // Runs all steps of the phase in order; a Stop ends it.
   std::optional<Stop> run(Phase phase);
+  // One step again, on what the tensors hold now.
+  std::optional<Stop> run_step(std::size_t index);
+  // Which alternative one tuned launch takes from now on, by the index of its step.
+  void choose(std::size_t step, int choice) { chosen_[step] = choice; }
+  void keep_to(Deadline deadline) { options_.deadline = deadline; }
 
   const TensorTable& tensors() const { return tensors_; }
   TensorTable& tensors() { return tensors_; }
@@ -60,7 +70,6 @@ class Replay {
   bool only_copied() const { return watched_ > 0 && copies_ == watched_; }
 
  private:
-  std::optional<Stop> run_step(std::size_t index);
   std::optional<Stop> run_operator(const PlanStep& step, const AtenCall& call);
   std::optional<Stop> run_launch(std::size_t index, const PlanStep& step, const LaunchStep& launch);
   std::optional<Stop> make_constant(const PlanStep& step, const ConstantStep& constant);
@@ -77,6 +86,7 @@ class Replay {
   ReplayOptions options_;
   TensorTable tensors_;
   std::map<std::size_t, LaunchTrace> launches_;
+  std::map<std::size_t, int> chosen_;
   std::vector<Finding> findings_;
   int watched_ = 0, copies_ = 0;
 };

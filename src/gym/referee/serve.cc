@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "gym/jail/jail.h"
 #include "gym/referee/evaluate_executor.h"
+#include "gym/referee/gpu_place.h"
 #include "gym/referee/referee.h"
 #include "gym/wire/frame.h"
 
@@ -21,6 +25,19 @@ void warm_up() {
   static_cast<void>(at::mm(matrix, matrix).softmax(1).to(at::kBFloat16).sum().item<float>());
 }
 
+// The driver needs its device nodes, its system calls and its own threads: of the jail's layers
+// only those that it bears. No candidate's code runs in this process, whose kernels run on the GPU.
+JailReport close_jail_beside_gpu() {
+  JailReport report;
+  rlimit no_core{0, 0};
+  report.layers.push_back({.name = "rlimits", .held = ::setrlimit(RLIMIT_CORE, &no_core) == 0});
+  report.layers.push_back(
+      {.name = "no_new_privs", .held = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0});
+  for (const JailLayer& layer : report.layers)
+    if (!layer.held) report.refusal = layer.name + " does not hold";
+  return report;
+}
+
 JailReport close_jail(int socket) {
   constexpr std::uint64_t never =
       1'000'000'000;  // many jobs share this process; its client watches the time
@@ -31,7 +48,7 @@ JailReport close_jail(int socket) {
                      .required = {"rlimits", "no_new_privs"}});
 }
 
-Json reply_to(Referee& referee, const Json& head, std::string plan) {
+Json reply_to(Referee& referee, const Json& head, std::string plan, const std::string& binaries) {
   if (head.contains("add_task") && head["add_task"].is_string()) {
     const auto added = referee.add_task(head["add_task"].get<std::string>(), plan);
     return added ? Json{{"added", true}} : Json{{"error", added.error().message}};
@@ -40,35 +57,66 @@ Json reply_to(Referee& referee, const Json& head, std::string plan) {
   auto job = referee_job_from_json(head["judge"]);
   if (!job) return {{"error", job.error().message}};
   if (!referee.knows(job->task_key)) return {{"unknown_task", job->task_key}};
+  if (const auto taken = take_binaries(*job, head["judge"], binaries); !taken)
+    return {{"error", taken.error().message}};
   job->candidate_plan = std::move(plan);
-  return {{"report", to_json(referee.judge(*job))}};
+  RefereeReport report = referee.judge(*job);
+  report.spent = referee.spent();
+  return {{"report", to_json(report)}};
 }
 
-}  // namespace
-
-int serve_referee(int socket) {
-  Referee referee(make_evaluate_executor());
-  // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel
-  // each time.
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
-  ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
-  warm_up();
-  const JailReport jail = close_jail(socket);
-  if (!jail.refusal.empty()) {
-    fmt::print(stderr, "referee: {}\n", jail.refusal);
-    return 1;
+Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu) {
+  if (gpu) {
+    TRY_ASSIGN(auto place, GpuPlace::open(*gpu));
+    return std::make_unique<Referee>(std::move(place));
   }
-  if (!write_frame(socket, to_line({{"ready", jail.held()}}), Deadline::never())) return 1;
-  while (true) {
+  auto referee = std::make_unique<Referee>(make_evaluate_executor());
+  warm_up();
+  return referee;
+}
+
+int serve_jobs(Referee& referee, int socket) {
+  while (!referee.spent()) {
     auto head = read_frame(socket, Deadline::never());
     if (!head) return head.error().fault == FrameFault::end ? 0 : 1;
     auto plan = read_frame(socket, Deadline::never());
     if (!plan) return 1;
     const auto json = parse_json(head->payload);
-    const Json reply = json ? reply_to(referee, *json, std::move(plan->payload))
+    std::string binaries;
+    if (json && json->contains("judge") && (*json)["judge"].contains("kernels")) {
+      auto frame = read_frame(socket, Deadline::never());
+      if (!frame) return 1;
+      binaries = std::move(frame->payload);
+    }
+    const Json reply = json ? reply_to(referee, *json, std::move(plan->payload), binaries)
                             : Json{{"error", json.error().message}};
     if (!write_frame(socket, to_line(reply), Deadline::never())) return 1;
   }
+  return 0;
+}
+
+}  // namespace
+
+int serve_referee(int socket, std::optional<int> gpu) {
+  // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel
+  // each time.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
+  auto referee = open_referee(gpu);
+  if (!referee) {
+    fmt::print(stderr, "referee: {}\n", referee.error().message);
+    return 1;
+  }
+  const JailReport jail = gpu ? close_jail_beside_gpu() : close_jail(socket);
+  if (!jail.refusal.empty()) {
+    fmt::print(stderr, "referee: {}\n", jail.refusal);
+    return 1;
+  }
+  if (!write_frame(socket, to_line({{"ready", jail.held()}}), Deadline::never())) return 1;
+  const int code = serve_jobs(**referee, socket);
+  // The driver's and LibTorch's own endings stumble over a context that is lost.
+  if ((*referee)->spent()) ::_exit(code);
+  return code;
 }
 
 }  // namespace tritonsmith::gym

@@ -1,15 +1,19 @@
-// The referee's own process: `tritonsmith gym-referee`. Serves jobs on a socket until the other
-// side closes it, jailed after LibTorch is warm, so that a plan which breaks out of LibTorch finds
-// nothing to break into.
+// The referee's own process: `tritonsmith gym-referee [--gpu N]`. Serves jobs on a socket until the
+// other side closes it, jailed after LibTorch is warm, so that a plan which breaks out of LibTorch
+// finds nothing to break into.
 //
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's, {"judge":
-// {...}} with a candidate's. Replies are one JSON frame: {"added": true}, {"report": {...}},
+// {...}} with a candidate's; where the job's head says "kernels", a third frame has their binaries.
+// Replies are one JSON frame: {"added": true}, {"report": {...}},
 // {"unknown_task": key}, {"error": "..."}.
 #pragma once
 
+#include <optional>
+
 namespace tritonsmith::gym {
 
-// The exit code. Sends {"ready": [jail layers]} first.
-int serve_referee(int socket);
+// The exit code. Sends {"ready": [jail layers]} first. With a GPU's number plans run there; a
+// report that says "spent" is then the last.
+int serve_referee(int socket, std::optional<int> gpu = std::nullopt);
 
 }  // namespace tritonsmith::gym

@@ -5,7 +5,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "gym/referee/compare.h"
@@ -34,374 +33,432 @@ class DefaultDouble {
   caffe2::TypeMeta before_;
 };
 
-// Something both sides hold and that forward may change: an input, or a matched weight.
-struct Shared {
-  std::string what;
-  int reference = 0, candidate = 0;
-  bool is_input = false;
-  at::Tensor before;
-};
-
-struct OwnState {
-  int index = 0;
-  at::Tensor before;
-};
-
-bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
-  const at::Tensor x = a.contiguous(), y = b.contiguous();
-  return x.nbytes() == y.nbytes() &&
-         (x.nbytes() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0);
+bool aliases(const Plan& plan, TensorTable& tensors) {
+  std::set<const void*> inputs;
+  for (const int index : input_tensors(plan))
+    inputs.insert(tensor_at(tensors, index).storage().data());
+  std::vector<int> outputs;
+  append_tensors(plan.outputs, outputs);
+  return std::ranges::any_of(outputs, [&](int index) {
+    const at::Tensor& output = tensor_at(tensors, index);
+    return output.numel() > 0 && inputs.contains(output.storage().data());
+  });
 }
 
-class Trial {
- public:
-  Trial(const TrialSetting& setting, KernelExecutor& executor)
-      : setting_(setting),
-        executor_(executor),
-        memory_(ReplayMemory::instance()),
-        filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
-        reference_(setting.task, executor, {.deadline = setting.deadline}),
-        candidate_(setting.candidate, executor,
-                   {.choice = setting.choice,
-                    .deadline = setting.deadline,
-                    .launches = setting.watch_launches ? Launches::watched : Launches::run}) {}
-
-  TrialResult run() {
-    memory_.begin(Filler::zero, setting_.memory_bytes);
-    if (draw()) {
-      run_candidate();
-      prepare_oracle();
-      run_reference();
-      if (!result_.candidate_stop && !result_.reference_stop) judge();
-      if (!result_.candidate_stop && !result_.reference_stop && !result_.difference) ask_again();
-    }
-    memory_.end();
-    return std::move(result_);
+// Each memory once.
+std::vector<SavedState> save_state(const TensorTable& tensors) {
+  std::set<const void*> seen;
+  std::vector<SavedState> all;
+  for (const at::Tensor& tensor : tensors) {
+    if (!tensor.defined() || tensor.storage().nbytes() == 0) continue;
+    if (!seen.insert(tensor.storage().data()).second) continue;
+    at::Tensor bytes = storage_bytes(tensor);
+    at::Tensor saved = bytes.clone();
+    all.push_back({.bytes = std::move(bytes), .saved = std::move(saved)});
   }
+  return all;
+}
 
- private:
-  void seed(std::string_view purpose) {
-    Replay::seed(trial_seed(setting_.secret, purpose, setting_.trial));
+// Copying is told by values that the CPU reads.
+bool watches(const TrialSetting& setting, const Place& place) {
+  return setting.watch_launches && place.device().is_cpu();
+}
+
+}  // namespace
+
+Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place)
+    : setting_(setting),
+      executor_(executor),
+      place_(place),
+      filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
+      reference_(setting.task, executor, {.deadline = setting.deadline, .place = &place}),
+      candidate_(setting.candidate, executor,
+                 {.choice = setting.choice,
+                  .deadline = setting.deadline,
+                  .launches = watches(setting, place) ? Launches::watched : Launches::run,
+                  .place = &place}) {}
+
+Trial::~Trial() { place_.end(); }
+
+TrialResult Trial::run() {
+  place_.begin(Filler::zero, setting_.memory_bytes);
+  if (draw()) {
+    run_candidate();
+    if (place_.spent()) return std::move(result_);
+    prepare_oracle();
+    run_reference();
+    if (!result_.candidate_stop && !result_.reference_stop) judge();
+    if (!result_.candidate_stop && !result_.reference_stop && !result_.difference) ask_again();
+    forget_expected();
   }
+  return std::move(result_);
+}
 
-  // False when the trial ends here.
-  bool draw() {
-    const Stopwatch watch;
-    seed("init");
-    result_.reference_stop = reference_.run(Phase::init);
-    if (result_.reference_stop) return false;
-    seed("inputs");
-    result_.reference_stop = reference_.run(Phase::inputs);
-    if (result_.reference_stop) return false;
-    seed("init");
-    memory_.set_filler(filler_);
-    result_.candidate_stop = candidate_.run(Phase::init);
-    memory_.set_filler(Filler::zero);
-    if (result_.candidate_stop) return false;
-    const c10::InferenceMode no_gradients(true);
-    share_weights();
-    const bool shared = share_inputs();
-    for (Shared& each : shared_)
-      each.before = tensor_at(reference_.tensors(), each.reference).clone();
-    keep_own_state();
-    result_.draw_ms = watch.milliseconds();
-    return shared;
+void Trial::seed(std::string_view purpose) {
+  place_.seed(trial_seed(setting_.secret, purpose, setting_.trial));
+}
+
+// False when the trial ends here.
+bool Trial::draw() {
+  const Stopwatch watch;
+  seed("init");
+  result_.reference_stop = reference_.run(Phase::init);
+  if (result_.reference_stop) return false;
+  seed("inputs");
+  result_.reference_stop = reference_.run(Phase::inputs);
+  if (result_.reference_stop) return false;
+  seed("init");
+  place_.set_filler(filler_);
+  result_.candidate_stop = candidate_.run(Phase::init);
+  place_.set_filler(Filler::zero);
+  if (result_.candidate_stop) return false;
+  const c10::InferenceMode no_gradients(true);
+  share_weights();
+  const bool shared = share_inputs();
+  TensorTable before;
+  for (const Shared& each : shared_)
+    before.push_back(tensor_at(reference_.tensors(), each.reference));
+  std::vector<Snapshot> snapshots = place_.snapshots(before);
+  for (std::size_t k = 0; k < shared_.size(); ++k) shared_[k].before = std::move(snapshots[k]);
+  keep_own_state();
+  if (keeps_state_) candidate_state_ = save_state(candidate_.tensors());
+  await_reference();  // drawing is the task's own work
+  result_.draw_ms = watch.milliseconds();
+  return shared && !result_.reference_stop;
+}
+
+void Trial::share_weights() {
+  const auto pairs = match_weights({setting_.task, reference_.tensors()},
+                                   {setting_.candidate, candidate_.tensors()});
+  if (setting_.kind != TrialKind::plain) {
+    Rng rng(trial_seed(setting_.secret, "weights", setting_.trial), "weights", 0);
+    perturb_constant_parameters(setting_.task,
+                                changeable_parameters(setting_.task, setting_.candidate, pairs),
+                                rng, reference_.tensors());
   }
+  bind_weights(pairs, reference_.tensors(), candidate_.tensors());
+  for (const WeightPair& pair : pairs)
+    shared_.push_back(
+        {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+}
 
-  void share_weights() {
-    const auto pairs = match_weights({setting_.task, reference_.tensors()},
-                                     {setting_.candidate, candidate_.tensors()});
-    if (setting_.kind != TrialKind::plain) {
-      Rng rng(trial_seed(setting_.secret, "weights", setting_.trial), "weights", 0);
-      perturb_constant_parameters(setting_.task,
-                                  changeable_parameters(setting_.task, setting_.candidate, pairs),
-                                  rng, reference_.tensors());
-    }
-    bind_weights(pairs, reference_.tensors(), candidate_.tensors());
-    for (const WeightPair& pair : pairs)
-      shared_.push_back(
-          {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+bool Trial::share_inputs() {
+  Rng rng(trial_seed(setting_.secret, "perturb", setting_.trial), "perturb", 0);
+  seed("perturb");
+  perturb_inputs(setting_.task, setting_.kind, rng, reference_.tensors());
+  const std::vector<int> ours = input_tensors(setting_.task);
+  const std::vector<int> theirs = input_tensors(setting_.candidate);
+  if (ours.size() != theirs.size()) return refuse_inputs("another number of inputs");
+  TensorTable drawn;
+  for (const int index : ours) drawn.push_back(tensor_at(reference_.tensors(), index));
+  TensorTable copies = copy_with_storages(drawn, place_);
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const PlanTensor& declared = setting_.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));
+    if (copies[k].sizes() != at::IntArrayRef(declared.shape) ||
+        copies[k].strides() != at::IntArrayRef(declared.stride) ||
+        copies[k].scalar_type() != scalar_type_of(declared.dtype))
+      return refuse_inputs("an input of another shape, dtype or stride");
+    candidate_.bind(theirs[k], std::move(copies[k]));
+    shared_.push_back({.what = fmt::format("input {}", k),
+                       .reference = ours[k],
+                       .candidate = theirs[k],
+                       .is_input = true});
   }
+  return true;
+}
 
-  bool share_inputs() {
-    Rng rng(trial_seed(setting_.secret, "perturb", setting_.trial), "perturb", 0);
-    seed("perturb");
-    perturb_inputs(setting_.task, setting_.kind, rng, reference_.tensors());
-    const std::vector<int> ours = input_tensors(setting_.task);
-    const std::vector<int> theirs = input_tensors(setting_.candidate);
-    if (ours.size() != theirs.size()) return refuse_inputs("another number of inputs");
-    TensorTable drawn;
-    for (const int index : ours) drawn.push_back(tensor_at(reference_.tensors(), index));
-    TensorTable copies = copy_with_storages(drawn);
-    for (std::size_t k = 0; k < ours.size(); ++k) {
-      const PlanTensor& declared =
-          setting_.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));
-      if (copies[k].sizes() != at::IntArrayRef(declared.shape) ||
-          copies[k].strides() != at::IntArrayRef(declared.stride) ||
-          copies[k].scalar_type() != scalar_type_of(declared.dtype))
-        return refuse_inputs("an input of another shape, dtype or stride");
-      candidate_.bind(theirs[k], std::move(copies[k]));
-      shared_.push_back({.what = fmt::format("input {}", k),
-                         .reference = ours[k],
-                         .candidate = theirs[k],
-                         .is_input = true});
-    }
-    return true;
-  }
+bool Trial::refuse_inputs(std::string_view how) {
+  result_.candidate_stop =
+      Stop{.error = {.error_class = "bad_plan",
+                     .message = fmt::format("the plan has {} than its task", how)},
+           .fault = Fault::candidate};
+  return false;
+}
 
-  bool refuse_inputs(std::string_view how) {
-    result_.candidate_stop =
-        Stop{.error = {.error_class = "bad_plan",
-                       .message = fmt::format("the plan has {} than its task", how)},
-             .fault = Fault::candidate};
-    return false;
-  }
+void Trial::await_candidate() {
+  if (auto error = place_.wait(setting_.deadline))
+    if (!result_.candidate_stop || result_.candidate_stop->error.error_class == "exception")
+      result_.candidate_stop = Stop{.error = std::move(*error), .fault = Fault::candidate};
+}
 
-  // Tensors that the candidate's constructor made for itself and that forward touches.
-  void keep_own_state() {
-    std::set<int> shared;
-    for (const Shared& each : shared_) shared.insert(each.candidate);
-    for (const int index : read_by_forward(setting_.candidate))
-      if (const at::Tensor& tensor = tensor_at(candidate_.tensors(), index);
-          tensor.defined() && !shared.contains(index))
-        own_state_.push_back({index, tensor.clone()});
-  }
+void Trial::await_reference() {
+  if (auto error = place_.wait(setting_.deadline))
+    if (!result_.reference_stop)
+      result_.reference_stop = Stop{.error = std::move(*error), .fault = Fault::none};
+}
 
-  void run_candidate() {
-    const Stopwatch watch;
-    memory_.set_filler(filler_);
-    seed("forward");
-    result_.candidate_stop = candidate_.run(Phase::forward);
-    memory_.set_filler(Filler::zero);
-    result_.launches = candidate_.launches();
-    result_.findings = candidate_.findings();
-    result_.kernels_only_copied = candidate_.only_copied();
-    result_.candidate_ms = watch.milliseconds();
-  }
+void Trial::forget_expected() {
+  TensorTable made;
+  std::vector<int> outputs;
+  append_tensors(setting_.task.outputs, outputs);
+  const std::vector<int> inputs = input_tensors(setting_.task);
+  std::set<const void*> kept;
+  for (const PlanParameter& parameter : setting_.task.parameters)
+    kept.insert(tensor_at(reference_.tensors(), parameter.tensor).storage().data());
+  for (const int index : inputs)
+    kept.insert(tensor_at(reference_.tensors(), index).storage().data());
+  for (const int index : outputs)
+    if (const at::Tensor& output = tensor_at(reference_.tensors(), index);
+        output.defined() && !kept.contains(output.storage().data()))
+      made.push_back(output);
+  place_.forget(made);
+}
 
-  // Must look at the inputs before the reference changes any.
-  void prepare_oracle() {
-    const c10::InferenceMode no_gradients(true);
+void Trial::run_candidate() {
+  const Stopwatch watch;
+  place_.set_filler(filler_);
+  seed("forward");
+  place_.set_patience(Deadline::after(kKernelPatience));
+  result_.candidate_stop = candidate_.run(Phase::forward);
+  await_candidate();
+  place_.set_patience(Deadline::never());  // what follows is the task's, or ours
+  place_.set_filler(Filler::zero);
+  result_.launches = candidate_.launches();
+  result_.findings = candidate_.findings();
+  result_.kernels_only_copied = candidate_.only_copied();
+  result_.candidate_ms = watch.milliseconds();
+}
+
+// Must look at the inputs before the reference changes any.
+void Trial::prepare_oracle() {
+  const c10::InferenceMode no_gradients(true);
+  if (keeps_state_) reference_state_ = save_state(reference_.tensors());
+  try {
     for (const at::Tensor& tensor : reference_.tensors())
       oracle_inputs_.push_back(tensor.defined() && tensor.is_floating_point()
                                    ? tensor.to(at::kDouble, false, true)
                                : tensor.defined() ? tensor.clone()
                                                   : at::Tensor());
+    has_oracle_ = true;
+  } catch (const c10::OutOfMemoryError&) {
+    // Inputs of many gigabytes: the plain tolerance alone decides.
+    oracle_inputs_.clear();
   }
+}
 
-  void run_reference() {
-    const Stopwatch watch;
-    seed("forward");
-    result_.reference_stop = reference_.run(Phase::forward);
-    result_.reference_ms = watch.milliseconds();
+void Trial::run_reference() {
+  const Stopwatch watch;
+  seed("forward");
+  result_.reference_stop = reference_.run(Phase::forward);
+  await_reference();
+  result_.reference_ms = watch.milliseconds();
+}
+
+// Where some operator has no float64 form there is no oracle, and the plain tolerance alone
+// decides.
+TensorTable Trial::run_oracle() {
+  if (!has_oracle_) return {};
+  const DefaultDouble doubles;
+  Replay oracle(setting_.task, executor_,
+                {.precision = Precision::float64, .deadline = setting_.deadline, .place = &place_});
+  oracle.tensors() = std::move(oracle_inputs_);
+  if (oracle.run(Phase::forward)) return {};
+  return std::move(oracle.tensors());
+}
+
+void Trial::judge() {
+  const c10::InferenceMode no_gradients(true);
+  const Stopwatch watch;
+  const TensorTable oracle = run_oracle();
+  result_.reference_is_finite = outputs_are_finite();
+  result_.reference_is_precise = outputs_are_precise(oracle);
+  const CompareOptions how = comparison();
+  result_.difference =
+      compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
+                      {setting_.task.outputs, reference_.tensors()}, oracle, how, result_.numerics);
+  if (!result_.difference) result_.difference = compare_devices();
+  if (!result_.difference) result_.difference = compare_state(oracle, how);
+  if (!result_.difference) result_.difference = compare_aliases();
+  std::vector<int> outputs;
+  append_tensors(setting_.task.outputs, outputs);
+  for (const int index : outputs)
+    if (!oracle.empty()) place_.forget({&oracle.at(static_cast<std::size_t>(index)), 1});
+  result_.compare_ms = watch.milliseconds();
+}
+
+void Trial::keep_own_state() {
+  std::set<int> shared;
+  for (const Shared& each : shared_) shared.insert(each.candidate);
+  for (const int index : read_by_forward(setting_.candidate))
+    if (const at::Tensor& tensor = tensor_at(candidate_.tensors(), index);
+        tensor.defined() && !shared.contains(index))
+      own_state_.push_back({.index = index,
+                            .saved = place_.device().is_cpu() ? at::Tensor() : tensor.clone(),
+                            .before = place_.snapshots({&tensor, 1}).front()});
+}
+
+// False where that cannot be done: a GPU's snapshots hold no bytes.
+bool Trial::restore_shared() {
+  for (const Shared& each : shared_) {
+    at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
+    if (place_.unchanged(theirs, each.before)) continue;
+    if (!each.before.bytes.defined()) return false;
+    theirs.copy_(each.before.bytes);
   }
+  return true;
+}
 
-  // Where some operator has no float64 form there is no oracle, and the plain tolerance alone
-  // decides.
-  TensorTable run_oracle() {
-    const DefaultDouble doubles;
-    Replay oracle(setting_.task, executor_,
-                  {.precision = Precision::float64, .deadline = setting_.deadline});
-    oracle.tensors() = std::move(oracle_inputs_);
-    if (oracle.run(Phase::forward)) return {};
-    return std::move(oracle.tensors());
+std::optional<VerdictError> Trial::compare_with_reference(const TensorTable& tensors) {
+  Numerics ignored;
+  return compare_outputs({setting_.candidate.outputs, tensors},
+                         {setting_.task.outputs, reference_.tensors()}, {}, comparison(), ignored);
+}
+
+// The outputs were right. Are they still where forward finds what its own first call left behind?
+// And would they have been without any kernel?
+void Trial::ask_again() {
+  const c10::InferenceMode no_gradients(true);
+  const bool carries_state = std::ranges::any_of(own_state_, [&](const OwnState& own) {
+    return !place_.unchanged(tensor_at(candidate_.tensors(), own.index), own.before);
+  });
+  const TensorTable after_init = candidate_.tensors();
+  if (carries_state && !answers_again(after_init)) return;
+  if (result_.difference || !setting_.try_without_kernels) return;
+  auto idle = another_replay(after_init, Launches::skipped, Filler::huge);
+  result_.right_without_kernels =
+      idle && !idle->run(Phase::forward) && !compare_with_reference(idle->tensors());
+}
+
+// False where that could not be found out.
+bool Trial::answers_again(const TensorTable& after_init) {
+  spoil_outputs();
+  auto again = another_replay(after_init, Launches::run, filler_);
+  if (!again) return false;
+  auto stop = again->run(Phase::forward);
+  if (auto late = place_.wait(setting_.deadline); late && !stop)
+    stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
+  if (stop && stop->fault == Fault::none) return false;
+  const auto difference =
+      stop ? std::optional(stop->error) : compare_with_reference(again->tensors());
+  if (difference)
+    result_.difference =
+        VerdictError{.error_class = "state_carried",
+                     .message =
+                         "called again with the same input, forward does otherwise, since "
+                         "it keeps something from the call before: " +
+                         difference->message};
+  for (const OwnState& own : own_state_)
+    tensor_at(candidate_.tensors(), own.index)
+        .copy_(own.saved.defined() ? own.saved : own.before.bytes);
+  return true;
+}
+
+// What forward returned belongs to its caller, who may overwrite it.
+void Trial::spoil_outputs() {
+  std::set<const void*> shared;
+  for (const Shared& each : shared_)
+    shared.insert(tensor_at(candidate_.tensors(), each.candidate).storage().data());
+  std::vector<int> outputs;
+  append_tensors(setting_.candidate.outputs, outputs);
+  for (const int index : outputs) {
+    const at::Tensor& output = tensor_at(candidate_.tensors(), index);
+    if (output.storage().nbytes() > 0 && !shared.contains(output.storage().data()))
+      storage_bytes(output).fill_(static_cast<std::int64_t>(Filler::huge));
   }
+}
 
-  void judge() {
-    const c10::InferenceMode no_gradients(true);
-    const Stopwatch watch;
-    const TensorTable oracle = run_oracle();
-    result_.reference_is_finite = outputs_are_finite();
-    result_.reference_is_precise = outputs_are_precise(oracle);
-    const CompareOptions how = comparison();
-    result_.difference = compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
-                                         {setting_.task.outputs, reference_.tensors()}, oracle, how,
-                                         result_.numerics);
-    if (!result_.difference) result_.difference = compare_devices();
-    if (!result_.difference) result_.difference = compare_state(oracle, how);
-    if (!result_.difference) result_.difference = compare_aliases();
-    result_.compare_ms = watch.milliseconds();
-  }
+std::optional<Replay> Trial::another_replay(const TensorTable& tensors, Launches launches,
+                                            Filler filler) {
+  if (!restore_shared()) return std::nullopt;
+  std::optional<Replay> replay(std::in_place, setting_.candidate, executor_,
+                               ReplayOptions{.choice = setting_.choice,
+                                             .deadline = setting_.deadline,
+                                             .launches = launches,
+                                             .place = &place_});
+  replay->tensors() = tensors;
+  place_.set_filler(filler);
+  seed("forward");
+  return replay;
+}
 
-  void restore_shared() {
-    for (const Shared& each : shared_) {
-      at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
-      if (!same_bytes(theirs, each.before)) theirs.copy_(each.before);
-    }
-  }
+CompareOptions Trial::comparison() {
+  return {.tolerance = tolerance(),
+          .unit = setting_.kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
+          .filler = filler_,
+          .device = place_.comparison()};
+}
 
-  std::optional<VerdictError> compare_with_reference(const TensorTable& tensors) {
-    Numerics ignored;
-    return compare_outputs({setting_.candidate.outputs, tensors},
-                           {setting_.task.outputs, reference_.tensors()}, {}, comparison(),
-                           ignored);
-  }
+// Only trials of extreme values ask.
+bool Trial::outputs_are_precise(const TensorTable& oracle) {
+  if (setting_.kind != TrialKind::shifted && setting_.kind != TrialKind::small) return true;
+  std::vector<int> outputs;
+  append_tensors(setting_.task.outputs, outputs);
+  return !oracle.empty() && std::ranges::all_of(outputs, [&](int index) {
+    // As measured: docs/numerics.md.
+    constexpr double precise = 0.4;
+    return own_error(tensor_at(reference_.tensors(), index),
+                     oracle.at(static_cast<std::size_t>(index))) <= precise * tolerance();
+  });
+}
 
-  // The outputs were right. Are they still where forward finds what its own first call left behind?
-  // And would they have been without any kernel?
-  void ask_again() {
-    const c10::InferenceMode no_gradients(true);
-    const bool carries_state = std::ranges::any_of(own_state_, [&](const OwnState& own) {
-      return !same_bytes(tensor_at(candidate_.tensors(), own.index), own.before);
-    });
-    const TensorTable after_init = candidate_.tensors();
-    if (carries_state) {
-      spoil_outputs();
-      Replay again = another_replay(after_init, Launches::run, filler_);
-      const auto stop = again.run(Phase::forward);
-      const auto difference =
-          stop ? std::optional(stop->error) : compare_with_reference(again.tensors());
-      if (stop && stop->fault == Fault::none) return;
-      if (difference)
-        result_.difference =
-            VerdictError{.error_class = "state_carried",
-                         .message =
-                             "called again with the same input, forward does otherwise, since "
-                             "it keeps something from the call before: " +
-                             difference->message};
-      for (const OwnState& own : own_state_)
-        tensor_at(candidate_.tensors(), own.index).copy_(own.before);
-    }
-    if (result_.difference || !setting_.try_without_kernels) return;
-    Replay idle = another_replay(after_init, Launches::skipped, Filler::huge);
-    result_.right_without_kernels =
-        !idle.run(Phase::forward) && !compare_with_reference(idle.tensors());
-  }
+std::optional<VerdictError> Trial::compare_devices() const {
+  std::vector<int> ours, theirs;
+  append_tensors(setting_.task.outputs, ours);
+  append_tensors(setting_.candidate.outputs, theirs);
+  const auto expected = tensors_on_cpu(setting_.task), got = tensors_on_cpu(setting_.candidate);
+  for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
+    if (got.at(static_cast<std::size_t>(theirs[k])) &&
+        !expected.at(static_cast<std::size_t>(ours[k])))
+      return VerdictError{.error_class = "wrong_device",
+                          .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
+  return std::nullopt;
+}
 
-  // What forward returned belongs to its caller, who may overwrite it.
-  void spoil_outputs() {
-    std::set<const void*> shared;
-    for (const Shared& each : shared_)
-      shared.insert(tensor_at(candidate_.tensors(), each.candidate).storage().data());
-    std::vector<int> outputs;
-    append_tensors(setting_.candidate.outputs, outputs);
-    for (const int index : outputs) {
-      const c10::Storage storage = tensor_at(candidate_.tensors(), index).storage();
-      if (storage.nbytes() > 0 && !shared.contains(storage.data()))
-        std::memset(storage.mutable_data(), static_cast<int>(Filler::huge), storage.nbytes());
-    }
-  }
+// The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
+// output too.
+double Trial::tolerance() {
+  std::vector<int> indices = input_tensors(setting_.task);
+  append_tensors(setting_.task.outputs, indices);
+  for (const PlanParameter& parameter : setting_.task.parameters)
+    indices.push_back(parameter.tensor);
+  double widest = 0;
+  for (const int index : indices)
+    widest = std::max(widest, tolerance_of(tensor_at(reference_.tensors(), index).scalar_type()));
+  return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
+}
 
-  Replay another_replay(const TensorTable& tensors, Launches launches, Filler filler) {
-    restore_shared();
-    Replay replay(setting_.candidate, executor_,
-                  {.choice = setting_.choice, .deadline = setting_.deadline, .launches = launches});
-    replay.tensors() = tensors;
-    memory_.set_filler(filler);
-    seed("forward");
-    return replay;
-  }
+bool Trial::outputs_are_finite() {
+  std::vector<int> outputs;
+  append_tensors(setting_.task.outputs, outputs);
+  return std::ranges::all_of(outputs, [&](int index) {
+    const at::Tensor& output = tensor_at(reference_.tensors(), index);
+    return !output.is_floating_point() || at::isfinite(output).all().item<bool>();
+  });
+}
 
-  CompareOptions comparison() {
-    return {
-        .tolerance = tolerance(),
-        .unit = setting_.kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
-        .filler = filler_};
-  }
-
-  // The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
-  // output too.
-  double tolerance() {
-    std::vector<int> indices = input_tensors(setting_.task);
-    append_tensors(setting_.task.outputs, indices);
-    for (const PlanParameter& parameter : setting_.task.parameters)
-      indices.push_back(parameter.tensor);
-    double widest = 0;
-    for (const int index : indices)
-      widest = std::max(widest, tolerance_of(tensor_at(reference_.tensors(), index).scalar_type()));
-    return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
-  }
-
-  bool outputs_are_finite() {
-    std::vector<int> outputs;
-    append_tensors(setting_.task.outputs, outputs);
-    return std::ranges::all_of(outputs, [&](int index) {
-      const at::Tensor& output = tensor_at(reference_.tensors(), index);
-      return !output.is_floating_point() || at::isfinite(output).all().item<bool>();
-    });
-  }
-
-  bool outputs_are_precise(const TensorTable& oracle) {
-    std::vector<int> outputs;
-    append_tensors(setting_.task.outputs, outputs);
-    return !oracle.empty() && std::ranges::all_of(outputs, [&](int index) {
-      // As measured: docs/numerics.md.
-      constexpr double precise = 0.4;
-      return own_error(tensor_at(reference_.tensors(), index),
-                       oracle.at(static_cast<std::size_t>(index))) <= precise * tolerance();
-    });
-  }
-
-  std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how) {
-    for (const Shared& each : shared_) {
-      const at::Tensor& ours = tensor_at(reference_.tensors(), each.reference);
-      const at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
-      if (!same_bytes(ours, each.before)) {
-        Numerics ignored;
-        const at::Tensor exact =
-            oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
-        if (auto error = compare_tensors(each.what, theirs, ours, exact, how, ignored))
-          return VerdictError{.error_class = "state_mismatch",
-                              .message = "the reference changes " + error->message};
-      } else if (!same_bytes(theirs, each.before)) {
-        return VerdictError{
-            .error_class = each.is_input ? "input_mutated" : "weight_mutated",
-            .message = fmt::format("{} was changed; the reference leaves it", each.what)};
-      }
-    }
-    return std::nullopt;
-  }
-
-  std::optional<VerdictError> compare_devices() const {
-    std::vector<int> ours, theirs;
-    append_tensors(setting_.task.outputs, ours);
-    append_tensors(setting_.candidate.outputs, theirs);
-    const auto expected = tensors_on_cpu(setting_.task), got = tensors_on_cpu(setting_.candidate);
-    for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
-      if (got.at(static_cast<std::size_t>(theirs[k])) &&
-          !expected.at(static_cast<std::size_t>(ours[k])))
-        return VerdictError{.error_class = "wrong_device",
-                            .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
-    return std::nullopt;
-  }
-
-  // An output that is an input's own memory is allowed only where the reference's is.
-  std::optional<VerdictError> compare_aliases() {
-    if (aliases(setting_.candidate, candidate_.tensors()) &&
-        !aliases(setting_.task, reference_.tensors()))
+std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
+                                                 const CompareOptions& how) {
+  for (const Shared& each : shared_) {
+    const at::Tensor& ours = tensor_at(reference_.tensors(), each.reference);
+    const at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
+    if (!place_.unchanged(ours, each.before)) {
+      Numerics ignored;
+      const at::Tensor exact =
+          oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
+      if (auto error = compare_tensors(each.what, theirs, ours, exact, how, ignored))
+        return VerdictError{.error_class = "state_mismatch",
+                            .message = "the reference changes " + error->message};
+    } else if (!place_.unchanged(theirs, each.before)) {
       return VerdictError{
-          .error_class = "output_aliases_input",
-          .message = "an output shares the memory of an input; the reference's does not"};
-    return std::nullopt;
+          .error_class = each.is_input ? "input_mutated" : "weight_mutated",
+          .message = fmt::format("{} was changed; the reference leaves it", each.what)};
+    }
   }
+  return std::nullopt;
+}
 
-  static bool aliases(const Plan& plan, TensorTable& tensors) {
-    std::set<const void*> inputs;
-    for (const int index : input_tensors(plan))
-      inputs.insert(tensor_at(tensors, index).storage().data());
-    std::vector<int> outputs;
-    append_tensors(plan.outputs, outputs);
-    return std::ranges::any_of(outputs, [&](int index) {
-      const at::Tensor& output = tensor_at(tensors, index);
-      return output.numel() > 0 && inputs.contains(output.storage().data());
-    });
-  }
+// An output that is an input's own memory is allowed only where the reference's is.
+std::optional<VerdictError> Trial::compare_aliases() {
+  if (aliases(setting_.candidate, candidate_.tensors()) &&
+      !aliases(setting_.task, reference_.tensors()))
+    return VerdictError{
+        .error_class = "output_aliases_input",
+        .message = "an output shares the memory of an input; the reference's does not"};
+  return std::nullopt;
+}
 
-  const TrialSetting& setting_;
-  KernelExecutor& executor_;
-  ReplayMemory& memory_;
-  Filler filler_;
-  Replay reference_, candidate_;
-  std::vector<Shared> shared_;
-  std::vector<OwnState> own_state_;
-  TensorTable oracle_inputs_;
-  TrialResult result_;
-};
-
-}  // namespace
-
-TrialResult run_trial(const TrialSetting& setting, KernelExecutor& executor) {
-  return Trial(setting, executor).run();
+TrialResult run_trial(const TrialSetting& setting, KernelExecutor& executor, Place& place) {
+  return Trial(setting, executor, place).run();
 }
 
 }  // namespace tritonsmith::gym

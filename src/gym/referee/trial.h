@@ -26,6 +26,12 @@ struct TrialSetting {
   bool watch_launches = false;       // find out whether kernels do anything but copy
 };
 
+// One memory that forward found: all its bytes, and what they were.
+struct SavedState {
+  at::Tensor bytes;  // shares the memory
+  at::Tensor saved;  // a copy
+};
+
 struct TrialResult {
   std::optional<Stop> candidate_stop;
   std::optional<Stop> reference_stop;
@@ -40,6 +46,85 @@ struct TrialResult {
   double draw_ms = 0, candidate_ms = 0, reference_ms = 0, compare_ms = 0;
 };
 
-TrialResult run_trial(const TrialSetting& setting, KernelExecutor& executor);
+// One trial, kept with all its tensors for whoever runs it again (timing).
+class Trial {
+ public:
+  Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place);
+  ~Trial();
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
+
+  TrialResult run();
+
+  Replay& reference() { return reference_; }
+  Replay& candidate() { return candidate_; }
+  const TrialSetting& setting() const { return setting_; }
+  // Of both sides, bytes as they were before forward; kept only when asked for before run().
+  void keep_state() { keeps_state_ = true; }
+  std::vector<SavedState> take_candidate_state() { return std::move(candidate_state_); }
+  std::vector<SavedState> take_reference_state() { return std::move(reference_state_); }
+  // Overwrites what the reference made, so that no expected output is left anywhere.
+  void forget_expected();
+  // Of values, as the task's dtypes have it.
+  double tolerance();
+
+ private:
+  // Something both sides hold and that forward may change: an input, or a matched weight.
+  struct Shared {
+    std::string what;
+    int reference = 0, candidate = 0;
+    bool is_input = false;
+    Snapshot before;
+  };
+
+  // What the candidate's constructor made for itself and forward touches.
+  struct OwnState {
+    int index = 0;
+    at::Tensor saved;
+    Snapshot before;
+  };
+
+  void seed(std::string_view purpose);
+  bool draw();
+  void share_weights();
+  bool share_inputs();
+  bool refuse_inputs(std::string_view how);
+  // The device's own fault, which comes late, goes before what the replay said.
+  void await_candidate();
+  void await_reference();
+  void run_candidate();
+  void prepare_oracle();
+  void run_reference();
+  TensorTable run_oracle();
+  void judge();
+  bool restore_shared();
+  void keep_own_state();
+  std::optional<VerdictError> compare_with_reference(const TensorTable& tensors);
+  void ask_again();
+  bool answers_again(const TensorTable& after_init);
+  void spoil_outputs();
+  std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,
+                                       Filler filler);
+  CompareOptions comparison();
+  bool outputs_are_precise(const TensorTable& oracle);
+  std::optional<VerdictError> compare_devices() const;
+  bool outputs_are_finite();
+  std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how);
+  std::optional<VerdictError> compare_aliases();
+
+  TrialSetting setting_;
+  KernelExecutor& executor_;
+  Place& place_;
+  Filler filler_;
+  Replay reference_, candidate_;
+  std::vector<Shared> shared_;
+  std::vector<OwnState> own_state_;
+  TensorTable oracle_inputs_;
+  bool has_oracle_ = false, keeps_state_ = false;
+  std::vector<SavedState> candidate_state_, reference_state_;
+  TrialResult result_;
+};
+
+TrialResult run_trial(const TrialSetting& setting, KernelExecutor& executor, Place& place);
 
 }  // namespace tritonsmith::gym

@@ -25,14 +25,19 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
       parts_(std::move(parts)),
       outbox_(outbox),
       events_(std::numeric_limits<std::size_t>::max()),
-      referee_work_(std::numeric_limits<std::size_t>::max()) {
-  for (int k = 0; k < config_.referees; ++k) {
-    referees_.push_back(parts_.make_referee());
-    referee_threads_.emplace_back([this, referee = referees_.back().get()](std::stop_token stop) {
-      referee_thread(*referee, stop);
-    });
-  }
+      referee_work_(std::numeric_limits<std::size_t>::max()),
+      replay_work_(std::numeric_limits<std::size_t>::max()) {
+  for (int k = 0; k < config_.referees; ++k) start_referee(parts_.make_referee(), referee_work_);
+  for (std::size_t gpu = 0; gpu < parts_.gpus.size(); ++gpu)
+    start_referee(parts_.make_replay_referee(static_cast<int>(gpu)), replay_work_);
   thread_ = std::jthread([this] { run(); });
+}
+
+void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee,
+                                BoundedQueue<RefereeWork>& queue) {
+  referees_.push_back(std::move(referee));
+  referee_threads_.emplace_back([this, &queue, mine = referees_.back().get()](
+                                    std::stop_token stop) { referee_thread(*mine, queue, stop); });
 }
 
 // The coordinator ends first, what it was told and has not looked at is forgotten, so that nothing
@@ -44,6 +49,7 @@ Coordinator::~Coordinator() {
   thread_.join();
   for (std::jthread& thread : referee_threads_) thread.request_stop();
   referee_work_.close();
+  replay_work_.close();
   for (const auto& referee : referees_) referee->interrupt();
   parts_.pool.reset();
   for (std::jthread& thread : referee_threads_) thread.join();
@@ -58,8 +64,9 @@ void Coordinator::run() {
 }
 
 // A referee process dies with the thread that started it, hence one thread for each.
-void Coordinator::referee_thread(RefereeClient& referee, const std::stop_token& stop) {
-  while (auto work = referee_work_.pop()) {
+void Coordinator::referee_thread(RefereeClient& referee, BoundedQueue<RefereeWork>& queue,
+                                 const std::stop_token& stop) {
+  while (auto work = queue.pop()) {
     if (stop.stop_requested()) return;
     RefereeOutcome outcome = referee.judge(work->job, work->task_plan);
     events_.push(Refereed{work->serial, std::move(outcome)});
@@ -78,7 +85,10 @@ void Coordinator::handle(Submitted& event) {
     finish(std::move(judging), std::move(verdict));
     return;
   }
-  judging.key = verdict_key(judging.job, Backend::evaluate, versions_);
+  judging.key = verdict_key(judging.job, judging.job.backend,
+                            judging.job.backend == Backend::replay
+                                ? versions_ + ", " + context_.replay_environment.gpu
+                                : versions_);
   if (judging.job.use_store && (answered_by_store(judging) || joined_an_equal_job(judging))) return;
   backlog_.push_back(std::move(judging));
 }
@@ -96,6 +106,11 @@ Status Coordinator::learn_versions() {
   context_.environment.torch = versions->torch;
   context_.environment.triton = versions->triton;
   context_.environment.gpu = config_.target + " (compiled, not run)";
+  context_.replay_environment = context_.environment;
+  if (!parts_.gpus.empty()) {
+    context_.replay_environment.gpu = parts_.gpus.front().name;
+    context_.replay_environment.driver = parts_.gpus.front().driver;
+  }
   versions_ =
       fmt::format("torch {}, triton {}, {}", versions->torch, versions->triton, config_.target);
   return ok();
@@ -331,20 +346,38 @@ RefereeJob Coordinator::referee_job(const Judging& judging) const {
 void Coordinator::compile_and_referee(Judging& judging) {
   const std::uint64_t serial = judging.serial;
   judging.units = compile_units(*judging.plan);
-  judging.pending = judging.units.size() + 1;
+  const bool on_gpu = judging.job.backend == Backend::replay;
+  judging.pending = judging.units.size() + (on_gpu ? 0 : 1);
   for (std::size_t unit = 0; unit < judging.units.size(); ++unit)
     parts_.pool->compile(judging.units[unit].request, [this, serial, unit](CompileOutcome outcome) {
       events_.push(Compiled{serial, unit, std::move(outcome)});
     });
-  referee_work_.push({.serial = serial,
-                      .job = referee_job(judging),
-                      .task_plan = tasks_.at(task_key(judging.job.task)).json});
+  if (!on_gpu)
+    referee_work_.push({.serial = serial,
+                        .job = referee_job(judging),
+                        .task_plan = tasks_.at(task_key(judging.job.task)).json});
+  else if (judging.pending == 0)
+    replay(judging);
+}
+
+bool Coordinator::replay(Judging& judging) {
+  if (judging.job.backend != Backend::replay || judging.referee) return false;
+  auto kernels = binaries_of(judging);
+  if (!kernels) return false;
+  RefereeJob job = referee_job(judging);
+  job.kernels = std::move(*kernels);
+  judging.pending = 1;
+  replay_work_.push({.serial = judging.serial,
+                     .job = std::move(job),
+                     .task_plan = tasks_.at(task_key(judging.job.task)).json});
+  return true;
 }
 
 void Coordinator::handle(Compiled& event) {
   Judging* judging = find(event.serial);
   if (judging == nullptr) return;
-  if (auto* kernel = std::get_if<CompiledKernel>(&event.outcome.result))
+  if (auto* kernel = std::get_if<CompiledKernel>(&event.outcome.result);
+      kernel != nullptr && judging->job.backend != Backend::replay)
     kernel->cubin.clear();  // not run here
   judging->units.at(event.unit).outcome = std::move(event.outcome);
   advance(event.serial);
@@ -358,7 +391,8 @@ void Coordinator::handle(Refereed& event) {
 }
 
 void Coordinator::advance(std::uint64_t serial) {
-  if (--running_.at(serial).pending == 0) conclude(serial);
+  Judging& judging = running_.at(serial);
+  if (--judging.pending == 0 && !replay(judging)) conclude(serial);
 }
 
 void Coordinator::conclude(std::uint64_t serial) {

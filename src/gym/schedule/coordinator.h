@@ -7,6 +7,8 @@
 //                                                                                +-> refereed
 //                                                                                --------------+
 //
+// On a GPU what was compiled is what runs, so there the referee comes after the compilers.
+//
 // A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
 // itself; so is, twice, one whose guest was killed. An infrastructure fault is retried once beside
 // the others. Equal jobs in flight are judged once.
@@ -81,7 +83,9 @@ class Coordinator {
   };
 
   void run();
-  void referee_thread(RefereeClient& referee, const std::stop_token& stop);
+  void start_referee(std::unique_ptr<RefereeClient> referee, BoundedQueue<RefereeWork>& queue);
+  void referee_thread(RefereeClient& referee, BoundedQueue<RefereeWork>& queue,
+                      const std::stop_token& stop);
   void handle(Submitted& event);
   void handle(Cancelled& event);
   void handle(TaskCaptured& event);
@@ -97,6 +101,8 @@ class Coordinator {
   void forget_tasks();
   void capture(Judging& judging, const TaskPlan& task);
   void compile_and_referee(Judging& judging);
+  // True when the job, all compiled, was handed to a GPU.
+  bool replay(Judging& judging);
   void advance(std::uint64_t serial);
   void conclude(std::uint64_t serial);
   void finish(Judging judging, Verdict verdict);
@@ -112,6 +118,7 @@ class Coordinator {
   Outbox& outbox_;
   BoundedQueue<Event> events_;
   BoundedQueue<RefereeWork> referee_work_;
+  BoundedQueue<RefereeWork> replay_work_;  // for the GPUs
 
   std::atomic<bool> stopping_ = false;
   std::uint64_t next_serial_ = 1;

@@ -27,10 +27,11 @@ void set_error(Verdict& verdict, VerdictError error, Fault fault, const std::str
 Verdict begin_verdict(const Judging& judging, const VerdictContext& context) {
   Verdict verdict;
   verdict.task_id = judging.job.task.id;
-  verdict.backend = Backend::evaluate;
+  const bool on_gpu = judging.job.backend == Backend::replay;
+  verdict.backend = on_gpu ? Backend::replay : Backend::evaluate;
   verdict.policy = judging.job.policy;
   verdict.stage = Stage::extracted;
-  verdict.environment = context.environment;
+  verdict.environment = on_gpu ? context.replay_environment : context.environment;
   verdict.findings = judging.inspection;
   verdict.stage_ms.emplace_back("queue", judging.queue_ms);
   if (judging.capture) {
@@ -92,6 +93,26 @@ bool add_kernels(const Judging& judging, Verdict& verdict) {
   return all;
 }
 
+void add_timing(const PlanTiming& timing, Verdict& verdict) {
+  verdict.stage = Stage::timed;
+  verdict.time_ms = timing.candidate;
+  verdict.reference_ms = timing.reference;
+  if (timing.candidate.median > 0)
+    verdict.speedup = timing.reference.median / timing.candidate.median;
+  verdict.coverage = timing.coverage;
+  for (KernelReport& kernel : verdict.kernels) kernel.launches = 0;  // tuned ones may be others
+  for (const StepTiming& step : timing.steps) {
+    const auto kernel = static_cast<std::size_t>(std::max(step.kernel, 0));
+    const auto aten = std::ranges::find(verdict.aten, step.op, &AtenReport::op);
+    if (step.kernel >= 0 && kernel < verdict.kernels.size()) {
+      verdict.kernels[kernel].launches = step.launches;
+      verdict.kernels[kernel].device_us = step.device_us;
+    } else if (aten != verdict.aten.end()) {
+      aten->device_us = step.device_us;
+    }
+  }
+}
+
 void add_report(const RefereeReport& report, const Judging& judging, Verdict& verdict) {
   for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
   for (const auto& [stage, ms] : report.stage_ms) verdict.stage_ms.emplace_back(stage, ms);
@@ -100,6 +121,7 @@ void add_report(const RefereeReport& report, const Judging& judging, Verdict& ve
   verdict.correct = report.correct;
   if (report.ran) verdict.stage = Stage::ran;
   if (report.correct) verdict.stage = Stage::correct;
+  if (report.correct && report.timing) add_timing(*report.timing, verdict);
   if (report.error) set_error(verdict, *report.error, report.fault, judging.job.kernel);
 }
 
@@ -128,6 +150,23 @@ std::vector<CompileUnit> compile_units(const Plan& plan) {
     at->kernels.push_back(k);
   }
   return units;
+}
+
+std::optional<std::vector<KernelBinary>> binaries_of(const Judging& judging) {
+  std::vector<KernelBinary> kernels(judging.plan->kernels.size());
+  for (const CompileUnit& unit : judging.units) {
+    const auto* compiled =
+        unit.outcome ? std::get_if<CompiledKernel>(&unit.outcome->result) : nullptr;
+    if (compiled == nullptr) return std::nullopt;
+    for (const std::size_t kernel : unit.kernels)
+      kernels.at(kernel) = {
+          .cubin = compiled->cubin,
+          .name = compiled->name,
+          .num_warps = compiled->num_warps > 0 ? compiled->num_warps : unit.request.num_warps,
+          .shared_bytes = compiled->shared_bytes,
+          .scratch_bytes = compiled->scratch_bytes};
+  }
+  return kernels;
 }
 
 Ending ending_of(const Judging& judging) {

@@ -45,6 +45,8 @@ struct Judging {
 };
 
 std::vector<CompileUnit> compile_units(const Plan& plan);
+// By the plan's index; nothing where a kernel did not compile.
+std::optional<std::vector<KernelBinary>> binaries_of(const Judging& judging);
 
 // How an attempt ended: with a verdict, or with something that deserves another attempt.
 // killed: somebody sent its guest SIGKILL, which may be a neighbour's doing (a machine short of
@@ -55,6 +57,7 @@ Ending ending_of(const Judging& judging);
 // Versions and the like, equal for all verdicts of a judge.
 struct VerdictContext {
   Environment environment;
+  Environment replay_environment;  // of verdicts from a GPU
 };
 
 // From everything that is there; to be called when the attempt is over.

@@ -1,6 +1,7 @@
 #include "gym/schedule/local_judge.h"
 
 #include "gym/client/outbox.h"
+#include "gym/gpu/driver.h"
 #include "gym/schedule/coordinator.h"
 #include "gym/schedule/secret.h"
 
@@ -10,6 +11,7 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
   using C = LocalJudgeConfig;
   Fields<C> all = {
       field("referees", &C::referees, "processes that run plans", between(1, 256)),
+      field("gpus", &C::gpus, "GPUs that run plans; -1: all that are here", between(-1, 64)),
       field("in_flight", &C::in_flight, "jobs judged at a time", between(1, 4096)),
       field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
       field("referee_seconds", &C::referee_seconds, "time of one job's trials together",
@@ -41,22 +43,38 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   }
   program.grace_seconds = config.referee_grace_seconds;
   parts.make_referee = [program] { return std::make_unique<RefereeProcess>(program); };
+  parts.make_replay_referee = [program](int gpu) {
+    RefereeProgram on_gpu = program;
+    on_gpu.gpu = gpu;
+    return std::make_unique<RefereeProcess>(on_gpu);
+  };
+  LocalJudgeConfig used = config;
+  if (config.gpus != 0) {
+    for (const gpu::GpuFacts& facts : gpu::list_gpus()) {
+      if (config.gpus > 0 && parts.gpus.size() == static_cast<std::size_t>(config.gpus)) break;
+      parts.gpus.push_back({.name = facts.name, .driver = facts.driver});
+      used.target = facts.target;
+    }
+  }
   CaptureConfig capture = config.capture;
   if (!config.directory.empty() && capture.compile_cache_directory.empty())
     capture.compile_cache_directory = config.directory + "/kernels";
   TRY_ASSIGN(parts.pool, CapturePool::start(capture));
-  return std::make_unique<LocalJudge>(config, std::move(parts));
+  return std::make_unique<LocalJudge>(used, std::move(parts));
 }
 
 LocalJudge::LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts)
     : queue_(static_cast<std::size_t>(config.queue)),
+      has_gpu_(!parts.gpus.empty()),
       outbox_(std::make_unique<Outbox>()),
       coordinator_(std::make_unique<Coordinator>(config, std::move(parts), *outbox_)) {}
 
 LocalJudge::~LocalJudge() = default;
 
 Status LocalJudge::submit(JudgeJob job) {
-  if (job.backend == Backend::replay)
+  if (job.backend == Backend::automatic)
+    job.backend = has_gpu_ ? Backend::replay : Backend::evaluate;
+  if (job.backend == Backend::replay && !has_gpu_)
     return fail(
         "backend replay needs a GPU referee, which this judge has not; ask for evaluate or auto");
   TRY(outbox_->enter(queue_));

@@ -23,6 +23,7 @@ class Coordinator;
 struct LocalJudgeConfig {
   CaptureConfig capture;
   int referees = 1;
+  int gpus = -1;                // that run plans; -1: all that are here
   int in_flight = 12;           // jobs being judged at a time
   int queue = 256;              // unfinished jobs at most; submit waits beyond
   double referee_seconds = 20;  // of one job's trials together
@@ -36,12 +37,19 @@ struct LocalJudgeConfig {
   static Fields<LocalJudgeConfig> fields();
 };
 
+// A GPU on which plans are run, as verdicts name it.
+struct ReplayGpu {
+  std::string name, driver;
+};
+
 using Inspect = std::function<std::vector<Finding>(std::string_view source, Policy policy)>;
 
 // What a LocalJudge is made of; tests put fakes in.
 struct LocalJudgeParts {
   std::unique_ptr<CapturePool> pool;
   MakeReferee make_referee;  // called once for each referee thread
+  std::vector<ReplayGpu> gpus;
+  std::function<std::unique_ptr<RefereeClient>(int gpu)> make_replay_referee;
   Inspect inspect;
   std::optional<VerdictStore> store;
   std::string secret;
@@ -61,6 +69,7 @@ class LocalJudge : public Judge {
 
  private:
   std::size_t queue_;
+  bool has_gpu_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<Coordinator> coordinator_;
 };

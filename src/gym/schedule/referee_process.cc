@@ -1,6 +1,8 @@
 #include "gym/schedule/referee_process.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <utility>
 
 #include "gym/wire/frame.h"
 
@@ -65,26 +67,31 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
       return tl::unexpected(Broken{Ending::infrastructure, started.error().message});
   const Deadline deadline = in_seconds(job.budget.seconds + program_.grace_seconds);
   const Json judge = {{"judge", to_json(job)}};
-  auto reply = exchange(judge, job.candidate_plan, deadline);
+  const std::string binaries = joined_binaries(job);
+  auto reply = exchange(judge, job.candidate_plan, binaries, deadline);
   if (reply && reply->contains("unknown_task")) {
-    auto added = exchange({{"add_task", job.task_key}}, task_plan, deadline);
+    auto added = exchange({{"add_task", job.task_key}}, task_plan, {}, deadline);
     if (!added) return tl::unexpected(added.error());
     if (added->contains("error"))
       return tl::unexpected(Broken{Ending::infrastructure, "the referee refuses the task's plan: " +
                                                                (*added)["error"].dump()});
-    reply = exchange(judge, job.candidate_plan, deadline);
+    reply = exchange(judge, job.candidate_plan, binaries, deadline);
   }
   if (!reply) return tl::unexpected(reply.error());
   auto report = referee_report_from_json((*reply)["report"]);
   if (!report) return tl::unexpected(bury(report.error().message, false));
+  if (report->spent) static_cast<void>(bury("its GPU context is lost", true));
   return *std::move(report);
 }
 
 RefereeProcess::Answer<Json> RefereeProcess::exchange(const Json& head, const std::string& plan,
+                                                      const std::string& binaries,
                                                       Deadline deadline) {
   const int socket = live_->socket.get();
-  if (!write_frame(socket, to_line(head), deadline) || !write_frame(socket, plan, deadline))
-    return tl::unexpected(bury("it took no job", deadline.passed()));
+  const bool sent = write_frame(socket, to_line(head), deadline) &&
+                    write_frame(socket, plan, deadline) &&
+                    (binaries.empty() || write_frame(socket, binaries, deadline));
+  if (!sent) return tl::unexpected(bury("it took no job", deadline.passed()));
   auto frame = read_frame(socket, deadline);
   if (!frame) {
     const bool timed_out = frame.error().fault == FrameFault::timeout;
@@ -95,24 +102,41 @@ RefereeProcess::Answer<Json> RefereeProcess::exchange(const Json& head, const st
   return *std::move(json);
 }
 
-Status RefereeProcess::start() {
+Result<RefereeProcess::Live> RefereeProcess::spawn() {
   TRY_ASSIGN(SocketPair sockets, make_socket_pair());
   ProcessOptions options{.argv = program_.argv,
                          .environment = {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"},
                          .fds = {{sockets.theirs.get(), kRefereeFd}, {2, 2}}};
+  // Where libraries are, and which GPUs are ours.
+  for (const std::string name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
+    if (const char* value = std::getenv(name.c_str()))
+      options.environment.push_back(name + "=" + value);
+  if (program_.gpu) {
+    options.argv.insert(options.argv.end(), {"--gpu", std::to_string(*program_.gpu)});
+    options.environment.emplace_back("CUDA_CACHE_DISABLE=1");
+  }
   auto process = Process::spawn(options);
   if (!process) return fail("{}", process.error().within("cannot start a referee").message);
   ++starts_;
-  sockets.theirs.reset();
+  return Live{*std::move(process), std::move(sockets.ours)};
+}
+
+Status RefereeProcess::start() {
+  if (!spare_) {
+    TRY_ASSIGN(spare_, spawn());
+  }
   {
     const std::lock_guard lock(mutex_);
     if (interrupted_) return fail("the judge was shut down");
-    live_.emplace(Live{*std::move(process), std::move(sockets.ours)});
+    live_ = std::exchange(spare_, std::nullopt);
   }
   auto hello = read_frame(live_->socket.get(), in_seconds(program_.start_seconds));
   if (!hello) {
     const Broken how = bury("it did not come up", false);
     return fail("the referee did not start: {}", how.message);
+  }
+  if (program_.gpu) {
+    TRY_ASSIGN(spare_, spawn());
   }
   return ok();
 }

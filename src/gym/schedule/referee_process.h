@@ -1,7 +1,8 @@
 // RefereeProcess: a referee in a process of its own, so that a hostile plan harms nothing but its
 // own verdict. Started on first use by the thread that judges, kept between jobs, started anew
-// after it died. A plan that kills two referees in a row is its candidate's fault; every other job
-// just sees a fresh referee.
+// after it died. A referee on a GPU lends its place to a spare, started beforehand, when a plan
+// broke its context. A plan that kills two referees in a row is its candidate's fault; every other
+// job just sees a fresh referee.
 #pragma once
 
 #include <mutex>
@@ -17,6 +18,7 @@ namespace tritonsmith::gym {
 struct RefereeProgram {
   std::vector<std::string> argv = {"/proc/self/exe", "gym-referee"};  // speaks frames on fd 3
   double start_seconds = 60;
+  std::optional<int> gpu;     // runs plans there; a spare then stands ready
   double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed
 };
 
@@ -46,7 +48,9 @@ class RefereeProcess : public RefereeClient {
   using Answer = tl::expected<T, Broken>;
 
   Answer<RefereeReport> ask(const RefereeJob& job, const std::string& task_plan);
-  Answer<Json> exchange(const Json& head, const std::string& plan, Deadline deadline);
+  Answer<Json> exchange(const Json& head, const std::string& plan, const std::string& binaries,
+                        Deadline deadline);
+  Result<Live> spawn();
   Status start();
   Broken bury(const std::string& what, bool timed_out);
   bool interrupted() const;
@@ -54,7 +58,8 @@ class RefereeProcess : public RefereeClient {
   RefereeProgram program_;
   mutable std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
-  std::optional<Live> live_;  // changed by the judging thread only
+  std::optional<Live> live_;   // changed by the judging thread only
+  std::optional<Live> spare_;  // on its way, or waiting to be greeted
   int starts_ = 0;
 };
 

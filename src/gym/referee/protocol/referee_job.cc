@@ -86,6 +86,7 @@ Json kernels_to_json(const std::vector<KernelBinary>& kernels) {
     list.push_back({{"name", kernel.name},
                     {"warps", kernel.num_warps},
                     {"shared_bytes", kernel.shared_bytes},
+                    {"scratch_bytes", kernel.scratch_bytes},
                     {"begin", at->second},
                     {"bytes", kernel.cubin.size()}});
   }
@@ -132,7 +133,8 @@ Status take_binaries(RefereeJob& job, const Json& json, std::string_view joined)
     const auto bytes = static_cast<std::size_t>(kernel.integer("bytes"));
     job.kernels.push_back({.name = kernel.string("name"),
                            .num_warps = static_cast<int>(kernel.integer("warps")),
-                           .shared_bytes = static_cast<int>(kernel.integer("shared_bytes"))});
+                           .shared_bytes = static_cast<int>(kernel.integer("shared_bytes")),
+                           .scratch_bytes = static_cast<int>(kernel.integer("scratch_bytes", 0))});
     TRY(kernel.status());
     if (begin > joined.size() || bytes > joined.size() - begin)
       return fail("a kernel's binary lies outside those that came");

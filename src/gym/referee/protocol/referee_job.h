@@ -24,6 +24,7 @@ struct KernelBinary {
   std::string name;
   int num_warps = 4;  // of a block
   int shared_bytes = 0;
+  int scratch_bytes = 0;  // of global memory, for each program
 };
 
 struct RefereeJob {

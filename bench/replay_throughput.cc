@@ -1,0 +1,185 @@
+// How many verdicts a second a LocalJudge gives with a GPU: distinct correct kernels of six
+// elementwise operators, written by our own teacher in several styles, five trials and timing,
+// store off, each in a freshly forked guest. Prints the rate after a warm-up, where the time went,
+// and how much the medians of equal kernels vary.
+//
+//   replay_throughput [verdicts] [guests] [compilers] [rows] [columns] [repeats of one kernel]
+//   replay_throughput --write DIRECTORY      writes one task and one kernel for do_bench.py
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "curriculum/teacher/solution.h"
+#include "curriculum/torch_source.h"
+#include "gym/schedule/local_judge.h"
+#include "inspect/inspect.h"
+
+namespace tritonsmith {
+namespace {
+
+using curriculum::Op;
+constexpr std::array kOperators = {Op::relu, Op::sigmoid, Op::tanh,
+                                   Op::silu, Op::gelu,    Op::softplus};
+constexpr int kWarmUp = 12;
+
+curriculum::Program program_of(Op op) {
+  return {.inputs = {{.name = "x"}}, .root = curriculum::apply(op, {}, {curriculum::leaf(0)})};
+}
+
+// Another name is another IR: nothing is answered by the compile cache.
+std::string renamed(std::string code, int number) {
+  const std::string_view mark = "@triton.jit\ndef ";
+  const auto begin = code.find(mark) + mark.size();
+  const std::string name = code.substr(begin, code.find('(', begin) - begin);
+  const std::string fresh = fmt::format("{}_{}", name, number);
+  for (std::size_t at = 0; (at = code.find(name, at)) != std::string::npos; at += fresh.size()) {
+    const bool whole = at == 0 || (std::isalnum(static_cast<unsigned char>(code[at - 1])) == 0 &&
+                                   code[at - 1] != '_');
+    const char after = at + name.size() < code.size() ? code[at + name.size()] : ' ';
+    if (whole && (after == '(' || after == '[')) code.replace(at, name.size(), fresh);
+  }
+  return code;
+}
+
+struct Shape {
+  int rows = 2048, columns = 16384;
+};
+
+gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> style = std::nullopt) {
+  const auto program =
+      program_of(kOperators.at(static_cast<std::size_t>(number) % kOperators.size()));
+  const curriculum::Sizes sizes{.lead = {shape.rows}, .n = shape.columns};
+  Rng task_rng(1, "bench-task", 0), rng(1, "bench-kernel", static_cast<std::uint64_t>(number));
+  auto styles = curriculum::styles_for(program, sizes, TaskScale::gpu);
+  std::erase(styles, curriculum::Style::autotune);
+  const auto chosen = style.value_or(
+      styles.at(static_cast<std::size_t>(number) / kOperators.size() % styles.size()));
+  auto solution = curriculum::write_solution(program, chosen, TaskScale::gpu, rng);
+  if (!solution)
+    solution = curriculum::write_solution(program, curriculum::Style::flat, TaskScale::gpu, rng);
+  return {.id = static_cast<std::uint64_t>(number),
+          .task = {.id = "bench",
+                   .source = curriculum::torch_source(program, sizes, curriculum::Idioms::plain,
+                                                      task_rng)},
+          .kernel = renamed(solution->code, number),
+          .trials = 5,
+          .use_store = false};
+}
+
+struct Tally {
+  int accepted = 0;
+  double rounds = 0;
+  std::map<std::string, double> stage_ms;
+  std::vector<double> medians, alone_ms;
+  std::string first_failure, first_verdict;
+};
+
+Status take(gym::Judge& judge, int count, Tally& tally) {
+  for (int k = 0; k < count; ++k) {
+    TRY_ASSIGN(const auto judged, judge.next(Deadline::never()));
+    if (!judged) return fail("a verdict is missing");
+    const Verdict& verdict = judged->verdict;
+    if (verdict.accepted && verdict.time_ms) {
+      ++tally.accepted;
+      tally.rounds += verdict.time_ms->n;
+      tally.medians.push_back(verdict.time_ms->median);
+    } else if (tally.first_failure.empty()) {
+      tally.first_failure = to_line(to_json(verdict));
+    }
+    tally.first_verdict = to_line(to_json(verdict));
+    for (const auto& [stage, ms] : verdict.stage_ms) tally.stage_ms[stage] += ms;
+  }
+  return ok();
+}
+
+int argument(int argc, char** argv, int place, int fallback) {
+  return argc > place ? std::atoi(argv[place]) : fallback;
+}
+
+void print_tally(const Tally& tally, int count, double seconds) {
+  fmt::print(
+      "{} verdicts in {:.2f} s: {:.1f} verdicts/s; {} accepted and timed, {:.0f} rounds each\n",
+      count, seconds, count / seconds, tally.accepted, tally.rounds / count);
+  for (const auto& [stage, ms] : tally.stage_ms)
+    fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
+  if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);
+}
+
+// One kernel again and again, alone: how far its medians lie apart, and how long a verdict takes.
+Status repeat(gym::Judge& judge, int repeats, Shape shape) {
+  for (const int number : {0, 3}) {
+    Tally tally;
+    std::vector<double> took;
+    for (int k = 0; k < repeats; ++k) {
+      const Stopwatch watch;
+      TRY(judge.submit(job(number, shape, curriculum::Style::flat)));
+      TRY(take(judge, 1, tally));
+      took.push_back(watch.milliseconds());
+    }
+    std::ranges::sort(took);
+    std::ranges::sort(tally.medians);
+    if (tally.medians.empty()) return fail("none was timed: {}", tally.first_failure);
+    const double low = tally.medians.front(), high = tally.medians.back();
+    fmt::print(
+        "kernel {}: {} medians from {:.5f} to {:.5f} ms, {:.2f} % apart; a verdict alone "
+        "took {:.0f} ms (median)\n",
+        number, tally.medians.size(), low, high, 100 * (high / low - 1), took[took.size() / 2]);
+    fmt::print("{}\n", tally.first_verdict);
+  }
+  return ok();
+}
+
+Status write_example(const std::filesystem::path& directory) {
+  TRY(make_directories(directory));
+  for (const int number : {0, 3}) {
+    const gym::JudgeJob made = job(number, {}, curriculum::Style::flat);
+    TRY(write_file_atomic(directory / fmt::format("task_{}.py", number), made.task.source));
+    TRY(write_file_atomic(directory / fmt::format("kernel_{}.py", number), made.kernel));
+  }
+  return ok();
+}
+
+Status measure(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--write") return write_example(argv[2]);
+  const int count = argument(argc, argv, 1, 500);
+  gym::LocalJudgeConfig config;
+  config.capture.slots = argument(argc, argv, 2, 8);
+  config.capture.compilers = argument(argc, argv, 3, 4);
+  config.in_flight = 4 * config.capture.slots;
+  const Shape shape{argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)};
+  const Stopwatch cold;
+  gym::RefereeProgram program;
+  if (const char* referee = std::getenv("TRITONSMITH_REFEREE")) program.argv = {referee};
+  TRY_ASSIGN(const auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel, program));
+  Tally first, tally;
+  for (int k = 0; k < kWarmUp; ++k) TRY(judge->submit(job(1'000'000 + k, shape)));
+  TRY(take(*judge, 1, first));
+  fmt::print("first verdict after {:.2f} s\n", cold.seconds());
+  TRY(take(*judge, kWarmUp - 1, first));
+  if (const int repeats = argument(argc, argv, 6, 0); repeats > 0)
+    return repeat(*judge, repeats, shape);
+  const Stopwatch watch;
+  int submitted = 0;
+  for (int k = 0; k < count; ++k) {
+    TRY(judge->submit(job(k, shape)));
+    ++submitted;
+  }
+  TRY(take(*judge, submitted, tally));
+  print_tally(tally, count, watch.seconds());
+  return tally.accepted == count ? ok() : fail("{} were not accepted", count - tally.accepted);
+}
+
+}  // namespace
+}  // namespace tritonsmith
+
+int main(int argc, char** argv) {
+  const auto status = tritonsmith::measure(argc, argv);
+  if (!status) fmt::print(stderr, "replay_throughput: {}\n", status.error().message);
+  return status ? 0 : 1;
+}

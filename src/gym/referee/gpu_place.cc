@@ -1,0 +1,219 @@
+#include "gym/referee/gpu_place.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <dlfcn.h>
+#include <link.h>
+
+#include <random>
+
+#include "gym/gpu/cuda_executor.h"
+#include "gym/gpu/device_code.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// As long as what a block of a thousand threads writes when it forgets its mask.
+constexpr std::int64_t kGuardBytes = 16 << 10;
+constexpr std::uint8_t kGuard = 0xa5;
+
+CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+// LibTorch remembers for good whether its CUDA half was there when first asked, so this comes
+// before anything else touches it.
+Result<std::string> load_torch_cuda() {
+  constexpr const char* name = "libtorch_cuda.so";
+  void* library = ::dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) return fail("cannot load LibTorch's CUDA half: {}", ::dlerror());
+  link_map* loaded = nullptr;
+  if (::dlinfo(library, RTLD_DI_LINKMAP, &loaded) != 0) return std::string(name);
+  return std::string(loaded->l_name);
+}
+
+// The root mean square of the finite values, at least 1.
+double size_of(const at::Tensor& values) {
+  const at::Tensor finite = values.to(at::kDouble).nan_to_num(0.0, 0.0, 0.0);
+  const double count = std::max(1.0, at::isfinite(values).sum().item<double>());
+  return std::max(1.0, std::sqrt(finite.square().sum().item<double>() / count));
+}
+
+gpu::Bytes bytes_of_tensor(const at::Tensor& contiguous) {
+  return {contiguous.const_data_ptr(), contiguous.nbytes()};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GpuPlace>> GpuPlace::open(int ordinal) {
+  TRY_ASSIGN(const gpu::Driver* driver, gpu::load_driver());
+  TRY_ASSIGN(gpu::GpuFacts facts, gpu::facts_of(*driver, ordinal));
+  TRY_ASSIGN(const std::string torch_library, load_torch_cuda());
+  std::unique_ptr<GpuPlace> place(new GpuPlace(*driver, std::move(facts), ordinal));
+  try {
+    if (!at::hasCUDA()) return fail("LibTorch finds no usable GPU");
+    static_cast<void>(at::zeros({1}, at::dtype(at::kFloat).device(place->device_)).sum());
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    return fail("LibTorch cannot use the GPU: {}", what.substr(0, what.find('\n')));
+  }
+  TRY(gpu::use_device(*driver, ordinal));
+  TRY_ASSIGN(const std::string cubin,
+             gpu::compile_device_source(gpu::nvrtc_beside(torch_library), place->facts_.target));
+  TRY_ASSIGN(place->kernels_, gpu::DeviceKernels::make(*driver, cubin));
+  std::random_device entropy;
+  place->salt_ = (std::uint64_t{entropy()} << 32) | entropy();
+  return place;
+}
+
+VerdictError GpuPlace::fault(CUresult result) {
+  // A kernel that does not end holds the context as firmly as a broken one.
+  if (result == CUDA_ERROR_NOT_READY || gpu::ends_the_context(result)) spent_ = true;
+  return gpu::describe_fault(result);
+}
+
+void GpuPlace::seed(std::uint64_t seed) {
+  auto generator = at::globalContext().defaultGenerator(device_);
+  generator.set_current_seed(seed);
+  auto host = at::globalContext().defaultGenerator(c10::kCPU);
+  host.set_current_seed(seed);
+}
+
+void GpuPlace::begin(Filler filler, std::int64_t) {
+  filler_ = filler;
+  refused_ = false;
+  guarded_.clear();
+}
+
+void GpuPlace::end() { guarded_.clear(); }
+
+// One referee has the whole GPU; what LibTorch and the driver hold besides is small against a
+// tenth.
+std::int64_t GpuPlace::capacity(std::int64_t) const {
+  std::size_t free = 0, total = 0;
+  if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;
+  return static_cast<std::int64_t>(total) / 10 * 9;
+}
+
+at::Tensor GpuPlace::filled(at::Tensor made) {
+  if (!made.is_cuda()) return made;
+  const auto inner = static_cast<std::int64_t>(made.storage().nbytes());
+  const std::int64_t rounded = (inner + 255) / 256 * 256;
+  const at::Tensor block = at::empty({rounded + 2 * kGuardBytes}, made.options().dtype(at::kByte));
+  const CUdeviceptr start = address_of(block.const_data_ptr());
+  const auto guard = static_cast<std::size_t>(kGuardBytes);
+  driver_.memset_async(start, kGuard, guard, nullptr);
+  if (inner > 0)
+    driver_.memset_async(start + guard, static_cast<std::uint8_t>(filler_),
+                         static_cast<std::size_t>(inner), nullptr);
+  // The second zone begins with the first byte behind the tensor.
+  driver_.memset_async(start + guard + static_cast<std::size_t>(inner), kGuard,
+                       guard + static_cast<std::size_t>(rounded - inner), nullptr);
+  guarded_.push_back(block.narrow(0, 0, inner + 2 * kGuardBytes));
+  void* data = reinterpret_cast<void*>(start + guard);
+  return at::for_blob(data, made.sizes())
+      .strides(made.strides())
+      .options(made.options())
+      .target_device(device_)
+      .deleter([block](void*) {})
+      .make_tensor();
+}
+
+std::optional<VerdictError> GpuPlace::wait(Deadline deadline) {
+  const Deadline until =
+      std::min(deadline.at(), patience_.at()) == deadline.at() ? deadline : patience_;
+  return check_guards(until);
+}
+
+std::optional<VerdictError> GpuPlace::check_guards(Deadline deadline) {
+  std::vector<const void*> zones;
+  for (const at::Tensor& block : guarded_) {
+    const auto* first = static_cast<const std::byte*>(block.const_data_ptr());
+    zones.push_back(first);
+    zones.push_back(first + block.nbytes() - kGuardBytes);
+  }
+  const auto changed =
+      kernels_->count_changed(zones, static_cast<std::size_t>(kGuardBytes), kGuard, deadline);
+  if (!changed) return fault(changed.error());
+  if (*changed == 0) return std::nullopt;
+  return VerdictError{
+      .error_class = "out_of_bounds",
+      .message = fmt::format("a kernel wrote {} bytes beside its buffers", *changed)};
+}
+
+std::vector<Snapshot> GpuPlace::snapshots(std::span<const at::Tensor> tensors) {
+  std::vector<at::Tensor> kept;  // until their fingerprints are taken
+  std::vector<gpu::Bytes> blocks;
+  for (const at::Tensor& tensor : tensors) {
+    kept.push_back(tensor.contiguous());
+    blocks.push_back(bytes_of_tensor(kept.back()));
+  }
+  std::vector<Snapshot> all(tensors.size());
+  const auto prints = kernels_->fingerprints(blocks, salt_, patience_);
+  if (!prints) {
+    fault(prints.error());
+    return all;
+  }
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].print = (*prints)[k];
+  return all;
+}
+
+bool GpuPlace::unchanged(const at::Tensor& now, const Snapshot& before) {
+  return snapshots({&now, 1}).front().print == before.print;
+}
+
+void GpuPlace::forget(std::span<const at::Tensor> tensors) {
+  for (const at::Tensor& tensor : tensors)
+    if (tensor.defined() && tensor.is_cuda() && tensor.storage().nbytes() > 0)
+      driver_.memset_async(address_of(tensor.storage().data()), 0xff, tensor.storage().nbytes(),
+                           nullptr);
+}
+
+Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& reference,
+                           const at::Tensor& oracle, const CompareOptions& comparison) {
+  const auto real = [](const at::Tensor& t) {
+    return t.is_complex() ? at::view_as_real(t.resolve_conj()) : t;
+  };
+  at::Tensor got = real(candidate), expected = real(reference).contiguous(), exact;
+  gpu::ElementType type = gpu::ElementType::f64;
+  switch (got.scalar_type()) {
+    case c10::ScalarType::Float:
+      type = gpu::ElementType::f32;
+      break;
+    case c10::ScalarType::Half:
+      type = gpu::ElementType::f16;
+      break;
+    case c10::ScalarType::BFloat16:
+      type = gpu::ElementType::bf16;
+      break;
+    default:
+      got = got.to(at::kDouble);
+      expected = expected.to(at::kDouble);
+  }
+  got = got.contiguous();
+  if (oracle.defined()) exact = real(oracle).to(at::kDouble).contiguous();
+  double unit = 1;
+  if (comparison.unit == AbsoluteUnit::output_size) unit = exact.defined() ? -1 : size_of(expected);
+  const auto count = kernels_->compare(
+      {.candidate = got.const_data_ptr(),
+       .reference = expected.const_data_ptr(),
+       .oracle = exact.defined() ? exact.const_data_ptr<double>() : nullptr,
+       .type = type,
+       .count = static_cast<std::uint64_t>(got.numel()),
+       .tolerance = comparison.tolerance,
+       .unit = unit,
+       .raw = candidate.const_data_ptr(),
+       .width = candidate.is_complex() ? 0U : static_cast<std::uint32_t>(candidate.element_size()),
+       .filler = static_cast<std::uint8_t>(comparison.filler)},
+      patience_);
+  if (!count) {
+    fault(count.error());
+    return {.first = 0, .count = got.numel()};
+  }
+  return {.first = count->count > 0 ? static_cast<std::int64_t>(count->first) : -1,
+          .count = static_cast<std::int64_t>(count->count),
+          .unwritten = static_cast<std::int64_t>(count->unwritten),
+          .only_exact = count->far == 0,
+          .max_abs = count->max_abs,
+          .max_rel = count->max_rel};
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,64 @@
+// GpuPlace: one NVIDIA GPU as the referee's place. LibTorch's CUDA half is loaded here, and only
+// here, so that the same program starts where there is no driver. What operators leave unwritten
+// gets the filler and, on both sides, guard zones whose bytes are looked at after each run; whether
+// something changed is told by salted fingerprints, so that no second copy lies about; values are
+// compared by kernels of our own.
+#pragma once
+
+#include <memory>
+
+#include "gym/gpu/device_kernels.h"
+#include "gym/referee/place.h"
+
+namespace tritonsmith::gym {
+
+class GpuPlace final : public Place, public DeviceComparison {
+ public:
+  static Result<std::unique_ptr<GpuPlace>> open(int ordinal);
+
+  const gpu::Driver& driver() const { return driver_; }
+  gpu::DeviceKernels& kernels() { return *kernels_; }
+  const gpu::GpuFacts& facts() const { return facts_; }
+  Deadline patience() const { return patience_; }
+  // What a fault of the device means; remembers that the context is lost.
+  VerdictError fault(CUresult result);
+
+  c10::Device device() const override { return device_; }
+  void seed(std::uint64_t seed) override;
+  void begin(Filler filler, std::int64_t cap_bytes) override;
+  void set_filler(Filler filler) override { filler_ = filler; }
+  void end() override;
+  bool refused() const override { return refused_; }
+  void note_refusal() override { refused_ = true; }
+  std::int64_t capacity(std::int64_t budget) const override;
+  at::Tensor filled(at::Tensor made) override;
+  std::optional<VerdictError> wait(Deadline deadline) override;
+  void set_patience(Deadline deadline) override { patience_ = deadline; }
+  bool spent() const override { return spent_; }
+  std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
+  bool unchanged(const at::Tensor& now, const Snapshot& before) override;
+  DeviceComparison* comparison() override { return this; }
+  void forget(std::span<const at::Tensor> tensors) override;
+
+  Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
+                   const at::Tensor& oracle, const CompareOptions& comparison) override;
+
+ private:
+  GpuPlace(const gpu::Driver& driver, gpu::GpuFacts facts, int ordinal)
+      : driver_(driver),
+        facts_(std::move(facts)),
+        device_(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal)) {}
+  std::optional<VerdictError> check_guards(Deadline deadline);
+
+  const gpu::Driver& driver_;
+  gpu::GpuFacts facts_;
+  c10::Device device_;
+  std::unique_ptr<gpu::DeviceKernels> kernels_;
+  Filler filler_ = Filler::zero;
+  Deadline patience_ = Deadline::never();
+  std::uint64_t salt_ = 0;
+  bool refused_ = false, spent_ = false;
+  std::vector<at::Tensor> guarded_;  // blocks with a guard zone at either end
+};
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,59 @@
+// Place: where a referee's tensors live, and all that it does to them besides LibTorch's operators:
+// seeding, poisoned memory, waiting, seeing whether something changed, comparing. The CPU's is
+// here, the GPU's in gpu_place.h. Used by the referee's one thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+#include "gym/referee/compare.h"
+#include "gym/referee/replay_memory.h"
+#include "gym/referee/tensors.h"
+
+namespace tritonsmith::gym {
+
+// What a tensor held at one time: its bytes, or a number that only they give.
+struct Snapshot {
+  at::Tensor bytes;
+  std::uint64_t print = 0;
+};
+
+class Place {
+ public:
+  virtual ~Place() = default;
+  virtual c10::Device device() const = 0;
+  // Draws of operators that take a generator follow from this.
+  virtual void seed(std::uint64_t seed) = 0;
+
+  // From now on new memory holds the filler, and at most this much is live.
+  virtual void begin(Filler filler, std::int64_t cap_bytes) = 0;
+  virtual void set_filler(Filler filler) = 0;
+  virtual void end() = 0;
+  // Whether memory ran out since begin().
+  virtual bool refused() const = 0;
+  virtual void note_refusal() = 0;
+  // The most that one job may hold, where it was given `budget`.
+  virtual std::int64_t capacity(std::int64_t budget) const = 0;
+  // The same tensor with the filler in it, for what an operator allocated without a value.
+  virtual at::Tensor filled(at::Tensor made) = 0;
+
+  // Until when work may take that is waited for; beyond it counts as endless.
+  virtual void set_patience(Deadline deadline) = 0;
+  // Waits for all work so far; says how it failed. Also finds writes beside what filled() gave.
+  virtual std::optional<VerdictError> wait(Deadline deadline) = 0;
+  // Broken for good: the process must end.
+  virtual bool spent() const = 0;
+
+  virtual std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) = 0;
+  virtual bool unchanged(const at::Tensor& now, const Snapshot& before) = 0;
+  // For tensors that the CPU does not reach; null where it does.
+  virtual DeviceComparison* comparison() = 0;
+  // Overwrites the tensors, so that nothing learns what they held.
+  virtual void forget(std::span<const at::Tensor> tensors) = 0;
+};
+
+Place& cpu_place();
+
+}  // namespace tritonsmith::gym

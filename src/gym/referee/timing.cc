@@ -1,0 +1,394 @@
+#include "gym/referee/timing.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "gym/referee/operators.h"
+#include "gym/referee/sampling.h"
+#include "gym/referee/timed_side.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr int kBatch = 10;  // rounds between two looks at the clock
+constexpr double kBatchSeconds = 0.5;
+constexpr int kWarmUp = 2;
+constexpr int kProfiles = 3;  // rounds that time each step by itself
+constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
+
+// PyTorch's own settings while it is timed; correctness is held against full float32.
+class EagerSettings {
+ public:
+  EagerSettings() { at::globalContext().setAllowTF32CuDNN(true); }
+  ~EagerSettings() { at::globalContext().setAllowTF32CuDNN(false); }
+  EagerSettings(const EagerSettings&) = delete;
+  EagerSettings& operator=(const EagerSettings&) = delete;
+};
+
+Stop stopped(VerdictError error, Fault fault = Fault::candidate) {
+  return {.error = std::move(error), .fault = fault};
+}
+
+class Timer {
+ public:
+  Timer(Trial& trial, GpuPlace& place, const TimingLimits& limits)
+      : trial_(trial),
+        place_(place),
+        limits_(limits),
+        deadline_(Deadline::after(
+            std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * limits.seconds)))),
+        candidate_(trial.setting().candidate, trial.candidate(), place,
+                   trial.take_candidate_state()),
+        reference_(trial.setting().task, trial.reference(), place, trial.take_reference_state()) {}
+
+  TimingOutcome run() {
+    const EagerSettings eager;
+    const c10::InferenceMode no_gradients(true);
+    TimingOutcome outcome;
+    outcome.stop = set_up();
+    if (!outcome.stop) outcome.stop = choose_configs();
+    if (!outcome.stop) outcome.stop = warm_up();
+    if (!outcome.stop) outcome.stop = take_samples();
+    PlanTiming timing;
+    if (!outcome.stop) outcome.stop = profile(timing);
+    place_.set_patience(Deadline::never());  // the reference's work
+    if (!outcome.stop) outcome.stop = check_archive();
+    if (auto error = place_.wait(place_.patience()); error && !outcome.stop)
+      outcome.stop = stopped(std::move(*error));
+    if (outcome.stop) return outcome;
+    timing.candidate = timing_of(candidate_ms_);
+    timing.reference = timing_of(reference_ms_);
+    find_impossible_speed(timing, outcome.findings);
+    outcome.timing = std::move(timing);
+    return outcome;
+  }
+
+ private:
+  std::optional<Stop> set_up() {
+    for (int k = 0; k < 4 * kBatch; ++k) {
+      auto event = gpu::Event::make(place_.driver());
+      if (!event) return fault(event.error().message);
+      events_.push_back(*std::move(event));
+    }
+    flush_ = at::empty({std::max<std::int64_t>(2 * place_.facts().cache_bytes, 1 << 20)},
+                       at::dtype(at::kByte).device(place_.device()));
+    expected_ = print_of_outputs();
+    candidate_.prepare(filler_);  // an input that was changed in the trial is itself again
+    reference_.prepare(Filler::zero);
+    keep_original_inputs();
+    trial_.forget_expected();
+    // A reference that changes its inputs keeps those that it changes back.
+    if (!reference_.changes_state()) {
+      place_.seed(trial_seed(trial_.setting().secret, "timing", trial_.setting().trial));
+      if (auto stop = reference_.replay().run(Phase::inputs)) return stop;
+    }
+    erases_ = same_inputs();
+    return std::nullopt;
+  }
+
+  // A task whose inputs are not random, or were kept: then what the reference makes in a round is
+  // what the candidate owes in the next, and must go.
+  bool same_inputs() {
+    for (const auto& [index, before] : original_inputs_) {
+      const at::Tensor& now = reference_.replay().tensors().at(static_cast<std::size_t>(index));
+      if (!place_.unchanged(now, place_.snapshots({&before, 1}).front())) return false;
+    }
+    return true;
+  }
+
+  // What forward writes anew must pass the memory's bus, but for what may stay in the cache. Inputs
+  // do not count: a task need not depend on all of them.
+  void find_impossible_speed(const PlanTiming& timing, std::vector<Finding>& findings) const {
+    double bytes = -static_cast<double>(place_.facts().cache_bytes);
+    for (const at::Tensor& output : candidate_.outputs())
+      bytes += static_cast<double>(output.nbytes());
+    if (bytes <= 0 || place_.facts().bytes_per_second <= 0) return;
+    const double floor_ms = 1e3 * bytes / place_.facts().bytes_per_second;
+    if (timing.candidate.median >= floor_ms) return;
+    findings.push_back({.rule = "faster_than_memory",
+                        .severity = Severity::reject,
+                        .message = fmt::format(
+                            "{:.4f} ms are less than the {:.4f} ms that writing the output takes",
+                            timing.candidate.median, floor_ms)});
+  }
+
+  static Stop fault(const std::string& message) {
+    return stopped({.error_class = "referee_failed", .message = message}, Fault::infrastructure);
+  }
+
+  void keep_original_inputs() {
+    for (const int index : input_tensors(trial_.setting().task))
+      original_inputs_.emplace_back(
+          index, reference_.replay().tensors().at(static_cast<std::size_t>(index)));
+  }
+
+  std::uint64_t print_of_outputs() {
+    const std::vector<at::Tensor> outputs = candidate_.outputs();
+    place_.kernels().queue_fingerprint(blocks_of(outputs), kSalt, 0);
+    static_cast<void>(place_.wait(place_.patience()));
+    return place_.kernels().rounds()[0];
+  }
+
+  static std::vector<gpu::Bytes> blocks_of(const std::vector<at::Tensor>& tensors) {
+    std::vector<gpu::Bytes> blocks;
+    for (const at::Tensor& tensor : tensors)
+      blocks.push_back({tensor.const_data_ptr(), tensor.nbytes()});
+    return blocks;
+  }
+
+  // Fills the cache with other things; dirty lines, as a benchmark's zeroed buffer leaves them.
+  void flush() {
+    place_.driver().memset_async(reinterpret_cast<CUdeviceptr>(flush_.mutable_data_ptr()), 0,
+                                 flush_.nbytes(), nullptr);
+  }
+
+  // Time between two marks of the round's four.
+  double milliseconds(int round, int first) const {
+    const auto at = static_cast<std::size_t>(4 * round + first);
+    return events_[at + 1].milliseconds_since(events_[at]);
+  }
+  gpu::Event& mark(int round, int place) {
+    return events_[static_cast<std::size_t>(4 * round + place)];
+  }
+
+  std::optional<Stop> queue_round(int round) {
+    candidate_.prepare(filler_);
+    flush();
+    mark(round, 0).record();
+    if (auto stop = candidate_.run()) return stop;
+    mark(round, 1).record();
+    const std::vector<at::Tensor> outputs = candidate_.outputs();
+    if (archives_) {
+      archive_.emplace_back();
+      for (const at::Tensor& output : outputs) archive_.back().push_back(output.clone());
+    } else {
+      place_.kernels().queue_fingerprint(blocks_of(outputs), kSalt,
+                                         static_cast<std::size_t>(round));
+    }
+    reference_.prepare(Filler::zero);
+    flush();
+    mark(round, 2).record();
+    if (auto stop = reference_.run()) return as_task_failure(std::move(*stop));
+    mark(round, 3).record();
+    if (erases_) trial_.forget_expected();
+    return std::nullopt;
+  }
+
+  static Stop as_task_failure(Stop stop) {
+    stop.fault = Fault::none;
+    stop.error.line = 0;
+    stop.error.error_class = "task_failed";
+    return stop;
+  }
+
+  // Every round may take as long as a trial might.
+  std::optional<Stop> run_batch(int rounds) {
+    const Stopwatch watch;
+    place_.set_patience(Deadline::after((rounds + 1) * 2 * kKernelPatience));
+    const auto ended = run_rounds(rounds);
+    round_seconds_ = watch.seconds() / rounds;
+    return ended;
+  }
+
+  std::optional<Stop> run_rounds(int rounds) {
+    for (int round = 0; round < rounds; ++round)
+      if (auto stop = queue_round(round)) return late_fault().value_or(std::move(*stop));
+    return late_fault();
+  }
+
+  // Waits; a fault of the device shows here.
+  std::optional<Stop> late_fault() {
+    if (auto error = place_.wait(place_.patience())) return stopped(std::move(*error));
+    return std::nullopt;
+  }
+
+  // Also finds out whether the candidate gives the same bits each time. Where it does not (atomic
+  // additions in floating point), outputs are kept and compared by value at the end.
+  std::optional<Stop> warm_up() {
+    if (auto stop = run_batch(kWarmUp)) return stop;
+    for (std::size_t round = 0; round < kWarmUp; ++round)
+      archives_ = archives_ || place_.kernels().rounds()[round] != expected_;
+    return std::nullopt;
+  }
+
+  int most_rounds() const {
+    if (!archives_) return limits_.most_rounds;
+    std::int64_t bytes = 1;
+    for (const at::Tensor& output : candidate_.outputs())
+      bytes += static_cast<std::int64_t>(output.nbytes());
+    return static_cast<int>(std::clamp<std::int64_t>(kArchiveBytes / bytes, 3, 50));
+  }
+
+  std::optional<Stop> take_samples() {
+    const int most = most_rounds();
+    while (static_cast<int>(candidate_ms_.size()) < most) {
+      const auto fit =
+          static_cast<int>(std::clamp(kBatchSeconds / round_seconds_, 1.0, 1.0 * kBatch));
+      const int rounds = std::min(fit, most - static_cast<int>(candidate_ms_.size()));
+      if (auto stop = run_batch(rounds)) return stop;
+      for (int round = 0; round < rounds; ++round) {
+        if (!archives_ && place_.kernels().rounds()[static_cast<std::size_t>(round)] != expected_)
+          return stopped({.error_class = "wrong_value",
+                          .message = fmt::format("timed round {} gave another output than the "
+                                                 "trial on the same inputs",
+                                                 candidate_ms_.size() + 1)});
+        candidate_ms_.push_back(milliseconds(round, 0));
+        reference_ms_.push_back(milliseconds(round, 2));
+      }
+      const bool tight = median_interval(candidate_ms_).within(limits_.share) &&
+                         median_interval(reference_ms_).within(limits_.share);
+      if (tight || deadline_.passed()) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // Microseconds of each of the candidate's steps, the median of a few rounds.
+  std::optional<Stop> profile_steps(std::vector<double>& step_us) {
+    std::vector<gpu::Event> marks;
+    const std::size_t steps = candidate_.steps().size();
+    for (std::size_t k = 0; k < steps + 2; ++k) {
+      auto event = gpu::Event::make(place_.driver());
+      if (!event) return fault(event.error().message);
+      marks.push_back(*std::move(event));
+    }
+    std::vector<std::vector<double>> samples(steps);
+    for (int round = 0; round < kProfiles; ++round) {
+      place_.set_patience(Deadline::after(kKernelPatience));
+      candidate_.prepare(filler_);
+      flush();
+      marks[0].record();
+      marks[1].record();  // what a mark itself costs
+      auto stop = candidate_.run([&](std::size_t k) { marks[k + 2].record(); });
+      if (auto late = late_fault()) return late;
+      if (stop) return stop;
+      const double empty = marks[1].milliseconds_since(marks[0]);
+      for (std::size_t k = 0; k < steps; ++k)
+        samples[k].push_back(1e3 *
+                             std::max(0.0, marks[k + 2].milliseconds_since(marks[k + 1]) - empty));
+    }
+    step_us.clear();
+    for (const std::vector<double>& each : samples) step_us.push_back(timing_of(each).median);
+    return std::nullopt;
+  }
+
+  const LaunchStep* launch_at(std::size_t k) const {
+    return std::get_if<LaunchStep>(&candidate_.plan().steps[candidate_.steps()[k]].action);
+  }
+
+  // Of each tuned launch the fastest alternative, as the autotuner itself would pick.
+  std::optional<Stop> choose_configs() {
+    const std::size_t steps = candidate_.steps().size();
+    std::size_t most = 1;
+    for (std::size_t k = 0; k < steps; ++k)
+      if (const LaunchStep* launch = launch_at(k)) most = std::max(most, launch->choices.size());
+    std::vector<double> best(steps, 1e300), step_us;
+    for (std::size_t choice = 0; most > 1 && choice < most && !deadline_.passed(); ++choice) {
+      set_choices([&](std::size_t) { return static_cast<int>(choice); });
+      if (auto stop = profile_steps(step_us)) return stop;
+      for (std::size_t k = 0; k < steps; ++k) {
+        const LaunchStep* launch = launch_at(k);
+        if (launch == nullptr || choice >= launch->choices.size() || step_us[k] >= best[k])
+          continue;
+        best[k] = step_us[k];
+        chosen_[k] = static_cast<int>(choice);
+      }
+    }
+    if (most > 1) set_choices([&](std::size_t k) { return chosen_[k]; });
+    return std::nullopt;
+  }
+
+  void set_choices(const std::function<int(std::size_t)>& choice) {
+    for (std::size_t k = 0; k < candidate_.steps().size(); ++k)
+      if (launch_at(k) != nullptr) candidate_.replay().choose(candidate_.steps()[k], choice(k));
+  }
+
+  std::optional<Stop> profile(PlanTiming& timing) {
+    std::vector<double> step_us;
+    const bool is_one_launch = candidate_.steps().size() == 1 && launch_at(0) != nullptr;
+    if (is_one_launch)
+      step_us = {1e3 * timing_of(candidate_ms_).median};
+    else if (auto stop = profile_steps(step_us))
+      return stop;
+    double own = 0, all = 0;
+    for (std::size_t k = 0; k < step_us.size(); ++k) {
+      StepTiming& step = entry_of(k, timing);
+      ++step.launches;
+      step.device_us += step_us[k];
+      all += step_us[k];
+      if (step.kernel >= 0) own += step_us[k];
+    }
+    timing.coverage = all > 0 ? own / all : 0;
+    return std::nullopt;
+  }
+
+  StepTiming& entry_of(std::size_t k, PlanTiming& timing) {
+    StepTiming wanted;
+    const PlanStep& step = candidate_.plan().steps[candidate_.steps()[k]];
+    if (const LaunchStep* launch = launch_at(k)) {
+      const auto last = static_cast<int>(launch->choices.size()) - 1;
+      wanted.kernel = launch->choices[static_cast<std::size_t>(std::min(chosen_[k], last))].kernel;
+    } else if (const auto* call = std::get_if<AtenCall>(&step.action)) {
+      wanted.op = call->op;
+    } else {
+      wanted.op = "constant";
+    }
+    for (StepTiming& each : timing.steps)
+      if (each.kernel == wanted.kernel && each.op == wanted.op) return each;
+    return timing.steps.emplace_back(std::move(wanted));
+  }
+
+  // The reference now runs on the candidate's inputs, which it has kept away from so far.
+  std::optional<Stop> check_archive() {
+    if (archive_.empty()) return std::nullopt;
+    for (const auto& [index, input] : original_inputs_) reference_.replay().bind(index, input);
+    reference_.prepare(Filler::zero);
+    if (auto stop = reference_.run()) return as_task_failure(std::move(*stop));
+    std::vector<int> indices;
+    append_tensors(candidate_.plan().outputs, indices);
+    for (const std::vector<at::Tensor>& outputs : archive_) {
+      TensorTable tensors = candidate_.replay().tensors();
+      for (std::size_t k = 0; k < indices.size(); ++k)
+        tensors.at(static_cast<std::size_t>(indices[k])) = outputs[k];
+      Numerics ignored;
+      auto wrong = compare_outputs({candidate_.plan().outputs, tensors},
+                                   {reference_.plan().outputs, reference_.replay().tensors()}, {},
+                                   {.tolerance = trial_.tolerance(), .device = place_.comparison()},
+                                   ignored);
+      if (!wrong) continue;
+      wrong->message = "in a timed round: " + wrong->message;
+      return stopped(std::move(*wrong));
+    }
+    return std::nullopt;
+  }
+
+  static constexpr std::uint64_t kSalt = 0x74696d6564726f75;  // "timedrou"
+
+  Trial& trial_;
+  GpuPlace& place_;
+  TimingLimits limits_;
+  Deadline deadline_;
+  TimedSide candidate_, reference_;
+  Filler filler_ = Filler::nan;
+  at::Tensor flush_;
+  std::vector<gpu::Event> events_;  // four a round
+  std::uint64_t expected_ = 0;
+  bool archives_ = false, erases_ = false;
+  double round_seconds_ = 0;
+  std::vector<std::vector<at::Tensor>> archive_;
+  std::vector<std::pair<int, at::Tensor>> original_inputs_;
+  std::map<std::size_t, int> chosen_;  // by place in the candidate's steps
+  std::vector<double> candidate_ms_, reference_ms_;
+};
+
+}  // namespace
+
+TimingOutcome time_trial(Trial& trial, GpuPlace& place, const TimingLimits& limits) {
+  return Timer(trial, place, limits).run();
+}
+
+}  // namespace tritonsmith::gym
