@@ -143,17 +143,14 @@ Result<bool> RunDirectory::would_go_on(const fs::path& path, const std::string& 
 
 Result<RunDirectory> RunDirectory::open(const fs::path& path, const std::string& command,
                                         const Settings& config) {
+  TRY(would_go_on(path, command, config));  // refuses before anything is written
   TRY(make_directories(path));
   TRY_ASSIGN(const int lock, lock_file(path, O_RDWR | O_CREAT));
   RunDirectory run(path, lock);
-  if (has_steps(path)) {
-    TRY(compare_with(path, command, config));
-  } else {
-    TRY(refuse_foreign_files(path));
-    if (!has_config(path) || !compare_with(path, command, config))
-      TRY(remove_entries(
-          path, [](const std::string& name) { return name != ".lock" && !is_of_the_judge(name); }));
-  }
+  const bool is_same = has_config(path) && compare_with(path, command, config).has_value();
+  if (!is_same && !has_steps(path))
+    TRY(remove_entries(
+        path, [](const std::string& name) { return name != ".lock" && !is_of_the_judge(name); }));
   TRY(remove_entries(path, is_half_written));
   if (!has_config(path)) TRY(write_file_atomic(path / "config.toml", toml_from_settings(config)));
   TRY(make_directories(run.checkpoints()));

@@ -64,6 +64,7 @@ TEST_F(RunDirectoryTest, RefusesAForeignDirectoryAndASecondTrainer) {
   fs::create_directories(path());
   std::ofstream(path() / "thesis.tex") << "x";
   EXPECT_THAT(open().error().message, HasSubstr("is no run directory"));
+  EXPECT_FALSE(fs::exists(path() / ".lock")) << "nothing is written there";
   fs::remove(path() / "thesis.tex");
   const auto first = open();
   ASSERT_TRUE(first);

@@ -101,6 +101,7 @@ run.dir = "{folder / 'nowhere'}"
                 run("rl", rl, "--set", f"tasks.path={TASKS}", "--set", f"run.dir={foreign}"), "thesis.tex"),
     ]
     assert (out / "steps.jsonl").read_bytes() == records, "a refused call changed the records"
+    assert [each.name for each in foreign.iterdir()] == ["thesis.tex"], "a refused call wrote into a foreign directory"
     dry = run("sft", good, "--dry-run", "--set", f"run.dir={folder / 'dry'}", "--set", "run.steps=7")
     assert dry.returncode == 0 and "run.steps = 7" in dry.stdout and "nothing was started" in dry.stderr, dry
     assert not (folder / "dry").exists(), "a dry run wrote something"

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from runs import assert_same_run, call, last_checkpoint, make_data, sft_command
+from runs import PROBE, assert_same_run, call, last_checkpoint, make_data, sft_command
 
 SKIP = 77
 DEADLINE_S = 120
@@ -93,9 +93,11 @@ def main():
         try:
             make_data(folder, tasks=20, hidden_size=32, intermediate_size=64, num_hidden_layers=1, head_dim=8,
                       vocabulary=400)
+            call(PROBE, "model", folder / "probe-model")
             common = {"run__steps": 40, "data__step_tokens": 256}
             prove("records", lambda run: sft_command(folder, run, checkpoint__every=1000, **common), folder, disk)
             prove("checkpoint", lambda run: sft_command(folder, run, checkpoint__every=2, **common), folder, disk)
+            prove("samples", lambda run: [PROBE, "run", run, folder / "probe-model", 30], folder, disk)
         finally:
             subprocess.run(["umount", "--lazy", disk], check=False)
 

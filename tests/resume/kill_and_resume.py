@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """A run that is killed 20 times ends with the weights of one that was left alone, bit for bit.
 
-Supervised fine-tuning. Each kill waits for its moment: a checkpoint being written, or any. Kills are SIGKILL.
+  kill_and_resume.py           sft, and rl with a judge that needs no guests: part of `make test`
+  kill_and_resume.py --full    the same with another seed each time, and `tritonsmith rl` with the real gym: minutes
+
+Each kill waits for its moment: a checkpoint being written, a kernel being judged, or any. Kills are SIGKILL.
 """
 import argparse
 import collections
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
-from runs import assert_same_run, call, make_data, sft_command
+from runs import PROBE, TRITONSMITH, assert_same_run, call, last_checkpoint, make_data, sft_command
 
 KILLS = 20
 DEADLINE_S = 300
@@ -46,7 +50,7 @@ class Steps:
         return self.file.read_bytes().count(b"\n") if self.file.exists() else 0
 
 
-def kill_once(command, run, moment, luck):
+def kill_once(command, run, moment, luck, is_judging):
     """Starts the run, kills it at its moment. Returns what it was doing, or None when it ended first."""
     before = Steps(run).count()
     ahead = luck.randint(0, 1)
@@ -56,6 +60,8 @@ def kill_once(command, run, moment, luck):
         reached = wait_until(process, lambda: Steps(run).count() >= max(1, before - 1) + ahead)
         if reached and moment == "checkpoint":
             reached = wait_until(process, lambda: is_writing_checkpoint(run))
+        elif reached and moment == "judging":
+            reached = wait_until(process, is_judging(process, run))
         if reached:
             time.sleep(luck.random() * (0.05 if moment == "any" else 0.002))
     finally:
@@ -67,22 +73,41 @@ def kill_once(command, run, moment, luck):
     if not reached or process.returncode != -signal.SIGKILL:
         assert process.returncode in (0, -signal.SIGKILL), f"the run failed by itself: {errors}"
         return None
-    return "checkpoint" if is_writing_checkpoint(run) else "any"
+    return "checkpoint" if is_writing_checkpoint(run) else "judging" if moment == "judging" else "any"
 
 
-def prove(name, command_for, folder, luck, moments):
+def judges_aloud(process, run):
+    """The probe says so before each verdict."""
+    process.stdout.read()  # what it said until now
+    return lambda: bool(process.stdout.read())
+
+
+def stores_verdicts(process, run):
+    """The gym has just written a verdict down, and has others in hand."""
+    log = run / "verdicts.sqlite-wal"
+    written_at = lambda: log.stat().st_mtime_ns if log.exists() else 0
+    first = written_at()
+    return lambda: written_at() != first
+
+
+def prove(name, command_for, folder, luck, moments, is_judging=None):
     """`command_for(run)` starts or goes on with a run; `moments` are drawn from in turn."""
     began = time.monotonic()
     straight, killed = folder / f"{name}-straight", folder / f"{name}-killed"
     call(*command_for(straight))
+    if (straight / "judge.secret").exists():  # the same draws
+        killed.mkdir()
+        shutil.copy(straight / "judge.secret", killed)
     tally = collections.Counter()
     for number in range(KILLS):
-        doing = kill_once(command_for(killed), killed, moments[number % len(moments)], luck)
+        doing = kill_once(command_for(killed), killed, moments[number % len(moments)], luck, is_judging)
         assert doing, f"{name}: the run ended after {number} kills; it needs more steps"
         tally[doing] += 1
     call(*command_for(killed))
     assert_same_run(straight, killed)
     assert tally["checkpoint"] >= 3, f"only {tally['checkpoint']} kills hit a checkpoint"
+    if is_judging:
+        assert tally["judging"] >= 3, f"only {tally['judging']} kills hit the judging"
     hit = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
     print(f"{name}: {KILLS} kills ({hit}), "
           f"same weights and records after {Steps(killed).count()} steps ({time.monotonic() - began:.0f} s)", flush=True)
@@ -96,14 +121,50 @@ def prove_sft(folder, luck):
     prove("sft", lambda run: sft_command(data, run, **settings), folder, luck, ["checkpoint", "any"])
 
 
+def prove_rl(folder, luck):
+    model = folder / "rl-model"
+    call(PROBE, "model", model)
+    command = lambda run: [PROBE, "run", run, model, 40]
+    prove("rl", command, folder, luck, ["checkpoint", "judging", "any"], judges_aloud)
+
+
+def prove_rl_with_gym(folder, luck):
+    """A small model learns a few kernels by heart first, so that there is something to judge."""
+    data = folder / "gym"
+    data.mkdir()
+    make_data(data, tasks=6, hidden_size=64, intermediate_size=128, num_hidden_layers=2, head_dim=16, vocabulary=600)
+    call(*sft_command(data, data / "sft", run__steps=120, data__step_tokens=512, optimizer__learning_rate=0.005))
+    config = data / "rl.toml"
+    config.write_text(f"""
+model.path = "{last_checkpoint(data / 'sft')}"
+model.device = "cpu"
+tasks.path = "{data / 'tasks.jsonl'}"
+run.steps = 30
+prompt.style = "compact"
+rollout.prompts = 2
+rollout.samples = 4
+rollout.max_new_tokens = 160
+optimizer.learning_rate = 1e-3
+checkpoint.every = 1
+""")
+    command = lambda run: [TRITONSMITH, "rl", config, "--set", f"run.dir={run}"]
+    prove("rl with the gym", command, folder, luck, ["judging", "checkpoint", "any"], stores_verdicts)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    arguments.add_argument("--seed", type=int, default=1, help="of the moments")
+    arguments.add_argument("--full", action="store_true")
+    arguments.add_argument("--seed", type=int, help="of the moments; --full draws one")
     options = arguments.parse_args()
-    luck = random.Random(options.seed)
+    seed = options.seed if options.seed is not None else random.randrange(1 << 32) if options.full else 1
+    print(f"seed {seed}")
+    luck = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tritonsmith-resume-") as name:
         folder = pathlib.Path(name)
         prove_sft(folder, luck)
+        prove_rl(folder, luck)
+        if options.full:
+            prove_rl_with_gym(folder, luck)
 
 
 main()

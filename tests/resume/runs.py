@@ -6,6 +6,7 @@ import subprocess
 
 BUILD = pathlib.Path(__file__).resolve().parents[2] / "build"
 TRITONSMITH = os.environ.get("TRITONSMITH_BINARY", str(BUILD / "tritonsmith"))
+PROBE = os.environ.get("TRITONSMITH_PROBE", str(BUILD / "tests/resume/rl_probe"))
 
 
 def call(*command):

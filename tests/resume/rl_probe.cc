@@ -1,0 +1,83 @@
+// A reinforcement learning run to be killed by kill_and_resume.py: the real loop with a model of
+// random weights, whose generator writes whole answers around letters it samples, and a judge that
+// decides by the letters and takes its time. It says on stdout when it judges.
+//
+//   rl_probe model DIR        writes the model to begin with
+//   rl_probe run RUN_DIR MODEL_DIR STEPS
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "gym/client/testing/fake_judge.h"
+#include "train/rl.h"
+#include "train/testing/pattern_generator.h"
+#include "train/testing/tiny_model.h"
+
+namespace tritonsmith::train {
+namespace {
+
+// Unbuffered, so that the line is there before the verdict is.
+void say(std::string_view line) {
+  CHECK(::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size()),
+        "nobody reads what the probe says");
+}
+
+// About a millisecond of work for each verdict.
+Verdict judge_slowly(const gym::JudgeJob& job) {
+  say("judging\n");
+  std::string digest = job.kernel;
+  for (int i = 0; i < 2000; ++i) digest = content_key(digest);
+  const bool is_right = job.kernel[0] <= 'd' || (job.kernel[0] == 'e' && digest[0] < '8');
+  return is_right ? gym::accepted_verdict() : gym::failed_verdict(Stage::compiled, "wrong_value");
+}
+
+RlConfig config_for(const std::string& directory, const std::string& model, std::int64_t steps) {
+  RlConfig config;
+  config.run = {.dir = directory, .seed = 5, .steps = steps};
+  config.model = {.path = model, .device = model::DeviceChoice::cpu};
+  config.prompt.style = text::PromptStyle::compact;
+  config.rollout = {.prompts = 2, .samples = 4, .sampling = {.max_new_tokens = 64}};
+  config.algorithm.kl_beta = 0.01;
+  config.algorithm.epochs = 2;
+  config.algorithm.minibatches = 2;
+  config.optimizer.learning_rate = 0.003;
+  config.checkpoint = {.every = 2, .keep_last = 2};
+  return config;
+}
+
+Status run_probe(const std::string& directory, const std::string& model, std::int64_t steps) {
+  TRY_ASSIGN(const auto tokenizer,
+             text::Tokenizer::from_file(std::filesystem::path(model) / "tokenizer.json"));
+  std::vector<Task> tasks;
+  for (const char* id : {"t1", "t2", "t3", "t4", "t5"})
+    tasks.push_back({.id = id, .suite = "test", .source = "x", .instruction = id});
+  gym::FakeJudge judge(judge_slowly);
+  const RlParts parts{
+      .judge = judge,
+      .make_generator =
+          [&](const model::Transformer& weights) -> Result<std::unique_ptr<rollout::Generator>> {
+        return std::make_unique<PatternGenerator>(weights, tokenizer);
+      }};
+  const StopFlag stop = false;
+  TRY_ASSIGN(const auto summary, run_rl(config_for(directory, model, steps), tasks, parts, stop));
+  fmt::print("finished {}\n", summary.steps);
+  return ok();
+}
+
+}  // namespace
+}  // namespace tritonsmith::train
+
+int main(int argc, char** argv) {
+  using namespace tritonsmith;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 2 && arguments[0] == "model") {
+    train::make_tiny_model(arguments[1]);
+    return 0;
+  }
+  CHECK(arguments.size() == 4 && arguments[0] == "run", "rl_probe run RUN_DIR MODEL_DIR STEPS");
+  set_log_level(LogLevel::quiet);
+  const Status status = train::run_probe(arguments[1], arguments[2], std::stoll(arguments[3]));
+  if (!status) fmt::print(stderr, "rl_probe: {}\n", status.error().message);
+  return status ? 0 : 1;
+}
