@@ -1,9 +1,10 @@
-// `tritonsmith doctor`: what works on this machine. Prints one line a fact; the exit code is 0 when
-// judging can work.
+// `tritonsmith doctor`: what works on this machine, and what to do about what does not. One line a
+// fact; the exit code is 0 when judging works.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -13,19 +14,22 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/fact.h"
 
 namespace tritonsmith::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-enum class Standing { fine, lacking, broken };
+constexpr double kGib = 1 << 30;
 
-void print_fact(Standing standing, const std::string& name, const std::string& fact) {
-  const char* mark = standing == Standing::fine      ? "ok"
-                     : standing == Standing::lacking ? "--"
-                                                     : "!!";
-  fmt::print("{}  {:<10} {}\n", mark, name, fact);
+void print(const Fact& fact) {
+  const char* mark = fact.standing == Standing::fine      ? "ok"
+                     : fact.standing == Standing::lacking ? "--"
+                                                          : "!!";
+  fmt::print("{}  {:<8} {}\n", mark, fact.name, fact.found);
+  if (!fact.advice.empty()) fmt::print("{:13}-> {}\n", "", fact.advice);
+  std::fflush(stdout);  // the judging takes seconds
 }
 
 // The program's standard output, or nothing when it fails.
@@ -41,62 +45,79 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-std::string python() {
-  const char* set = std::getenv("TRITONSMITH_PYTHON");
-  return set != nullptr ? set : TRITONSMITH_PYTHON;
-}
-
-void print_machine() {
+Fact machine_fact() {
   utsname system{};
   ::uname(&system);
-  std::ifstream meminfo("/proc/meminfo");
-  double available_kib = 0;
-  for (std::string line; std::getline(meminfo, line);)
-    if (std::sscanf(line.c_str(), "MemAvailable: %lf", &available_kib) == 1) break;
-  print_fact(
-      Standing::fine, "machine",
-      fmt::format("{} {}, {} cores, {:.1f} GiB of memory free", system.sysname, system.release,
-                  std::thread::hardware_concurrency(), available_kib / (1 << 20)));
+  return {Standing::fine, "machine",
+          fmt::format("{} {}, {} cores, {}", system.sysname, system.release,
+                      std::thread::hardware_concurrency(),
+                      ::geteuid() == 0 ? "root" : "an ordinary user"),
+          ""};
 }
 
-bool print_python() {
+Fact memory_fact() {
+  std::ifstream meminfo("/proc/meminfo");
+  double available_kib = 0, total_kib = 0;
+  for (std::string line; std::getline(meminfo, line);) {
+    std::sscanf(line.c_str(), "MemTotal: %lf", &total_kib);
+    std::sscanf(line.c_str(), "MemAvailable: %lf", &available_kib);
+  }
+  const double free = available_kib * 1024 / kGib;
+  constexpr double kWanted =
+      4;  // GiB: a compilation with torch's headers takes 1, the quickstart 3
+  return {free >= kWanted ? Standing::fine : Standing::lacking, "memory",
+          fmt::format("{:.1f} of {:.1f} GiB free", free, total_kib * 1024 / kGib),
+          free >= kWanted ? "" : "end other programs: the quickstart and the build want 4 GiB"};
+}
+
+Fact disk_fact(const fs::path& folder, double wanted_gib) {
+  std::error_code code;
+  const fs::space_info space = fs::space(folder, code);
+  if (code)
+    return {Standing::broken, "disk", fmt::format("{}: {}", folder.string(), code.message()),
+            "make this folder, or set TMPDIR to another"};
+  const double free = static_cast<double>(space.available) / kGib;
+  return {free >= wanted_gib ? Standing::fine : Standing::broken, "disk",
+          fmt::format("{:.1f} GiB free in {}", free, folder.string()),
+          free >= wanted_gib ? "" : fmt::format("free {:.0f} GiB there", wanted_gib)};
+}
+
+Fact python_fact() {
+  const char* set = std::getenv("TRITONSMITH_PYTHON");
+  const std::string python = set != nullptr ? set : TRITONSMITH_PYTHON;
   const std::string versions =
-      output_of("'" + python() +
+      output_of("'" + python +
                 "' -c 'import importlib.metadata as m, sys; print(sys.version.split()[0] + "
                 "\", torch \" + m.version(\"torch\") + \", triton \" + m.version(\"triton\"))'");
-  if (versions.empty()) {
-    print_fact(Standing::broken, "python",
-               fmt::format("{} has no torch and triton: run tools/setup, or set TRITONSMITH_PYTHON",
-                           python()));
-    return false;
-  }
-  print_fact(Standing::fine, "python", fmt::format("{} ({})", versions, python()));
-  return true;
+  if (versions.empty())
+    return {Standing::broken, "python", fmt::format("{} has no torch and triton", python),
+            "run `make build`, or set TRITONSMITH_PYTHON to an interpreter that has them"};
+  return {Standing::fine, "python", fmt::format("{} ({})", versions, python), ""};
 }
 
-void print_gpu() {
+Fact gpu_fact() {
   const std::string gpus = output_of(
       "nvidia-smi --query-gpu=name,memory.total,memory.free,driver_version --format=csv,noheader");
   if (gpus.empty())
-    print_fact(Standing::lacking, "gpu", "none: kernels are evaluated on the CPU, without timings");
-  else
-    print_fact(Standing::fine, "gpu", gpus);
-}
-
-void print_disk() {
-  std::error_code code;
-  const fs::space_info space = fs::space(fs::temp_directory_path(), code);
-  const double gib = static_cast<double>(space.available) / (1 << 30);
-  print_fact(gib > 1.0 ? Standing::fine : Standing::broken, "disk",
-             fmt::format("{:.1f} GiB free in {}", gib, fs::temp_directory_path().string()));
+    return {Standing::lacking, "gpu", "none: kernels are evaluated on the CPU, without timings",
+            ""};
+  return {Standing::fine, "gpu", gpus, ""};
 }
 
 int doctor() {
-  print_machine();
-  const bool python_serves = print_python();
-  print_gpu();
-  print_disk();
-  return python_serves ? 0 : 1;
+  // First: it forks, and wants one thread.
+  const std::vector<Fact> jail = jail_facts();
+  std::vector<Fact> facts = {machine_fact(),
+                             memory_fact(),
+                             disk_fact(fs::temp_directory_path(), 1),
+                             disk_fact(fs::current_path(), 0.5),
+                             python_fact(),
+                             gpu_fact()};
+  facts.insert(facts.end(), jail.begin(), jail.end());
+  for (const Fact& fact : facts) print(fact);
+  const Fact judging = judging_fact();
+  print(judging);
+  return judging.standing == Standing::broken ? 1 : 0;
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// `tritonsmith judge`: one candidate kernel against one task, judged on this machine. Prints the
-// verdict for people, or with --json as one line on stdout and nothing else there. The exit code is
-// 0 whenever a verdict was reached, whatever it says; 1 for faults of ours; 2 where the task itself
-// cannot be judged.
+// `tritonsmith judge`: candidate kernels, mostly one, against one task, judged on this machine.
+// Prints each verdict for people, or with --json as one line on stdout and nothing else there. The
+// exit code is 0 whenever verdicts were reached, whatever they say; 1 for faults of ours; 2 where
+// the task itself cannot be judged.
 //
 // `tritonsmith gym-referee` (hidden) is the process that runs plans for it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -23,21 +24,28 @@ namespace tritonsmith::cli {
 namespace {
 
 struct JudgeOptions {
-  std::string task_file, kernel_file;
+  std::string task_file;
+  std::vector<std::string> kernel_files;
   std::string backend = "auto", policy = "strict";
   std::string directory;
   int trials = 3;
   bool json = false, no_store = false;
 };
 
-Result<gym::JudgeJob> read_job(const JudgeOptions& options) {
-  gym::JudgeJob job{.id = 1, .trials = options.trials, .use_store = !options.no_store};
+// One for each kernel; its id is the kernel's place among them.
+Result<std::vector<gym::JudgeJob>> read_jobs(const JudgeOptions& options) {
+  gym::JudgeJob job{.trials = options.trials, .use_store = !options.no_store};
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
-  TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
   TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
   TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
-  return job;
+  std::vector<gym::JudgeJob> jobs;
+  for (const std::string& file : options.kernel_files) {
+    TRY_ASSIGN(job.kernel, read_file(file));
+    job.id = jobs.size();
+    jobs.push_back(job);
+  }
+  return jobs;
 }
 
 // Where verdicts and the secret are kept between calls: the user's cache, unless told otherwise.
@@ -47,42 +55,63 @@ std::string judge_directory(const JudgeOptions& options) {
   return cache_directory("judge");
 }
 
-Result<Verdict> judge_on_this_machine(const JudgeOptions& options) {
-  TRY_ASSIGN(gym::JudgeJob job, read_job(options));
+// In the order of the kernels.
+Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) {
+  TRY_ASSIGN(std::vector<gym::JudgeJob> jobs, read_jobs(options));
   gym::LocalJudgeConfig config;
-  config.capture.slots = 1;
+  config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
   config.directory = judge_directory(options);
   TRY_ASSIGN(const auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel));
-  TRY(judge->submit(std::move(job)));
-  TRY_ASSIGN(auto judged, judge->next(Deadline::never()));
-  if (!judged) return fail("the judge gave no verdict");
-  return std::move(judged->verdict);
+  std::vector<Verdict> verdicts(jobs.size());
+  for (gym::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    TRY_ASSIGN(auto judged, judge->next(Deadline::never()));
+    if (!judged) return fail("the judge gave no verdict");
+    verdicts.at(judged->id) = std::move(judged->verdict);
+  }
+  return verdicts;
+}
+
+enum class Ending { verdict = 0, fault = 1, bad_task = 2 };
+
+Ending print_verdict(const Verdict& verdict, const std::string& kernel_file,
+                     const JudgeOptions& options) {
+  const std::string error_class = verdict.error ? verdict.error->error_class : "";
+  if (verdict.fault == Fault::infrastructure) {
+    finish(fail("{}: {}", kernel_file, verdict.error->message));
+    return Ending::fault;
+  }
+  if (options.json) {
+    fmt::print("{}\n", to_line(to_json(verdict)));
+  } else if (error_class != "task_failed") {
+    if (options.kernel_files.size() > 1) fmt::print("{}\n", kernel_file);
+    fmt::print("{}", judge_text(verdict));
+  }
+  if (error_class != "task_failed") return Ending::verdict;
+  finish(fail("{}: {}", options.task_file, verdict.error->message));
+  return Ending::bad_task;
 }
 
 int judge(const JudgeOptions& options) {
-  const auto verdict = judge_on_this_machine(options);
-  if (!verdict) return finish(tl::unexpected(verdict.error()));
-  const std::string error_class = verdict->error ? verdict->error->error_class : "";
-  if (verdict->fault == Fault::infrastructure) return finish(fail("{}", verdict->error->message));
-  if (options.json)
-    fmt::print("{}\n", to_line(to_json(*verdict)));
-  else if (error_class != "task_failed")
-    fmt::print("{}", judge_text(*verdict));
-  if (error_class != "task_failed") return 0;
-  fmt::print(stderr, "tritonsmith: {}: {}\n", options.task_file, verdict->error->message);
-  return 2;
+  const auto verdicts = judge_on_this_machine(options);
+  if (!verdicts) return finish(tl::unexpected(verdicts.error()));
+  Ending ending = Ending::verdict;
+  for (std::size_t i = 0; i < verdicts->size() && ending != Ending::bad_task; ++i)
+    ending = std::max(ending, print_verdict((*verdicts)[i], options.kernel_files[i], options));
+  return static_cast<int>(ending);
 }
 
 }  // namespace
 
 void add_judge_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("judge", "Judge one candidate kernel against a task");
+  CLI::App* command = app.add_subcommand("judge", "Judge a candidate kernel against a task");
   const auto options = std::make_shared<JudgeOptions>();
   command
       ->add_option("--task", options->task_file, "File with Model, get_inputs and get_init_inputs")
       ->required();
   command
-      ->add_option("--kernel", options->kernel_file, "The candidate: a file that defines ModelNew")
+      ->add_option("--kernel", options->kernel_files,
+                   "The candidate: a file that defines ModelNew; several are judged side by side")
       ->required();
   command->add_option("--backend", options->backend, "auto, evaluate or replay")
       ->check(CLI::IsMember({"auto", "evaluate", "replay"}));

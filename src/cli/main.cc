@@ -2,9 +2,11 @@
 // library throws into one line and a non-zero exit.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "cli/commands.h"
 
@@ -17,6 +19,18 @@ int finish(const Status& status) {
 }
 
 namespace {
+
+// One line, with where to look further.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
+                          const std::string& first_word) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty() && !first_word.empty() && !first_word.starts_with('-'))
+    return fmt::format("there is no command '{}'; `tritonsmith --help` lists them", first_word);
+  std::string line = error.what();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return fmt::format("{}; `tritonsmith {}--help` says more", line,
+                     chosen.empty() ? "" : chosen.front()->get_name() + " ");
+}
 
 int run_program(int argc, char** argv) {
   CLI::App app("Trains, judges and serves language models that write Triton GPU kernels.",
@@ -42,7 +56,8 @@ int run_program(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return finish(fail("{}", what_is_wrong(app, error, argc > 1 ? argv[1] : "")));
   }
   return run();
 }

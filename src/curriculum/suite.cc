@@ -58,6 +58,14 @@ Result<Task> task_of_line(const std::string& line, const std::string& place, boo
   return task;
 }
 
+// The folder that holds the levels, where it is the root of a KernelBench checkout: there are
+// scripts beside it.
+fs::path without_scripts(const fs::path& folder) {
+  std::error_code error;
+  const fs::path levels = folder / "KernelBench";
+  return fs::is_directory(levels / "level1", error) ? levels : folder;
+}
+
 // An id becomes a file's path; one that would lead outside the folder does not.
 Result<fs::path> path_of(const fs::path& folder, const std::string& id) {
   const fs::path relative = fs::path(id + ".py").lexically_normal();
@@ -88,9 +96,10 @@ Result<Task> import_file(const fs::path& file, std::string id, std::string suite
   return task;
 }
 
-Result<std::vector<Task>> import_folder(const fs::path& folder, OnBadTask on_bad) {
+Result<std::vector<Task>> import_folder(const fs::path& path, OnBadTask on_bad) {
   std::error_code error;
-  if (!fs::is_directory(folder, error)) return fail("{}: no such folder", folder.string());
+  if (!fs::is_directory(path, error)) return fail("{}: no such folder", path.string());
+  const fs::path folder = without_scripts(path);
   std::vector<fs::path> files;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
@@ -180,10 +189,15 @@ Result<std::vector<Task>> load_suite(const std::string& spec) {
   }
   std::error_code error;
   if (fs::is_directory(spec, error)) return import_folder(spec, OnBadTask::stop);
-  if (spec.ends_with(".py")) {
+  if (spec.ends_with(".py") && fs::exists(spec, error)) {
     TRY_ASSIGN(Task task, import_file(spec, fs::path(spec).stem().string(), "file"));
     return std::vector<Task>{std::move(task)};
   }
+  if (!fs::exists(spec, error))
+    return fail(
+        "{}: no such suite; one is 'curriculum', 'quickstart', a folder of task files, a .jsonl or "
+        "a .py",
+        spec);
   return read_task_lines(spec, OnBadTask::stop);
 }
 

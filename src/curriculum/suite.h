@@ -31,9 +31,9 @@ Result<Settings> curriculum_settings(const std::vector<std::string>& overrides);
 enum class OnBadTask { stop, skip };
 
 // All .py files below the folder, sorted by path. The id is the path without ".py"
-// ("level1/19_ReLU"), the suite the folder's name. A file that is no task is an error, or with
-// OnBadTask::skip a log line.
-Result<std::vector<Task>> import_folder(const std::filesystem::path& folder, OnBadTask on_bad);
+// ("level1/19_ReLU"), the suite the folder's name. Of a KernelBench checkout only the levels are
+// read. A file that is no task is an error, or with OnBadTask::skip a log line.
+Result<std::vector<Task>> import_folder(const std::filesystem::path& path, OnBadTask on_bad);
 Result<Task> import_file(const std::filesystem::path& file, std::string id, std::string suite);
 
 Result<std::vector<Task>> read_task_lines(const std::filesystem::path& file, OnBadTask on_bad);

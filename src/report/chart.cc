@@ -10,7 +10,7 @@ namespace tritonsmith::report {
 namespace {
 
 constexpr double kWidth = 560, kHeight = 240;
-constexpr double kLeft = 52, kRight = 12, kTop = 10, kBottom = 34;
+constexpr double kLeft = 52, kRight = 22, kTop = 10, kBottom = 34;
 
 struct Axis {
   double low = 0, high = 1;

@@ -17,8 +17,11 @@ body { margin: 0 auto; max-width: 76rem; padding: 2.5rem 1.5rem 5rem; background
 h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .8rem; }
 .quiet { color: var(--quiet); } p { max-width: 46rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .8rem 0; }
-th, td { padding: .38rem .9rem; text-align: right; border-bottom: 1px solid var(--rule); }
+.wide { overflow-x: auto; } th, td { padding: .38rem .7rem; white-space: nowrap; text-align: right; border-bottom: 1px solid var(--rule); }
 th { color: var(--quiet); font-weight: 600; } th:first-child, td:first-child { text-align: left; padding-left: 0; }
+.bars { display: grid; grid-template-columns: max-content minmax(4rem, 26rem) max-content; gap: .35rem .8rem; align-items: center; }
+.bars b { background: var(--shade); height: 1.1rem; border-radius: .2rem; } .bars i { display: block; height: 100%;
+  background: var(--c0); border-radius: .2rem; min-width: 2px; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1.6rem; }
 figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .3rem; }
 svg { width: 100%; height: auto; } .grid { stroke: var(--rule); } .tick { fill: var(--quiet); font-size: 11px; }
@@ -63,7 +66,7 @@ std::string escape(std::string_view text) {
 }
 
 std::string render_table(const std::vector<std::vector<std::string>>& rows) {
-  std::string html = "<table>\n";
+  std::string html = "<div class=\"wide\"><table>\n";
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const char* tag = i == 0 ? "th" : "td";
     html += "<tr>";
@@ -71,7 +74,7 @@ std::string render_table(const std::vector<std::vector<std::string>>& rows) {
       html += fmt::format("<{0}>{1}</{0}>", tag, escape(cell));
     html += "</tr>\n";
   }
-  return html + "</table>\n";
+  return html + "</table></div>\n";
 }
 
 std::string render_page(std::string_view title, std::string_view body) {

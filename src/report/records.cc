@@ -57,6 +57,16 @@ bool holds_records(const fs::path& directory) {
          fs::exists(directory / "evaluation.json");
 }
 
+// A run goes on adding to its directory, and what is copied is copied in any order: the oldest of
+// its records says best when it was made.
+fs::file_time_type begun_at(const fs::path& directory) {
+  fs::file_time_type oldest = fs::file_time_type::max();
+  for (const char* name : {"config.toml", "steps.jsonl", "samples.jsonl", "evaluation.json"})
+    if (fs::exists(directory / name))
+      oldest = std::min(oldest, fs::last_write_time(directory / name));
+  return oldest;
+}
+
 }  // namespace
 
 Result<RunRecords> read_run(const fs::path& directory, std::size_t max_samples) {
@@ -75,7 +85,7 @@ Result<std::vector<RunRecords>> read_runs(const fs::path& directory) {
   if (!fs::is_directory(directory)) return fail("{}: no such run directory", directory.string());
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
   const auto consider = [&](const fs::path& path) {
-    if (holds_records(path)) found.emplace_back(fs::last_write_time(path), path);
+    if (holds_records(path)) found.emplace_back(begun_at(path), path);
   };
   consider(directory);
   std::error_code code;
@@ -88,6 +98,7 @@ Result<std::vector<RunRecords>> read_runs(const fs::path& directory) {
   std::vector<RunRecords> runs;
   for (const auto& [time, path] : found) {
     TRY_ASSIGN(RunRecords records, read_run(path));
+    if (path != directory) records.name = path.lexically_relative(directory).string();
     runs.push_back(std::move(records));
   }
   return runs;

@@ -18,7 +18,7 @@ struct Point {
 };
 
 struct RunRecords {
-  std::string name;                                   // the directory's path as given
+  std::string name;                                   // the directory's path, below the one given
   std::map<std::string, std::vector<Point>> metrics;  // of steps.jsonl: name -> value by step
   std::vector<Sample> samples;                        // the last ones of samples.jsonl
   std::vector<Evaluation> evaluations;

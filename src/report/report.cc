@@ -23,8 +23,19 @@ std::string render(const Table& table) {
   return fmt::format("<h2>{}</h2>\n{}", escape(table.title), note) + render_table(table.rows);
 }
 
+// "untrained 0.0 %, sft 45.9 %, rl 71.2 %" and bars as long.
+std::string render_headline(const std::vector<Evaluation>& evaluations) {
+  std::string html = "<div class=\"bars\">\n";
+  for (const Evaluation& e : evaluations)
+    html += fmt::format(
+        "<span>{0}</span><b><i style=\"width:{1:.1f}%\"></i></b><span>{1:.1f} % accepted</span>\n",
+        escape(e.name), 100 * e.sampled.accepted);
+  return html + "</div>\n";
+}
+
 std::string render_evaluations(const std::vector<Evaluation>& evaluations) {
-  std::string html;
+  if (evaluations.empty()) return "";
+  std::string html = render_headline(evaluations);
   for (const Table& table : evaluation_tables(evaluations)) html += render(table);
   return html;
 }
@@ -55,12 +66,19 @@ const std::vector<Picture>& pictures() {
        true},
       {"Loss (SFT)", {{"loss", "loss"}}},
       {"Entropy", {{"entropy", "entropy"}}},
-      {"Sampler against trainer",
+      {"Log-probabilities, sampler against trainer",
        {{"logprob_difference/mean", "mean |difference|"},
         {"logprob_difference/max", "largest |difference|"}}},
       {"Gradient norm", {{"grad_norm", "gradient norm"}}},
   };
   return all;
+}
+
+// On the CPU sampler and trainer agree to the bit: nothing to see.
+bool is_zero(const Chart& chart) {
+  return std::ranges::all_of(chart.series, [](const Series& series) {
+    return std::ranges::all_of(series.points, [](const Point& point) { return point.y == 0; });
+  });
 }
 
 std::string render_curves(const RunRecords& run) {
@@ -72,7 +90,7 @@ std::string render_curves(const RunRecords& run) {
       if (at == run.metrics.end() || at->second.size() < 2) continue;
       chart.series.push_back({legend, smoothed(at->second, at->second.size() / 40)});
     }
-    if (!chart.series.empty()) charts += render_chart(chart);
+    if (!chart.series.empty() && !is_zero(chart)) charts += render_chart(chart);
   }
   if (charts.empty()) return "";
   return fmt::format("<h2>Training: {}</h2>\n<div class=\"charts\">\n{}</div>\n", escape(run.name),

@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,8 +23,41 @@ def get_init_inputs():
 """
 
 
-def run(*arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+TINY_SHAPE = {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 8, "intermediate_size": 16,
+              "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1, "vocab_size": 16}
+
+
+def run(*arguments, **environment):
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
+
+
+def on_small_disk(folder, *commands):
+    """Runs shell commands where `folder` is a file system of 300 kB; None where mounts are not permitted."""
+    script = " && ".join([f"mount -t tmpfs -o size=300k tmpfs {shlex.quote(str(folder))} || exit 77", *commands])
+    done = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c", script], capture_output=True, text=True,
+                          timeout=120)
+    return None if done.returncode == 77 or "unshare failed" in done.stderr else done
+
+
+def full_disk_checks(folder):
+    """The disk fills up: a clear line, and what was there before is whole."""
+    folder.mkdir()
+    old = folder / "tasks.jsonl"
+    write = f"{shlex.quote(BINARY)} tasks make --out {shlex.quote(str(old))} --heldout 0 --train"
+    tasks = on_small_disk(folder, f"{write} 5", f"cp {old} {folder}/copy",
+                          f"{{ {write} 2000; code=$?; cmp {old} {folder}/copy || code=99; ls -A {folder} >&2; exit $code; }}")
+    if tasks is None:
+        print("not checked here: a full disk (mounts are not permitted)")
+        return []
+    out = shlex.quote(str(folder / "run"))
+    quick = on_small_disk(folder, f"{{ {shlex.quote(BINARY)} quickstart --out {out} --set curriculum.train=40; code=$?; "
+                                  f"test -s {out}/config.toml || code=99; exit $code; }}")
+    return [
+        refused("a full disk for tasks", tasks, "tasks.jsonl", "No space left", "make room")
+        and sorted(tasks.stderr.split()[-2:]) == ["copy", "tasks.jsonl"],
+        refused("a full disk for the quickstart", quick, str(folder), "No space left"),
+    ]
 
 
 def refused(what, result, *needles):
@@ -127,6 +162,11 @@ def main():
         suite = folder / "suite"
         suite.mkdir()
         (suite / "7_None.py").write_text("print('no module here')\n")
+        truncated = folder / "truncated"
+        truncated.mkdir()
+        (truncated / "config.json").write_text(json.dumps(TINY_SHAPE))
+        header = json.dumps({"model.embed_tokens.weight": {"dtype": "F32", "shape": [16, 8], "data_offsets": [0, 512]}})
+        (truncated / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header.encode() + b"0" * 100)
         out = folder / "out"
 
         checks = [
@@ -141,10 +181,23 @@ def main():
             refused("a setting out of range", run("quickstart", "--out", out, "--set", "samples=0"), "samples"),
             refused("a damaged model", run("eval", "--suite", task, "--model", model, "--out", out), "config.json"),
             refused("no model", run("write", task, "--model", folder / "none"), "none"),
+            refused("no such command", run("no-such-command"), "no-such-command", "--help"),
+            refused("an unknown option", run("quickstart", "--sed", 3), "--sed", "quickstart --help"),
+            refused("no such suite", run("tasks", "list", "no-such-suite"), "no-such-suite", "folder"),
+            refused("an unknown option of a suite", run("tasks", "list", "curriculum:sed=2"), "'sed'", "'seed'"),
+            refused("an import that is cut off", run("tasks", "import", records, "--out", out), "tasks.jsonl:2", "cut off"),
+            refused("an import of what is no task", run("tasks", "import", suite, "--out", out), "7_None.py"),
+            refused("a folder in a file's place", run("tasks", "make", "--train", 3, "--out", suite), str(suite)),
+            refused("a store that is taken", run("judge", "--task", task, "--kernel", kernel, "--store", taken), str(taken)),
+            refused("a Python without torch", run("judge", "--task", task, "--kernel", kernel, "--no-store",
+                                                  TRITONSMITH_PYTHON="/nowhere/python"), "/nowhere/python", "doctor"),
+            refused("truncated weights", run("score", "--model", truncated, "--ids", "1,2", "--json"),
+                    "model.safetensors", "truncated"),
             refused("a truncated task list", run("eval", "--suite", records, "--model", model, "--out", out),
                     "tasks.jsonl", "2"),
             refused("a file that is no task", run("eval", "--suite", suite, "--model", model, "--out", out),
                     "7_None.py"),
+            *full_disk_checks(folder / "full"),
         ]
         checks += training_checks(folder)
     print(f"{sum(checks)} of {len(checks)} kinds of bad input are refused in one clear line")

@@ -191,10 +191,12 @@ void CaptureLoop::zygote_failed(const Error& why) {
   guests_.lost_all(why);
   compilers_.lost_all(why);
   if (++failures_ < kMaxFailures) return;
-  guests_.fail_all(why);
-  compilers_.fail_all(why);
+  const Error last{fmt::format("{} (guests run {}); `tritonsmith doctor` says what is missing",
+                               why.message, options_.python)};
+  guests_.fail_all(last);
+  compilers_.fail_all(last);
   const std::lock_guard lock(mutex_);
-  versions_ = tl::unexpected<Error>(why);
+  versions_ = tl::unexpected<Error>(last);
   changed_.notify_all();
 }
 

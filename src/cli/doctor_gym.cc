@@ -1,0 +1,119 @@
+// The gym's part of `tritonsmith doctor`.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/fact.h"
+#include "cli/judges.h"
+#include "gym/capture/capture_pool.h"
+#include "gym/jail/jail.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct LayerAdvice {
+  std::string_view layer, advice;
+};
+// docs/sandbox.md says what each layer is for.
+constexpr LayerAdvice kAdvice[] = {
+    {"uid",
+     "run as root, then every guest has a user of its own; without, the other layers must do"},
+    {"groups", "run as root"},
+    {"bounding_set", "run as root"},
+    {"landlock",
+     "boot a kernel of 5.13 or later with landlock among lsm=; without, files are guarded by users "
+     "alone"},
+    {"fds", "needs Linux 5.9 or later; without it nothing is judged"},
+    {"seccomp",
+     "allow seccomp filters in the container (docker: the default profile does); without, nothing "
+     "is judged"},
+    {"namespaces",
+     "give the container CAP_SYS_ADMIN, or run as root outside one; without, the other layers must "
+     "do"},
+};
+
+std::string advice_for(std::string_view layer) {
+  const auto* found = std::find_if(std::begin(kAdvice), std::end(kAdvice),
+                                   [&](const LayerAdvice& each) { return each.layer == layer; });
+  return found != std::end(kAdvice) ? std::string(found->advice) : "see docs/sandbox.md";
+}
+
+constexpr std::string_view kTask = R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1.0
+def get_inputs():
+    return [torch.randn(256)]
+def get_init_inputs():
+    return []
+)";
+
+constexpr std::string_view kKernel = R"(
+import torch
+import triton
+import triton.language as tl
+@triton.jit
+def add_one(x_ptr, y_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at) + 1.0)
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        add_one[(1,)](x, y, BLOCK=256)
+        return y
+)";
+
+Result<Verdict> judge_one() {
+  TRY_ASSIGN(const auto judge, open_judge({}));
+  gym::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};
+  job.task = {.id = "doctor", .source = std::string(kTask)};
+  TRY(judge->submit(std::move(job)));
+  TRY_ASSIGN(auto judged, judge->next(Deadline::after(std::chrono::seconds(120))));
+  if (!judged) return fail("no verdict within two minutes");
+  return std::move(judged->verdict);
+}
+
+}  // namespace
+
+std::vector<Fact> jail_facts() {
+  const gym::JailReport report = gym::probe_jail_layers();
+  const std::vector<std::string> required = gym::CaptureConfig{}.required_layers;
+  std::vector<Fact> facts;
+  if (!report.refusal.empty())
+    facts.push_back(
+        {Standing::broken, "jail", report.refusal, "free memory or processes, and look again"});
+  else
+    facts.push_back(
+        {Standing::fine, "jail", fmt::format("{}", fmt::join(report.held(), ", ")), ""});
+  for (const gym::JailLayer& layer : report.layers) {
+    if (layer.held) continue;
+    const bool needed = std::find(required.begin(), required.end(), layer.name) != required.end();
+    facts.push_back({needed ? Standing::broken : Standing::lacking, "jail",
+                     fmt::format("no {}: {}", layer.name, layer.why), advice_for(layer.name)});
+  }
+  return facts;
+}
+
+Fact judging_fact() {
+  const Stopwatch watch;
+  const auto verdict = judge_one();
+  if (!verdict)
+    return {Standing::broken, "judging", verdict.error().message,
+            "mend what is marked above first"};
+  if (!verdict->accepted)
+    return {Standing::broken, "judging",
+            verdict->error ? verdict->error->message : "a right kernel was not accepted",
+            "mend what is marked above first"};
+  const auto& layers = verdict->environment.jail_layers;
+  const bool confined = std::find(layers.begin(), layers.end(), "namespaces") != layers.end();
+  return {confined ? Standing::fine : Standing::lacking, "judging",
+          fmt::format(
+              "a kernel was captured, compiled for {}, evaluated and accepted in {:.1f} s{}",
+              "sm_90", watch.seconds(), confined ? "" : "; guests have no namespaces of their own"),
+          confined ? "" : advice_for("namespaces")};
+}
+
+}  // namespace tritonsmith::cli
