@@ -19,6 +19,7 @@
 #include "gym/referee/serve.h"
 #include "gym/schedule/local_judge.h"
 #include "inspect/inspect.h"
+#include "text/feedback.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -29,7 +30,7 @@ struct JudgeOptions {
   std::string backend = "auto", policy = "strict";
   std::string directory;
   int trials = 3;
-  bool json = false, no_store = false;
+  bool json = false, feedback = false, no_store = false;
 };
 
 // One for each kernel; its id is the kernel's place among them.
@@ -85,7 +86,8 @@ Ending print_verdict(const Verdict& verdict, const std::string& kernel_file,
     fmt::print("{}\n", to_line(to_json(verdict)));
   } else if (error_class != "task_failed") {
     if (options.kernel_files.size() > 1) fmt::print("{}\n", kernel_file);
-    fmt::print("{}", judge_text(verdict));
+    fmt::print("{}", options.feedback ? text::feedback_text(verdict, text::PromptStyle::full)
+                                      : judge_text(verdict));
   }
   if (error_class != "task_failed") return Ending::verdict;
   finish(fail("{}: {}", options.task_file, verdict.error->message));
@@ -122,7 +124,11 @@ void add_judge_command(CLI::App& app, Run& run) {
   command->add_option("--store", options->directory,
                       "Folder of the verdict store (default: the user's cache)");
   command->add_flag("--no-store", options->no_store, "Judge anew, keep nothing");
-  command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
+  auto* json = command->add_flag("--json", options->json, "Print the verdict as one line of JSON");
+  command
+      ->add_flag("--feedback", options->feedback,
+                 "Print the verdict as a model is told of it between turns")
+      ->excludes(json);
   command->callback([options, &run] { run = [options] { return judge(*options); }; });
 }
 
