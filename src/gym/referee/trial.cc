@@ -378,16 +378,18 @@ CompareOptions Trial::comparison() {
           .device = place_.comparison()};
 }
 
-// Only trials of extreme values ask.
+// Trials of extreme values always ask, the others where the answer costs next to nothing.
 bool Trial::outputs_are_precise(const TensorTable& oracle) {
-  if (setting_.kind != TrialKind::shifted && setting_.kind != TrialKind::small) return true;
+  constexpr std::int64_t few = 1 << 20;
+  const bool extreme = setting_.kind == TrialKind::shifted || setting_.kind == TrialKind::small;
+  // As measured: docs/numerics.md. A right kernel may be 32 times as far off as PyTorch.
+  const double precise = extreme ? 0.4 : 1.0 / 32;
   std::vector<int> outputs;
   append_tensors(setting_.task.outputs, outputs);
   return !oracle.empty() && std::ranges::all_of(outputs, [&](int index) {
-    // As measured: docs/numerics.md.
-    constexpr double precise = 0.4;
-    return own_error(tensor_at(reference_.tensors(), index),
-                     oracle.at(static_cast<std::size_t>(index))) <= precise * tolerance();
+    const at::Tensor& output = tensor_at(reference_.tensors(), index);
+    if (!extreme && output.numel() > few) return true;
+    return own_error(output, oracle.at(static_cast<std::size_t>(index))) <= precise * tolerance();
   });
 }
 
