@@ -13,6 +13,7 @@
 #include "gym/schedule/local_judge.h"
 #include "inspect/inspect.h"
 #include "processor_time.h"
+#include "referee_program.h"
 
 namespace tritonsmith {
 namespace {
@@ -114,9 +115,8 @@ Status measure(int argc, char** argv) {
   config.capture.compilers = argument(argc, argv, 3, 1);
   config.referees = argument(argc, argv, 4, 1);
   const Stopwatch cold;
-  gym::RefereeProgram program;
-  if (const char* referee = std::getenv("TRITONSMITH_REFEREE")) program.argv = {referee};
-  TRY_ASSIGN(const auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel, program));
+  TRY_ASSIGN(const auto judge,
+             gym::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   Tally first, tally;
   TRY(judge->submit(job(1'000'000)));
   TRY(take(*judge, 1, first));

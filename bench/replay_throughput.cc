@@ -19,6 +19,7 @@
 #include "curriculum/torch_source.h"
 #include "gym/schedule/local_judge.h"
 #include "inspect/inspect.h"
+#include "referee_program.h"
 
 namespace tritonsmith {
 namespace {
@@ -154,9 +155,8 @@ Status measure(int argc, char** argv) {
   config.in_flight = 4 * config.capture.slots;
   const Shape shape{argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)};
   const Stopwatch cold;
-  gym::RefereeProgram program;
-  if (const char* referee = std::getenv("TRITONSMITH_REFEREE")) program.argv = {referee};
-  TRY_ASSIGN(const auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel, program));
+  TRY_ASSIGN(const auto judge,
+             gym::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   Tally first, tally;
   for (int k = 0; k < kWarmUp; ++k) TRY(judge->submit(job(1'000'000 + k, shape)));
   TRY(take(*judge, 1, first));

@@ -129,7 +129,7 @@ class Gym(unittest.TestCase):
                          [None, "wrong_value", "syntax_error"])
         with open(path, "a") as file:
             file.write("{}\n")
-        self.fails_with(run("submit", "--url", self.url, "--jobs", path), "jobs.jsonl:4", "source")
+        self.fails_with(run("submit", "--url", self.url, "--jobs", path), "jobs.jsonl:4", "kernel")
 
     def test_tells_its_status(self):
         done = run("status", "--url", self.url)

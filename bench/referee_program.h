@@ -1,0 +1,17 @@
+// The referee that a benchmark's judge starts: the one built beside it, or TRITONSMITH_REFEREE
+// where the programs were carried elsewhere. Never the default, which is the running program
+// itself: a benchmark is no referee, and would start itself without end.
+#pragma once
+
+#include <cstdlib>
+
+#include "gym/schedule/referee_process.h"
+
+namespace tritonsmith {
+
+inline gym::RefereeProgram referee_program() {
+  const char* carried = std::getenv("TRITONSMITH_REFEREE");
+  return {.argv = {carried != nullptr ? carried : TRITONSMITH_REFEREE_FILE}};
+}
+
+}  // namespace tritonsmith
