@@ -1,6 +1,7 @@
 #include "model/checkpoint.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
 
 #include <set>

@@ -1,6 +1,7 @@
 #include "model/transformer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "base/rng.h"
 #include "model/aten_layer.h"

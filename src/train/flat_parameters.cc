@@ -1,6 +1,7 @@
 #include "train/flat_parameters.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "base/check.h"
 #include "model/flat_layout.h"

@@ -1,6 +1,7 @@
 #include "train/policy_gradient.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "train/rl.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "base/log.h"
 #include "model/checkpoint.h"
