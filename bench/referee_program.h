@@ -1,6 +1,5 @@
 // The referee that a benchmark's judge starts: the one built beside it, or TRITONSMITH_REFEREE
-// where the programs were carried elsewhere. Never the default, which is the running program
-// itself: a benchmark is no referee, and would start itself without end.
+// where the programs were carried elsewhere.
 #pragma once
 
 #include <cstdlib>

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cache_directory.h"
+#include "cli/judges.h"
 #include "cli/stop_signal.h"
 #include "gym/schedule/local_judge.h"
 #include "gym/server/http_server.h"
@@ -97,7 +98,7 @@ Status serve_gym(const ServeOptions& options) {
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   gym::ServiceMetrics metrics;
   const auto make_judge = [judge = config.judge]() -> Result<std::unique_ptr<gym::Judge>> {
-    TRY_ASSIGN(auto local, gym::LocalJudge::start(judge, inspect::inspect_kernel));
+    TRY_ASSIGN(auto local, gym::LocalJudge::start(judge, inspect::inspect_kernel, own_referee()));
     return std::unique_ptr<gym::Judge>(std::move(local));
   };
   // Twice as many as are judged at a time, so that none of the judge's places is ever empty.

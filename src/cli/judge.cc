@@ -16,6 +16,7 @@
 #include "cli/cache_directory.h"
 #include "cli/commands.h"
 #include "cli/judge_text.h"
+#include "cli/judges.h"
 #include "gym/referee/serve.h"
 #include "gym/schedule/local_judge.h"
 #include "inspect/inspect.h"
@@ -62,7 +63,8 @@ Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) 
   gym::LocalJudgeConfig config;
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
   config.directory = judge_directory(options);
-  TRY_ASSIGN(const auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel));
+  TRY_ASSIGN(const auto judge,
+             gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee()));
   std::vector<Verdict> verdicts(jobs.size());
   for (gym::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
   for (std::size_t i = 0; i < verdicts.size(); ++i) {

@@ -7,6 +7,8 @@
 
 namespace tritonsmith::cli {
 
+gym::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-referee"}}; }
+
 Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
                                                const GymChoice& gym) {
   if (!gym.url.empty())
@@ -16,7 +18,7 @@ Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& dire
     TRY(make_directories(directory));
     config.directory = directory;
   }
-  TRY_ASSIGN(auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel));
+  TRY_ASSIGN(auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee()));
   return std::unique_ptr<gym::Judge>(std::move(judge));
 }
 

@@ -6,8 +6,12 @@
 
 #include "cli/command.h"
 #include "gym/client/judge.h"
+#include "gym/schedule/referee_process.h"
 
 namespace tritonsmith::cli {
+
+// This program itself, as `gym-referee`.
+gym::RefereeProgram own_referee();
 
 struct GymChoice {
   std::string url;         // of a `gym serve`; empty: this program

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/judges.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
 #include "gym/schedule/task_linter.h"
@@ -114,7 +115,7 @@ Status show_task(const Options& options) {
 Status lint_tasks(const Options& options, const std::vector<Task>& tasks) {
   gym::CaptureConfig config;
   config.slots = 1;
-  TRY_ASSIGN(const auto linter, gym::TaskLinter::start(config));
+  TRY_ASSIGN(const auto linter, gym::TaskLinter::start(config, own_referee()));
   const std::string file = options.out + ".findings.jsonl";
   std::string lines;
   int marked = 0;

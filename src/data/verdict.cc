@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace tritonsmith {
-namespace {
 
 Json to_json(const VerdictError& error) {
   return {{"class", error.error_class},
@@ -40,6 +39,8 @@ Result<Timing> timing_from_json(const Json& json) {
   TRY(reader.status());
   return timing;
 }
+
+namespace {
 
 Json to_json(const KernelReport& kernel) {
   return {{"name", kernel.name},           {"launches", kernel.launches},

@@ -123,6 +123,11 @@ struct Verdict {
 
 bool has_rejecting_finding(const Verdict& verdict);
 
+Json to_json(const VerdictError& error);
+Result<VerdictError> error_from_json(const Json& json);
+Json to_json(const Timing& timing);
+Result<Timing> timing_from_json(const Json& json);
+
 Json to_json(const Verdict& verdict);
 Result<Verdict> verdict_from_json(const Json& json);
 

@@ -37,7 +37,9 @@ struct TrialResult {
   std::optional<Stop> reference_stop;
   std::optional<VerdictError> difference;  // of outputs, or of what must not change
   bool reference_is_finite = true;
-  bool reference_is_precise = true;    // PyTorch's own rounding is far within the tolerance
+  // PyTorch's own rounding in units of the tolerance times the output's size; 0: not asked,
+  // infinite: not known.
+  double reference_error = 0;
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   bool kernels_only_copied = false;    // of watched launches
   Numerics numerics;
@@ -106,7 +108,7 @@ class Trial {
   std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,
                                        Filler filler);
   CompareOptions comparison();
-  bool outputs_are_precise(const TensorTable& oracle);
+  double reference_error(const TensorTable& oracle);
   std::optional<VerdictError> compare_devices() const;
   bool outputs_are_finite();
   std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how);

@@ -59,7 +59,7 @@ class LocalJudge : public Judge {
  public:
   // With the real parts. Referees run `program`.
   static Result<std::unique_ptr<LocalJudge>> start(const LocalJudgeConfig& config, Inspect inspect,
-                                                   RefereeProgram program = {});
+                                                   RefereeProgram program);
   LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts);
   ~LocalJudge() override;
 

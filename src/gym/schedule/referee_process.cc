@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/check.h"
 #include "gym/wire/frame.h"
 
 namespace tritonsmith::gym {
@@ -24,6 +25,10 @@ RefereeReport crashed_twice(const std::string& how) {
 }
 
 }  // namespace
+
+RefereeProcess::RefereeProcess(RefereeProgram program) : program_(std::move(program)) {
+  CHECK(!program_.argv.empty(), "a referee's program has no name");
+}
 
 RefereeOutcome RefereeProcess::judge(const RefereeJob& job, const std::string& task_plan) {
   constexpr int attempts = 2;

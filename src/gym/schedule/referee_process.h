@@ -16,7 +16,7 @@
 namespace tritonsmith::gym {
 
 struct RefereeProgram {
-  std::vector<std::string> argv = {"/proc/self/exe", "gym-referee"};  // speaks frames on fd 3
+  std::vector<std::string> argv;  // speaks frames on fd 3; never empty
   double start_seconds = 60;
   std::optional<int> gpu;     // runs plans there; a spare then stands ready
   double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed
@@ -24,7 +24,7 @@ struct RefereeProgram {
 
 class RefereeProcess : public RefereeClient {
  public:
-  explicit RefereeProcess(RefereeProgram program) : program_(std::move(program)) {}
+  explicit RefereeProcess(RefereeProgram program);
 
   RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) override;
   void interrupt() override;

@@ -17,7 +17,7 @@ namespace tritonsmith::gym {
 class TaskLinter {
  public:
   static Result<std::unique_ptr<TaskLinter>> start(const CaptureConfig& config,
-                                                   RefereeProgram program = {});
+                                                   RefereeProgram program);
   // With parts of the caller's own; tests put fakes in.
   TaskLinter(std::unique_ptr<CapturePool> pool, std::unique_ptr<RefereeClient> referee,
              std::string secret);

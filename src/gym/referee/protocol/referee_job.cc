@@ -6,42 +6,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-Json error_to_json(const VerdictError& error) {
-  return {{"class", error.error_class},
-          {"message", error.message},
-          {"excerpt", error.excerpt},
-          {"line", error.line}};
-}
-
-Result<VerdictError> error_from_json(const Json& json) {
-  JsonReader reader(json);
-  VerdictError error{.error_class = reader.string("class"),
-                     .message = reader.string("message", ""),
-                     .excerpt = reader.string("excerpt", ""),
-                     .line = static_cast<int>(reader.integer("line", 0))};
-  TRY(reader.status());
-  return error;
-}
-
-Json to_json(const Timing& timing) {
-  return {{"median", timing.median},
-          {"mean", timing.mean},
-          {"p10", timing.p10},
-          {"p90", timing.p90},
-          {"n", timing.n}};
-}
-
-Result<Timing> timing_from_json(const Json& json) {
-  JsonReader reader(json);
-  Timing timing{.median = reader.number("median"),
-                .mean = reader.number("mean"),
-                .p10 = reader.number("p10"),
-                .p90 = reader.number("p90"),
-                .n = static_cast<int>(reader.integer("n"))};
-  TRY(reader.status());
-  return timing;
-}
-
 Json to_json(const PlanTiming& timing) {
   Json json = {{"candidate", to_json(timing.candidate)},
                {"reference", to_json(timing.reference)},
@@ -164,7 +128,7 @@ Json to_json(const RefereeReport& report) {
                {"deadline_hit", report.deadline_hit},
                {"findings", Json::array()},
                {"stage_ms", Json::array()}};
-  if (report.error) json["error"] = error_to_json(*report.error);
+  if (report.error) json["error"] = to_json(*report.error);
   for (const Finding& finding : report.findings) json["findings"].push_back(to_json(finding));
   for (const auto& [stage, ms] : report.stage_ms) json["stage_ms"].push_back({stage, ms});
   if (report.timing) json["timing"] = to_json(*report.timing);
