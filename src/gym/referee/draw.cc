@@ -45,13 +45,31 @@ void scale(at::Tensor& tensor, Rng& rng) {
   tensor.mul_(factor);
 }
 
-void make_extreme(at::Tensor& tensor, TrialKind kind) {
+// `nth` of the inputs that come straight from a generator.
+void make_extreme(at::Tensor& tensor, TrialKind kind, int nth) {
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
   constexpr double near_epsilons = 0.05;       // its square makes a norm's 1e-5 count
+  constexpr double beyond_normal = 4;          // of few normal numbers is one farther out
+  const bool even = nth % 2 == 0;
   if (kind == TrialKind::shifted)
     tensor.add_(beyond_exponentials);
-  else
+  else if (kind == TrialKind::small)
     tensor.mul_(near_epsilons);
+  else if (kind == TrialKind::above || kind == (even ? TrialKind::crossed : TrialKind::parted))
+    tensor.add_(beyond_normal);
+  else
+    tensor.sub_(beyond_normal);
+}
+
+bool has_digits_for_hundreds(const Plan& task, int tensor) {
+  const DType dtype = task.tensors.at(static_cast<std::size_t>(tensor)).dtype;
+  return dtype == DType::float32 || dtype == DType::float64;
+}
+
+bool is_floating(const Plan& task, int tensor) {
+  const DType dtype = task.tensors.at(static_cast<std::size_t>(tensor)).dtype;
+  return dtype == DType::float16 || dtype == DType::bfloat16 ||
+         has_digits_for_hundreds(task, tensor);
 }
 
 void make_sparse(at::Tensor& tensor, Rng& rng) {
@@ -82,22 +100,54 @@ std::vector<int> input_tensors(const Plan& plan) {
   return distinct;
 }
 
-bool can_be_extreme(const Plan& task) {
-  return std::ranges::any_of(input_tensors(task), [&](int index) {
-    const DType dtype = task.tensors.at(static_cast<std::size_t>(index)).dtype;
-    return (dtype == DType::float32 || dtype == DType::float64) &&
-           straight_from_generator(task, index);
-  });
+std::vector<TrialKind> extreme_kinds(const Plan& task) {
+  int free = 0;
+  bool precise = false;
+  for (const int index : input_tensors(task)) {
+    if (!is_floating(task, index) || !straight_from_generator(task, index)) continue;
+    ++free;
+    precise = precise || has_digits_for_hundreds(task, index);
+  }
+  std::vector<TrialKind> kinds;
+  if (precise) kinds = {TrialKind::shifted, TrialKind::small};
+  if (free > 0) kinds.insert(kinds.end(), {TrialKind::below, TrialKind::above});
+  if (free > 1) kinds.insert(kinds.end(), {TrialKind::parted, TrialKind::crossed});
+  return kinds;
+}
+
+bool is_extreme(TrialKind kind) { return !what_is_done(kind).empty(); }
+
+std::string_view what_is_done(TrialKind extreme) {
+  switch (extreme) {
+    case TrialKind::shifted:
+      return "100 added to";
+    case TrialKind::small:
+      return "a twentieth of";
+    case TrialKind::below:
+      return "4 taken from";
+    case TrialKind::above:
+      return "4 added to";
+    case TrialKind::parted:
+      return "4 taken from, added to, taken from, ... one after another of";
+    case TrialKind::crossed:
+      return "4 added to, taken from, added to, ... one after another of";
+    case TrialKind::plain:
+    case TrialKind::scaled:
+    case TrialKind::sparse:
+      break;
+  }
+  return "";
 }
 
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors) {
   if (kind == TrialKind::plain) return;
+  int nth_free = 0;
   for (const int index : input_tensors(task)) {
     at::Tensor& tensor = tensor_at(tensors, index);
     if (!can_change(tensor)) continue;
     const bool free = straight_from_generator(task, index);
-    if (kind == TrialKind::shifted || kind == TrialKind::small) {
-      if (free) make_extreme(tensor, kind);
+    if (is_extreme(kind)) {
+      if (free) make_extreme(tensor, kind, nth_free++);
     } else if (kind == TrialKind::sparse && free) {
       make_sparse(tensor, rng);
     } else {

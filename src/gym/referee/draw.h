@@ -5,6 +5,8 @@
 
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/rng.h"
 #include "gym/plan/plan.h"
@@ -17,18 +19,25 @@ namespace tritonsmith::gym {
 // generator (else scaled: a triangular or symmetric input keeps its structure under scaling only).
 // shifted: inputs straight from a generator plus 100, which sums of squares and exponentials
 // without a maximum taken off do not survive. small: the same times 1/20, where an epsilon counts.
-// Integers are never changed: they may be indices.
-enum class TrialKind { plain, scaled, sparse, shifted, small };
+// below and above: the same minus and plus 4, so that the greatest of a row is negative and the
+// least positive; parted and crossed: the first input minus 4, the second plus 4, in turn, and the
+// other way round, so that differences are of one sign too. Integers are never changed: they may be
+// indices.
+enum class TrialKind { plain, scaled, sparse, shifted, small, below, above, parted, crossed };
 TrialKind kind_of_trial(int trial);
+
+// The kinds that every candidate is tried on besides: those among the last six that change this
+// task's inputs, each in a way of its own.
+std::vector<TrialKind> extreme_kinds(const Plan& task);
+bool is_extreme(TrialKind kind);
+// "100 added to": goes before "the inputs".
+std::string_view what_is_done(TrialKind extreme);
 
 // A seed that follows from the job's secret, what it is for, and the trial.
 std::uint64_t trial_seed(std::string_view secret, std::string_view purpose, int trial);
 
 // The distinct tensors among the plan's inputs, in order.
 std::vector<int> input_tensors(const Plan& plan);
-
-// Whether there is an input that a shifted or small trial would change.
-bool can_be_extreme(const Plan& task);
 
 // Changes the task's drawn inputs in place.
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors);

@@ -260,8 +260,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
 // Beyond the trials that were asked for. They say nothing where PyTorch itself loses its digits.
 bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
   constexpr double precise = 0.4;  // as measured: docs/numerics.md
-  if (!can_be_extreme(match.task)) return true;
-  for (const TrialKind kind : {TrialKind::shifted, TrialKind::small}) {
+  for (const TrialKind kind : extreme_kinds(match.task)) {
     const TrialResult result =
         run_trial(match.setting(match.job.trials, kind), *executor_, *place_);
     if (result.reference_stop || !result.reference_is_finite || result.reference_error > precise)
@@ -271,9 +270,8 @@ bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
     add_trial(report, result);
     report.numerics = before;  // these differences are of another size
     if (!take_failure(report, result)) continue;
-    report.error->message = fmt::format(
-        "with {} the inputs: {}", kind == TrialKind::shifted ? "100 added to" : "a twentieth of",
-        report.error->message);
+    report.error->message =
+        fmt::format("with {} the inputs: {}", what_is_done(kind), report.error->message);
     return false;
   }
   return true;

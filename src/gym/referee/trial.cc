@@ -382,7 +382,7 @@ CompareOptions Trial::comparison() {
 // Trials of extreme values always ask, the others where the answer costs next to nothing.
 double Trial::reference_error(const TensorTable& oracle) {
   constexpr std::int64_t few = 1 << 20;
-  const bool extreme = setting_.kind == TrialKind::shifted || setting_.kind == TrialKind::small;
+  const bool extreme = is_extreme(setting_.kind);
   if (oracle.empty()) return std::numeric_limits<double>::infinity();
   std::vector<int> outputs;
   append_tensors(setting_.task.outputs, outputs);
