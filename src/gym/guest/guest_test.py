@@ -132,6 +132,36 @@ class Candidates(unittest.TestCase):
         self.assertEqual([choice["grid"][0] for choice in choices], [16, 16, 8, 8])
         self.assertEqual([plan["kernels"][choice["kernel"]]["num_warps"] for choice in choices], [2, 4, 2, 4])
 
+    def test_the_virtual_gpu_answers_what_honest_code_asks(self):
+        from device_questions import GUARDS, QUESTIONS
+        launch = "kernel[(16,)](x, y, x.numel(), self.scale, BLOCK=128)"
+        lines = [f"assert {question}" for question in QUESTIONS] + [f"with {guard}: {launch}" for guard in GUARDS]
+        whole = "y = torch.empty_like(x)\n" + "\n".join(lines) + f"\n{launch}\nreturn y"
+        if "plan" in capture_candidate(candidate_modules.candidate(whole)):
+            return
+        for line in lines:  # which of them is it?
+            with self.subTest(line):
+                source = candidate_modules.candidate(f"y = torch.empty_like(x)\n{line}\n{launch}\nreturn y")
+                answer = capture_candidate(source)
+                self.assertIn("plan", answer, answer.get("error"))
+        self.fail("all of them together")
+
+    def test_a_hook_of_configs_is_recorded_once(self):
+        steps = [step.get("aten", "launch") for step in good_plan("hooks of configs")["steps"] if step["phase"] == "forward"]
+        self.assertEqual(steps, ["aten::empty_like", "aten::zero_", "launch"])
+
+    def test_an_autotuner_keeps_the_configs_that_its_own_model_keeps(self):
+        choices, = launches(good_plan("autotune pruned by a model"))
+        self.assertEqual([choice["grid"][0] for choice in choices], [16, 16])
+
+    def test_a_descriptor_made_on_the_host_becomes_a_tensor_its_shape_and_its_strides(self):
+        plan = good_plan("descriptors made on the host")
+        kernel, = plan["kernels"]
+        self.assertEqual(kernel["arguments"], ["*fp32", "i32", "i32", "i64", "i64"] * 3 + ["i32"])
+        self.assertEqual(kernel["ttir"].count("tt.make_tensor_descriptor"), 3)
+        (choice,), = launches(plan)
+        self.assertEqual([list(argument.values())[0] for argument in choice["arguments"][1:5]], [32, 64, 64, 1])
+
     def test_an_int_of_one_is_folded_into_the_kernel(self):
         plan = good_plan("one as an argument")
         self.assertEqual(plan["kernels"][0]["arguments"], ["*fp32", "*fp32", "fp32"])
@@ -157,7 +187,8 @@ class Compiler(unittest.TestCase):
         return [compile_kernel({**kernel, "target": "sm_90"}) for kernel in good_plan(name)["kernels"]]
 
     def test_every_kernel_compiles(self):
-        for name in ("callable grid", "libdevice", "reduction with a loop", "block pointers", "half, int and bool"):
+        for name in ("callable grid", "libdevice", "reduction with a loop", "block pointers", "half, int and bool",
+                     "descriptors made on the host"):
             for answer in self.compile(name):
                 self.assertIn("cubin", answer, answer.get("error"))
                 self.assertGreater(answer["registers"], 0)

@@ -12,6 +12,7 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction, MockTensor, create_function_from_signature, get_jit_fn_file_line
 
+from . import descriptors
 from .errors import CaptureStop
 from .kernel_handle import CARRIED, KernelHandle, Pointer
 from .values import number
@@ -66,6 +67,7 @@ class Launches:
     def launch(self, handle, grid, values, bound):
         grid = self.checked_grid(grid(bound) if callable(grid) else grid, handle.name)
         types = self.kernels[handle.index]["arguments"]
+        values = [part for value in values for part in descriptors.parts(value)]
         choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
         self.forget_constants(values)
         if 0 in grid:
@@ -97,9 +99,10 @@ class Launches:
 
     def wrap(self, name, value):
         if not isinstance(value, torch.Tensor):
-            if type(value).__name__ == "TensorDescriptor":
-                raise CaptureStop("unsupported_launch", f"argument {name}: tensor descriptors made on the host "
-                                                        "are not supported")
+            if descriptors.is_descriptor(value):
+                value.base = self.recorder.as_fake(value.base)
+                descriptors.check(name, value)
+                return value
             return MockTensor.wrap_dtype(value)
         value = self.recorder.as_fake(value)
         if not value.is_cuda:
@@ -121,14 +124,16 @@ class Launches:
                                 BACKEND.get_module_map(), context)
         module = BACKEND.make_ttir(module, {}, options, TARGET.arch)
         names = [name for name, type_ in signature.items() if type_ != "constexpr"]
-        types = [signature[name] for name in names]
-        for name, type_ in zip(names, types):
-            if not isinstance(type_, str) or len(type_) > 16:
+        types = []
+        for name in names:
+            types += descriptors.part_types(signature[name]) or [signature[name]]
+            if not isinstance(types[-1], str) or len(types[-1]) > 16:
                 raise CaptureStop("unsupported_launch", f"argument {name}: tuples are not supported")
-        if len(names) > 64:
+        if len(types) > 64:
             raise CaptureStop("unsupported_launch", "a kernel of more than 64 arguments")
         _, line = get_jit_fn_file_line(function)
-        kernel = {"name": module.get_entry_func_name(), "ttir": str(module), "num_warps": options.num_warps,
+        ttir = descriptors.made_on_the_device(str(module))
+        kernel = {"name": module.get_entry_func_name(), "ttir": ttir, "num_warps": options.num_warps,
                   "num_stages": options.num_stages, "num_ctas": options.num_ctas,
                   "arguments": [type_.replace("*k", "*") for type_ in types], "line": line}
         if options.maxnreg:
@@ -174,22 +179,21 @@ class Launches:
         if self.collected is not None:
             raise CaptureStop("unsupported_launch", "an autotuner inside another")
         tuner.nargs = dict(zip(tuner.arg_names, args))
-        configs = tuner.configs
-        if tuner.early_config_prune and len(configs) > 1:
-            configs = tuner.early_config_prune(configs, tuner.nargs, **kwargs) or configs
+        configs = tuner.prune_configs(kwargs) if len(tuner.configs) > 1 else tuner.configs
         if len(configs) > 512:
             raise CaptureStop("unsupported_launch", f"{len(configs)} configs are more than 512")
-        self.run_config_hook(tuner, configs, kwargs)
-        self.collected, handle, failed = [], None, None
+        choices, handle, failed, hooked = [], None, None, None
         try:
             for config in configs:
                 if conflicts := kwargs.keys() & config.kwargs.keys():
                     raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}.")
+                hooked = self.run_config_hook(tuner, config, kwargs, hooked)
+                self.collected = choices
                 try:
                     handle = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
                 except CompileTimeAssertionFailure as error:  # Triton passes over such configs, too
                     failed = error
-            choices = self.collected
+                self.collected = None
         finally:
             self.collected, tuner.nargs = None, None
         if handle is None:
@@ -199,14 +203,22 @@ class Launches:
             self.recorder.add_step(launch=choices, **({"tuned": True} if len(choices) > 1 else {}))
         return handle
 
-    def run_config_hook(self, tuner, configs, kwargs):
-        """A config's own hook runs before every launch, so it must not depend on which config is chosen."""
-        hooks = {config.pre_hook for config in configs}
-        if len(hooks) > 1:
-            raise CaptureStop("unsupported_launch", "configs with different pre_hooks")
-        hook = hooks.pop()
-        if hook is not None:
-            hook({**tuner.nargs, **kwargs, **configs[0].all_kwargs()})
+    def run_config_hook(self, tuner, config, kwargs, first):
+        """A config's own hook runs before every launch. What it does to tensors must not depend on the config.
+
+        `first` is what the first config's hook recorded, None for that one.
+        """
+        steps = self.recorder.steps
+        before = len(steps)
+        if config.pre_hook is not None:
+            config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
+        recorded = [{**step, "line": 0} for step in steps[before:]]
+        if first is None:
+            return recorded
+        del steps[before:]
+        if recorded != first:
+            raise CaptureStop("unsupported_launch", "the pre_hooks of the configs do different things to tensors")
+        return first
 
 
 def run(self, *args, grid=None, warmup=False, **kwargs):

@@ -5,6 +5,7 @@ be answered without running, such as a measured time, ends the capture with a ty
 """
 
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 
@@ -21,7 +22,8 @@ PROPERTIES = SimpleNamespace(
     max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536,
     shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
     L2_cache_size=62914560, is_integrated=0, is_multi_gpu_board=0, gcnArchName="", clock_rate=1980000,
-    memory_clock_rate=3201000, memory_bus_width=6144)
+    memory_clock_rate=3201000, memory_bus_width=6144, pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
+    uuid="00000000-0000-0000-0000-000000000000")
 
 
 def refuse(what):
@@ -42,8 +44,13 @@ class VirtualStream:
     def __enter__(self): return self
     def __exit__(self, *error): return None
 
+    @staticmethod
+    def priority_range(): return 0, -5
+
 
 class VirtualEvent:
+    device, event_id, cuda_event = torch.device("cuda", 0), 0, 0
+
     def __init__(self, *args, **kwargs): pass
     def record(self, stream=None): pass
     def wait(self, stream=None): pass
@@ -64,7 +71,10 @@ class VirtualDriver:
     get_benchmarker = staticmethod(lambda: refuse("a kernel's time"))
     get_device_interface = staticmethod(lambda: torch.cuda)
 
+    is_active = staticmethod(lambda: True)
+
     def get_current_target(self): return GPUTarget("cuda", 90, 32)
+    def get_device_capability(self, device=0): return CAPABILITY
     def get_current_device(self): return 0
     def set_current_device(self, device): pass
     def get_current_stream(self, device=None): return 0
@@ -125,6 +135,8 @@ def install():
     fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
     triton.runtime.driver.set_active(VirtualDriver())
     install_cuda(torch.cuda)
+    install_accelerator(torch.accelerator)
+    torch.Stream, torch.Event = VirtualStream, VirtualEvent
     torch._C._set_cudnn_enabled(False)  # else convolutions ask the device which algorithms it has
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
     torch.compile = unchanged
@@ -144,17 +156,46 @@ def install_cuda(cuda):
         empty_cache=None, ipc_collect=None, memory_allocated=0, max_memory_allocated=0, memory_reserved=0,
         max_memory_reserved=0, reset_peak_memory_stats=None, mem_get_info=(MEMORY, MEMORY), manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
-        is_current_stream_capturing=False, can_device_access_peer=False, get_arch_list=["sm_90"],
+        is_current_stream_capturing=False, can_device_access_peer=False, get_arch_list=["sm_90"], get_gencode_flags="",
+        is_tf32_supported=True, memory_stats=Counter(), memory_snapshot=[], memory_summary="",
+        memory_cached=0, max_memory_cached=0, reset_max_memory_allocated=None, reset_max_memory_cached=None,
+        reset_accumulated_memory_stats=None, get_per_process_memory_fraction=1.0, set_per_process_memory_fraction=None,
+        get_allocator_backend="native", get_sync_debug_mode=0, set_sync_debug_mode=None, get_stream_from_external=stream,
+        set_rng_state=None, set_rng_state_all=None,
         _is_in_bad_fork=False, _exchange_device=0, _maybe_exchange_device=0, _get_device_index=0)
     for name, answer in answers.items():
-        setattr(cuda, name, lambda *args, _answer=answer, **kwargs: _answer)
+        answer_it(cuda, name, answer)
+        for module in (cuda.memory, cuda.random):
+            if hasattr(module, name):
+                answer_it(module, name, answer)
+    cuda.get_rng_state = cuda.random.get_rng_state = lambda *args: torch.zeros(16, dtype=torch.uint8)
+    cuda.get_rng_state_all = cuda.random.get_rng_state_all = lambda: [cuda.get_rng_state()]
+    cuda.default_generators = (torch.default_generator,)
+    cuda.cudart = cuda.current_blas_handle = refuse("the CUDA runtime")
     cuda.device = cuda.device_of = cuda.stream = cuda.StreamContext = guard
-    cuda.Stream = cuda.ExternalStream = VirtualStream
-    cuda.Event = VirtualEvent
+    cuda.Stream = cuda.ExternalStream = cuda.streams.Stream = VirtualStream
+    cuda.Event = cuda.streams.Event = VirtualEvent
     cuda.graph = cuda.CUDAGraph = cuda.make_graphed_callables = refuse("a CUDA graph")
     cuda.nvtx.range_push = cuda.nvtx.range_pop = cuda.nvtx.mark = lambda *args: None
     cuda.nvtx.range = guard
     cuda.random.manual_seed = cuda.random.manual_seed_all = lambda *args: None
+
+
+def answer_it(module, name, answer):
+    setattr(module, name, lambda *args, **kwargs: answer)
+
+
+def install_accelerator(accelerator):
+    answers = dict(
+        is_available=True, device_count=1, current_accelerator=torch.device("cuda"), current_device_index=0,
+        current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=torch.cuda.current_stream(),
+        set_stream=None, synchronize=None, empty_cache=None, memory_stats=Counter(), memory_allocated=0,
+        max_memory_allocated=0, memory_reserved=0, max_memory_reserved=0, reset_accumulated_memory_stats=None,
+        reset_peak_memory_stats=None, get_memory_info=(MEMORY, MEMORY))
+    for name, answer in answers.items():
+        if hasattr(accelerator, name):
+            answer_it(accelerator, name, answer)
+    accelerator.device_index = guard
 
 
 def install_tensor_answers(fake_tensor_class):

@@ -20,7 +20,9 @@ def get_init_inputs():
     return [2.0]
 '''
 
-HEAD = '''import math
+HEAD = '''import contextlib
+import math
+import warnings
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -175,6 +177,57 @@ def mm(x_ptr, w_ptr, b_ptr, y_ptr):
 '''),
 }
 
+PRODUCT = '''
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+def set_blocks(nargs):
+    nargs["a"].block_shape = [nargs["M"], 32]
+
+%s
+@triton.jit
+def product(a, b, c, columns, M: tl.constexpr, N: tl.constexpr):
+    m, n = tl.program_id(0) * M, tl.program_id(1) * N
+    total = tl.zeros((M, N), dtype=tl.float32)
+    for k in range(0, columns, 32):
+        total += tl.dot(a.load([m, k]), b.load([k, n]), input_precision="ieee")
+    c.store([m, n], total)
+'''
+DESCRIPTORS = '''
+w = self.linear.weight.t().contiguous()
+y = torch.empty_like(x)
+a = TensorDescriptor(x, x.shape, x.stride(), [16, 32])
+b, c = TensorDescriptor.from_tensor(w, [32, 32]), TensorDescriptor.from_tensor(y, [16, 32])
+product[lambda meta: (32 // meta["M"], 2)](a, b, c, 64, %s)
+return y'''
+HOOKED = AUTOTUNE.replace("num_warps=w)", "num_warps=w, pre_hook=clear)")
+
+GOOD |= {
+    "descriptors made on the host": candidate(DESCRIPTORS % "M=16, N=32", PRODUCT % ""),
+    "descriptors whose blocks an autotuner's hook sets": candidate(DESCRIPTORS % "N=32", PRODUCT % '''@triton.autotune(configs=[triton.Config({"M": 16}, num_warps=w, pre_hook=set_blocks) for w in (2, 4)], key=[])'''),
+    "hooks of configs": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale)"),
+                                  "\ndef clear(nargs):\n    nargs['y_ptr'].zero_()\n" + HOOKED + KERNEL),
+    "heuristics over autotune": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n)"),
+                                          "\n@triton.heuristics({'scale': lambda args: 2.0})" + AUTOTUNE + KERNEL),
+    "autotune pruned by a model": candidate(
+        LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale)"),
+        AUTOTUNE.replace('key=["n"]', 'key=["n"], prune_configs_by={"perf_model": lambda **args: args["BLOCK"], "top_k": 2}') + KERNEL),
+    "kernels of parameters and buffers": candidate('''
+y = torch.empty_like(x)
+kernel[(16,)](x, y, x.numel(), self.scale, BLOCK=128)
+kernel[(4,)](self.table, self.table_out, 512, 1.0, BLOCK=128)
+kernel[(1,)](self.linear.bias, y[0], 64, 1.0, BLOCK=64)
+return y, self.table_out[:64] + self.gain''', init="self.register_buffer('table', torch.arange(512.0))\n"
+                                          "self.register_buffer('table_out', torch.zeros(512), persistent=False)\nself.gain = nn.Parameter(torch.ones(64))"),
+    "in place on a temporary's view": candidate('''
+t = x.clone().view(-1, 128)
+kernel[(1,)](t[3], t[3], 128, 0.5, BLOCK=128)
+t[5].copy_(t[3])
+t = t.transpose(0, 1)[::2]
+y = torch.empty(t.shape, device=x.device)
+kernel[(8,)](t.contiguous(), y, t.numel(), 1.0, BLOCK=128)
+return y.unsqueeze(0).expand(2, -1, -1)'''),
+}
+
 # name -> (source, class, a text of the line that must be named or None, a part of the message)
 BAD = {
     "syntax": (HEAD + "\ndef f(:\n    pass\n", "syntax_error", "def f(:", "invalid syntax"),
@@ -214,6 +267,9 @@ BAD = {
     "CUDA graph": (candidate("g = torch.cuda.CUDAGraph()\nreturn x"), "not_captured", "CUDAGraph", "graph"),
     "grid too large": (candidate(LAUNCH.format("kernel[(1, 70000)](x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "70000", "grid"),
     "grid of floats": (candidate(LAUNCH.format("kernel[(n / 64,)](x, y, n, 1.0, BLOCK=64)")), "exception", "n / 64", "integers"),
+    "hooks that differ": (candidate(LAUNCH.format("kernel[(16,)](x, y, n, self.scale)"), "\ndef clear(nargs):\n    nargs['y_ptr'].fill_(nargs['BLOCK'])\n"
+                                    + HOOKED + KERNEL), "unsupported_launch", "kernel[(16,)]", "pre_hooks"),
+    "descriptor that pads with nan": (candidate((DESCRIPTORS % "M=16, N=32").replace("[16, 32])\nb,", "[16, 32], 'nan')\nb,"), PRODUCT % ""), "unsupported_launch", "product[", "nan"),
     "no grid": (candidate(LAUNCH.format("kernel.run(x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "kernel.run", "grid"),
     "called as a function": (candidate(LAUNCH.format("kernel(x, y, n, 1.0, BLOCK=64)")), "exception", "kernel(x, y, n", "Cannot call"),
     "exits": (candidate("import sys\nsys.exit(3)"), "exception", "sys.exit(3)", "SystemExit"),

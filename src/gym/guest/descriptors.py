@@ -1,0 +1,77 @@
+"""Tensor descriptors made on the host (`TensorDescriptor.from_tensor(x, [64, 64])`), as a kernel's arguments.
+
+A plan passes tensors and numbers only. So a kernel that takes a descriptor is turned into one that takes the tensor, its
+shape and its strides, which Triton's IR lists behind the descriptor anyway, and makes the same descriptor on the device.
+"""
+
+import re
+
+import torch
+
+from .errors import CaptureStop
+
+SIGNATURE = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\]>")
+HEAD = re.compile(r"tt\.func public @[^(]+\(")
+ARGUMENT = re.compile(r"(%[\w.$-]+): ")
+DESCRIPTOR = re.compile(r"(%[\w.$-]+): !tt\.tensordesc<tensor<((?:\d+x)+)([su]?)(\w+)>>")
+
+
+def is_descriptor(value):
+    return type(value).__name__ == "TensorDescriptor" and type(value).__module__ == "triton.tools.tensor_descriptor"
+
+
+def check(name, value):
+    """What the chip demands of a descriptor's memory, and what a plan can say of it."""
+    if not isinstance(value.base, torch.Tensor) or not value.base.is_cuda:
+        raise ValueError(f"Pointer argument (at {name}) cannot be accessed from Triton (cpu tensor?)")
+    if value.base.data_ptr() % 16:
+        raise AssertionError(f"argument {name}: base must be 16-byte aligned")
+    if value.padding != "zero":
+        raise CaptureStop("unsupported_launch", f"argument {name}: descriptors that pad with {value.padding} are not supported")
+
+
+def parts(value):
+    """The arguments that stand for a value: of a descriptor several, else the value itself."""
+    if not is_descriptor(value):
+        return [value]
+    return [value.base, *map(int, value.shape), *map(int, value.strides)]
+
+
+def part_types(type_):
+    """Their types, from the descriptor's in a signature; None where it is another's."""
+    found = SIGNATURE.fullmatch(type_) if isinstance(type_, str) else None
+    if found is None:
+        return None
+    rank = found.group(2).count(",") + 1
+    return [f"*{found.group(1)}", *["i32"] * rank, *["i64"] * rank]
+
+
+def end_of_arguments(text, start):
+    depth = 1
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[start], 0)
+        start += 1
+    return start
+
+
+def made_on_the_device(text):
+    """The IR of a kernel that takes descriptors as that of one that makes them."""
+    head = HEAD.search(text)
+    if head is None:
+        return text
+    end = end_of_arguments(text, head.end())
+    arguments = text[head.end():end]
+    names = ARGUMENT.findall(arguments)
+    made = []
+    for name, sizes, sign, element in DESCRIPTOR.findall(arguments):
+        rank = sizes.count("x")
+        first = names.index(name) + 1
+        shape, strides = names[first:first + rank], names[first + rank:first + 2 * rank]
+        block = f"tensor<{sizes}{sign}{element}>"
+        made.append(f"    {name} = tt.make_tensor_descriptor {name}_base, [{', '.join(shape)}], [{', '.join(strides)}]"
+                    f" : <{element}>, <{block}>\n")
+    if not made:
+        return text
+    arguments = DESCRIPTOR.sub(r"\1_base: !tt.ptr<\4> {tt.divisibility = 16 : i32}", arguments)
+    body = text.index("{\n", text.index("attributes", end)) + 2
+    return text[:head.end()] + arguments + text[end:body] + "".join(made) + text[body:]
