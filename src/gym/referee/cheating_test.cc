@@ -120,6 +120,28 @@ TEST(Cheating, OutputsMustLieWhereTheReferencesDo) {
   EXPECT_EQ(error_class(judge(relu_task(), candidate, relu)), "wrong_device");
 }
 
+TEST(Cheating, TasksInWhichPyTorchItselfLosesItsDigitsAreMarked) {
+  for (const double scale : {1.0, 1e7}) {
+    PlanBuilder task(PlanRole::task);
+    const int x = task.tensor({n}), large = task.tensor({n}), y = task.tensor({n});
+    task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
+        .input(t(x))
+        .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(scale)}, {large})
+        .aten(Phase::forward, "aten::sin", {t(large)}, {y})
+        .returns(t(y));
+    PlanBuilder candidate(PlanRole::candidate);
+    const int a = candidate.tensor({n}), out = candidate.tensor({n});
+    const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+    candidate.input(t(a))
+        .aten(Phase::forward, "aten::empty_like", {t(a)}, {out})
+        .launch(kernel, {t(a), t(out)})
+        .returns(t(out));
+    const auto sine = [scale](float v) { return std::sin(v * static_cast<float>(scale)); };
+    const auto report = judge(task, candidate, elementwise(n, sine), Policy::strict);
+    EXPECT_EQ(has(report, "task_loses_digits"), scale > 1);
+  }
+}
+
 TEST(Cheating, TasksThatZerosSolveOrThatIgnoreAnInputAreMarked) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({n}), unused = task.tensor({n}), y = task.tensor({n});

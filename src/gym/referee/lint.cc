@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "gym/referee/compare.h"
@@ -40,6 +41,7 @@ class Linter {
     }
     find_cheap_answers();
     find_ignored_inputs();
+    find_lost_digits();
     return std::move(findings_);
   }
 
@@ -173,6 +175,24 @@ class Linter {
       if (ignored && !outputs_.empty())
         find("task_ignores_input", fmt::format("the output does not depend on input {}", k));
     }
+  }
+
+  // On the task's own inputs. A right kernel that rounds elsewhere is then as far off, and refused.
+  void find_lost_digits() {
+    Sample& sample = samples_[0];
+    if (sample.oracle.empty()) return;
+    double error = 0;
+    for (const int index : outputs_)
+      if (at_index(sample.tensors, index).numel() > 0)
+        error = std::max(
+            error, own_error(at_index(sample.tensors, index), at_index(sample.oracle, index)));
+    const double tolerance = tolerance_for(sample);
+    if (std::isfinite(error) && error > tolerance)
+      find("task_loses_digits",
+           fmt::format(
+               "PyTorch's own rounding is {:.2g} of the output's size, the tolerance {:.2g}: "
+               "right kernels may be refused",
+               error, tolerance));
   }
 
   const LintSetting& setting_;
