@@ -173,6 +173,8 @@ Status Lowering::lower_map(const Operation& operation) {
   TRY_ASSIGN(std::vector<Value> results, combine(operation, inputs));
   for (std::size_t i = 0; i < results.size(); ++i) {
     ValueType type = results[i].type;
+    if (type.count() != inputs[0].type.count())
+      return malformed(operation, "its function's result is no scalar");
     type.shape = inputs[0].type.shape;
     define(operation, i, Value{type, results[i].place});
   }

@@ -59,6 +59,8 @@ std::vector<std::string_view> split_list(std::string_view text) {
   return items;
 }
 
+bool is_i32(std::int64_t number) { return number == static_cast<std::int32_t>(number); }
+
 }  // namespace
 
 Value Lowering::constant(const ValueType& type, std::int64_t bits) {
@@ -105,8 +107,8 @@ Status Lowering::lower_range(const Operation& operation) {
   auto start = operation.integer_attribute("start"), end = operation.integer_attribute("end");
   const std::vector<ValueType>& types =
       operation.result_types.empty() ? operation.types : operation.result_types;
-  if (!start || !end || types.size() != 1 || types[0].element != Element::i32 ||
-      *end - *start != types[0].count() || types[0].shape.size() != 1)
+  if (!start || !end || types.size() != 1 || types[0].element != Element::i32 || !is_i32(*start) ||
+      !is_i32(*end) || *end - *start != types[0].count() || types[0].shape.size() != 1)
     return malformed(operation, "its bounds do not fit its type");
   std::string key = fmt::format("range {} {}", *start, *end);
   auto known = constants_.find(key);

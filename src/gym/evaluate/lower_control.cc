@@ -104,7 +104,8 @@ Status Lowering::lower_if_in_lanes(const Operation& operation) {
   }
   if (sides[0].size() != sides[1].size()) return malformed(operation, "its sides differ");
   for (std::size_t i = 0; i < sides[0].size(); ++i) {
-    if (sides[0][i].type != sides[1][i].type) return malformed(operation, "its sides differ");
+    if (sides[0][i].type != sides[1][i].type || sides[0][i].type.shape != condition.type.shape)
+      return malformed(operation, "its sides differ");
     Value result = make(sides[0][i].type);
     builder_.emit(select_handler(register_bytes(result.type.element)), result.place,
                   {condition.place, sides[0][i].place, sides[1][i].place},

@@ -43,8 +43,7 @@ Status Lowering::lower_splat(const Operation& operation) {
   TRY(expect_operands(operation, 1, 1));
   TRY_ASSIGN(Value from, operand(operation, 0));
   RESULT_TYPE(type);
-  if (from.type.is_tensor || from.type.element == Element::descriptor || !type.is_tensor)
-    return malformed(operation, "wrong types");
+  if (from.type.is_tensor || !type.is_tensor) return malformed(operation, "wrong types");
   define(operation, 0, spread(from, type.shape));
   return ok();
 }
@@ -54,7 +53,8 @@ Status Lowering::lower_view(const Operation& operation) {
   TRY(expect_operands(operation, 1, 1));
   TRY_ASSIGN(Value from, operand(operation, 0));
   RESULT_TYPE(type);
-  if (type.count() != from.type.count() || from.type.element == Element::descriptor)
+  // A descriptor has its block's shape, but is one element.
+  if (type.count() != from.type.count() || type.element == Element::descriptor)
     return malformed(operation, "the number of elements changes");
   ValueType result = from.type;
   result.is_tensor = type.is_tensor;
@@ -176,8 +176,7 @@ Status Lowering::lower_cat(const Operation& operation) {
   RESULT_TYPE(type);
   const bool same_element = inputs[0].type.with_element(Element::none).element == Element::none &&
                             inputs[0].type.element == inputs[1].type.element;
-  if (!same_element || inputs[0].type.element == Element::descriptor ||
-      inputs[0].type.count() + inputs[1].type.count() != type.count())
+  if (!same_element || inputs[0].type.count() + inputs[1].type.count() != type.count())
     return malformed(operation, "its operands do not fit");
   ValueType whole = inputs[0].type;
   whole.is_tensor = true;

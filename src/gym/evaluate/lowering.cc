@@ -13,6 +13,11 @@ std::pair<std::size_t, std::size_t> extent(const ValueType& type) {
   return {static_cast<std::size_t>(type.count()), register_bytes(type.element)};
 }
 
+bool takes_descriptors(std::string_view operation) {
+  return operation.starts_with("tt.descriptor_") || operation.starts_with("scf.") ||
+         operation == "tt.call" || operation == "tt.return";
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(readability-function-size): a table
@@ -131,6 +136,9 @@ Status Lowering::lower_function(const Function& function, const std::vector<Valu
 Status Lowering::lower(const Operation& operation) {
   if (builder_.instructions() > kMaxInstructions)
     return refuse(operation, "the kernel unfolds to too many instructions");
+  // Calls that call others many times unfold even where they hold no instruction.
+  if (++lowered_ > kMaxInstructions)
+    return refuse(operation, "the kernel unfolds to too many operations");
   builder_.set_location(operation.location);
   if (const ElementwiseOperation* row = find_elementwise(operation.name))
     return lower_elementwise(operation, *row);
@@ -163,6 +171,10 @@ Result<Value> Lowering::operand(const Operation& operation, std::size_t index) {
   if (index >= operation.operands.size()) return malformed(operation, "an operand is missing");
   const Value& found = value(operation.operands[index]);
   if (!found.defined()) return malformed(operation, "an operand is used before it is defined");
+  // A descriptor's register is none of its block's elements: only who knows may take one.
+  if (found.type.element == Element::descriptor &&
+      (lanes_ > 0 || !takes_descriptors(operation.name)))
+    return malformed(operation, "an operand is a descriptor");
   if (lanes_ > 0 && !found.type.is_tensor) return spread(found, {lanes_});
   return found;
 }

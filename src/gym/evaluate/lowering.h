@@ -142,6 +142,7 @@ class Lowering {
   std::vector<Value> values_;
   std::optional<Refusal> refusal_;
   std::vector<std::string> calls_;  // the functions being inlined
+  std::size_t lowered_ = 0;         // operations so far, those of inlined functions each time
   std::int64_t lanes_ = 0;          // in a combine function: elements that are computed at once
   std::map<std::string, Value> constants_;
   // Of the function being lowered.

@@ -25,9 +25,10 @@ Masked masked(const Machine& machine, const Instruction& instruction, std::size_
 
 // All wanted, and each `bytes` after the one before.
 bool side_by_side(const Masked& access, std::size_t bytes) {
+  // As unsigned numbers: a kernel may make any pointer, and differences must wrap.
+  const auto at = [&](std::uint32_t k) { return static_cast<std::uint64_t>(access.addresses[k]); };
   std::uint32_t gaps = 0;
-  for (std::uint32_t k = 1; k < access.count; ++k)
-    gaps |= access.addresses[k] - access.addresses[k - 1] != static_cast<std::int64_t>(bytes);
+  for (std::uint32_t k = 1; k < access.count; ++k) gaps |= at(k) - at(k - 1) != bytes;
   if (access.mask != nullptr)
     for (std::uint32_t k = 0; k < access.count; ++k) gaps |= access.mask[k] == 0;
   return gaps == 0;

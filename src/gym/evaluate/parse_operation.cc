@@ -19,6 +19,7 @@ Result<Operation> Parser::parse_operation() {
       std::int64_t count = scanner_.accept(":") ? scanner_.integer().value_or(0) : 1;
       if (count < 1 || count > kMaxResults) return scanner_.error("a bad number of results");
       names.emplace_back(name, static_cast<int>(count));
+      if (names.size() > kMaxOperands) return scanner_.error("too many results");
     } while (scanner_.accept(","));
     TRY(scanner_.expect("="));
     scanner_.skip_blanks();

@@ -55,12 +55,16 @@ module {
 }
 
 TEST(Parser, SaysWhereTheTextIsWrong) {
+  std::string flood = "    %a:256";
+  for (int i = 0; i < 2000; ++i) flood += fmt::format(", %a{}:256", i);
+  flood += " = tt.load %p : i32";
   for (auto [body, why] :
        {std::pair{"    %a = arith.addi %n, %m : i32", "%m is not defined"},
         std::pair{"    %a = arith.addi %n, %n : tensor<0xi32>", "shape"},
         std::pair{"    %a = arith.addi %n, %n : tensor<4096x4096xi32>", "too many elements"},
         std::pair{"    %a = tt.load %p : !tt.ptr<!tt.ptr<f32>>", "pointer to a pointer"},
         std::pair{"    %a:9999999 = tt.load %p : i32", "number of results"},
+        std::pair{flood.c_str(), "too many results"},
         std::pair{"    scf.if %n {", "'}' is missing"}}) {
     auto module = parse_module(function(body));
     ASSERT_FALSE(module) << body;
@@ -102,10 +106,80 @@ TEST(Parser, WrongTypesAreMalformedNotExecuted) {
         "    %a = \"scf.for\"(%n, %n, %n) : (i32, i32, i32) -> ()",
         "    %a = \"scf.if\"(%n) : (i32) -> ()",
         "    %a = \"tt.reduce\"(%n) <{axis = 0 : i32}> : (i32) -> i32", "    cf.br ^nowhere",
-        "    %a = tt.call @g(%n) : (i32) -> i32"}) {
+        "    %a = tt.call @g(%n) : (i32) -> i32",
+        "    %a = tt.make_range {end = 9223372036854775807 : i32, start = -9223372036854775807 : "
+        "i32} "
+        ": tensor<4xi32>"}) {
     auto program = parse_ttir(function(body));
     EXPECT_FALSE(program) << body;
   }
+}
+
+// Its register has the size of a descriptor, its type the shape of a block.
+TEST(Parser, ADescriptorIsNoTensorOfItsBlock) {
+  const std::string make =
+      "    %d = tt.make_tensor_descriptor %p, [%n], [%n] : <f32>, <tensor<1024xf32>>\n";
+  ASSERT_TRUE(parse_ttir(function(make)));
+  for (std::string_view use :
+       {"    %j = tt.join %d, %d : !tt.tensordesc<tensor<1024xf32>> -> tensor<1024x2xf32>",
+        "    %r = tt.reshape %n : i32 -> !tt.tensordesc<tensor<1024xi32>>",
+        "    %i = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>\n"
+        "    %g = tt.gather %d[%i] {axis = 0 : i32} : (tensor<1024xf32>, tensor<1024xi32>) -> "
+        "tensor<1024xf32>",
+        "    %v = tt.splat %n : i32 -> tensor<4096xi32>\n"
+        "    %m = \"tt.map_elementwise\"(%v) ({\n"
+        "    ^bb0(%x: i32):\n"
+        "      %l = tt.descriptor_load %d[%x] : !tt.tensordesc<tensor<1024xf32>> -> "
+        "tensor<1024xf32>\n"
+        "      tt.map_elementwise.return %x : i32\n"
+        "    }) : (tensor<4096xi32>) -> tensor<4096xi32>"}) {
+    auto program = parse_ttir(function(make + std::string(use)));
+    EXPECT_FALSE(program) << use;
+  }
+}
+
+// A value from outside of a combine function may be a tensor of any shape.
+TEST(Parser, ACombineFunctionHandsOnOneValueForEachLane) {
+  const std::string make =
+      "    %few = tt.splat %n : i32 -> tensor<4xi32>\n    %many = tt.splat %n : i32 -> "
+      "tensor<4096xi32>\n";
+  const auto map = [](std::string_view operand, std::string_view body) {
+    return fmt::format(
+        "    %m = \"tt.map_elementwise\"({}) ({{\n    ^bb0(%x: i32):\n{}\n    }}) : (i32) -> i32",
+        operand, body);
+  };
+  EXPECT_TRUE(
+      parse_ttir(function(make + map("%many", "      tt.map_elementwise.return %x : i32"))));
+  EXPECT_FALSE(parse_ttir(
+      function(make + map("%many", "      tt.map_elementwise.return %few : tensor<4xi32>"))));
+  EXPECT_FALSE(parse_ttir(function(make + map("%few", R"(      %c = arith.cmpi eq, %x, %x : i32
+      %y = scf.if %c -> (tensor<4096xi32>) {
+        scf.yield %many : tensor<4096xi32>
+      } else {
+        scf.yield %many : tensor<4096xi32>
+      }
+      tt.map_elementwise.return %x : i32)"))));
+}
+
+TEST(Parser, ProgramsThatUnfoldWithoutEndAreRefused) {
+  std::string calls = "module {\n";
+  for (int level = 0; level < 16; ++level) {
+    calls += fmt::format("  tt.func {} @f{}() {{\n", level == 0 ? "public" : "private", level);
+    for (int i = 0; i < 20 && level < 15; ++i)
+      calls += fmt::format("    tt.call @f{}() : () -> ()\n", level + 1);
+    calls += "    tt.return\n  }\n";
+  }
+  auto program = parse_ttir(calls + "}\n");
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_TRUE(program->refusal());
+
+  std::string loops = "    cf.br ^again\n  ^again:\n";
+  for (int i = 0; i < 30'000; ++i) loops += fmt::format("    %v{} = arith.addi %n, %n : i32\n", i);
+  for (int i = 0; i < 20'000; ++i) loops += "    cf.br ^again\n";
+  program = parse_ttir(function(loops));
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(program->refusal());
+  EXPECT_THAT(program->refusal()->message, HasSubstr("loops"));
 }
 
 TEST(Parser, EveryPrefixAndEveryHoleOfRealTextEndsWell) {

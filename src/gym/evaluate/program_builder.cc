@@ -9,6 +9,7 @@ namespace tritonsmith::gym {
 namespace {
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kMaxInstructions = 2'000'000;
+constexpr std::size_t kMaxStretches = 500'000'000;       // half a second
 constexpr std::size_t kMaxArena = std::size_t{3} << 30;  // places are 32 bits wide
 }  // namespace
 
@@ -72,7 +73,7 @@ Result<std::unique_ptr<const Code>> ProgramBuilder::finish() {
     return fail("the kernel unfolds to {} instructions", code_->instructions.size());
   resolve_jumps();
   measure_lifetimes();
-  stretch_over_loops();
+  TRY(stretch_over_loops());
   assign_places();
   if (code_->arena_bytes > kMaxArena)
     return fail("the kernel needs {} bytes of registers", code_->arena_bytes);
@@ -106,18 +107,21 @@ void ProgramBuilder::measure_lifetimes() {
 }
 
 // What is alive when a loop begins and is touched within it stays alive to its end.
-void ProgramBuilder::stretch_over_loops() {
+Status ProgramBuilder::stretch_over_loops() {
   std::vector<std::pair<std::int64_t, std::int64_t>> loops;  // end, begin
   for (std::size_t index : jumps_) {
     std::int64_t target = code_->instructions[index].immediate;
     if (target <= static_cast<std::int64_t>(index))
       loops.emplace_back(static_cast<std::int64_t>(index), target);
   }
+  if (loops.size() * registers_.size() > kMaxStretches)
+    return fail("the kernel has {} loops and {} values", loops.size(), registers_.size());
   std::sort(loops.begin(), loops.end());  // an inner loop ends first
   for (const auto& [end, begin] : loops)
     for (Lifetime& lifetime : registers_)
       if (lifetime.first < begin && lifetime.last >= begin && lifetime.last < end)
         lifetime.last = end;
+  return ok();
 }
 
 void ProgramBuilder::assign_places() {

@@ -50,7 +50,7 @@ class ProgramBuilder {
   };
   void resolve_jumps();
   void measure_lifetimes();
-  void stretch_over_loops();
+  Status stretch_over_loops();
   void assign_places();
   void rewrite(Instruction& instruction) const;
 
