@@ -21,11 +21,12 @@ MAY_INCLUDE = {
     "report": BASE,
     "gym": BASE | {"inspect"},
     "algorithm": BASE,
+    "distributed": BASE,
     "model": BASE,
     "rollout": BASE | {"text", "model"},
     "episode": BASE | {"text", "rollout", "gym/client"},
     "eval": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "curriculum"},
-    "train": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "algorithm", "curriculum"},
+    "train": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "algorithm", "curriculum", "distributed"},
     "serve": BASE | {"text", "model", "rollout", "episode", "reward", "gym/client", "eval"},
 }
 TORCH_FREE = {"base", "data", "text", "inspect", "curriculum", "reward", "report"}

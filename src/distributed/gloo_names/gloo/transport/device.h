@@ -1,0 +1,9 @@
+// See ../../README.md.
+#pragma once
+
+namespace gloo::transport {
+
+class Device;
+class UnboundBuffer;
+
+}  // namespace gloo::transport

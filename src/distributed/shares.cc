@@ -1,0 +1,35 @@
+#include "distributed/shares.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace tritonsmith::distributed {
+
+// The costliest first, each to whoever has the least so far (Graham 1969: at most 4/3 of the best).
+std::vector<std::size_t> share_of(std::span<const std::size_t> members,
+                                  std::span<const std::int64_t> costs, int rank, int size) {
+  CHECK(members.size() == costs.size(), "every member has a cost");
+  std::vector<std::size_t> order(members.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return costs[i]; });
+  std::vector<std::int64_t> load(static_cast<std::size_t>(size), 0);
+  std::vector<std::size_t> places;
+  for (const std::size_t place : order) {
+    const auto least = std::ranges::min_element(load);
+    *least += costs[place];
+    if (least - load.begin() == rank) places.push_back(place);
+  }
+  std::ranges::sort(places);
+  std::vector<std::size_t> share;
+  for (const std::size_t place : places) share.push_back(members[place]);
+  return share;
+}
+
+Range range_of(std::size_t count, int rank, int size) {
+  const auto number = static_cast<std::size_t>(rank), of = static_cast<std::size_t>(size);
+  return {.begin = count * number / of, .end = count * (number + 1) / of};
+}
+
+}  // namespace tritonsmith::distributed

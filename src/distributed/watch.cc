@@ -1,0 +1,285 @@
+#include "distributed/watch.h"
+
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+
+namespace tritonsmith::distributed {
+namespace {
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The first word; what follows it stays in `line`.
+std::string_view take_word(std::string_view& line) {
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(std::min(word.size() + 1, line.size()));
+  return word;
+}
+
+}  // namespace
+
+Watch::Watch(WatchOptions options, Pipe wake_up)
+    : options_(std::move(options)), wake_up_(std::move(wake_up)) {}
+
+Result<std::unique_ptr<Watch>> Watch::of_first(WatchOptions options, Listener listener) {
+  TRY_ASSIGN(Pipe wake_up, make_pipe());
+  std::unique_ptr<Watch> watch(new Watch(std::move(options), std::move(wake_up)));
+  watch->listener_ = std::move(listener.socket);
+  watch->start();
+  return watch;
+}
+
+Result<std::unique_ptr<Watch>> Watch::of_other(WatchOptions options, Fd connection) {
+  TRY_ASSIGN(Pipe wake_up, make_pipe());
+  std::unique_ptr<Watch> watch(new Watch(std::move(options), std::move(wake_up)));
+  keep_alive(connection);
+  auto first = std::make_unique<Peer>();
+  first->connection = std::move(connection);
+  first->rank = 0;
+  const WatchOptions& own = watch->options_;
+  if (!send_line(first->connection, fmt::format("{} {} {}", own.token, own.rank, own.self)))
+    return fail("rank 0 hung up");
+  watch->peers_.push_back(std::move(first));
+  watch->start();
+  return watch;
+}
+
+void Watch::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+Watch::~Watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  const auto ignored = ::write(wake_up_.write.get(), "x", 1);  // the pipe is empty
+  static_cast<void>(ignored);
+  thread_.join();
+}
+
+Status Watch::wait_for_all(Deadline deadline) {
+  const Waited waited = wait([this] { return are_all_here_; }, deadline);
+  if (waited == Waited::ready) return ok();
+  const std::lock_guard lock(mutex_);
+  if (waited == Waited::lost) return tl::unexpected(*lost_);
+  return fail("{} did not come; start every rank, all with the same MASTER_ADDR and MASTER_PORT",
+              missing());
+}
+
+Watch::Waited Watch::wait(const std::function<bool()>& is_ready, Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  while (!is_ready()) {
+    if (lost_) return Waited::lost;
+    if (deadline.passed()) return Waited::late;
+    if (deadline.at() == Deadline::never().at())
+      changed_.wait(lock);
+    else
+      changed_.wait_until(lock, deadline.at());
+  }
+  return Waited::ready;
+}
+
+void Watch::wake() {
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+}
+
+std::optional<Error> Watch::lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
+}
+
+void Watch::call_at_loss(std::function<void()> call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!lost_) return calls_at_loss_.push_back(std::move(call));
+  }
+  call();
+}
+
+void Watch::note(std::uint64_t number, std::string_view what) {
+  if (options_.rank == 0) return;
+  const std::lock_guard lock(mutex_);
+  // A rank 0 that is gone is missed by the thread.
+  send_line(peers_.front()->connection, fmt::format("at {} {}", number, what));
+}
+
+std::string Watch::latecomers(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> late;
+  for (const auto& peer : peers_)
+    if (options_.rank == 0 && peer->rank > 0 && peer->number < number)
+      late.push_back(name_of(peer->rank, peer->self));
+  return fmt::format("{}", fmt::join(late, " and "));
+}
+
+void Watch::leave() {
+  const std::lock_guard lock(mutex_);
+  if (!has_left_ && !lost_) tell_all("done");
+  has_left_ = true;
+}
+
+void Watch::fail_for(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!has_left_ && !lost_) {
+    if (options_.rank == 0)
+      tell_all(fmt::format("lost {} failed: {}", name_of(0, options_.self), error.message));
+    else
+      tell_all(fmt::format("failed {}", error.message));
+  }
+  has_left_ = true;
+}
+
+void Watch::run() {
+  while (poll_once()) {
+  }
+}
+
+// False: it is time to stop.
+bool Watch::poll_once() {
+  std::vector<pollfd> fds = {{.fd = wake_up_.read.get(), .events = POLLIN, .revents = 0}};
+  if (listener_) fds.push_back({.fd = listener_.get(), .events = POLLIN, .revents = 0});
+  const std::size_t first_peer = fds.size();
+  for (const auto& peer : peers_)
+    fds.push_back({.fd = peer->connection.get(), .events = POLLIN, .revents = 0});
+  const int timeout = grace_ends_ ? grace_ends_->poll_timeout() : -1;
+  if (::poll(fds.data(), fds.size(), timeout) < 0 && errno != EINTR) return false;
+  std::vector<std::function<void()>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_) return false;
+    for (std::size_t i = first_peer; i < fds.size(); ++i)
+      if (fds[i].revents != 0) read_from(*peers_[i - first_peer]);
+    if (listener_ && fds[1].revents != 0) accept_one();
+    std::erase_if(peers_, [](const auto& peer) { return peer->is_closed; });
+    if (lost_) std::swap(calls, calls_at_loss_);
+  }
+  for (const auto& call : calls) call();
+  end_when_stuck();
+  return true;
+}
+
+void Watch::accept_one() {
+  auto accepted = accept_from(listener_);
+  if (!accepted) return;  // whoever knocked is gone again
+  keep_alive(*accepted);
+  auto peer = std::make_unique<Peer>();
+  peer->connection = *std::move(accepted);
+  peers_.push_back(std::move(peer));
+}
+
+void Watch::read_from(Peer& peer) {
+  std::vector<std::string> lines;
+  const LineReader::State state = peer.reader.read(peer.connection, lines);
+  for (const std::string& line : lines) take_line(peer, line);
+  if (state == LineReader::State::open) return;
+  peer.is_closed = true;
+  if (peer.rank >= 0 && !peer.has_left)
+    lose(fmt::format(
+        "{} is gone: its process ended without a word; the same call goes on from the last "
+        "checkpoint",
+        name_of(peer.rank, peer.self)));
+}
+
+void Watch::take_line(Peer& peer, const std::string& line) {
+  if (peer.rank < 0) return greet(peer, line);
+  std::string_view rest = line;
+  const std::string_view word = take_word(rest);
+  if (word == "at") {
+    peer.number = number_in<std::uint64_t>(take_word(rest)).value_or(peer.number);
+  } else if (word == "done") {
+    peer.has_left = true;
+  } else if (word == "failed") {
+    peer.has_left = true;
+    lose(fmt::format("{} failed: {}", name_of(peer.rank, peer.self), rest));
+  } else if (word == "lost") {
+    peer.has_left = true;
+    lose(std::string(rest));
+  } else if (word == "all") {
+    are_all_here_ = true;
+    peer.self = rest;
+    changed_.notify_all();
+  }
+}
+
+// A stranger's first line.
+void Watch::greet(Peer& peer, const std::string& line) {
+  std::string_view rest = line;
+  const bool knows_token = take_word(rest) == options_.token;
+  const auto rank = number_in<int>(take_word(rest));
+  if (!knows_token || !rank || *rank <= 0 || *rank >= options_.size) {
+    peer.is_closed = true;
+    return;
+  }
+  const bool is_taken =
+      std::ranges::any_of(peers_, [&](const auto& other) { return other->rank == *rank; });
+  if (is_taken) {
+    send_line(peer.connection, fmt::format("lost two processes say that they are rank {}", *rank));
+    peer.is_closed = true;
+    return;
+  }
+  peer.rank = *rank;
+  peer.self = rest;
+  if (joined() + 1 < static_cast<std::size_t>(options_.size)) return;
+  are_all_here_ = true;
+  tell_all(fmt::format("all {}", options_.self));
+  changed_.notify_all();
+}
+
+void Watch::lose(std::string sentence) {
+  if (lost_ || has_left_) return;
+  lost_ = Error{std::move(sentence)};
+  grace_ends_ = Deadline::after(options_.grace);
+  if (options_.rank == 0) tell_all("lost " + lost_->message);
+  changed_.notify_all();
+}
+
+// The way out of waits that nothing can interrupt.
+void Watch::end_when_stuck() {
+  if (!grace_ends_ || !grace_ends_->passed()) return;
+  const std::lock_guard lock(mutex_);
+  grace_ends_.reset();
+  if (has_left_) return;
+  fmt::print(stderr, "tritonsmith: {}\n", lost_->message);
+  std::fflush(nullptr);
+  ::_exit(1);
+}
+
+std::string Watch::name_of(int rank, std::string_view self) const {
+  std::string name = fmt::format("rank {} of {}", rank, options_.size);
+  if (!self.empty()) name += fmt::format(" ({})", self);
+  return name;
+}
+
+void Watch::tell_all(std::string_view line) {
+  for (const auto& peer : peers_)
+    if (peer->rank >= 0 && !peer->has_left && !peer->is_closed) send_line(peer->connection, line);
+}
+
+std::size_t Watch::joined() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(peers_, [](const auto& peer) { return peer->rank >= 0; }));
+}
+
+std::string Watch::missing() const {
+  if (options_.rank != 0) return "some rank";
+  std::vector<std::string> names;
+  for (int rank = 1; rank < options_.size; ++rank)
+    if (std::ranges::none_of(peers_, [&](const auto& peer) { return peer->rank == rank; }))
+      names.push_back(fmt::format("rank {} of {}", rank, options_.size));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+}  // namespace tritonsmith::distributed
