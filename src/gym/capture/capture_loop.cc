@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 
 #include "base/log.h"
 
@@ -19,12 +18,6 @@ Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uin
           {"memory_bytes", static_cast<std::uint64_t>(config.memory_mib) << 20},
           {"file_bytes", file_mib << 20},
           {"required", config.required_layers}};
-}
-
-std::string python_of(const CaptureConfig& config) {
-  if (!config.python.empty()) return config.python;
-  const char* named = std::getenv("TRITONSMITH_PYTHON");
-  return named != nullptr && *named != '\0' ? named : TRITONSMITH_PYTHON;
 }
 
 }  // namespace
@@ -43,7 +36,7 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
   const auto compile_cpu = static_cast<std::uint64_t>(config.compile_seconds) *
                            static_cast<std::uint64_t>(config.compiles_per_worker);
   ZygoteOptions options{
-      .python = python_of(config),
+      .python = guest_python(config.python),
       .modules = std::move(modules),
       .profiles = {
           {"capture", profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},

@@ -200,6 +200,13 @@ TEST(CompilerPool, CrashCountsOnlyWhenAFreshWorkerCrashesToo) {
   EXPECT_THAT(told(pool->compile_now({.ttir = "fine too"})), StartsWith("kernel"));
 }
 
+TEST(CompilerPool, WhoeverKillsPtxasTwiceIsNotTheKernel) {
+  const auto pool = pool_of({.slots = 1});
+  EXPECT_EQ(told(pool->compile_now({.ttir = "exit 75"})),
+            "fault the compile worker was killed again");
+  EXPECT_THAT(told(pool->compile_now({.ttir = "exit 70"})), StartsWith("failure compile_crash"));
+}
+
 TEST(CompilerPool, WorkersAreRecycled) {
   const auto pool = pool_of({.slots = 1, .compiles_per_worker = 2});
   std::vector<std::string> workers;

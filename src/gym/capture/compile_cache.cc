@@ -1,6 +1,9 @@
 #include "gym/capture/compile_cache.h"
 
 #include <openssl/evp.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -8,6 +11,20 @@
 
 namespace tritonsmith::gym {
 namespace {
+
+// Whole or not at all, but not synced, which would keep the capture loop waiting for the disk: what
+// a power cut takes is compiled again, and what it tears is no JSON.
+Status write_whole(const std::filesystem::path& file, std::string_view text) {
+  const std::filesystem::path beside = fmt::format("{}.new-{}", file.string(), ::getpid());
+  std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  std::error_code code;
+  if (out) std::filesystem::rename(beside, file, code);
+  if (out && !code) return ok();
+  std::filesystem::remove(beside, code);
+  return fail("cannot write {}", file.string());
+}
 
 // Past the closing quote of the string that begins at `at`.
 std::size_t skip_string(std::string_view text, std::size_t at) {
@@ -96,7 +113,7 @@ void CompileCache::add(const CompileKeys& keys, const Entry& entry) {
   if (kernel == nullptr || directory_.empty()) return;
   const auto file = file_of(keys.kernel);
   Status written = make_directories(file.parent_path());
-  if (written) written = write_file_atomic(file, to_line(to_json(*kernel)));
+  if (written) written = write_whole(file, to_line(to_json(*kernel)));
   if (!written) {
     LOG("the compile cache goes on in memory only: {}", written.error().message);
     directory_.clear();

@@ -14,6 +14,7 @@ constexpr std::uint64_t kWorkerTmpBytes = std::uint64_t{1} << 30;
 constexpr auto kGreetTime = std::chrono::seconds(30);
 constexpr auto kReapTime = std::chrono::seconds(10);
 constexpr int kMaxAttempts = 2;
+constexpr int kPtxasKilled = 75;  // a worker's exit code: gym/guest/compiler.py
 
 std::string request_text(const CompileRequest& request) {
   Json json = {{"ttir", request.ttir},
@@ -203,7 +204,9 @@ void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
     return;
   }
   const auto status = worker.guest->status();
-  if (status && *status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL}) {
+  const bool killed = status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL} ||
+                      status == ExitStatus{ExitStatus::Kind::exited, kPtxasKilled};
+  if (killed) {
     // Not what a kernel does to the compiler, whose memory and time end by other signals.
     for (CompileJob& job : work.jobs)
       job.done({.result = InfrastructureFault{"the compile worker was killed again"}});

@@ -1,11 +1,15 @@
 // GuestFiles: the Python and the jail library that guests run, carried within our own binary and
-// written at start into a private folder, which dies with this object. One binary suffices.
+// written at start into a private folder, which dies with this object. One binary suffices. Who is
+// killed leaves the folder behind: it is ours only while we hold its lock, and whoever starts next
+// removes those that nobody holds.
 #pragma once
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "base/fd.h"
 #include "base/temp_dir.h"
 
 namespace tritonsmith::gym {
@@ -16,6 +20,9 @@ struct EmbeddedFile {
 };
 // Made at build time (capture/CMakeLists.txt).
 std::span<const EmbeddedFile> embedded_guest_files();
+
+// The interpreter that runs them: the one named, else $TRITONSMITH_PYTHON, else the build's.
+std::string guest_python(const std::string& named);
 
 class GuestFiles {
  public:
@@ -33,8 +40,9 @@ class GuestFiles {
   std::filesystem::path folders() const { return root_.path() / "guests"; }
 
  private:
-  explicit GuestFiles(TempDir root) : root_(std::move(root)) {}
+  GuestFiles(TempDir root, Fd lease) : root_(std::move(root)), lease_(std::move(lease)) {}
   TempDir root_;
+  Fd lease_;
 };
 
 }  // namespace tritonsmith::gym

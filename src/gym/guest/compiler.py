@@ -10,6 +10,7 @@ no addresses made of integers, no library but libdevice. Nothing is cached here 
 import base64
 import os
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -23,6 +24,7 @@ REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "poi
 LOCATION = re.compile(r'loc\("([^"]*)":(\d+):\d+\)')
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
+PTXAS_KILLED = 75  # the worker's exit code then; compiler_pool.cc knows it, too
 
 
 class Refused(Exception):
@@ -90,8 +92,8 @@ def run_ptxas(ptx, options, capability):
         done = subprocess.run([get_ptxas(capability).path, "-lineinfo", *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
                                source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
-        if done.returncode < 0:
-            os._exit(70)  # killed or crashed: who did it is for tritonsmith to find out, with a fresh worker
+        if done.returncode < 0:  # who did it is for tritonsmith to find out, with a fresh worker
+            os._exit(PTXAS_KILLED if done.returncode == -signal.SIGKILL else 70)
         if done.returncode:
             raise Refused("compile_error", f"ptxas: {done.stderr.strip()[-1500:] or done.returncode}")
         with open(cubin, "rb") as file:

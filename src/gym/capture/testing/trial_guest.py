@@ -26,6 +26,8 @@ def compile_kernel(request):
     words = request["ttir"].split()
     if words[0] == "crash" or (words[0] == "crash_once" and not os.path.exists(words[1])):
         os.kill(os.getpid(), signal.SIGSEGV)
+    if words[0] == "exit":
+        os._exit(int(words[1]))
     if words[0] == "hang":
         time.sleep(3600)
     if words[0] == "raise":
