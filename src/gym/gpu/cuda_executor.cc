@@ -7,6 +7,9 @@
 namespace tritonsmith::gym::gpu {
 namespace {
 
+constexpr double kGib = 1 << 30;
+constexpr double kMostScratchBytes = 2 * kGib;
+
 LaunchOutcome failed(std::string error_class, std::string message, Fault fault) {
   return {
       .error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)},
@@ -54,7 +57,8 @@ KernelParameters::KernelParameters(std::vector<std::uint64_t> values) : values_(
 }
 
 Result<KernelParameters> KernelParameters::pack(const std::vector<std::string>& types,
-                                                std::span<const KernelArgument> arguments) {
+                                                std::span<const KernelArgument> arguments,
+                                                CUdeviceptr scratch) {
   if (types.size() != arguments.size())
     return fail("the kernel takes {} arguments, not {}", types.size(), arguments.size());
   std::vector<std::uint64_t> values;
@@ -70,11 +74,13 @@ Result<KernelParameters> KernelParameters::pack(const std::vector<std::string>& 
     TRY_ASSIGN(const std::uint64_t value, pack_number(types[k], arguments[k]));
     values.push_back(value);
   }
-  values.insert(values.end(), 2, 0);
+  values.push_back(scratch);
+  values.push_back(0);
   return KernelParameters(std::move(values));
 }
 
 void CudaExecutor::use(const std::vector<KernelBinary>& kernels) {
+  free_scratch();
   modules_.clear();
   functions_.assign(kernels.size(), nullptr);
   kernels_ = &kernels;
@@ -101,6 +107,21 @@ Result<CUfunction> CudaExecutor::function_of(std::size_t index) {
   return function;
 }
 
+Result<CUdeviceptr> CudaExecutor::scratch(std::size_t bytes) {
+  if (bytes <= scratch_bytes_) return scratch_;
+  free_scratch();
+  TRY(checked(driver_, driver_.memory_alloc(&scratch_, bytes), "no memory for scratch"));
+  scratch_bytes_ = bytes;
+  return scratch_;
+}
+
+// The driver waits for whoever still uses it.
+void CudaExecutor::free_scratch() {
+  if (scratch_bytes_ > 0) driver_.memory_free(scratch_);
+  scratch_ = 0;
+  scratch_bytes_ = 0;
+}
+
 CUresult CudaExecutor::start(const PlanKernel& kernel, const LaunchChoice& choice,
                              CUfunction function, KernelParameters& parameters) {
   const KernelBinary& binary = (*kernels_)[static_cast<std::size_t>(choice.kernel)];
@@ -121,15 +142,22 @@ LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice&
                                    std::span<const KernelArgument> arguments, Deadline) {
   const auto function = function_of(static_cast<std::size_t>(choice.kernel));
   if (!function) return failed("referee_failed", function.error().message, Fault::infrastructure);
-  auto parameters = KernelParameters::pack(kernel.arguments, arguments);
-  if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
-  if ((*kernels_)[static_cast<std::size_t>(choice.kernel)].scratch_bytes > 0)
-    return failed("not_evaluable", "kernels that need scratch memory are not replayed on a GPU yet",
-                  Fault::none);
   const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
   if (blocks > std::numeric_limits<std::int32_t>::max())
     return failed("bad_launch", fmt::format("{} blocks are more than a grid has", blocks),
                   Fault::candidate);
+  const double scratch_bytes =
+      static_cast<double>((*kernels_)[static_cast<std::size_t>(choice.kernel)].scratch_bytes) *
+      static_cast<double>(blocks) * static_cast<double>(choice.grid[1] * choice.grid[2]);
+  if (scratch_bytes > kMostScratchBytes)
+    return failed(
+        "too_large_to_evaluate",
+        fmt::format("the launch needs {:.1f} GiB of scratch memory", scratch_bytes / kGib),
+        Fault::none);
+  const auto memory = scratch(static_cast<std::size_t>(scratch_bytes));
+  if (!memory) return failed("too_large_to_evaluate", memory.error().message, Fault::none);
+  auto parameters = KernelParameters::pack(kernel.arguments, arguments, *memory);
+  if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
   CUresult result = CUDA_SUCCESS;
   const auto run = [&] { return result = start(kernel, choice, *function, *parameters); };
   LaunchOutcome outcome;

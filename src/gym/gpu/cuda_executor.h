@@ -17,12 +17,14 @@
 namespace tritonsmith::gym::gpu {
 
 // The parameters of a Triton kernel, laid out as its cubin takes them: the launch's arguments in
-// the kernel's types, then the two scratch pointers that Triton 3.6 adds, here null.
+// the kernel's types, then the two scratch pointers that Triton 3.6 adds: global memory for what
+// kernels make on the device (tensor descriptors), and a profiler's, which is null.
 class KernelParameters {
  public:
   // Fails where an argument does not fit the type, "i32" and the like.
   static Result<KernelParameters> pack(const std::vector<std::string>& types,
-                                       std::span<const KernelArgument> arguments);
+                                       std::span<const KernelArgument> arguments,
+                                       CUdeviceptr scratch = 0);
   void** data() { return pointers_.data(); }
   std::span<const std::uint64_t> values() const { return values_; }
 
@@ -58,6 +60,9 @@ class CudaExecutor final : public KernelExecutor {
                  KernelParameters& parameters);
   LaunchOutcome observe(std::span<const KernelArgument> arguments,
                         const std::function<CUresult()>& run);
+  // At least so many bytes, the same memory for every launch of a job: they run one after another.
+  Result<CUdeviceptr> scratch(std::size_t bytes);
+  void free_scratch();
 
   const Driver& driver_;
   DeviceKernels* eyes_ = nullptr;
@@ -65,6 +70,8 @@ class CudaExecutor final : public KernelExecutor {
   const std::vector<KernelBinary>* kernels_ = nullptr;
   std::vector<CUfunction> functions_;
   std::map<std::string_view, Module> modules_;  // by the cubin
+  CUdeviceptr scratch_ = 0;
+  std::size_t scratch_bytes_ = 0;
 };
 
 }  // namespace tritonsmith::gym::gpu

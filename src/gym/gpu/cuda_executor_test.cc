@@ -70,6 +70,26 @@ TEST_F(CudaExecutorTest, AsksForSharedMemoryBeyondWhatABlockHasByItself) {
   EXPECT_EQ(fake_notes().launches.at(1).config.sharedMemBytes, 100U << 10);
 }
 
+TEST_F(CudaExecutorTest, GivesEachBlockItsScratchMemoryAndKeepsItForTheJob) {
+  binaries[0].scratch_bytes = 128;
+  kernel.num_ctas = 2;
+  EXPECT_FALSE(launch().error);
+  EXPECT_EQ(fake_notes().allocated, std::vector<std::size_t>{128 * 7 * 2 * 2});
+  EXPECT_EQ(fake_notes().launches.at(0).parameters[3], 0x10000U);
+  EXPECT_EQ(fake_notes().launches.at(0).parameters[4], 0U);
+  choice.grid = {3, 1, 1};
+  EXPECT_FALSE(executor.launch(kernel, choice, arguments, Deadline::never()).error);
+  EXPECT_EQ(fake_notes().allocated.size(), 1U);
+  choice.grid = {70, 1, 1};
+  EXPECT_FALSE(executor.launch(kernel, choice, arguments, Deadline::never()).error);
+  EXPECT_EQ(fake_notes().launches.at(2).parameters[3], 0x20000U);
+  executor.use(binaries);
+  EXPECT_EQ(fake_notes().freed, 2);
+  choice.grid = {1 << 28, 1, 1};
+  EXPECT_EQ(executor.launch(kernel, choice, arguments, Deadline::never()).error->error_class,
+            "too_large_to_evaluate");
+}
+
 TEST_F(CudaExecutorTest, LoadsEqualCubinsOnceAndUnloadsThemForTheNextJob) {
   binaries.push_back(binaries[0]);
   launch();

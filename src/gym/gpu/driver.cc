@@ -73,6 +73,14 @@ std::string driver_version(const Driver& driver) {
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
+// Of a multiprocessor's tensor cores, dense, by NVIDIA's tables; of chips not named here nothing is
+// known.
+double flops_of_a_clock(std::string_view target) {
+  if (target == "sm_80" || target == "sm_86" || target == "sm_89") return 2048;
+  if (target == "sm_90") return 4096;
+  return target == "sm_100" || target == "sm_103" ? 8192 : 0;
+}
+
 }  // namespace
 
 Result<const Driver*> load_driver() {
@@ -106,6 +114,9 @@ Result<GpuFacts> facts_of(const Driver& driver, int ordinal) {
   const double kilohertz = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   const double bits = attribute(driver, device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   facts.bytes_per_second = 2 * kilohertz * 1e3 * bits / 8;  // two transfers a clock
+  facts.flops_per_second =
+      1e3 * static_cast<double>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE)) *
+      static_cast<double>(facts.multiprocessors) * flops_of_a_clock(facts.target);
   return facts;
 }
 

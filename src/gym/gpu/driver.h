@@ -56,6 +56,7 @@ struct GpuFacts {
   std::string driver;  // "580.159.03", or the CUDA version it serves where that is not told
   std::int64_t cache_bytes = 0;  // L2
   double bytes_per_second = 0;   // peak of the device memory; 0 unknown
+  double flops_per_second = 0;   // peak of products of 16-bit numbers; 0 unknown
   std::int64_t multiprocessors = 0;
 };
 Result<GpuFacts> facts_of(const Driver& driver, int ordinal);

@@ -21,8 +21,10 @@ struct FakeNotes {
   CUresult launch_result = CUDA_SUCCESS;
   int polls_until_done = 0;
   std::vector<FakeLaunch> launches;
-  std::vector<int> shared_bytes;  // that were asked for
-  int modules = 0;                // loaded at present
+  std::vector<int> shared_bytes;       // that were asked for
+  int modules = 0;                     // loaded at present
+  std::vector<std::size_t> allocated;  // bytes, in order
+  int freed = 0;
 };
 inline FakeNotes& fake_notes() {
   static FakeNotes notes;
@@ -61,6 +63,15 @@ inline Driver fake_driver() {
       launch.parameters.push_back(*static_cast<std::uint64_t*>(parameters[k]));
     fake_notes().launches.push_back(std::move(launch));
     return fake_notes().launch_result;
+  };
+  driver.memory_alloc = [](CUdeviceptr* memory, std::size_t bytes) {
+    fake_notes().allocated.push_back(bytes);
+    *memory = 0x10000 * fake_notes().allocated.size();
+    return CUDA_SUCCESS;
+  };
+  driver.memory_free = [](CUdeviceptr) {
+    ++fake_notes().freed;
+    return CUDA_SUCCESS;
   };
   driver.event_create = [](CUevent* event, unsigned) {
     *event = reinterpret_cast<CUevent>(std::uintptr_t{3});
