@@ -1,7 +1,10 @@
 #include "model/device.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <dlfcn.h>
+
+#include "base/check.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -37,6 +40,19 @@ Result<c10::Device> open_device(DeviceChoice choice) {
   if (loaded) return c10::Device(c10::kCUDA, 0);
   if (choice == DeviceChoice::cuda) return fail("cannot use a GPU: {}", loaded.error().message);
   return c10::Device(c10::kCPU);
+}
+
+std::size_t spare_bytes(c10::Device device) {
+  using c10::CachingAllocator::StatType;
+  CHECK(device.is_cuda(), "only a GPU's memory is counted");
+  auto* allocator = c10::getDeviceAllocator(device.type());
+  const c10::DeviceIndex index = device.has_index() ? device.index() : c10::DeviceIndex{0};
+  const auto stats = allocator->getDeviceStats(index);
+  const auto all = static_cast<std::size_t>(StatType::AGGREGATE);
+  const auto reserved = static_cast<std::size_t>(stats.reserved_bytes[all].current);
+  const auto most = static_cast<std::size_t>(stats.allocated_bytes[all].peak);
+  const std::size_t within_reach = allocator->getMemoryInfo(index).first + reserved;
+  return within_reach > most ? within_reach - most : 0;
 }
 
 }  // namespace tritonsmith::model

@@ -6,6 +6,8 @@
 
 #include <c10/core/Device.h>
 
+#include <cstddef>
+
 #include "base/enum_names.h"
 #include "base/error.h"
 
@@ -16,6 +18,10 @@ enum class DeviceChoice { automatic, cpu, cuda };
 // automatic takes the GPU where one works, else the CPU; cuda fails, with the reason, where none
 // does.
 Result<c10::Device> open_device(DeviceChoice choice);
+
+// How much of a GPU's memory LibTorch could hold beside the most that it has held so far: what is
+// free for more than the work that is known.
+std::size_t spare_bytes(c10::Device device);
 
 }  // namespace tritonsmith::model
 

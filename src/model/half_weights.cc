@@ -1,6 +1,7 @@
 #include "model/half_weights.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "base/check.h"
 #include "model/cuda/kernels.h"

@@ -9,6 +9,7 @@
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
 #include "model/device.h"
+#include "model/generation_config.h"
 #include "model/linear_logprob.h"
 #include "model/transformer.h"
 
@@ -169,9 +170,39 @@ TEST_F(DamagedCheckpoint, NamesTensorsThatAreMissingTooManyOrOfTheWrongShape) {
   EXPECT_EQ(error_with(tensors),
             weights().string() + ": tensor 'model.norm.weight' has shape [49], but [48] is needed");
   tensors.back().tensor = at::zeros({48});
-  tensors.push_back({"lm_head.weight", at::zeros({97, 48})});
+  tensors.push_back({"lm_head.bias", at::zeros({97})});
   EXPECT_EQ(error_with(tensors),
-            weights().string() + ": tensor 'lm_head.weight' does not belong to this model");
+            weights().string() + ": tensor 'lm_head.bias' does not belong to this model");
+  tensors.back() = {"lm_head.weight", at::zeros({97, 48})};
+  EXPECT_EQ(error_with(tensors), weights().string() +
+                                     ": tie_word_embeddings is true, but 'lm_head.weight' is not "
+                                     "'model.embed_tokens.weight'");
+}
+
+TEST_F(DamagedCheckpoint, MayListATiedHeadAndBuffersThatFollowFromTheConfig) {
+  auto tensors = Transformer::random(tiny(), 3).parameters();
+  tensors.push_back({"lm_head.weight", tensors.front().tensor});
+  tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", at::ones({6})});
+  ASSERT_TRUE(write_safetensors(weights(), tensors));
+  const auto model = load_model(dir_->path());
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_TRUE(at::equal(model->head_weight(), tensors.front().tensor));
+}
+
+TEST(GenerationConfig, GivesTheTokensThatEndGeneration) {
+  const auto dir = TempDir::make("model-test");
+  const auto file = dir->path() / "generation_config.json";
+  const auto ends = [&] { return end_tokens(dir->path(), tiny()); };
+  EXPECT_EQ(ends()->size(), 0u);  // there need not be one
+  std::ofstream(file) << R"({"eos_token_id": [5, 6], "temperature": 0.7})";
+  EXPECT_EQ(*ends(), (std::vector<TokenId>{5, 6}));
+  std::ofstream(file) << R"({"eos_token_id": 7})";
+  EXPECT_EQ(*ends(), std::vector<TokenId>{7});
+  std::ofstream(file) << R"({"eos_token_id": 97})";
+  EXPECT_EQ(ends().error().message,
+            file.string() + ": eos_token_id 97 is no token of this model; its ids are 0 to 96");
+  std::ofstream(file) << "{";
+  EXPECT_NE(ends().error().message.find(file.string()), std::string::npos);
 }
 
 TEST(Checkpoint, NamesTheConfigThatIsNotThere) {

@@ -123,12 +123,16 @@ Status write_bytes(int fd, const void* data, std::size_t size) {
   return ok();
 }
 
-Status write_all(int fd, const std::string& header, std::span<const NamedTensor> tensors) {
+Status write_all(int fd, const std::string& header, std::span<const NamedTensor> tensors,
+                 const TensorContent& content) {
   const std::uint64_t length = header.size();
   TRY(write_bytes(fd, &length, sizeof length));
   TRY(write_bytes(fd, header.data(), header.size()));
-  for (const auto& [name, tensor] : tensors) {
-    const at::Tensor plain = tensor.detach().to(c10::kCPU).contiguous();
+  for (const NamedTensor& each : tensors) {
+    const at::Tensor values = content ? content(each) : each.tensor;
+    CHECK(values.sizes() == each.tensor.sizes() && values.dtype() == each.tensor.dtype(),
+          "other values than the header says for '{}'", each.name);
+    const at::Tensor plain = values.detach().to(c10::kCPU).contiguous();
     TRY(write_bytes(fd, plain.const_data_ptr(), plain.nbytes()));
   }
   if (::fsync(fd) != 0) return fail_errno("fsync");
@@ -211,12 +215,33 @@ Result<at::Tensor> SafetensorsFile::tensor(const std::string& name) const {
   return copy;
 }
 
+Result<at::Tensor> SafetensorsFile::view(const std::string& name) const {
+  const auto at = entries_.find(name);
+  if (at == entries_.end()) return fail("{}: no tensor '{}'", path_.string(), name);
+  const Entry& entry = at->second;
+  const char* data = bytes_ + data_begin_ + entry.begin;
+  if (reinterpret_cast<std::uintptr_t>(data) % c10::elementSize(entry.dtype) != 0)
+    return tensor(name);  // only foreign writers put data at odd places
+  return at::from_blob(const_cast<char*>(data), entry.shape,
+                       at::TensorOptions().dtype(entry.dtype));
+}
+
+void SafetensorsFile::release(const at::Tensor& view) const {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(view.const_data_ptr());
+  const auto first = (begin + page - 1) / page * page, last = (begin + view.nbytes()) / page * page;
+  const auto mapped = reinterpret_cast<std::uintptr_t>(bytes_);
+  if (begin < mapped || begin + view.nbytes() > mapped + size_ || first >= last) return;
+  ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 Status write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                         const std::map<std::string, std::string>& metadata) {
+                         const std::map<std::string, std::string>& metadata,
+                         const TensorContent& content) {
   const std::string beside = path.string() + fmt::format(".new-{}", ::getpid());
   const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) return fail_errno(fmt::format("cannot write {}", path.string()));
-  Status status = write_all(fd, header_of(tensors, metadata), tensors);
+  Status status = write_all(fd, header_of(tensors, metadata), tensors, content);
   ::close(fd);
   if (status && ::rename(beside.c_str(), path.c_str()) != 0) status = fail_errno("rename");
   if (!status) {

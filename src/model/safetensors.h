@@ -1,12 +1,13 @@
 // The safetensors format: named tensors in one file (8 bytes of header length, a JSON header, raw
 // little-endian data). Reading maps the file and checks every byte of the header first; foreign
 // files may hold anything. Writing is atomic: the target is either the old file or the new one,
-// whole. SafetensorsFile owns the mapping; tensors it gives are copies and outlive it.
+// whole. SafetensorsFile owns the mapping. Any thread may read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -41,8 +42,12 @@ class SafetensorsFile {
   // The "__metadata__" of the header: text only.
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
-  // A copy on the CPU, in the file's dtype.
+  // A copy on the CPU, in the file's dtype; outlives the file.
   Result<at::Tensor> tensor(const std::string& name) const;
+  // The mapped bytes themselves as a tensor: read-only, and no longer than this file lives.
+  Result<at::Tensor> view(const std::string& name) const;
+  // Whoever has read a view lets its pages go, so that reading a file larger than memory works.
+  void release(const at::Tensor& view) const;
 
  private:
   explicit SafetensorsFile(std::filesystem::path path) : path_(std::move(path)) {}
@@ -56,8 +61,13 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
-// Tensors of any device and strides; names must differ.
+// Gives the values of a tensor at the moment they are written, in its type and shape.
+using TensorContent = std::function<at::Tensor(const NamedTensor&)>;
+
+// Tensors of any device and strides; names must differ. With `content`, the tensors themselves only
+// say what is to come.
 Status write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                         const std::map<std::string, std::string>& metadata = {});
+                         const std::map<std::string, std::string>& metadata = {},
+                         const TensorContent& content = {});
 
 }  // namespace tritonsmith::model

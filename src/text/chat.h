@@ -1,6 +1,7 @@
-// Chat: ChatML rendered to token ids,
-//   <|im_start|>system\n...<|im_end|>\n<|im_start|>user\n...<|im_end|>\n<|im_start|>assistant\n...<|im_end|>\n
-// with a mask of what the assistant wrote (its text and the <|im_end|> that ends it): what training
+// Chat: conversations rendered to token ids, in the formats of the families that we serve:
+//   ChatML  <|im_start|>user\n...<|im_end|>\n<|im_start|>assistant\n...<|im_end|>\n
+//   Llama 3 <|start_header_id|>user<|end_header_id|>\n\n...<|eot_id|>...
+// with a mask of what the assistant wrote (its text and the token that ends it): what training
 // learns from. Rendering only ever appends: the ids of a conversation are a prefix of the ids of
 // its continuation, and completions go in as the tokens that were sampled, never tokenised anew.
 // Special tokens written out in a message stay plain text.
@@ -29,30 +30,48 @@ struct RenderedChat {
   std::vector<bool> assistant_mask;  // as long as tokens
 };
 
+// How a format frames a message: open, role, close, gap, content, end, after_end. `open`, `end` and
+// what is not empty of `begin` and `close` are tokens of their own.
+struct ChatFormat {
+  std::string_view begin;            // before the first message
+  std::string_view open, close;      // around the role
+  std::string_view gap;              // text between role and content
+  std::string_view end;              // ends a message, and generation
+  std::string_view after_end;        // text
+  std::string_view system_preamble;  // text before the system message's own; adds one where none is
+  bool trims = false;                // white space around a message's content is dropped
+};
+
 class ChatTemplate {
  public:
-  // Fails when the tokenizer lacks <|im_start|> or <|im_end|> as tokens of their own. It must
-  // outlive the template.
+  // The first of all_for().
   static Result<ChatTemplate> make(const Tokenizer& tokenizer);
+  // Every format whose tokens the tokenizer has; fails where there is none. The tokenizer must
+  // outlive the templates.
+  static Result<std::vector<ChatTemplate>> all_for(const Tokenizer& tokenizer);
 
   RenderedChat render(std::span<const Message> messages) const;
   void append(RenderedChat& chat, const Message& message) const;
   // "<|im_start|>assistant\n": what the model continues.
   void append_generation_prompt(RenderedChat& chat) const;
-  // What it sampled there, with or without the final <|im_end|>, and the end of its turn.
+  // What it sampled there, with or without the token that ends its turn, and that token.
   void append_completion(RenderedChat& chat, std::span<const TokenId> completion) const;
 
   // The ids of a prompt that a completion follows.
   std::vector<TokenId> prompt_tokens(std::span<const Message> messages) const;
-  // Generation ends at <|im_end|>.
+  // Generation ends at <|im_end|> or <|eot_id|>.
   TokenId stop_token() const { return end_; }
 
  private:
-  explicit ChatTemplate(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
+  ChatTemplate(const Tokenizer& tokenizer, const ChatFormat& format)
+      : tokenizer_(&tokenizer), format_(format) {}
+  void begin(RenderedChat& chat, Role first) const;
+  void append_header(RenderedChat& chat, std::string_view role, std::string_view content) const;
+  void append_text(RenderedChat& chat, std::string_view text) const;
 
   const Tokenizer* tokenizer_;
-  TokenId start_ = 0, end_ = 0;
-  std::vector<TokenId> newline_;
+  ChatFormat format_;
+  TokenId end_ = 0;
 };
 
 // A readable form for records and prompts on paper; not what is tokenised.

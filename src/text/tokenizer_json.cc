@@ -81,7 +81,7 @@ Result<Tokenizer> Tokenizer::from_json(std::string_view json_text) {
   TRY(tokenizer.read_added_tokens(reader.array("added_tokens")));
   tokenizer.decoder_ = reader.object("decoder");
   TRY(reader.status());
-  if (tokenizer.decoder_.value("type", "") != "ByteLevel")
+  if (JsonReader(tokenizer.decoder_).string("type", "") != "ByteLevel")
     return fail("decoder: only ByteLevel is supported");
   if (!tokenizer.pre_tokenizer_.maps_bytes())
     return fail("pre_tokenizer: there is no ByteLevel step, so this is not a byte-level tokenizer");
@@ -106,7 +106,7 @@ Status Tokenizer::read_added_tokens(const Json& json) {
 Status Tokenizer::read_normalizer(const Json& normalizer) {
   normalizer_ = normalizer;
   std::vector<Json> steps;
-  if (normalizer.is_object() && normalizer.value("type", "") == "Sequence") {
+  if (JsonReader(normalizer).string("type", "") == "Sequence") {
     for (const Json& step : JsonReader(normalizer).array("normalizers")) steps.push_back(step);
   } else if (!normalizer.is_null()) {
     steps.push_back(normalizer);
@@ -124,7 +124,7 @@ Status Tokenizer::read_normalizer(const Json& normalizer) {
 Status Tokenizer::read_post_processor(const Json& post_processor) {
   post_processor_ = post_processor;
   std::vector<Json> steps;
-  if (post_processor.is_object() && post_processor.value("type", "") == "Sequence") {
+  if (JsonReader(post_processor).string("type", "") == "Sequence") {
     for (const Json& step : JsonReader(post_processor).array("processors")) steps.push_back(step);
   } else if (!post_processor.is_null()) {
     steps.push_back(post_processor);

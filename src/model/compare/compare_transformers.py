@@ -12,10 +12,13 @@ import sys
 import tempfile
 
 import torch
-from transformers import AutoModelForCausalLM, LlamaConfig, Qwen2Config, Qwen3Config
+from transformers import AutoModelForCausalLM, logging
+
+from families import FAMILIES, model_of
 
 PROBE = sys.argv[1]
 TOLERANCE = 1e-4
+logging.disable_progress_bar()
 
 
 def probe(*words):
@@ -38,33 +41,12 @@ def compare(what, directory, ids):
         sys.exit(f"{what}: our logits differ from those of transformers by {difference}")
 
 
-SIZES = dict(vocab_size=151, hidden_size=60, intermediate_size=100, num_hidden_layers=2, num_attention_heads=6,
-             num_key_value_heads=3, initializer_range=0.2, max_position_embeddings=512)
-LLAMA_ROPE = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
-                  original_max_position_embeddings=64)
-
-
-def model_of(family, **more):
-    """A random model of the family, biases and norms random too."""
-    config = {"qwen2": lambda: Qwen2Config(rope_theta=1e6, **SIZES, **more),
-              # Heads wider than their share of the hidden size, as in the real ones.
-              "qwen3": lambda: Qwen3Config(rope_theta=1e6, head_dim=20, **SIZES, **more),
-              "llama": lambda: LlamaConfig(rope_theta=5e5, rope_scaling=LLAMA_ROPE, eos_token_id=[2, 3], **SIZES,
-                                           **more)}[family]()
-    model = AutoModelForCausalLM.from_config(config)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() == 1:
-                parameter.add_(torch.randn_like(parameter) * 0.3)
-    return model
-
-
 def main():
     rng = random.Random(1)
     ids = [rng.randrange(151) for _ in range(400)]
     torch.manual_seed(1)
     with tempfile.TemporaryDirectory() as scratch:
-        for family in ("qwen2", "qwen3", "llama"):
+        for family in FAMILIES:
             for tied in ("tied", "untied"):
                 ours, theirs, again = (os.path.join(scratch, f"{who}-{family}-{tied}") for who in ("o", "t", "a"))
                 probe("random", ours, 7, family, tied)

@@ -1,4 +1,5 @@
-"""Compares our ChatML rendering with a chat template applied by `transformers`: ids and assistant mask.
+"""Compares our rendering of ChatML and Llama 3's format with chat templates applied by `transformers`: ids and
+assistant mask.
 
     compare_chat.py PROBE     PROBE is the built tokenizer_probe
 
@@ -15,11 +16,15 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
 PROBE = sys.argv[1]
-SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-TEMPLATE = (
+CHAT_ML = dict(special=["<|endoftext|>", "<|im_start|>", "<|im_end|>"], template=(
     "{% for m in messages %}{% if m.role == 'assistant' %}<|im_start|>assistant\n"
     "{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}{{ '\n' }}"
-    "{% else %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}")
+    "{% else %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endif %}{% endfor %}"))
+LLAMA3 = dict(
+    special=["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"], template=(
+        "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|end_header_id|>{{ '\n\n' }}"
+        "{% if m.role == 'assistant' %}{% generation %}{{ m.content | trim }}<|eot_id|>{% endgeneration %}"
+        "{% else %}{{ m.content | trim }}<|eot_id|>{% endif %}{% endfor %}"))
 CORPUS = ["import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(x_ptr, n):\n    pass\n",
           "Turn this PyTorch module into a Triton kernel, please. Thank you! 12345 größer 漢字\n"] * 3
 
@@ -38,7 +43,8 @@ def probe(mode, argument, frames):
 
 
 def conversations(rng):
-    words = ["add", "two tensors", "\n", "def f(x):\n    return x", "12", "größer", "漢字", " ", "```python\n", "'ll"]
+    words = ["\u3000", "\u00a0", "\x1c", "\t", "add", "two tensors", "\n",
+             "def f(x):\n    return x", "12", "größer", "漢字", " ", "```python\n", "'ll"]
     for _ in range(500):
         roles = (["system"] if rng.random() < 0.5 else []) + ["user", "assistant"] * rng.randint(1, 4)
         yield [{"role": role, "content": "".join(rng.choices(words, k=rng.randint(1, 8)))} for role in roles]
@@ -55,11 +61,13 @@ def main():
     given = [tidied(c) for c in conversations(rng)]
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/tokenizer.json"
-        for pieces in ("qwen2", "lines"):
-            (trained,) = probe("train", json.dumps({"vocabulary_size": 500, "pieces": pieces, "special": SPECIAL}),
-                               [t.encode() for t in CORPUS])
+        for name, format, pieces in (("ChatML", CHAT_ML, "qwen2"), ("ChatML", CHAT_ML, "lines"),
+                                     ("Llama 3", LLAMA3, "qwen2")):
+            settings = {"vocabulary_size": 500, "pieces": pieces, "special": format["special"]}
+            (trained,) = probe("train", json.dumps(settings), [t.encode() for t in CORPUS])
             open(path, "wb").write(trained)
-            theirs = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_file(path), chat_template=TEMPLATE)
+            theirs = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_file(path), bos_token=format["special"][0],
+                                             chat_template=format["template"])
             answers = probe("chat", path, [json.dumps(c).encode() for c in given])
             compared = 0
             for i, conversation in enumerate(given):
@@ -72,10 +80,10 @@ def main():
                         sys.exit(f"text: disagreement over {conversation!r}")
                     continue
                 if ids != other["input_ids"] or mask != other["assistant_masks"]:
-                    sys.exit(f"{pieces}: disagreement over {conversation!r}\n  ours   {ids} {mask}\n"
+                    sys.exit(f"{name}, {pieces}: disagreement over {conversation!r}\n  ours   {ids} {mask}\n"
                              f"  theirs {other['input_ids']} {other['assistant_masks']}")
                 compared += 1
-            print(f"{pieces}: {len(given)} conversations agree, {compared} of them token by token")
+            print(f"{name}, {pieces}: {len(given)} conversations agree, {compared} of them token by token")
 
 
 if __name__ == "__main__":
