@@ -1,5 +1,9 @@
 #include "cli/author.h"
 
+#include "base/log.h"
+#include "model/generation_config.h"
+#include "text/checkpoint_chat.h"
+
 namespace tritonsmith::cli {
 
 Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::path& directory,
@@ -13,7 +17,14 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
                 directory.string(), tokenizer.id_limit(), model.config().vocab_size);
   std::unique_ptr<ModelAuthor> author(
       new ModelAuthor(std::move(model), std::move(tokenizer), prompt));
-  TRY_ASSIGN(author->chat_, text::ChatTemplate::make(author->tokenizer_));
+  std::vector<text::Message> asked;
+  if (!prompt.system.empty()) asked.push_back({text::Role::system, prompt.system});
+  asked.push_back({text::Role::user, ""});
+  TRY_ASSIGN(const auto opened, text::open_checkpoint_chat(directory, author->tokenizer_, asked));
+  if (!opened.difference.empty()) LOG("{}", opened.difference);
+  author->chat_ = opened.chat;
+  TRY_ASSIGN(author->stop_tokens_, model::end_tokens(directory, author->model_.config()));
+  author->stop_tokens_.insert(author->stop_tokens_.begin(), opened.chat.stop_token());
   TRY_ASSIGN(author->engine_, rollout::make_generator(author->model_));
   return author;
 }
@@ -36,7 +47,7 @@ std::vector<TokenId> ModelAuthor::prompt_tokens(const Task& task) const {
 }
 
 rollout::SamplingParams ModelAuthor::sampling(rollout::SamplingParams params) const {
-  params.stop_tokens = {chat_->stop_token()};
+  params.stop_tokens = stop_tokens_;
   return params;
 }
 

@@ -38,6 +38,7 @@ class ModelAuthor {
   text::Tokenizer tokenizer_;
   text::PromptConfig prompt_;
   std::optional<text::ChatTemplate> chat_;
+  std::vector<TokenId> stop_tokens_;  // the chat's own first
   std::unique_ptr<rollout::Generator> engine_;
 };
 

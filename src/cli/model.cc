@@ -1,8 +1,11 @@
-// `tritonsmith model make`: a model from scratch, for `sft` to begin with.
+// `tritonsmith model make`: a model from scratch, for `sft` to begin with. `tritonsmith model
+// merge`: a model with a LoRA adapter's changes in its weights.
 #include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/new_model.h"
+#include "model/checkpoint.h"
+#include "model/lora.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -22,11 +25,34 @@ Status make_model(const Options& options) {
   return ok();
 }
 
+struct MergeOptions {
+  std::string model, adapter, out;
+};
+
+Status merge_adapter(const MergeOptions& options) {
+  TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
+  TRY(model::LoraAdapter::load(model, options.adapter));
+  TRY(model::save_model(model, options.out));
+  TRY(model::copy_companions(options.model, options.out));
+  fmt::print("model: {}\n", options.out);
+  return ok();
+}
+
+void add_merge_command(CLI::App& parent, Run& run) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* merge = parent.add_subcommand("merge", "Write a model with an adapter's changes in it");
+  merge->add_option("--model", options->model, "The model that the adapter was trained on")
+      ->required();
+  merge->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout")->required();
+  merge->add_option("--out", options->out, "The directory to write")->required();
+  merge->callback([&run, options] { run = [options] { return finish(merge_adapter(*options)); }; });
+}
+
 }  // namespace
 
 void add_model_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
-  CLI::App* model = app.add_subcommand("model", "Make a model to begin with");
+  CLI::App* model = app.add_subcommand("model", "Make a model to begin with, or merge one");
   model->require_subcommand(1);
   CLI::App* make = model->add_subcommand(
       "make", "Write an untrained model with a tokenizer learnt from examples");
@@ -36,6 +62,7 @@ void add_model_command(CLI::App& app, Run& run) {
   make->add_option("--set", options->set, "key=value (repeatable)");
   make->footer([] { return "settings:\n" + config_help<NewModelConfig>(); });
   make->callback([&run, options] { run = [options] { return finish(make_model(*options)); }; });
+  add_merge_command(*model, run);
 }
 
 }  // namespace tritonsmith::cli

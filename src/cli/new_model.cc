@@ -2,17 +2,30 @@
 
 #include "base/file.h"
 #include "model/checkpoint.h"
+#include "text/checkpoint_chat.h"
 #include "text/tokenizer.h"
 
 namespace tritonsmith::cli {
 namespace {
 
+constexpr const char* kPadding = "<|endoftext|>";
+constexpr const char* kEnd = "<|im_end|>";
+
 // ChatML's, each a token of its own.
 std::vector<text::AddedToken> chat_tokens() {
   std::vector<text::AddedToken> tokens;
-  for (const char* content : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"})
+  for (const char* content : {kPadding, "<|im_start|>", kEnd})
     tokens.push_back({.content = content, .special = true});
   return tokens;
+}
+
+// What tells others how to write with the model.
+Status save_companions(const std::filesystem::path& directory, const text::Tokenizer& tokenizer) {
+  TRY(tokenizer.save(directory / "tokenizer.json"));
+  TRY(text::save_chat_files(directory));
+  const Json generation = {{"eos_token_id", *tokenizer.id_of(kEnd)},
+                           {"pad_token_id", *tokenizer.id_of(kPadding)}};
+  return write_file_atomic(directory / "generation_config.json", generation.dump(2) + "\n");
 }
 
 }  // namespace
@@ -49,9 +62,10 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
                                              .pieces = text::PieceRule::phrases}));
   model::ModelConfig shape = config.shape;
   shape.vocab_size = static_cast<std::int64_t>(tokenizer.id_limit());
+  shape.eos_token_id = *tokenizer.id_of(kEnd);
   TRY(model::check(shape));
   TRY(make_directories(directory));
-  TRY(tokenizer.save(directory / "tokenizer.json"));
+  TRY(save_companions(directory, tokenizer));
   return model::save_model(model::Transformer::random(shape, config.seed), directory);
 }
 

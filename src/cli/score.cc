@@ -8,7 +8,9 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "model/checkpoint.h"
+#include "model/device.h"
 #include "model/linear_logprob.h"
+#include "model/lora.h"
 #include "text/tokenizer.h"
 
 namespace tritonsmith::cli {
@@ -18,6 +20,8 @@ struct Options {
   std::string model;
   std::vector<TokenId> ids;
   std::string text_file;
+  std::string adapter;
+  std::string device = "auto";
   bool json = false;
 };
 
@@ -26,7 +30,7 @@ Result<std::vector<TokenId>> tokens_to_score(const Options& options) {
   const std::filesystem::path directory = options.model;
   TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
   TRY_ASSIGN(const std::string text, read_file(options.text_file));
-  return tokenizer.encode(text);
+  return tokenizer.framed(tokenizer.encode(text));
 }
 
 Status check_tokens(const std::vector<TokenId>& ids, const model::ModelConfig& config) {
@@ -48,13 +52,17 @@ std::vector<float> logprobs_of(const model::Transformer& model, const std::vecto
   const at::Tensor said =
       model::linear_logprob(model.forward(batch).narrow(0, 0, next), model.head_weight(),
                             batch.tokens.narrow(0, 1, next))
-          .logprob.contiguous();
+          .logprob.cpu()
+          .contiguous();
   const float* values = said.const_data_ptr<float>();
   return {values, values + next};
 }
 
 Status score(const Options& options) {
-  TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
+  TRY_ASSIGN(const auto choice, enum_from_name<model::DeviceChoice>(options.device));
+  TRY_ASSIGN(const c10::Device device, model::open_device(choice));
+  TRY_ASSIGN(const model::Transformer model, model::load_model(options.model, device));
+  if (!options.adapter.empty()) TRY(model::LoraAdapter::load(model, options.adapter));
   TRY_ASSIGN(const std::vector<TokenId> ids, tokens_to_score(options));
   TRY(check_tokens(ids, model.config()));
   const std::vector<float> logprobs = logprobs_of(model, ids);
@@ -78,6 +86,9 @@ void add_score_command(CLI::App& app, Run& run) {
       app.add_subcommand("score", "Print the log-probability a model gives each token");
   command->add_option("--model", options->model, "A directory in Hugging Face's layout")
       ->required();
+  command->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout");
+  command->add_option("--device", options->device, all_names<model::DeviceChoice>())
+      ->capture_default_str();
   auto* source = command->add_option_group("source");
   source->add_option("--ids", options->ids, "Token ids, as 1,2,3")->delimiter(',');
   source->add_option("--text", options->text_file, "A text file, for the model's tokenizer");

@@ -252,7 +252,7 @@ TEST_F(GradientTest, LeavesTheSameLearnerAfterSaveAndResume) {
   ASSERT_TRUE(learner_->update(options, 10));
   auto dir = TempDir::make("learner");
   ASSERT_TRUE(learner_->save(dir->path(), temp_->path()));
-  auto resumed = Learner::resume(dir->path(), c10::kCPU);
+  auto resumed = Learner::resume(dir->path(), c10::kCPU, temp_->path());
   ASSERT_TRUE(resumed) << resumed.error().message;
   for (Learner* learner : {learner_.get(), &*resumed}) {
     set_sft_gradient(*learner, sequences_, in_order(), 64);

@@ -2,6 +2,8 @@
 // common. It turns sequences into gradients and gradients into an update, and is saved to and
 // restored from a checkpoint directory in Hugging Face's layout:
 //   config.json, model.safetensors, tokenizer.json (as they came), optimizer.safetensors
+// With LoRA it trains an adapter: model.safetensors then holds the merged weights, and adapter/ the
+// adapter in PEFT's layout.
 // One thread uses it; the rollout engine reads the same weights between updates.
 #pragma once
 
@@ -9,9 +11,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "algorithm/aggregation.h"
 #include "algorithm/policy_loss.h"
+#include "model/lora.h"
 #include "train/micro_batch.h"
 #include "train/sections.h"
 
@@ -32,21 +36,49 @@ struct TokenGradient {
 using Coefficients =
     std::function<TokenGradient(const MicroBatch&, const model::LogprobAndEntropy& now)>;
 
+// A learner as it was, to be written by any thread while the learner goes on: on a GPU through a
+// stream of its own, so that the training does not wait for the copies.
+struct LearnerSnapshot {
+  model::ModelConfig config;
+  std::vector<model::NamedTensor> weights;  // of the model
+  AdamWState optimizer;
+  // Where there is one, the weights are the model's own: those that are adapted are merged anew as
+  // they are written, the others never change.
+  std::optional<model::LoraAdapter> adapter;
+
+  c10::Device device() const { return optimizer.first.device(); }
+
+  Status save(const std::filesystem::path& directory, const std::filesystem::path& origin) const;
+};
+
 class Learner {
  public:
-  // The weights of `directory`; the optimizer starts anew.
-  static Result<Learner> start(const std::filesystem::path& directory, c10::Device device);
-  // Weights and optimizer as save() left them.
-  static Result<Learner> resume(const std::filesystem::path& directory, c10::Device device);
+  // The weights of `directory`; the optimizer starts anew, and so does an adapter, if one is asked
+  // for: a function of the seed.
+  static Result<Learner> start(const std::filesystem::path& directory, c10::Device device,
+                               const model::LoraConfig& lora = {}, std::uint64_t seed = 0);
+  // The same with an adapter that is there already.
+  static Result<Learner> start_from(const std::filesystem::path& directory,
+                                    const std::filesystem::path& adapter, c10::Device device);
+  // Weights and optimizer as save() left them. `origin` holds the model that training began with:
+  // merged weights do not tell those that an adapter was added to.
+  static Result<Learner> resume(const std::filesystem::path& directory, c10::Device device,
+                                const std::filesystem::path& origin);
   // Also copies the tokenizer's files from `origin`.
-  Status save(const std::filesystem::path& directory, const std::filesystem::path& origin) const;
+  Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
+  // All that save() would write, copied: on the device where it fits beside the training, else in
+  // host memory. A whole copy when this returns. One at a time: the one before must be gone.
+  LearnerSnapshot snapshot();
 
   const model::Transformer& model() const { return *model_; }
-  const FlatParameters& parameters() const { return parameters_; }
+  // Null when all weights are trained.
+  const model::LoraAdapter* adapter() const { return adapted_ ? &adapted_->adapter : nullptr; }
+  // What is trained: the model's weights, or the adapter's.
+  const FlatParameters& parameters() const { return adapted_ ? adapted_->parameters : parameters_; }
   void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
   std::int64_t updates() const { return optimizer_.updates; }
 
-  void zero_gradients() { parameters_.zero_gradients(); }
+  void zero_gradients() { parameters_.zero_gradients(); }  // the adapter's follow from these
   // Adds sum(coefficient * d logprob), and likewise of the entropy, over the trained tokens of
   // these sequences to the gradients. As the coefficients carry the normaliser of the whole
   // optimizer step, how it is cut does not matter.
@@ -56,10 +88,22 @@ class Learner {
   Result<UpdateReport> update(const OptimizerSection& options, std::int64_t total_updates);
 
  private:
+  struct Adapted {
+    model::LoraAdapter adapter;
+    FlatParameters parameters;
+  };
   explicit Learner(model::Transformer model);
+  void adapt(model::LoraAdapter adapter);
+  // Once it is known what is trained: an adapter's moments are small, the model's are not.
+  void begin_optimizer() { optimizer_ = AdamWState::zeros_like(trained()); }
+  LearnerSnapshot snapshot_on(c10::Device device) const;
+  std::size_t snapshot_bytes() const;
+  FlatParameters& trained() { return adapted_ ? adapted_->parameters : parameters_; }
   std::unique_ptr<model::Transformer> model_;  // at a fixed place: engines refer to it
   FlatParameters parameters_;
+  std::unique_ptr<Adapted> adapted_;  // null: all weights are trained
   AdamWState optimizer_;
+  std::size_t snapshot_on_device_ = 0;  // bytes of the last one, where it was there
 };
 
 }  // namespace tritonsmith::train

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "model/checkpoint.h"
+#include "model/generation_config.h"
 #include "text/chat.h"
 #include "train/references.h"
 #include "train/rl_loop.h"
@@ -14,8 +15,9 @@ namespace {
 
 // What the run begins with, as far as prompts go.
 struct Prompting {
-  text::Tokenizer tokenizer;
-  TokenId stop_token = 0;
+  std::unique_ptr<const text::Tokenizer> tokenizer;  // at a fixed place: the chat refers to it
+  text::ChatTemplate chat;
+  std::vector<TokenId> stop_tokens;
   std::vector<Prompted> prompts;  // of every task that leaves room for a completion
 };
 
@@ -23,9 +25,12 @@ struct Prompting {
 Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::path& model,
                                 std::span<const Task> tasks) {
   const int room = config.rollout.sampling.max_new_tokens;
-  TRY_ASSIGN(auto tokenizer, text::Tokenizer::from_file(model / "tokenizer.json"));
-  TRY_ASSIGN(const auto chat, text::ChatTemplate::make(tokenizer));
-  TRY(check_model_fits(model, tokenizer.id_limit(), room, "rollout.max_new_tokens"));
+  if (tasks.empty()) return fail("there are no tasks to train on");
+  TRY_ASSIGN(auto read, text::Tokenizer::from_file(model / "tokenizer.json"));
+  auto tokenizer = std::make_unique<const text::Tokenizer>(std::move(read));
+  TRY_ASSIGN(const auto chat, open_chat(config.model, model, *tokenizer,
+                                        text::prompt_for(tasks.front(), config.prompt)));
+  TRY(check_model_fits(model, tokenizer->id_limit(), room, "rollout.max_new_tokens"));
   TRY_ASSIGN(const auto shape, model::read_model_config(model / "config.json"));
   std::vector<Prompted> prompts;
   for (const Task& task : tasks) {
@@ -44,9 +49,12 @@ Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::p
   if (prompts.size() < tasks.size())
     LOG("{} of {} tasks have prompts too long for this model and are left out",
         tasks.size() - prompts.size(), tasks.size());
-  const TokenId stop_token = chat.stop_token();
-  return Prompting{
-      .tokenizer = std::move(tokenizer), .stop_token = stop_token, .prompts = std::move(prompts)};
+  TRY_ASSIGN(auto stop_tokens, model::end_tokens(model, shape));
+  stop_tokens.insert(stop_tokens.begin(), chat.stop_token());
+  return Prompting{.tokenizer = std::move(tokenizer),
+                   .chat = chat,
+                   .stop_tokens = std::move(stop_tokens),
+                   .prompts = std::move(prompts)};
 }
 
 std::string to_jsonl(std::span<const Task> tasks) {
@@ -69,6 +77,7 @@ TrainingRunOptions run_options(const RlConfig& config) {
           .settings = settings_of(config),
           .run = config.run,
           .model = config.model,
+          .lora = config.lora,
           .checkpoint = config.checkpoint};
 }
 
@@ -96,9 +105,10 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
   TRY_ASSIGN(auto generator, parts.make_generator(run.learner().model()));
   RlLoop loop({.config = config,
                .parts = parts,
-               .tokenizer = prompting.tokenizer,
+               .tokenizer = *prompting.tokenizer,
+               .chat = prompting.chat,
                .prompts = std::move(prompting.prompts),
-               .stop_token = prompting.stop_token},
+               .stop_tokens = std::move(prompting.stop_tokens)},
               run, std::move(generator), std::move(reference));
   return loop.run(stop);
 }

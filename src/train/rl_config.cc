@@ -42,6 +42,7 @@ Fields<RlConfig> RlConfig::fields() {
   Fields<RlConfig> fields;
   append_section(fields, "run", &RlConfig::run);
   append_section(fields, "model", &RlConfig::model);
+  append_section(fields, "lora", &RlConfig::lora);
   append_section(fields, "tasks", &RlConfig::tasks);
   append_section(fields, "prompt", &RlConfig::prompt);
   append_section(fields, "turns", &RlConfig::turns);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "data/verdict.h"
+#include "model/lora.h"
 #include "reward/config.h"
 #include "rollout/engine.h"
 #include "text/prompt.h"
@@ -36,6 +37,7 @@ struct JudgeSection {
 struct RlConfig {
   RunSection run;
   ModelSection model;
+  model::LoraConfig lora;
   TasksSection tasks;
   text::PromptConfig prompt;
   episode::TurnsConfig turns;

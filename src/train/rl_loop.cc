@@ -104,7 +104,7 @@ Result<RlLoop::Gathered> RlLoop::gather() {
 }
 
 Result<Experience> RlLoop::gather_lot(std::int64_t lot, int first_group) {
-  TRY_ASSIGN(const auto chat, text::ChatTemplate::make(world_.tokenizer));
+  const text::ChatTemplate& chat = world_.chat;
   std::vector<Prompted> prompts;
   const auto count = static_cast<std::uint64_t>(config_.rollout.prompts);
   const auto first = static_cast<std::uint64_t>(lot - 1) * count;
@@ -116,7 +116,7 @@ Result<Experience> RlLoop::gather_lot(std::int64_t lot, int first_group) {
                          .first_group = first_group,
                          .sampling = config_.rollout.sampling,
                          .episode = config_.episode_options()};
-  options.sampling.stop_tokens = {world_.stop_token};
+  options.sampling.stop_tokens = world_.stop_tokens;
   options.episode.positions = run_.learner().model().config().max_position_embeddings;
   const at::NoGradGuard no_grad;
   return roll_out(prompts, options,

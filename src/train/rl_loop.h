@@ -17,8 +17,9 @@ struct RlWorld {
   const RlConfig& config;
   const RlParts& parts;
   const text::Tokenizer& tokenizer;
-  std::vector<Prompted> prompts;  // of every task
-  TokenId stop_token = 0;
+  text::ChatTemplate chat;
+  std::vector<Prompted> prompts;     // of every task
+  std::vector<TokenId> stop_tokens;  // of any completion
 };
 
 class RlLoop {

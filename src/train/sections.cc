@@ -1,6 +1,8 @@
 #include "train/sections.h"
 
+#include "base/log.h"
 #include "model/config.h"
+#include "text/checkpoint_chat.h"
 
 namespace tritonsmith::train {
 
@@ -20,7 +22,9 @@ Fields<ModelSection> ModelSection::fields() {
                 "tokenizer.json)"),
           field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
           field("recompute", &S::recompute,
-                "nothing, or layers: on a GPU keep a layer's input alone for the backward")};
+                "nothing, or layers: on a GPU keep a layer's input alone for the backward"),
+          field("check_chat", &S::check_chat,
+                "refuse a model whose own chat template renders otherwise than ours")};
 }
 
 Fields<OptimizerSection> OptimizerSection::fields() {
@@ -59,6 +63,18 @@ fs::path first_model(const RunSection& run, const ModelSection& model) {
   const fs::path own = fs::path(run.dir) / "checkpoints" / "step-0";
   std::error_code ignored;
   return fs::exists(own, ignored) ? own : fs::path(model.path);
+}
+
+Result<text::ChatTemplate> open_chat(const ModelSection& section, const fs::path& directory,
+                                     const text::Tokenizer& tokenizer,
+                                     std::span<const text::Message> prompt) {
+  TRY_ASSIGN(const auto opened, text::open_checkpoint_chat(directory, tokenizer, prompt));
+  if (opened.difference.empty()) return opened.chat;
+  if (section.check_chat)
+    return fail("{}; change the prompt to agree, or set model.check_chat = false",
+                opened.difference);
+  LOG("{}", opened.difference);
+  return opened.chat;
 }
 
 Status check_model_fits(const fs::path& model, std::size_t token_ids, std::int64_t longest,

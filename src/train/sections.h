@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "base/config.h"
 #include "model/device.h"
 #include "model/transformer.h"
+#include "text/chat.h"
 #include "train/adamw.h"
 #include "train/schedule.h"
 
@@ -25,6 +27,7 @@ struct ModelSection {
   std::string path;
   model::DeviceChoice device = model::DeviceChoice::automatic;
   model::Recompute recompute = model::Recompute::nothing;
+  bool check_chat = true;
   static Fields<ModelSection> fields();
 };
 
@@ -63,5 +66,12 @@ std::filesystem::path first_model(const RunSection& run, const ModelSection& mod
 // do not fit its positions. Returns nothing else: reading the model itself comes later.
 Status check_model_fits(const std::filesystem::path& model, std::size_t token_ids,
                         std::int64_t longest, std::string_view longest_name);
+
+// How the run talks to the model of `directory`. Fails when the directory's own chat template
+// renders `prompt` otherwise, unless the section says not to care.
+Result<text::ChatTemplate> open_chat(const ModelSection& section,
+                                     const std::filesystem::path& directory,
+                                     const text::Tokenizer& tokenizer,
+                                     std::span<const text::Message> prompt);
 
 }  // namespace tritonsmith::train

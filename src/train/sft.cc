@@ -98,7 +98,8 @@ Result<std::vector<TrainingSequence>> encode(const SftConfig& config,
                                              std::span<const SftExample> examples) {
   TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(model / "tokenizer.json"));
   TRY(check_model_fits(model, tokenizer.id_limit(), config.data.max_tokens, "data.max_tokens"));
-  TRY_ASSIGN(const auto chat, text::ChatTemplate::make(tokenizer));
+  if (examples.empty()) return fail("there are no examples to train on");
+  TRY_ASSIGN(const auto chat, open_chat(config.model, model, tokenizer, examples.front().prompt));
   auto sequences = encode_examples(examples, tokenizer, chat, config.data.max_tokens);
   if (sequences.empty())
     return fail("none of the {} examples fits into data.max_tokens = {}", examples.size(),
@@ -114,6 +115,7 @@ TrainingRunOptions run_options(const SftConfig& config) {
           .settings = settings_of(config),
           .run = config.run,
           .model = config.model,
+          .lora = config.lora,
           .checkpoint = config.checkpoint};
 }
 
@@ -133,6 +135,7 @@ Fields<SftConfig> SftConfig::fields() {
   Fields<SftConfig> fields;
   append_section(fields, "run", &SftConfig::run);
   append_section(fields, "model", &SftConfig::model);
+  append_section(fields, "lora", &SftConfig::lora);
   append_section(fields, "data", &SftConfig::data);
   append_section(fields, "optimizer", &SftConfig::optimizer);
   append_section(fields, "checkpoint", &SftConfig::checkpoint);

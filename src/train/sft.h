@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 
+#include "model/lora.h"
 #include "train/checkpoint_store.h"
 #include "train/sections.h"
 #include "train/sft_examples.h"
@@ -23,6 +24,7 @@ struct SftDataSection {
 struct SftConfig {
   RunSection run;
   ModelSection model;
+  model::LoraConfig lora;
   SftDataSection data;
   OptimizerSection optimizer;
   CheckpointConfig checkpoint;

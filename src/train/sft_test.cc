@@ -1,5 +1,6 @@
 #include "train/sft.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "base/temp_dir.h"
 #include "data/step.h"
+#include "model/lora.h"
 #include "train/testing/tiny_model.h"
 
 namespace tritonsmith::train {
@@ -95,6 +97,36 @@ TEST_F(SftTest, BeginsWithTheModelOfTheConfigThatTakesAnUnbegunRunsPlace) {
   config_.model.path = path("model").string();
   ASSERT_TRUE(run(path("run")));
   EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
+}
+
+TEST_F(SftTest, TrainsAnAdapterAndGoesOnWithItToTheSameWeights) {
+  config_.lora = {.rank = 2, .alpha = 8, .targets = {"q_proj", "up_proj"}};
+  ASSERT_TRUE(run(path("straight")));
+  ASSERT_TRUE(run(path("run")));
+  ASSERT_TRUE(write_file_atomic(path("run") / "checkpoints/latest", "step-8\n"));
+  const auto resumed = run(path("run"));
+  ASSERT_TRUE(resumed) << resumed.error().message;
+  EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
+  const auto before = model::load_model(path("model")),
+             after = model::load_model(resumed->checkpoint);
+  for (std::size_t i = 0; i < before->parameters().size(); ++i) {
+    const std::string& name = before->parameters()[i].name;
+    const bool is_target = name.ends_with("q_proj.weight") || name.ends_with("up_proj.weight");
+    EXPECT_NE(at::equal(before->parameters()[i].tensor, after->parameters()[i].tensor), is_target)
+        << name;
+  }
+  // What PEFT would load: the first model with the adapter is the merged one.
+  ASSERT_TRUE(model::LoraAdapter::load(*before, resumed->checkpoint / "adapter"));
+  for (std::size_t i = 0; i < before->parameters().size(); ++i)
+    EXPECT_TRUE(at::allclose(before->parameters()[i].tensor, after->parameters()[i].tensor));
+}
+
+TEST_F(SftTest, RefusesAModelWhoseChatTemplateIsNotOurs) {
+  std::ofstream(path("model") / "chat_template.jinja") << "{{ messages[0].content }}";
+  EXPECT_THAT(run(path("run")).error().message, HasSubstr("is not the one we render"));
+  config_.model.check_chat = false;
+  fs::remove_all(path("run"));
+  EXPECT_TRUE(run(path("run")));
 }
 
 TEST_F(SftTest, PreviewsWithoutWriting) {

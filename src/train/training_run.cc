@@ -23,9 +23,10 @@ Result<RunOutlook> TrainingRun::outlook(const TrainingRunOptions& options) {
   TRY(model::open_device(options.model.device));
   if (outlook.step) {
     outlook.model = first_model(options.run, options.model);
-    TRY(Learner::resume(checkpoints / fmt::format("step-{}", *outlook.step), c10::kCPU));
+    TRY(Learner::resume(checkpoints / fmt::format("step-{}", *outlook.step), c10::kCPU,
+                        outlook.model));
   } else {
-    TRY(Learner::start(outlook.model, c10::kCPU));
+    TRY(Learner::start(outlook.model, c10::kCPU, options.lora, options.run.seed));
   }
   return outlook;
 }
@@ -37,22 +38,26 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
              CheckpointStore::open(directory.checkpoints(), options.checkpoint));
   TRY_ASSIGN(const c10::Device device, model::open_device(options.model.device));
   TRY_ASSIGN(const auto latest, store.latest());
-  auto learner = latest ? Learner::resume(store.path_of(*latest), device)
-                        : Learner::start(options.model.path, device);
+  auto learner =
+      latest
+          ? Learner::resume(store.path_of(*latest), device, first_model(options.run, options.model))
+          : Learner::start(options.model.path, device, options.lora, options.run.seed);
   TRY(learner);
   learner->set_recompute(options.model.recompute);
-  TrainingRun run(options, std::move(directory), std::move(store), *std::move(learner));
+  TrainingRun run(options, std::move(directory), CheckpointWriter(std::move(store)),
+                  *std::move(learner));
   if (latest) {
     TRY(run.restore(*latest));
   } else {
     TRY(run.directory_.open_records({}));
     TRY(run.save());
+    TRY(run.writer_.finish());
   }
   return run;
 }
 
 Status TrainingRun::restore(std::int64_t step) {
-  const std::filesystem::path file = store_.path_of(step) / kTrainerFile;
+  const std::filesystem::path file = writer_.store().path_of(step) / kTrainerFile;
   TRY_ASSIGN(const std::string text, read_file(file));
   TRY_ASSIGN(const Json json, parse_json(text));
   JsonReader reader(json);
@@ -69,17 +74,22 @@ Status TrainingRun::save() {
   TRY_ASSIGN(const RecordSizes sizes, directory_.sync_records());
   const Json trainer = {
       {"schema", 1}, {"step", step_}, {"state", state_}, {"records", to_json(sizes)}};
-  return store_.save(step_, [&](const std::filesystem::path& path) -> Status {
-    TRY(learner_.save(path, first_model(options_.run, options_.model)));
-    return write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n");
-  });
+  TRY(writer_.finish());  // one snapshot at a time
+  const auto snapshot = std::make_shared<const LearnerSnapshot>(learner_.snapshot());
+  return writer_.begin(step_,
+                       [=, origin = first_model(options_.run, options_.model)](
+                           const std::filesystem::path& path) -> Status {
+                         TRY(snapshot->save(path, origin));
+                         return write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n");
+                       });
 }
 
 Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   ++step_;
   TRY(directory_.append(StepRecord{.step = step_, .phase = options_.command, .metrics = metrics}));
-  if (store_.is_due(step_) || is_finished() || stop) return save();
-  return ok();
+  const bool is_last = is_finished() || stop;
+  if (is_last || writer_.store().is_due(step_)) TRY(save());
+  return is_last ? writer_.finish() : ok();
 }
 
 Status without_exceptions(const std::function<Status()>& body) {

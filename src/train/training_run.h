@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "train/checkpoint_store.h"
+#include "train/checkpoint_writer.h"
 #include "train/learner.h"
 #include "train/run_directory.h"
 #include "train/sections.h"
@@ -20,6 +20,7 @@ struct TrainingRunOptions {
   Settings settings;    // the resolved config, for the record
   RunSection run;
   ModelSection model;
+  model::LoraConfig lora;
   CheckpointConfig checkpoint;
 };
 
@@ -44,24 +45,25 @@ class TrainingRun {
   Json& state() { return state_; }
 
   // The step's numbers are recorded; a checkpoint follows when one is due, after the last step, and
-  // when the run is asked to stop.
+  // when the run is asked to stop. It is written while the training goes on; the last one is on the
+  // disk when this returns.
   Status finish_step(const Metrics& metrics, const StopFlag& stop);
   // Of the last checkpoint.
-  std::filesystem::path checkpoint_path() const { return store_.path_of(step_); }
+  std::filesystem::path checkpoint_path() const { return writer_.store().path_of(step_); }
 
  private:
-  TrainingRun(TrainingRunOptions options, RunDirectory directory, CheckpointStore store,
+  TrainingRun(TrainingRunOptions options, RunDirectory directory, CheckpointWriter writer,
               Learner learner)
       : options_(std::move(options)),
         directory_(std::move(directory)),
-        store_(std::move(store)),
+        writer_(std::move(writer)),
         learner_(std::move(learner)) {}
   Status restore(std::int64_t step);
   Status save();
 
   TrainingRunOptions options_;
   RunDirectory directory_;
-  CheckpointStore store_;
+  CheckpointWriter writer_;
   Learner learner_;
   std::int64_t step_ = 0;
   Json state_ = Json::object();
