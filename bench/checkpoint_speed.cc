@@ -1,0 +1,159 @@
+// Seconds and host memory of loading a checkpoint, and how long writing one stops the training, at
+// the width of Qwen2.5-Coder-3B with as many of its 36 layers as asked for, random weights.
+//   checkpoint_speed load [LAYERS] [auto|cpu|cuda]   a bfloat16 checkpoint in shards, and a float32
+//                                                    one in a single file
+//   checkpoint_speed stop [LAYERS] [auto|cpu|cuda]   a snapshot of the learner, and writing it
+// Each measurement is a process of its own. The files lie below $TMPDIR or /tmp and were just
+// written: the disk is warm. On a CPU the weights themselves (float32) are part of the host memory.
+#include <ATen/ATen.h>
+
+#include <fstream>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "base/temp_dir.h"
+#include "model/checkpoint.h"
+#include "model/device.h"
+#include "train/learner.h"
+
+namespace tritonsmith::train {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+constexpr double kGb = 1e9;
+
+model::ModelConfig shape(std::int64_t layers) {
+  return {.vocab_size = 151936,
+          .hidden_size = 2048,
+          .intermediate_size = 11008,
+          .num_hidden_layers = layers,
+          .num_attention_heads = 16,
+          .num_key_value_heads = 2,
+          .head_dim = 128,
+          .max_position_embeddings = 32768};
+}
+
+// The most memory of its own and of mapped files that this process ever had, in bytes.
+double peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
+  return 0;
+}
+
+double bytes_in(const fs::path& directory) {
+  double bytes = 0;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".safetensors") bytes += static_cast<double>(entry.file_size());
+  return bytes;
+}
+
+// Tensors of the model's shapes, one shard at a time.
+Status write_random(const fs::path& directory, std::int64_t layers, c10::ScalarType dtype,
+                    std::size_t shards) {
+  const at::NoGradGuard no_grad;
+  TRY(make_directories(directory));
+  const model::ModelConfig config = shape(layers);
+  TRY(write_file_atomic(directory / "config.json", to_json(config).dump(2)));
+  const model::Transformer names(config, c10::kMeta);
+  const auto& all = names.parameters();
+  Json map = Json::object();
+  for (std::size_t shard = 0; shard < shards; ++shard) {
+    const std::string name = shards == 1 ? "model.safetensors"
+                                         : fmt::format("model-{}-of-{}.safetensors", shard, shards);
+    std::vector<model::NamedTensor> tensors;
+    for (std::size_t i = shard * all.size() / shards; i < (shard + 1) * all.size() / shards; ++i) {
+      tensors.push_back({all[i].name, at::empty(all[i].tensor.sizes(), dtype).normal_(0, 0.02)});
+      map[all[i].name] = name;
+    }
+    TRY(model::write_safetensors(directory / name, tensors));
+  }
+  if (shards == 1) return ok();
+  return write_file_atomic(directory / "model.safetensors.index.json",
+                           Json{{"weight_map", map}}.dump());
+}
+
+Status load(const fs::path& directory, c10::Device device) {
+  const double before = peak_bytes();
+  const Stopwatch watch;
+  TRY_ASSIGN(const auto model, model::load_model(directory, device));
+  const double seconds = watch.seconds(), file = bytes_in(directory), peak = peak_bytes();
+  double weights = 0;
+  for (const auto& each : model.parameters()) weights += static_cast<double>(each.tensor.nbytes());
+  fmt::print(
+      "{}: {:.2f} GB in {:.1f} s ({:.2f} GB/s); host memory at most {:.2f} GB ({:.2f} of the "
+      "file), "
+      "{:.2f} GB before; weights {:.2f} GB on {}\n",
+      directory.filename().string(), file / kGb, seconds, file / kGb / seconds, peak / kGb,
+      peak / file, before / kGb, weights / kGb, device.str());
+  return ok();
+}
+
+Status stop(const fs::path& directory, c10::Device device) {
+  TRY_ASSIGN(Learner learner, Learner::start(directory, device));
+  for (int i = 0; i < 3; ++i) {
+    const Stopwatch watch;
+    const LearnerSnapshot snapshot = learner.snapshot();
+    const double stopped = watch.seconds();
+    const fs::path out = directory / "written";
+    TRY(make_directories(out));
+    TRY(snapshot.save(out, directory));
+    fmt::print(
+        "the training stands for {:.2f} s, the snapshot lies on {}; {:.1f} GB written in {:.1f} "
+        "s\n",
+        stopped, snapshot.device().str(), bytes_in(out) / kGb, watch.seconds() - stopped);
+  }
+  return ok();
+}
+
+Status in_own_process(const Words& words) {
+  Words argv = {fs::read_symlink("/proc/self/exe").string()};
+  argv.insert(argv.end(), words.begin(), words.end());
+  std::fflush(stdout);
+  TRY_ASSIGN(Process child,
+             Process::spawn({.argv = argv,
+                             .environment = {},
+                             .fds = {{.ours = 1, .theirs = 1}, {.ours = 2, .theirs = 2}}}));
+  TRY_ASSIGN(const ExitStatus status, child.wait(Deadline::after(std::chrono::hours(1))));
+  return status.success() ? ok() : fail("{}: {}", fmt::join(words, " "), describe(status));
+}
+
+Status measure(const std::string& what, const std::string& layers, const std::string& device) {
+  TRY_ASSIGN(const TempDir scratch, TempDir::make("checkpoint-speed"));
+  const std::string sharded = scratch.path() / "bfloat16", single = scratch.path() / "float32";
+  TRY(in_own_process({"make", sharded, layers, "bfloat16"}));
+  TRY(in_own_process({"one", what, sharded, device}));
+  if (what == "stop") return ok();
+  fs::remove_all(sharded);
+  TRY(in_own_process({"make", single, layers, "float32"}));
+  return in_own_process({"one", what, single, device});
+}
+
+Status run(const Words& words) {
+  const auto word = [&](std::size_t i, const char* otherwise) {
+    return words.size() > i ? words[i] : std::string(otherwise);
+  };
+  if (word(0, "") == "make")
+    return words[3] == "float32" ? write_random(words[1], std::stol(words[2]), at::kFloat, 1)
+                                 : write_random(words[1], std::stol(words[2]), at::kBFloat16, 4);
+  if (word(0, "") == "one") {
+    TRY_ASSIGN(const auto choice, enum_from_name<model::DeviceChoice>(words[3]));
+    TRY_ASSIGN(const c10::Device device, model::open_device(choice));
+    return words[1] == "load" ? load(words[2], device) : stop(words[2], device);
+  }
+  if (word(0, "load") == "load") return measure("load", word(1, "9"), word(2, "auto"));
+  if (words[0] == "stop") return measure("stop", word(1, "2"), word(2, "auto"));
+  return fail("checkpoint_speed load|stop [LAYERS] [auto|cpu|cuda]");
+}
+
+}  // namespace
+}  // namespace tritonsmith::train
+
+int main(int argc, char** argv) {
+  const auto status = tritonsmith::train::run({argv + 1, argv + argc});
+  if (!status) fmt::print(stderr, "{}\n", status.error().message);
+  return status ? 0 : 1;
+}

@@ -1,0 +1,140 @@
+"""`tritonsmith score` and `tritonsmith model merge` from outside, on folders that `transformers`, `tokenizers` and `peft`
+wrote: the same ids, the same log-probabilities, for tiny random models of each family.
+
+usage: score_test.py PATH_OF_TRITONSMITH
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import peft
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, logging
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
+sys.path += [str(SOURCES / "model/compare"), str(SOURCES / "text/compare")]
+from compare_tokenizers import llama_like, qwen_like, source_files
+from families import FAMILIES, model_of
+
+BINARY = sys.argv[1]
+TEXT = ("import triton\n\n@triton.jit\ndef kernel(x_ptr, n, BLOCK: tl.constexpr):\n    at = tl.program_id(0) * BLOCK\n"
+        "# gro\u0308\u00dfer, \u6f22\u5b57, 12345 \U0001f600 it's <|im_end|><|eot_id|>\n")
+TOLERANCE = 1e-4
+logging.disable_progress_bar()
+
+
+def tritonsmith(*words):
+    return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True)
+
+
+def score(directory, *words):
+    done = tritonsmith("score", "--model", directory, "--device", "cpu", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1, done.stdout
+    answer = json.loads(done.stdout)
+    assert list(answer) == ["ids", "logprobs"], answer.keys()
+    return answer["ids"], answer["logprobs"]
+
+
+def logprobs_by(model, ids):
+    with torch.no_grad():
+        logprobs = model(torch.tensor([ids])).logits[0].float().log_softmax(-1)[:-1]
+    return logprobs.gather(1, torch.tensor(ids[1:])[:, None])[:, 0].tolist()
+
+
+class Score(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        corpus = source_files()[:10]
+        makers = {"qwen": qwen_like(corpus)[0], "llama": llama_like(corpus)[0]}
+        cls.tokenizers = {family: makers["llama" if family == "llama" else "qwen"] for family in FAMILIES}
+        torch.manual_seed(3)
+        for family in FAMILIES:
+            tokenizer = PreTrainedTokenizerFast(tokenizer_object=cls.tokenizers[family])
+            tokenizer.save_pretrained(cls.path(family))
+            model = model_of(family, vocab_size=len(tokenizer) + 5, tie_word_embeddings=family != "llama")
+            model.to(torch.bfloat16).save_pretrained(cls.path(family), max_shard_size="200KB")
+            assert (cls.path(family) / "model.safetensors.index.json").exists()
+        (cls.path("text")).write_text(TEXT)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def path(cls, name):
+        return pathlib.Path(cls.folder.name) / name
+
+    def assert_close(self, ours, theirs):
+        self.assertIsNone(ours[0])
+        self.assertEqual(len(ours), len(theirs) + 1)
+        self.assertLess(max(abs(a - b) for a, b in zip(ours[1:], theirs)), TOLERANCE)
+
+    def test_of_a_text_gives_the_ids_and_logprobs_of_transformers(self):
+        for family in FAMILIES:
+            model = AutoModelForCausalLM.from_pretrained(self.path(family), dtype=torch.float32)
+            ids, logprobs = score(self.path(family), "--text", self.path("text"))
+            self.assertEqual(ids, self.tokenizers[family].encode(TEXT).ids)
+            self.assert_close(logprobs, logprobs_by(model, ids))
+            self.assertEqual(score(self.path(family), "--ids", ",".join(map(str, ids))), (ids, logprobs))
+
+    def test_of_one_token_has_nothing_to_say(self):
+        self.assertEqual(score(self.path("qwen3"), "--ids", "7"), ([7], [None]))
+
+    def test_of_an_adapter_gives_the_logprobs_of_peft_and_so_does_the_merged_model(self):
+        for family in FAMILIES:
+            base = AutoModelForCausalLM.from_pretrained(self.path(family), dtype=torch.float32)
+            model = peft.get_peft_model(base, peft.LoraConfig(r=4, lora_alpha=10, task_type="CAUSAL_LM",
+                                                              target_modules=["q_proj", "o_proj", "gate_proj"]))
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    if parameter.requires_grad:
+                        parameter.uniform_(-0.3, 0.3)
+            adapter, merged = self.path(f"{family}-adapter"), self.path(f"{family}-merged")
+            model.save_pretrained(adapter)
+            ids = list(range(3, 60))
+            expected = logprobs_by(model, ids)
+            plain = logprobs_by(AutoModelForCausalLM.from_pretrained(self.path(family), dtype=torch.float32), ids)
+            self.assertGreater(max(abs(a - b) for a, b in zip(expected, plain)), 0.1)
+            words = ("--ids", ",".join(map(str, ids)))
+            self.assert_close(score(self.path(family), "--adapter", adapter, *words)[1], expected)
+            done = tritonsmith("model", "merge", "--model", self.path(family), "--adapter", adapter, "--out", merged)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_close(score(merged, *words)[1], expected)
+            again = AutoModelForCausalLM.from_pretrained(merged, dtype=torch.float32)
+            self.assert_close([None, *logprobs_by(again, ids)], expected)
+            self.assertEqual((merged / "tokenizer.json").read_bytes(),
+                             (self.path(family) / "tokenizer.json").read_bytes())
+
+    def test_of_a_model_that_we_made_is_what_transformers_says_of_its_chat(self):
+        made, examples = self.path("made"), self.path("examples.jsonl")
+        lines = [{"prompt": f"Add {i} to x.", "completion": f"```python\ny = x + {i}\n```"} for i in range(40)]
+        examples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        done = tritonsmith("model", "make", "--examples", examples, "--out", made, "--set", "vocabulary=400")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(made)  # AutoTokenizer takes a qwen2 for Qwen's own pieces
+        conversation = [{"role": "user", "content": "Add 3 to x."}]
+        text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
+        self.assertEqual(text, "<|im_start|>user\nAdd 3 to x.<|im_end|>\n<|im_start|>assistant\n")
+        self.path("chat").write_text(text)
+        ids, logprobs = score(made, "--text", self.path("chat"))
+        self.assertEqual(ids, tokenizer(text)["input_ids"])
+        model = AutoModelForCausalLM.from_pretrained(made, dtype=torch.float32)
+        self.assert_close(logprobs, logprobs_by(model, ids))
+        self.assertEqual(model.generation_config.eos_token_id, tokenizer.eos_token_id)
+
+    def test_refuses_in_one_line_what_it_cannot_score(self):
+        directory = self.path("qwen2")
+        for words in (("--ids", "1,99999"), ("--ids", ",".join("1" * 600)), ("--ids", "1", "--adapter", directory)):
+            done = tritonsmith("score", "--model", directory, "--device", "cpu", "--json", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(done.stderr.strip().count("\n"), 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
