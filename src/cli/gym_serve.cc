@@ -10,6 +10,7 @@
 #include "cli/judges.h"
 #include "cli/stop_signal.h"
 #include "gym/schedule/local_judge.h"
+#include "gym/schedule/self_test.h"
 #include "gym/server/http_server.h"
 #include "inspect/inspect.h"
 
@@ -97,8 +98,11 @@ Status serve_gym(const ServeOptions& options) {
                                                    .finished = config.finished_jobs}));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   gym::ServiceMetrics metrics;
-  const auto make_judge = [judge = config.judge]() -> Result<std::unique_ptr<gym::Judge>> {
+  const auto make_judge =
+      [judge =
+           config.judge](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
     TRY_ASSIGN(auto local, gym::LocalJudge::start(judge, inspect::inspect_kernel, own_referee()));
+    TRY(gym::self_test(*local, stopping));
     return std::unique_ptr<gym::Judge>(std::move(local));
   };
   // Twice as many as are judged at a time, so that none of the judge's places is ever empty.

@@ -86,9 +86,7 @@ void Coordinator::handle(Submitted& event) {
     return;
   }
   judging.key = verdict_key(judging.job, judging.job.backend,
-                            judging.job.backend == Backend::replay
-                                ? versions_ + ", " + context_.replay_environment.gpu
-                                : versions_);
+                            judging.job.backend == Backend::replay ? replay_versions_ : versions_);
   if (judging.job.use_store && (answered_by_store(judging) || joined_an_equal_job(judging))) return;
   backlog_.push_back(std::move(judging));
 }
@@ -113,6 +111,8 @@ Status Coordinator::learn_versions() {
   }
   versions_ =
       fmt::format("torch {}, triton {}, {}", versions->torch, versions->triton, config_.target);
+  replay_versions_ = versions_ + ", " + context_.replay_environment.gpu;
+  for (const std::string& baseline : config_.baselines) replay_versions_ += ", " + baseline;
   return ok();
 }
 
@@ -332,6 +332,7 @@ void Coordinator::handle(Captured& event) {
 
 RefereeJob Coordinator::referee_job(const Judging& judging) const {
   return {.task_key = task_key(judging.job.task),
+          .task_source = judging.job.task.source,
           .candidate_plan = judging.plan_json,
           // Follows from the job's content: judged again, it is judged alike, and other jobs draw
           // other values.
@@ -392,7 +393,9 @@ void Coordinator::handle(Refereed& event) {
 
 void Coordinator::advance(std::uint64_t serial) {
   Judging& judging = running_.at(serial);
-  if (--judging.pending == 0 && !replay(judging)) conclude(serial);
+  if (--judging.pending > 0) return;
+  if (judging.passed_over.empty()) pass_over_configs(judging);
+  if (!replay(judging)) conclude(serial);
 }
 
 void Coordinator::conclude(std::uint64_t serial) {

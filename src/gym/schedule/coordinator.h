@@ -126,7 +126,8 @@ class Coordinator {
   std::map<std::uint64_t, Judging> running_;
   std::map<std::string, TaskPlan> tasks_;  // by the content of the source
   VerdictContext context_;
-  std::string versions_;  // empty until known
+  std::string versions_;         // empty until known
+  std::string replay_versions_;  // of verdicts from a GPU
 
   std::vector<std::unique_ptr<RefereeClient>> referees_;
   std::vector<std::jthread> referee_threads_;

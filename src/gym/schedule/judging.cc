@@ -1,6 +1,7 @@
 #include "gym/schedule/judging.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tritonsmith::gym {
 namespace {
@@ -62,6 +63,20 @@ void count_operators(const Plan& plan, Verdict& verdict) {
   }
 }
 
+bool is_passed_over(const Judging& judging, const CompileUnit& unit) {
+  return std::ranges::all_of(unit.kernels, [&](std::size_t kernel) {
+    return std::ranges::find(judging.passed_over, kernel) != judging.passed_over.end();
+  });
+}
+
+// As Triton's own tuner has it: of what else fails it tells the user.
+bool does_not_fit(const CompileUnit& unit) {
+  const auto* failure =
+      unit.outcome ? std::get_if<CandidateFailure>(&unit.outcome->result) : nullptr;
+  return failure != nullptr && (failure->error.error_class == "out_of_resources" ||
+                                failure->error.message.starts_with("ptxas"));
+}
+
 // False when one of them did not compile.
 bool add_kernels(const Judging& judging, Verdict& verdict) {
   verdict.kernels.resize(judging.plan->kernels.size());
@@ -73,7 +88,7 @@ bool add_kernels(const Judging& judging, Verdict& verdict) {
       if (stage == "compile") slowest = std::max(slowest, ms);
     const auto* compiled = std::get_if<CompiledKernel>(&unit.outcome->result);
     if (const auto* failure = std::get_if<CandidateFailure>(&unit.outcome->result);
-        failure && all) {
+        failure != nullptr && all && !is_passed_over(judging, unit)) {
       VerdictError error = failure->error;
       if (error.line == 0) error.line = judging.plan->kernels.at(unit.kernels.front()).line;
       set_error(verdict, std::move(error), Fault::candidate, judging.job.kernel);
@@ -90,6 +105,12 @@ bool add_kernels(const Judging& judging, Verdict& verdict) {
     }
   }
   verdict.stage_ms.emplace_back("compile", slowest);
+  for (const std::size_t kernel : judging.passed_over)
+    verdict.findings.push_back(
+        {.rule = "autotune_passed_over",
+         .severity = Severity::note,
+         .line = judging.plan->kernels[kernel].line,
+         .message = "a config needs more than the chip has, and is left out"});
   return all;
 }
 
@@ -152,9 +173,33 @@ std::vector<CompileUnit> compile_units(const Plan& plan) {
   return units;
 }
 
+void pass_over_configs(Judging& judging) {
+  std::set<std::size_t> unfit;
+  for (const CompileUnit& unit : judging.units)
+    if (does_not_fit(unit)) unfit.insert(unit.kernels.begin(), unit.kernels.end());
+  const auto is_unfit = [&](const LaunchChoice& choice) {
+    return unfit.contains(static_cast<std::size_t>(choice.kernel));
+  };
+  if (unfit.empty()) return;
+  Plan plan = *judging.plan;
+  std::set<std::size_t> passed;
+  for (PlanStep& step : plan.steps) {
+    auto* launch = std::get_if<LaunchStep>(&step.action);
+    if (launch == nullptr) continue;
+    if (std::ranges::all_of(launch->choices, is_unfit)) return;  // nothing is left to launch
+    for (const LaunchChoice& choice : launch->choices)
+      if (is_unfit(choice)) passed.insert(static_cast<std::size_t>(choice.kernel));
+    std::erase_if(launch->choices, is_unfit);
+  }
+  judging.passed_over.assign(passed.begin(), passed.end());
+  judging.plan_json = to_line(to_json(plan));
+  judging.plan = std::move(plan);
+}
+
 std::optional<std::vector<KernelBinary>> binaries_of(const Judging& judging) {
   std::vector<KernelBinary> kernels(judging.plan->kernels.size());
   for (const CompileUnit& unit : judging.units) {
+    if (is_passed_over(judging, unit)) continue;
     const auto* compiled =
         unit.outcome ? std::get_if<CompiledKernel>(&unit.outcome->result) : nullptr;
     if (compiled == nullptr) return std::nullopt;
@@ -278,6 +323,7 @@ void start_over(Judging& judging) {
   judging.plan.reset();
   judging.plan_json.clear();
   judging.units.clear();
+  judging.passed_over.clear();
   judging.referee.reset();
   judging.pending = 0;
 }

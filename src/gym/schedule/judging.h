@@ -40,12 +40,16 @@ struct Judging {
   std::optional<Plan> plan;
   std::string plan_json;
   std::vector<CompileUnit> units;
+  std::vector<std::size_t> passed_over;  // kernels of configs that do not fit the chip
   std::optional<RefereeOutcome> referee;
   std::size_t pending = 0;  // compilations and the referee, still to come
 };
 
 std::vector<CompileUnit> compile_units(const Plan& plan);
-// By the plan's index; nothing where a kernel did not compile.
+// Once all is compiled: an autotuner passes over configs that need more shared memory or registers
+// than the chip has, as long as one is left; so they leave the plan.
+void pass_over_configs(Judging& judging);
+// By the plan's index, empty where passed over; nothing where a kernel did not compile.
 std::optional<std::vector<KernelBinary>> binaries_of(const Judging& judging);
 
 // How an attempt ended: with a verdict, or with something that deserves another attempt.

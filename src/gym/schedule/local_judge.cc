@@ -2,6 +2,7 @@
 
 #include "gym/client/outbox.h"
 #include "gym/gpu/driver.h"
+#include "gym/schedule/baseline_referee.h"
 #include "gym/schedule/coordinator.h"
 #include "gym/schedule/secret.h"
 
@@ -12,6 +13,7 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
   Fields<C> all = {
       field("referees", &C::referees, "processes that run plans", between(1, 256)),
       field("gpus", &C::gpus, "GPUs that run plans; -1: all that are here", between(-1, 64)),
+      field("baselines", &C::baselines, "how else a task is timed on a GPU: eager, torch_compile"),
       field("in_flight", &C::in_flight, "jobs judged at a time", between(1, 4096)),
       field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
       field("referee_seconds", &C::referee_seconds, "time of one job's trials together",
@@ -32,6 +34,9 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
 
 Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
                                                       Inspect inspect, RefereeProgram program) {
+  for (const std::string& name : config.baselines)
+    if (name != "eager" && name != "torch_compile")
+      return fail("baselines: `{}` is neither eager nor torch_compile", name);
   LocalJudgeParts parts;
   parts.inspect = std::move(inspect);
   if (config.directory.empty()) {
@@ -43,10 +48,14 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   }
   program.grace_seconds = config.referee_grace_seconds;
   parts.make_referee = [program] { return std::make_unique<RefereeProcess>(program); };
-  parts.make_replay_referee = [program](int gpu) {
+  parts.make_replay_referee = [program, config](int gpu) -> std::unique_ptr<RefereeClient> {
     RefereeProgram on_gpu = program;
     on_gpu.gpu = gpu;
-    return std::make_unique<RefereeProcess>(on_gpu);
+    auto referee = std::make_unique<RefereeProcess>(on_gpu);
+    if (config.baselines.empty()) return referee;
+    const ReferenceShellOptions shell{.python = config.capture.python,
+                                      .device = fmt::format("cuda:{}", gpu)};
+    return std::make_unique<BaselineReferee>(std::move(referee), shell, config.baselines);
   };
   LocalJudgeConfig used = config;
   if (config.gpus != 0) {

@@ -23,10 +23,11 @@ class Coordinator;
 struct LocalJudgeConfig {
   CaptureConfig capture;
   int referees = 1;
-  int gpus = -1;                // that run plans; -1: all that are here
-  int in_flight = 12;           // jobs being judged at a time
-  int queue = 256;              // unfinished jobs at most; submit waits beyond
-  double referee_seconds = 20;  // of one job's trials together
+  int gpus = -1;                       // that run plans; -1: all that are here
+  std::vector<std::string> baselines;  // on a GPU besides: eager, torch_compile
+  int in_flight = 12;                  // jobs being judged at a time
+  int queue = 256;                     // unfinished jobs at most; submit waits beyond
+  double referee_seconds = 20;         // of one job's trials together
   int referee_memory_mib = 2048;
   int referee_grace_seconds = 10;  // beyond that, before a silent referee is killed
   int task_plans = 512;            // captured tasks that are kept, those used last

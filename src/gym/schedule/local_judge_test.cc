@@ -148,6 +148,35 @@ TEST_F(LocalJudgeTest, CallsAKernelThatPtxasRefusesNotCompiledWhateverItComputes
   EXPECT_EQ(verdict.error->error_class, "compile_error");
 }
 
+TEST_F(LocalJudgeTest, PassesOverConfigsThatDoNotFitTheChipAsTritonsTunerDoes) {
+  const auto tuned = [](std::size_t configs) {
+    Plan plan = *parse_plan(plan_json(PlanRole::candidate));
+    auto& launch = std::get<LaunchStep>(plan.steps.back().action);
+    for (std::size_t k = 1; k < configs; ++k) {
+      plan.kernels.push_back(plan.kernels.front());
+      plan.kernels.back().num_warps = 4 << k;
+      launch.choices.push_back(launch.choices.front());
+      launch.choices.back().kernel = static_cast<int>(k);
+    }
+    return to_json(plan).dump();
+  };
+  std::size_t configs = 3;
+  pool->on_capture = [&](const CaptureRequest& request) {
+    return captured(request.role == CaptureRole::task ? plan_json(PlanRole::task) : tuned(configs));
+  };
+  pool->on_compile = [](const CompileRequest& request) -> CompileOutcome {
+    if (request.num_warps == 8) return {.result = CompiledKernel{.cubin = "c", .registers = 24}};
+    return {.result = CandidateFailure{Stage::captured, {.error_class = "out_of_resources"}}};
+  };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_TRUE(verdict.accepted);
+  EXPECT_EQ(verdict.kernels.at(0).launches, 0);
+  EXPECT_EQ(verdict.kernels.at(1).launches, 1);
+  EXPECT_EQ(std::ranges::count(verdict.findings, "autotune_passed_over", &Finding::rule), 2);
+  configs = 1;
+  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "out_of_resources");
+}
+
 TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
   std::atomic<int> attempts = 0;
   pool->on_capture = [&](const CaptureRequest& request) {

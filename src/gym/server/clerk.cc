@@ -52,12 +52,12 @@ void Clerk::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Stopwatch watch;
     const Status worked = [&]() -> Status {
-      TRY_ASSIGN(const auto judge, make_judge_());
+      TRY_ASSIGN(const auto judge, make_judge_(stop));
       return work(*judge, stop);
     }();
     for (const auto& [id, job] : running_) docket_.give_back(job.name);
     running_.clear();
-    if (worked) return;
+    if (worked || stop.stop_requested()) return;
     set_trouble(worked.error().message);
     constexpr double a_good_while = 60;
     pause = watch.seconds() > a_good_while ? shortest_pause : std::min(2 * pause, longest_pause);

@@ -17,7 +17,8 @@
 
 namespace tritonsmith::gym {
 
-using MakeJudge = std::function<Result<std::unique_ptr<Judge>>()>;
+// May take its time, but for a stop.
+using MakeJudge = std::function<Result<std::unique_ptr<Judge>>(const std::stop_token&)>;
 
 class Clerk {
  public:

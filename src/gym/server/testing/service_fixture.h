@@ -36,7 +36,7 @@ struct ServiceFixture : ::testing::Test {
                                [this] { return now.load(); });
     EXPECT_TRUE(opened) << opened.error().message;
     docket = *std::move(opened);
-    const auto make_judge = [this]() -> Result<std::unique_ptr<Judge>> {
+    const auto make_judge = [this](const std::stop_token&) -> Result<std::unique_ptr<Judge>> {
       auto judge = std::make_unique<HeldJudge>(answer, hold);
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<Judge>(std::move(judge));

@@ -1,0 +1,117 @@
+"""The reference shell: runs tasks as they are written, to time them. A trusted process without a jail; no candidate comes here.
+
+request = {"source": text, "how": "eager" | "torch_compile", "device": "cuda:0"}
+The answer is {"time_ms": {"median", "mean", "p10", "p90", "n"}} or {"error": text}.
+
+"eager" is timed as KernelBench does it: a few calls to warm up, then each of a hundred between two events, one after the
+other; nothing is flushed between them. "torch_compile" is the same of what torch.compile makes of the module.
+"""
+
+import socket
+import statistics
+import sys
+import time
+
+from tritonsmith_guest import frames
+
+CONNECTION_FD = 3
+WARM_UPS = 3
+TRIALS = 100
+MOST_SECONDS = 20  # of one task's trials; at least a few are made
+
+
+def load(source):
+    import types
+    module = types.ModuleType("reference_task")
+    module.__file__ = "task.py"
+    sys.modules["reference_task"] = module
+    exec(compile(source, "task.py", "exec"), module.__dict__)
+    return module
+
+
+def made_on(device, make):
+    """Where a task's own way to make tensors knows no device, they are made on the CPU and moved."""
+    import torch
+    from torch.utils._pytree import tree_map
+    try:
+        with torch.device(device):
+            made = make()
+    except RuntimeError:
+        made = make()
+    if isinstance(made, torch.nn.Module):
+        return made.to(device)
+    return tree_map(lambda leaf: leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf, made)
+
+
+def constructed(module):
+    arguments = list(module.get_init_inputs()) if hasattr(module, "get_init_inputs") else []
+    if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
+        return module.Model(*arguments[0], **arguments[1])
+    return module.Model(*arguments)
+
+
+def milliseconds_of(call, device):
+    """One call's time: by the device's own clock where it has one."""
+    import torch
+    if torch.device(device).type != "cuda":
+        start = time.perf_counter()
+        call()
+        return 1e3 * (time.perf_counter() - start)
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    call()
+    end.record()
+    torch.cuda.synchronize(device)
+    return begin.elapsed_time(end)
+
+
+def at_share(ordered, share):
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def measure(request):
+    import torch
+    device, how = request["device"], request["how"]
+    if how not in ("eager", "torch_compile"):
+        raise ValueError(f"{how!r} is no way to run a task")
+    module = load(request["source"])
+    torch.manual_seed(0)
+    with torch.no_grad():
+        model = made_on(device, lambda: constructed(module))
+        inputs = made_on(device, lambda: list(module.get_inputs()))
+        if how == "torch_compile":
+            torch._dynamo.reset()
+            model = torch.compile(model)
+        for _ in range(WARM_UPS):
+            milliseconds_of(lambda: model(*inputs), device)
+        samples, start = [], time.monotonic()
+        while len(samples) < TRIALS and (len(samples) < 5 or time.monotonic() - start < MOST_SECONDS):
+            samples.append(milliseconds_of(lambda: model(*inputs), device))
+    ordered = sorted(samples)
+    return {"median": at_share(ordered, 0.5), "mean": statistics.fmean(samples), "p10": at_share(ordered, 0.1),
+            "p90": at_share(ordered, 0.9), "n": len(samples)}
+
+
+def answer(request):
+    """Never raises."""
+    try:
+        return {"time_ms": measure(request)}
+    except Exception as error:
+        text = str(error).strip().split("\n")[0]
+        return {"error": f"{type(error).__name__}: {text}"[:1000]}
+    finally:
+        if "torch" in sys.modules:
+            sys.modules["torch"].cuda.empty_cache()  # the referee judges next
+
+
+def main():
+    connection = socket.socket(fileno=CONNECTION_FD)
+    while True:
+        try:
+            request = frames.read(connection)
+        except EOFError:
+            return
+        frames.write(connection, answer(request))

@@ -1,0 +1,56 @@
+// ReferenceShell: a Python process that runs tasks as they are written, for what replaying them
+// cannot tell: how long their eager Python takes, timed as KernelBench does, and what torch.compile
+// makes of them (gym/guest/reference_shell.py). It runs the code of tasks, which is trusted, and
+// never a candidate's. Started when it is first asked. One thread asks, the one that judges on the
+// same device, so that nothing else runs there meanwhile.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/process.h"
+#include "data/verdict.h"
+#include "gym/capture/guest_files.h"
+
+namespace tritonsmith::gym {
+
+struct ReferenceShellOptions {
+  std::string python;  // empty: the guests'
+  std::string device = "cuda:0";
+  double seconds = 300;  // for one answer, the start of Python included
+};
+
+class ReferenceShell {
+ public:
+  explicit ReferenceShell(ReferenceShellOptions options) : options_(std::move(options)) {}
+
+  // `how`: "eager" or "torch_compile". What was measured before is told again, and measured anew
+  // now and then. Fails where the task does not run so, and says why.
+  Result<Timing> time(const std::string& task_source, const std::string& how);
+  // From any thread: ends what is under way, and every later call.
+  void interrupt();
+
+ private:
+  struct Live {
+    Process process;
+    Fd socket;
+  };
+  struct Known {
+    Timing timing;
+    int uses = 0;
+  };
+  Result<Timing> measure(const std::string& task_source, const std::string& how);
+  Status start();
+  void end();
+
+  ReferenceShellOptions options_;
+  std::optional<GuestFiles> files_;
+  std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
+  bool interrupted_ = false;
+  std::optional<Live> live_;
+  std::map<std::string, Known> known_;  // by how and source
+};
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,28 @@
+// SelfTest: some of the honest and of the hostile kernels of tests/, carried within the program,
+// with which a judge shows that it judges before anybody relies on it: a driver, a library or a
+// chip that computes wrongly would else become rewards. The hostile ones are those that only
+// running them refuses.
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <string_view>
+
+#include "gym/client/judge.h"
+
+namespace tritonsmith::gym {
+
+struct SelfTestCase {
+  std::string_view name;  // of the kernel's file
+  std::string_view task, kernel;
+  bool honest = true;
+};
+// Made at build time (schedule/CMakeLists.txt).
+std::span<const SelfTestCase> self_test_cases();
+
+// Judges all cases on the backend that the judge takes by itself; nobody else may use it meanwhile.
+// Fails where a case could not be judged, or was misjudged, and says which; and at once when it is
+// stopped.
+Status self_test(Judge& judge, const std::stop_token& stop);
+
+}  // namespace tritonsmith::gym
