@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/ranks.h"
 #include "cli/training.h"
 #include "curriculum/suite.h"
 #include "rollout/engine.h"
@@ -43,31 +44,55 @@ Status preview(const RlConfig& config, const std::vector<Task>& tasks) {
   return ok();
 }
 
-Result<train::RlSummary> reinforce(const RlConfig& config, const std::vector<Task>& tasks,
-                                   train::References known, const GymChoice& gym,
-                                   const train::StopFlag& stop) {
-  // Before the judge writes there.
-  TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
-  TRY_ASSIGN(const auto judge, open_judge(config.run.dir, gym));
+// What is trained on, and where it is judged.
+struct Material {
+  std::vector<Task> tasks;
+  train::References references;
+  GymChoice gym;
+};
+
+// Every rank of this host judges what it samples, with the same secret and the same store.
+Result<std::unique_ptr<gym::Judge>> open_judges(const RlConfig& config, const GymChoice& gym,
+                                                distributed::Ranks& ranks) {
+  const auto open_first = [&]() -> Result<std::unique_ptr<gym::Judge>> {
+    // Before the judge writes there.
+    TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
+    return open_judge(config.run.dir, gym);
+  };
+  if (!ranks.is_first()) {
+    TRY(ranks.agree(ok(), "opening the gym"));
+    return open_judge(config.run.dir, gym);
+  }
+  auto judge = open_first();
+  TRY(ranks.agree(judge ? ok() : Status(tl::unexpected(judge.error())), "opening the gym"));
+  return judge;
+}
+
+Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
+                                   const train::StopFlag& stop, distributed::Ranks& ranks) {
+  TRY_ASSIGN(const auto judge, open_judges(config, material.gym, ranks));
   const train::RlParts parts{.judge = *judge,
                              .make_generator =
                                  [&config](const model::Transformer& model) {
                                    return rollout::make_generator(model, config.engine);
                                  },
-                             .references = std::move(known)};
-  return train::run_rl(config, tasks, parts, stop);
+                             .references = std::move(material.references),
+                             .ranks = ranks};
+  return train::run_rl(config, material.tasks, parts, stop);
 }
 
-Status train_by_reward(const TrainingCall& call, const GymChoice& gym) {
+Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
-  TRY_ASSIGN(const auto tasks, training_tasks(call, config));
-  TRY_ASSIGN(auto known, references(call, config));
-  if (call.is_dry_run) return preview(config, tasks);
+  Material material{.tasks = {}, .references = {}, .gym = gym};
+  TRY_ASSIGN(material.tasks, training_tasks(call, config));
+  TRY_ASSIGN(material.references, references(call, config));
+  if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);
-  TRY_ASSIGN(const auto summary, reinforce(config, tasks, std::move(known), gym, stop));
+  TRY_ASSIGN(const auto summary, reinforce(config, std::move(material), stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config.run, "rl");
+  if (!ranks.is_first()) return ok();
   fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\nmodel: {}\n", summary.steps,
              summary.reward, 100 * summary.accepted, summary.checkpoint.string());
   return ok();
@@ -83,8 +108,18 @@ void add_rl_command(CLI::App& app, Run& run) {
   // Where to judge is no setting of the run: it may go on with another gym.
   const auto gym = std::make_shared<GymChoice>();
   add_gym_options(*command, *gym);
-  command->callback(
-      [&run, call, gym] { run = [call, gym] { return finish(train_by_reward(*call, *gym)); }; });
+  command->callback([&run, call, gym] {
+    run = [call, gym] {
+      return finish(
+          with_ranks([&](distributed::Ranks& ranks, const distributed::Place& place) -> Status {
+            if (place.spans_hosts() && gym->url.empty())
+              return fail(
+                  "ranks on several hosts share no gym of this machine: start `tritonsmith gym "
+                  "serve` where all reach it, and give its --gym URL");
+            return train_by_reward(*call, *gym, ranks);
+          }));
+    };
+  });
 }
 
 }  // namespace tritonsmith::cli

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/ranks.h"
 #include "cli/training.h"
 
 namespace tritonsmith::cli {
@@ -21,18 +22,19 @@ Status preview(const SftConfig& config, const std::vector<train::SftExample>& ex
   return ok();
 }
 
-Status train_supervised(const TrainingCall& call) {
+Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
   TRY_ASSIGN(const SftConfig config, config_of<SftConfig>(call));
   TRY(train::check(config));
   TRY_ASSIGN(const auto file,
              data_file(call, "examples.jsonl", config.data.examples, "data.examples"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(file));
-  if (call.is_dry_run) return preview(config, examples);
+  if (call.is_dry_run) return ranks.is_first() ? preview(config, examples) : ok();
   LOG("sft: {} examples from {}", examples.size(), file.string());
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);
-  TRY_ASSIGN(const auto summary, train::run_sft(config, examples, stop));
+  TRY_ASSIGN(const auto summary, train::run_sft(config, examples, stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config.run, "sft");
+  if (!ranks.is_first()) return ok();
   fmt::print("{} steps, loss {:.3f}\nmodel: {}\n", summary.steps, summary.loss,
              summary.checkpoint.string());
   return ok();
@@ -44,7 +46,13 @@ void add_sft_command(CLI::App& app, Run& run) {
   auto call = std::make_shared<TrainingCall>();
   CLI::App* command = add_training_command(app, "sft", "Train a model on examples", call);
   command->footer([] { return "settings:\n" + config_help<SftConfig>(); });
-  command->callback([&run, call] { run = [call] { return finish(train_supervised(*call)); }; });
+  command->callback([&run, call] {
+    run = [call] {
+      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::Place&) {
+        return train_supervised(*call, ranks);
+      }));
+    };
+  });
 }
 
 }  // namespace tritonsmith::cli

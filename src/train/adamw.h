@@ -22,10 +22,13 @@ struct AdamWOptions {
 
 // All a resumed run needs besides the weights.
 struct AdamWState {
-  at::Tensor first, second;  // m and v, [P] fp32
+  at::Tensor first, second;  // m and v, [P] fp32, or of a rank's shard
   std::int64_t updates = 0;  // t
 
-  static AdamWState zeros_like(const FlatParameters& parameters);
+  static AdamWState zeros_like(const FlatParameters& parameters) {
+    return zeros_like(parameters.whole());
+  }
+  static AdamWState zeros_like(const FlatPart& part);
 };
 
 // What an update does with the gradients before it looks at them.
@@ -36,6 +39,10 @@ struct Clipping {
 // So that the 2-norm of all gradients is at most `max_norm` (0: no limit); gradients that are not
 // finite are left as they are.
 Clipping clipping(const FlatParameters& parameters, double max_norm);
+// Likewise, given the norm.
+Clipping clipping_of(double norm, double max_norm);
+// The 2-norm of flat gradients, [N]; N is a multiple of FlatLayout::kRow.
+double norm_of(const at::Tensor& gradients);
 
 struct AdamWStep {
   double learning_rate = 0;
@@ -43,9 +50,13 @@ struct AdamWStep {
   at::Tensor half;  // [P] bfloat16 on a GPU, or undefined: the new weights are written here as well
 };
 
-// One update of parameters.values() by parameters.gradients(), which may be scaled in place. On a
-// GPU it is one pass of our own kernel where the build has it.
-void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,
+// One update of the values by the gradients, which may be scaled in place. On a GPU it is one pass
+// of our own kernel where the build has it.
+void adamw_update(const FlatPart& part, AdamWState& state, const AdamWOptions& options,
                   const AdamWStep& step);
+inline void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,
+                         const AdamWStep& step) {
+  adamw_update(parameters.whole(), state, options, step);
+}
 
 }  // namespace tritonsmith::train

@@ -26,6 +26,11 @@ class CheckpointStore {
   // Removes what a killed process left half written or half removed.
   static Result<CheckpointStore> open(const std::filesystem::path& directory,
                                       const CheckpointConfig& config);
+  // As the other ranks of a job see the first one's: nothing is touched.
+  static CheckpointStore of_first_rank(std::filesystem::path directory,
+                                       const CheckpointConfig& config) {
+    return {std::move(directory), config};
+  }
 
   // The step of the checkpoint to go on from; nothing in a run without any.
   Result<std::optional<std::int64_t>> latest() const { return latest_in(directory_); }

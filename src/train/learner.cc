@@ -5,8 +5,6 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include <cmath>
-
 #include "model/checkpoint.h"
 #include "model/device.h"
 #include "model/safetensors.h"
@@ -27,12 +25,13 @@ std::vector<at::Tensor> tensors_of(const std::vector<model::NamedTensor>& parame
 
 }  // namespace
 
-Learner::Learner(model::Transformer model)
-    : model_(std::make_unique<model::Transformer>(std::move(model))),
-      parameters_(tensors_of(model_->parameters())) {}
+Learner::Learner(model::Transformer model, distributed::Ranks& ranks)
+    : ranks_(&ranks),
+      model_(std::make_unique<model::Transformer>(std::move(model))),
+      parameters_(tensors_of(model_->parameters()), ranks.size()) {}
 
 void Learner::adapt(model::LoraAdapter adapter) {
-  FlatParameters flat(tensors_of(adapter.parameters()));
+  FlatParameters flat(tensors_of(adapter.parameters()), ranks_->size());
   adapted_ = std::make_unique<Adapted>(
       Adapted{.adapter = std::move(adapter), .parameters = std::move(flat)});
   // From where A and B lie now: a matrix product may round otherwise for another alignment, and a
@@ -40,10 +39,10 @@ void Learner::adapt(model::LoraAdapter adapter) {
   adapted_->adapter.merge();
 }
 
-Result<Learner> Learner::start(const fs::path& directory, c10::Device device,
-                               const model::LoraConfig& lora, std::uint64_t seed) {
-  TRY_ASSIGN(model::Transformer model, model::load_model(directory, device));
-  Learner learner(std::move(model));
+Result<Learner> Learner::start(const fs::path& directory, Seat seat, const model::LoraConfig& lora,
+                               std::uint64_t seed) {
+  TRY_ASSIGN(model::Transformer model, model::load_model(directory, seat.device));
+  Learner learner(std::move(model), seat.ranks);
   if (lora.rank > 0) {
     TRY_ASSIGN(auto adapter, model::LoraAdapter::make(*learner.model_, lora, seed));
     learner.adapt(std::move(adapter));
@@ -52,41 +51,34 @@ Result<Learner> Learner::start(const fs::path& directory, c10::Device device,
   return learner;
 }
 
-Result<Learner> Learner::start_from(const fs::path& directory, const fs::path& adapter,
-                                    c10::Device device) {
-  TRY_ASSIGN(model::Transformer model, model::load_model(directory, device));
-  Learner learner(std::move(model));
+Result<Learner> Learner::start_from(const fs::path& directory, const fs::path& adapter, Seat seat) {
+  TRY_ASSIGN(model::Transformer model, model::load_model(directory, seat.device));
+  Learner learner(std::move(model), seat.ranks);
   TRY_ASSIGN(auto loaded, model::LoraAdapter::load(*learner.model_, adapter));
   learner.adapt(std::move(loaded));
   learner.begin_optimizer();
   return learner;
 }
 
-Result<Learner> Learner::resume(const fs::path& directory, c10::Device device,
-                                const fs::path& origin) {
+Result<Learner> Learner::resume(const fs::path& directory, Seat seat, const fs::path& origin) {
   const bool is_adapted = model::is_adapter(directory / kAdapterDirectory);
-  auto started = is_adapted ? start_from(origin, directory / kAdapterDirectory, device)
-                            : start(directory, device);
+  auto started =
+      is_adapted ? start_from(origin, directory / kAdapterDirectory, seat) : start(directory, seat);
   TRY(started);
   Learner learner = *std::move(started);
-  const at::Tensor updates = at::zeros({1}, at::kLong);
-  const std::vector<model::NamedTensor> state = {{"exp_avg", learner.optimizer_.first},
-                                                 {"exp_avg_sq", learner.optimizer_.second},
-                                                 {"updates", updates}};
-  TRY(model::read_tensors_into(state, directory / kOptimizerFile));
-  learner.optimizer_.updates = updates.item<std::int64_t>();
+  TRY(learner.optimizer_->read(learner.trained(), directory / kOptimizerFile));
   return learner;
 }
 
-LearnerSnapshot Learner::snapshot_on(c10::Device device) const {
+Result<LearnerSnapshot> Learner::snapshot_on(c10::Device device) const {
   const auto copy = [&](const at::Tensor& t) { return at::empty_like(t, device).copy_(t); };
   const at::NoGradGuard no_grad;
   LearnerSnapshot snapshot{.config = model_->config(),
                            .weights = model_->parameters(),
-                           .optimizer = {.first = copy(optimizer_.first),
-                                         .second = copy(optimizer_.second),
-                                         .updates = optimizer_.updates},
+                           .optimizer = {.first = {}, .second = {}},
                            .adapter = {}};
+  TRY_ASSIGN(snapshot.optimizer, optimizer_->whole(parameters(), device));
+  if (!ranks_->is_first()) return snapshot;
   if (adapted_)
     snapshot.adapter = adapted_->adapter.copy();
   else
@@ -100,10 +92,10 @@ LearnerSnapshot Learner::snapshot_on(c10::Device device) const {
 
 std::size_t Learner::snapshot_bytes() const {
   const FlatParameters& copied = adapted_ ? adapted_->parameters : parameters_;
-  return copied.values().nbytes() + optimizer_.first.nbytes() + optimizer_.second.nbytes();
+  return copied.values().nbytes() + optimizer_->bytes();
 }
 
-LearnerSnapshot Learner::snapshot() {
+Result<LearnerSnapshot> Learner::snapshot() {
   const c10::Device device = model_->device();
   if (device.is_cpu()) return snapshot_on(device);
   // The most that was held so far may include the snapshot before.
@@ -114,7 +106,8 @@ LearnerSnapshot Learner::snapshot() {
 }
 
 Status Learner::save(const fs::path& directory, const fs::path& origin) {
-  return snapshot().save(directory, origin);
+  TRY_ASSIGN(const LearnerSnapshot taken, snapshot());
+  return ranks_->is_first() ? taken.save(directory, origin) : ok();
 }
 
 Status LearnerSnapshot::save(const fs::path& directory, const fs::path& origin) const {
@@ -127,11 +120,7 @@ Status LearnerSnapshot::save(const fs::path& directory, const fs::path& origin) 
   };
   TRY(model::save_model(config, weights, directory, now));
   if (adapter) TRY(adapter->save(directory / kAdapterDirectory, fs::absolute(origin).string()));
-  const std::vector<model::NamedTensor> state = {
-      {"exp_avg", optimizer.first},
-      {"exp_avg_sq", optimizer.second},
-      {"updates", at::full({1}, optimizer.updates, at::kLong)}};
-  TRY(model::write_safetensors(directory / kOptimizerFile, state));
+  TRY(Optimizer::write(optimizer, directory / kOptimizerFile));
   return model::copy_companions(origin, directory);
 }
 
@@ -149,21 +138,12 @@ void Learner::add_gradient(std::span<const MicroBatch> batches, double temperatu
 }
 
 Result<UpdateReport> Learner::update(const OptimizerSection& options, std::int64_t total_updates) {
-  UpdateReport report{.learning_rate = options.rate_at(optimizer_.updates, total_updates)};
-  const Clipping clipped = clipping(trained(), options.max_grad_norm);
-  report.grad_norm = clipped.norm;
-  if (!std::isfinite(report.grad_norm))
-    return fail(
-        "the gradient of update {} is not finite; lower optimizer.learning_rate and go on "
-        "from the last checkpoint",
-        optimizer_.updates + 1);
   // The optimizer writes the kernels' copy of the weights with the weights; an adapter changes them
   // by LibTorch's operators, which that copy notices.
   const model::HalfWeights* half = adapted_ ? nullptr : model_->half_weights();
-  adamw_update(trained(), optimizer_, options.adamw(),
-               {.learning_rate = report.learning_rate,
-                .gradient_scale = clipped.scale,
-                .half = half == nullptr ? at::Tensor() : half->flat()});
+  TRY_ASSIGN(const UpdateReport report,
+             optimizer_->update(trained(), options, total_updates,
+                                half == nullptr ? at::Tensor() : half->flat()));
   if (adapted_) adapted_->adapter.merge();
   return report;
 }

@@ -3,7 +3,8 @@
 // restored from a checkpoint directory in Hugging Face's layout:
 //   config.json, model.safetensors, tokenizer.json (as they came), optimizer.safetensors
 // With LoRA it trains an adapter: model.safetensors then holds the merged weights, and adapter/ the
-// adapter in PEFT's layout.
+// adapter in PEFT's layout. Several ranks hold the same weights, compute gradients of different
+// sequences, and share the optimizer (optimizer.h).
 // One thread uses it; the rollout engine reads the same weights between updates.
 #pragma once
 
@@ -17,15 +18,10 @@
 #include "algorithm/policy_loss.h"
 #include "model/lora.h"
 #include "train/micro_batch.h"
+#include "train/optimizer.h"
 #include "train/sections.h"
 
 namespace tritonsmith::train {
-
-// What the update did, for the records.
-struct UpdateReport {
-  double learning_rate = 0;
-  double grad_norm = 0;  // before clipping
-};
 
 // What the gradient of a loss is made from, for each trained token of a micro-batch.
 struct TokenGradient {
@@ -35,6 +31,15 @@ struct TokenGradient {
 // From what the model gives now (without gradient history).
 using Coefficients =
     std::function<TokenGradient(const MicroBatch&, const model::LogprobAndEntropy& now)>;
+
+// Where a learner computes, and with whom.
+struct Seat {
+  c10::Device device;
+  distributed::Ranks& ranks;
+  Seat(c10::Device on, distributed::Ranks& with = distributed::nobody_else())
+      : device(on), ranks(with) {}
+  Seat(c10::DeviceType on) : Seat(c10::Device(on)) {}
+};
 
 // A learner as it was, to be written by any thread while the learner goes on: on a GPU through a
 // stream of its own, so that the training does not wait for the copies.
@@ -55,20 +60,21 @@ class Learner {
  public:
   // The weights of `directory`; the optimizer starts anew, and so does an adapter, if one is asked
   // for: a function of the seed.
-  static Result<Learner> start(const std::filesystem::path& directory, c10::Device device,
+  static Result<Learner> start(const std::filesystem::path& directory, Seat seat,
                                const model::LoraConfig& lora = {}, std::uint64_t seed = 0);
   // The same with an adapter that is there already.
   static Result<Learner> start_from(const std::filesystem::path& directory,
-                                    const std::filesystem::path& adapter, c10::Device device);
+                                    const std::filesystem::path& adapter, Seat seat);
   // Weights and optimizer as save() left them. `origin` holds the model that training began with:
   // merged weights do not tell those that an adapter was added to.
-  static Result<Learner> resume(const std::filesystem::path& directory, c10::Device device,
+  static Result<Learner> resume(const std::filesystem::path& directory, Seat seat,
                                 const std::filesystem::path& origin);
   // Also copies the tokenizer's files from `origin`.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
   // All that save() would write, copied: on the device where it fits beside the training, else in
-  // host memory. A whole copy when this returns. One at a time: the one before must be gone.
-  LearnerSnapshot snapshot();
+  // host memory. A whole copy when this returns. One at a time: the one before must be gone. All
+  // ranks take it together; the first alone gets one that can be saved.
+  Result<LearnerSnapshot> snapshot();
 
   const model::Transformer& model() const { return *model_; }
   // Null when all weights are trained.
@@ -76,7 +82,8 @@ class Learner {
   // What is trained: the model's weights, or the adapter's.
   const FlatParameters& parameters() const { return adapted_ ? adapted_->parameters : parameters_; }
   void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
-  std::int64_t updates() const { return optimizer_.updates; }
+  std::int64_t updates() const { return optimizer_->updates(); }
+  distributed::Ranks& ranks() const { return *ranks_; }
 
   void zero_gradients() { parameters_.zero_gradients(); }  // the adapter's follow from these
   // Adds sum(coefficient * d logprob), and likewise of the entropy, over the trained tokens of
@@ -84,7 +91,8 @@ class Learner {
   // optimizer step, how it is cut does not matter.
   void add_gradient(std::span<const MicroBatch> batches, double temperature,
                     const Coefficients& coefficients);
-  // Fails when the gradients are not finite; the weights are then as before.
+  // By the sum of all ranks' gradients. Fails when they are not finite; the weights are then as
+  // before.
   Result<UpdateReport> update(const OptimizerSection& options, std::int64_t total_updates);
 
  private:
@@ -92,17 +100,18 @@ class Learner {
     model::LoraAdapter adapter;
     FlatParameters parameters;
   };
-  explicit Learner(model::Transformer model);
+  Learner(model::Transformer model, distributed::Ranks& ranks);
   void adapt(model::LoraAdapter adapter);
   // Once it is known what is trained: an adapter's moments are small, the model's are not.
-  void begin_optimizer() { optimizer_ = AdamWState::zeros_like(trained()); }
-  LearnerSnapshot snapshot_on(c10::Device device) const;
+  void begin_optimizer() { optimizer_.emplace(trained(), *ranks_); }
+  Result<LearnerSnapshot> snapshot_on(c10::Device device) const;
   std::size_t snapshot_bytes() const;
   FlatParameters& trained() { return adapted_ ? adapted_->parameters : parameters_; }
+  distributed::Ranks* ranks_;
   std::unique_ptr<model::Transformer> model_;  // at a fixed place: engines refer to it
   FlatParameters parameters_;
   std::unique_ptr<Adapted> adapted_;  // null: all weights are trained
-  AdamWState optimizer_;
+  std::optional<Optimizer> optimizer_;
   std::size_t snapshot_on_device_ = 0;  // bytes of the last one, where it was there
 };
 

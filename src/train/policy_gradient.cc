@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "distributed/shares.h"
+
 namespace tritonsmith::train {
 namespace {
 
@@ -120,13 +122,37 @@ class Sums {
             .kl = mean(3),
             .clip_fraction = mean(4),
             .difference_mean = mean(5),
-            .difference_max = largest_.item<double>()};
+            .difference_max = largest_.item<double>(),
+            .measured = count_};
   }
 
  private:
   at::Tensor sums_, largest_;
   std::int64_t count_ = 0;
 };
+
+// Of these sequences, those that fall to the rank.
+std::vector<std::size_t> own_share(std::span<const TrainingSequence> sequences,
+                                   std::span<const std::size_t> members,
+                                   const distributed::Ranks& ranks) {
+  std::vector<std::int64_t> costs;
+  for (const std::size_t member : members) costs.push_back(std::ssize(sequences[member].tokens));
+  return distributed::share_of(members, costs, ranks.rank(), ranks.size());
+}
+
+TokenColumn by_segment(const TokenColumn& of_sequences, const PolicyBatch& batch) {
+  TokenColumn column(batch.segments());
+  for (std::size_t sequence = 0; sequence < of_sequences.size(); ++sequence) {
+    auto next = of_sequences[sequence].begin();
+    const Span segments = batch.segments_of(sequence);
+    for (std::size_t g = segments.begin; g < segments.end; ++g) {
+      const auto end = next + std::ssize(batch.sampler[g]);
+      column[g].assign(next, end);
+      next = end;
+    }
+  }
+  return column;
+}
 
 }  // namespace
 
@@ -140,7 +166,8 @@ PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& ba
                                          std::span<const std::size_t> members,
                                          const PolicyGradientOptions& options) {
   const std::vector<double> weights = weights_of(batch, members, options);
-  const auto used = members_for_model(batch, members, options);
+  const auto used =
+      own_share(batch.sequences, members_for_model(batch, members, options), learner.ranks());
   Sums sums;
   learner.zero_gradients();
   learner.add_gradient(
@@ -196,18 +223,59 @@ TokenColumn token_logprobs(const model::Transformer& model,
 
 TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
                              double temperature, std::int64_t budget) {
-  const TokenColumn whole = token_logprobs(model, batch.sequences, temperature, budget);
-  TokenColumn column(batch.segments());
-  for (std::size_t sequence = 0; sequence < whole.size(); ++sequence) {
-    auto next = whole[sequence].begin();
-    const Span segments = batch.segments_of(sequence);
-    for (std::size_t g = segments.begin; g < segments.end; ++g) {
-      const auto end = next + std::ssize(batch.sampler[g]);
-      column[g].assign(next, end);
-      next = end;
-    }
-  }
-  return column;
+  return by_segment(token_logprobs(model, batch.sequences, temperature, budget), batch);
+}
+
+Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
+                                                const SegmentPasses& passes,
+                                                distributed::Ranks& ranks) {
+  const auto& sequences = passes.batch.sequences;
+  if (ranks.is_alone())
+    return segment_logprobs(model, passes.batch, passes.temperature, passes.budget);
+  std::vector<std::size_t> all(sequences.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto share = own_share(sequences, all, ranks);
+  std::vector<TrainingSequence> own;
+  for (const std::size_t member : share) own.push_back(sequences[member]);
+  const TokenColumn values = token_logprobs(model, own, passes.temperature, passes.budget);
+  // End to end, zero where another rank computes: adding up changes no bit.
+  std::vector<std::int64_t> begins = {0};
+  for (const TrainingSequence& sequence : sequences)
+    begins.push_back(begins.back() + sequence.trained());
+  const at::Tensor flat = at::zeros({begins.back()}, at::kFloat);
+  float* first = flat.mutable_data_ptr<float>();
+  for (std::size_t i = 0; i < share.size(); ++i)
+    std::ranges::copy(values[i], first + begins[share[i]]);
+  TRY(ranks.sum(flat, "log-probabilities"));
+  TokenColumn whole(sequences.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    whole[i].assign(first + begins[i], first + begins[i + 1]);
+  return by_segment(whole, passes.batch);
+}
+
+Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks) {
+  if (ranks.is_alone()) return ok();
+  const auto count = static_cast<double>(report.measured);
+  const at::Tensor sums =
+      at::tensor({report.loss, report.surrogate, report.entropy * count, report.kl * count,
+                  report.clip_fraction * count, report.difference_mean * count, count,
+                  static_cast<double>(report.tokens)},
+                 at::kDouble);
+  const at::Tensor largest = at::full({1}, report.difference_max, at::kDouble);
+  TRY(ranks.sum(sums, "the sum of the loss"));
+  TRY(ranks.largest(largest, "the largest difference"));
+  const auto total = [&](int i) { return sums[i].item<double>(); };
+  const auto mean = [&](int i) { return total(6) > 0 ? total(i) / total(6) : 0; };
+  report = {.loss = total(0),
+            .surrogate = total(1),
+            .entropy = mean(2),
+            .kl = mean(3),
+            .clip_fraction = mean(4),
+            .difference_mean = mean(5),
+            .difference_max = largest.item<double>(),
+            .tokens = static_cast<std::int64_t>(total(7)),
+            .measured = static_cast<std::int64_t>(total(6))};
+  return ok();
 }
 
 }  // namespace tritonsmith::train

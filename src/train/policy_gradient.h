@@ -47,14 +47,19 @@ struct PolicyGradientReport {
   double entropy = 0, kl = 0, clip_fraction = 0;
   double difference_mean = 0, difference_max = 0;  // |logprob of sampler - of trainer at rollout|
   std::int64_t tokens = 0;                         // that went through the model, prompts included
+  std::int64_t measured = 0;                       // that the means are over
 };
 
 // Replaces the learner's gradients with those of these members (sequences). Sequences whose
 // coefficients are all 0 (no advantage, no KL, no entropy) count in the normaliser but skip the
-// model; one goes through in any case, so that the report has its measurements.
+// model; one goes through in any case, so that the report has its measurements. A learner of
+// several ranks computes the gradient of its share alone, divided as the whole is; sum_over_ranks()
+// makes the ranks' reports one.
 PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& batch,
                                          std::span<const std::size_t> members,
                                          const PolicyGradientOptions& options);
+
+Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks);
 
 // Log-probabilities of the trained tokens of each sequence under any weights, without gradients.
 TokenColumn token_logprobs(const model::Transformer& model,
@@ -63,5 +68,14 @@ TokenColumn token_logprobs(const model::Transformer& model,
 // The same by segment.
 TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
                              double temperature, std::int64_t budget);
+// The same, each rank computing its share: all get all.
+struct SegmentPasses {
+  const PolicyBatch& batch;
+  double temperature = 1.0;
+  std::int64_t budget = 8192;
+};
+Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
+                                                const SegmentPasses& passes,
+                                                distributed::Ranks& ranks);
 
 }  // namespace tritonsmith::train

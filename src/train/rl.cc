@@ -72,13 +72,15 @@ Result<std::optional<model::Transformer>> load_reference(const RlConfig& config,
   return std::optional(first.frozen_copy());
 }
 
-TrainingRunOptions run_options(const RlConfig& config) {
+TrainingRunOptions run_options(const RlConfig& config,
+                               distributed::Ranks& ranks = distributed::nobody_else()) {
   return {.command = "rl",
           .settings = settings_of(config),
           .run = config.run,
           .model = config.model,
           .lora = config.lora,
-          .checkpoint = config.checkpoint};
+          .checkpoint = config.checkpoint,
+          .ranks = &ranks};
 }
 
 }  // namespace
@@ -96,11 +98,11 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
                          const StopFlag& stop) {
   TRY(check(config));
   // Opened first: only then is it settled which model the run begins with.
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config)));
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, parts.ranks)));
   TRY_ASSIGN(auto prompting, prompting_for(config, first_model(config.run, config.model), tasks));
-  TRY(run.directory().keep_data("tasks.jsonl", to_jsonl(tasks)));
+  TRY(run.keep_data("tasks.jsonl", to_jsonl(tasks)));
   if (!parts.references.empty())
-    TRY(run.directory().keep_data("references.jsonl", references_to_jsonl(parts.references)));
+    TRY(run.keep_data("references.jsonl", references_to_jsonl(parts.references)));
   TRY_ASSIGN(auto reference, load_reference(config, run.learner().model().device()));
   TRY_ASSIGN(auto generator, parts.make_generator(run.learner().model()));
   RlLoop loop({.config = config,

@@ -42,11 +42,13 @@ struct RlParts {
   gym::Judge& judge;
   MakeGenerator make_generator;
   References references;  // empty unless reward.similarity is used
+  distributed::Ranks& ranks = distributed::nobody_else();
 };
 
 // Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The tasks
 // are recorded in the run directory and must be the same when it goes on; a held-out one is
-// refused.
+// refused. Every rank of a job calls it with the same but for the judge, which judges what the rank
+// itself sampled.
 Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, const RlParts& parts,
                          const StopFlag& stop);
 

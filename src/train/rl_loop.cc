@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "text/chat.h"
+#include "train/experience_exchange.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -48,7 +49,11 @@ RlLoop::RlLoop(RlWorld world, TrainingRun& run, std::unique_ptr<rollout::Generat
 
 Result<RlSummary> RlLoop::run(const StopFlag& stop) {
   TRY(restore_state());
-  while (!run_.is_finished() && !stop) TRY(without_exceptions([&] { return step(stop); }));
+  for (;;) {
+    TRY_ASSIGN(const bool goes_on, run_.goes_on(stop));
+    if (!goes_on) break;
+    TRY(without_exceptions([&] { return step(stop); }));
+  }
   return RlSummary{.steps = run_.step(),
                    .reward = recent_mean("reward/mean"),
                    .accepted = recent_mean("stage/accepted"),
@@ -114,28 +119,32 @@ Result<Experience> RlLoop::gather_lot(std::int64_t lot, int first_group) {
                          .seed = config_.run.seed,
                          .samples = config_.rollout.samples,
                          .first_group = first_group,
+                         .rank = run_.ranks().rank(),
+                         .ranks = run_.ranks().size(),
                          .sampling = config_.rollout.sampling,
                          .episode = config_.episode_options()};
   options.sampling.stop_tokens = world_.stop_tokens;
   options.episode.positions = run_.learner().model().config().max_position_embeddings;
   const at::NoGradGuard no_grad;
-  return roll_out(prompts, options,
-                  {.episode = {.generator = *generator_,
-                               .judge = world_.parts.judge,
-                               .faults = faults_,
-                               .tokenizer = world_.tokenizer,
-                               .chat = chat,
-                               .score =
-                                   [&](const Kernel& kernel, const Verdict& verdict) {
-                                     const auto reward =
-                                         reward::score({.kernel = kernel, .verdict = verdict},
-                                                       config_.reward, stages_);
-                                     return reward ? reward->total : 0.0;
-                                   }},
-                   .on_progress = [&](std::size_t written, std::size_t judged) {
-                     show_progress(fmt::format("; now {} written, {} judged of {}", written, judged,
-                                               config_.samples_per_step()));
-                   }});
+  TRY_ASSIGN(Experience mine,
+             roll_out(prompts, options,
+                      {.episode = {.generator = *generator_,
+                                   .judge = world_.parts.judge,
+                                   .faults = faults_,
+                                   .tokenizer = world_.tokenizer,
+                                   .chat = chat,
+                                   .score =
+                                       [&](const Kernel& kernel, const Verdict& verdict) {
+                                         const auto reward =
+                                             reward::score({.kernel = kernel, .verdict = verdict},
+                                                           config_.reward, stages_);
+                                         return reward ? reward->total : 0.0;
+                                       }},
+                       .on_progress = [&](std::size_t written, std::size_t judged) {
+                         show_progress(fmt::format("; now {} written, {} judged of {}", written,
+                                                   judged, config_.samples_per_step()));
+                       }}));
+  return experience_of_all(std::move(mine), run_.ranks());
 }
 
 std::vector<char> RlLoop::score(std::span<JudgedSample> samples) const {
@@ -166,7 +175,7 @@ int RlLoop::choose_groups(std::span<const JudgedSample> samples, std::span<const
 
 Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics) {
   PolicyBatch batch = policy_batch(turns);
-  add_logprobs(batch);
+  TRY(add_logprobs(batch));
   add_kl_to_rewards(turns, batch);
   const Rejections rejections = assign_credit(turns, is_scored, config_.credit_rules(), batch);
   const algorithm::MismatchOptions mismatch = config_.mismatch_options();
@@ -182,15 +191,21 @@ Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored,
 }
 
 // The trainer's and the reference's numbers, where anything needs them.
-void RlLoop::add_logprobs(PolicyBatch& batch) const {
+Status RlLoop::add_logprobs(PolicyBatch& batch) const {
   const PolicyGradientOptions options = config_.gradient_options();
   const auto logprobs = [&](const model::Transformer& model) {
-    return segment_logprobs(model, batch, options.temperature, options.budget);
+    return segment_logprobs_over_ranks(
+        model, {.batch = batch, .temperature = options.temperature, .budget = options.budget},
+        run_.ranks());
   };
-  if (reference_) batch.reference = logprobs(*reference_);
+  if (reference_) {
+    TRY_ASSIGN(batch.reference, logprobs(*reference_));
+  }
   // With one update the weights are still those of the rollout: the ratio is 1.
-  if (config_.updates_per_step() > 1 || config_.needs_old_logprobs())
-    batch.old = logprobs(run_.learner().model());
+  if (config_.updates_per_step() > 1 || config_.needs_old_logprobs()) {
+    TRY_ASSIGN(batch.old, logprobs(run_.learner().model()));
+  }
+  return ok();
 }
 
 void RlLoop::add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const {
@@ -211,6 +226,7 @@ Status RlLoop::update(const PolicyBatch& batch, Metrics& metrics) {
   std::int64_t tokens = 0;
   for (const auto& members : minibatches(batch)) {
     last = set_policy_gradient(run_.learner(), batch, members, config_.gradient_options());
+    TRY(sum_over_ranks(last, run_.ranks()));
     tokens += last.tokens;
     if (last.tokens == 0) continue;  // nothing in it counts
     TRY_ASSIGN(report, run_.learner().update(config_.optimizer,

@@ -49,7 +49,7 @@ class RlLoop {
 
   // Credit and all updates of the step; what they measured goes to `metrics`.
   Status learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics);
-  void add_logprobs(PolicyBatch& batch) const;
+  Status add_logprobs(PolicyBatch& batch) const;
   void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
   Status update(const PolicyBatch& batch, Metrics& metrics);
   // The members of each update: every sequence once an epoch. One minibatch keeps the order.

@@ -1,6 +1,7 @@
 #include "train/rollout_step.h"
 
 #include "base/rng.h"
+#include "distributed/shares.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -36,9 +37,11 @@ Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutO
   const auto prompt_of = [&](std::size_t number) -> const Prompted& {
     return prompts[number / static_cast<std::size_t>(options.samples)];
   };
+  // Neighbours, so that the samples of a prompt stay together.
+  const distributed::Range own = distributed::range_of(total, options.rank, options.ranks);
   const Stopwatch watch;
   episode::Episodes episodes(options.episode, parts.episode);
-  for (std::size_t number = 0; number < total; ++number)
+  for (std::size_t number = own.begin; number < own.end; ++number)
     TRY(episodes.begin({.id = first + number,
                         .task = prompt_of(number).task,
                         .prompt = prompt_of(number).tokens,

@@ -1,7 +1,7 @@
 // One step's experience: prompts go to the generator, finished completions at once on to the judge,
 // verdicts back as the next turn's feedback (episode/episodes.h); what comes back is in the order
 // of the prompts, whatever finished first. Each request's seed depends on the run's seed and the
-// sample's number alone.
+// sample's number alone, so the ranks of a job may share a step's samples among them.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,7 @@ struct RolloutOptions {
   std::uint64_t seed = 0;
   int samples = 8;                   // for each prompt
   int first_group = 0;               // the first prompt's number within the step
+  int rank = 0, ranks = 1;           // which part of the samples is rolled out here
   rollout::SamplingParams sampling;  // stop tokens included
   episode::EpisodeOptions episode;
 };

@@ -173,7 +173,10 @@ RunDirectory::~RunDirectory() {
   if (lock_fd_ >= 0) ::close(lock_fd_);
 }
 
+RunDirectory RunDirectory::of_first_rank(fs::path path) { return {std::move(path), -1}; }
+
 Status RunDirectory::open_records(const RecordSizes& kept) {
+  if (!is_ours()) return ok();
   CHECK(!records_, "the records are open already");
   TRY_ASSIGN(RecordFile steps, RecordFile::open(path_ / "steps.jsonl", kept.steps));
   TRY_ASSIGN(RecordFile samples, RecordFile::open(path_ / "samples.jsonl", kept.samples));
@@ -185,17 +188,20 @@ Status RunDirectory::open_records(const RecordSizes& kept) {
 }
 
 Status RunDirectory::append(const StepRecord& record) {
+  if (!is_ours()) return ok();
   CHECK(records_, "open_records comes first");
   TRY(records_->steps.append_line(to_line(to_json(record))));
   return records_->events.append(scalar_record(wall_seconds(), record.step, record.metrics));
 }
 
 Status RunDirectory::append(const Sample& sample) {
+  if (!is_ours()) return ok();
   CHECK(records_, "open_records comes first");
   return records_->samples.append_line(to_line(to_json(sample)));
 }
 
 Result<RecordSizes> RunDirectory::sync_records() {
+  if (!is_ours()) return RecordSizes{};
   CHECK(records_, "open_records comes first");
   TRY(records_->steps.sync());
   TRY(records_->samples.sync());
@@ -206,6 +212,7 @@ Result<RecordSizes> RunDirectory::sync_records() {
 }
 
 Status RunDirectory::keep_data(const std::string& name, std::string_view bytes) const {
+  if (!is_ours()) return ok();
   const fs::path file = path_ / name;
   if (!is_there(file) || !has_steps(path_)) return write_file_atomic(file, bytes);
   TRY_ASSIGN(const std::string kept, read_file(file));

@@ -39,6 +39,8 @@ class RunDirectory {
   // Whether open() would go on with a run, not begin one; fails where open() would. Writes nothing.
   static Result<bool> would_go_on(const std::filesystem::path& path, const std::string& command,
                                   const Settings& config);
+  // As the other ranks of a job see the first one's: nothing is locked, nothing is written.
+  static RunDirectory of_first_rank(std::filesystem::path path);
   RunDirectory(RunDirectory&&) noexcept;
   RunDirectory& operator=(RunDirectory&&) noexcept;
   ~RunDirectory();
@@ -63,8 +65,9 @@ class RunDirectory {
     RecordFile steps, samples, events;
   };
   RunDirectory(std::filesystem::path path, int lock_fd);
+  bool is_ours() const { return lock_fd_ >= 0; }
   std::filesystem::path path_;
-  int lock_fd_ = -1;
+  int lock_fd_ = -1;  // none: the first rank writes
   std::optional<Records> records_;
 };
 

@@ -34,7 +34,9 @@ class SftLoop {
 
   Result<SftSummary> run(const StopFlag& stop) {
     Progress progress("sft", static_cast<std::size_t>(config_.run.steps));
-    while (!run_.is_finished() && !stop) {
+    for (;;) {
+      TRY_ASSIGN(const bool goes_on, run_.goes_on(stop));
+      if (!goes_on) break;
       TRY(without_exceptions([&] { return step(stop); }));
       progress.advance_to(
           static_cast<std::size_t>(run_.step()),
@@ -52,8 +54,9 @@ class SftLoop {
     const Stopwatch watch;
     std::uint64_t place = run_.state().value("place", std::uint64_t{0});
     const auto members = take_step(order_, place, sequences_, config_.data.step_tokens);
-    const auto gradient =
+    auto gradient =
         set_sft_gradient(run_.learner(), sequences_, members, config_.optimizer.micro_batch_tokens);
+    TRY(sum_over_ranks(gradient, run_.ranks()));
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
     run_.state()["place"] = place;
     const double seconds = watch.seconds();
@@ -110,13 +113,15 @@ Result<std::vector<TrainingSequence>> encode(const SftConfig& config,
   return sequences;
 }
 
-TrainingRunOptions run_options(const SftConfig& config) {
+TrainingRunOptions run_options(const SftConfig& config,
+                               distributed::Ranks& ranks = distributed::nobody_else()) {
   return {.command = "sft",
           .settings = settings_of(config),
           .run = config.run,
           .model = config.model,
           .lora = config.lora,
-          .checkpoint = config.checkpoint};
+          .checkpoint = config.checkpoint,
+          .ranks = &ranks};
 }
 
 }  // namespace
@@ -155,12 +160,12 @@ Result<SftPreview> preview_sft(const SftConfig& config, std::span<const SftExamp
 }
 
 Result<SftSummary> run_sft(const SftConfig& config, std::span<const SftExample> examples,
-                           const StopFlag& stop) {
+                           const StopFlag& stop, distributed::Ranks& ranks) {
   TRY(check(config));
   // Opened first: only then is it settled which model the run begins with.
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config)));
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, ranks)));
   TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), examples));
-  TRY(run.directory().keep_data("examples.jsonl", sft_examples_to_jsonl(examples)));
+  TRY(run.keep_data("examples.jsonl", sft_examples_to_jsonl(examples)));
   return SftLoop(config, run, std::move(sequences)).run(stop);
 }
 

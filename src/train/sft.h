@@ -53,7 +53,9 @@ struct SftSummary {
 
 // Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The
 // examples are recorded in the run directory and must be the same when it goes on.
+// Every rank of a job calls it with the same.
 Result<SftSummary> run_sft(const SftConfig& config, std::span<const SftExample> examples,
-                           const StopFlag& stop);
+                           const StopFlag& stop,
+                           distributed::Ranks& ranks = distributed::nobody_else());
 
 }  // namespace tritonsmith::train

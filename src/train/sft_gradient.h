@@ -14,8 +14,12 @@ struct SftGradientReport {
 };
 
 // Replaces the learner's gradients. `members` name the sequences of the step, `budget` is how many
-// tokens go through the model at a time.
+// tokens go through the model at a time. A learner of several ranks computes the gradient of its
+// share alone, divided as the whole is: then loss and entropy are its part of the means, which
+// sum_over_ranks() adds up.
 SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSequence> sequences,
                                    std::span<const std::size_t> members, std::int64_t budget);
+
+Status sum_over_ranks(SftGradientReport& report, distributed::Ranks& ranks);
 
 }  // namespace tritonsmith::train

@@ -3,12 +3,51 @@
 #include <exception>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 
 namespace tritonsmith::train {
 namespace {
 
 constexpr const char* kTrainerFile = "trainer.json";
+
+Status same_on_all(distributed::Ranks& ranks, std::string_view what, std::string_view content) {
+  if (ranks.is_alone()) return ok();
+  TRY_ASSIGN(const auto keys, ranks.gather(content_key(content), what));
+  for (std::size_t rank = 1; rank < keys.size(); ++rank)
+    if (keys[rank] != keys[0])
+      return fail("rank {} has another {} than rank 0; start every rank with the same call", rank,
+                  what);
+  return ok();
+}
+
+Result<RunPlace> make_place(const TrainingRunOptions& options) {
+  TRY_ASSIGN(RunDirectory directory,
+             RunDirectory::open(options.run.dir, options.command, options.settings));
+  TRY_ASSIGN(CheckpointStore store,
+             CheckpointStore::open(directory.checkpoints(), options.checkpoint));
+  TRY_ASSIGN(const auto latest, store.latest());
+  return RunPlace{.directory = std::move(directory), .store = std::move(store), .latest = latest};
+}
+
+// The first rank makes the directory, or finds the run in it; the others go by what it says.
+Result<RunPlace> open_place(const TrainingRunOptions& options) {
+  distributed::Ranks& ranks = *options.ranks;
+  if (ranks.is_first()) {
+    auto place = make_place(options);
+    TRY(ranks.agree(place ? ok() : Status(tl::unexpected(place.error())), "opening the run"));
+    TRY(ranks.from_first(place->latest ? std::to_string(*place->latest) : "", "the last step"));
+    return place;
+  }
+  TRY(ranks.agree(ok(), "opening the run"));
+  TRY_ASSIGN(const std::string latest, ranks.from_first({}, "the last step"));
+  RunDirectory directory = RunDirectory::of_first_rank(options.run.dir);
+  CheckpointStore store =
+      CheckpointStore::of_first_rank(directory.checkpoints(), options.checkpoint);
+  RunPlace place{.directory = std::move(directory), .store = std::move(store), .latest = {}};
+  if (!latest.empty()) place.latest = std::stoll(latest);
+  return place;
+}
 
 }  // namespace
 
@@ -32,28 +71,38 @@ Result<RunOutlook> TrainingRun::outlook(const TrainingRunOptions& options) {
 }
 
 Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
-  TRY_ASSIGN(RunDirectory directory,
-             RunDirectory::open(options.run.dir, options.command, options.settings));
-  TRY_ASSIGN(CheckpointStore store,
-             CheckpointStore::open(directory.checkpoints(), options.checkpoint));
+  distributed::Ranks& ranks = *options.ranks;
+  TRY(same_on_all(ranks, "config", toml_from_settings(options.settings)));
+  TRY_ASSIGN(RunPlace place, open_place(options));
+  const bool is_new = !place.latest;
+  auto run = open_in(options, std::move(place));
+  TRY(ranks.agree(run ? ok() : Status(tl::unexpected(run.error())), "opening the run"));
+  TRY(same_on_all(ranks, "kind of device (model.device)",
+                  c10::DeviceTypeName(run->learner_.model().device().type())));
+  if (is_new) TRY(run->begin());
+  return run;
+}
+
+// What each rank does for itself.
+Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunPlace place) {
   TRY_ASSIGN(const c10::Device device, model::open_device(options.model.device));
-  TRY_ASSIGN(const auto latest, store.latest());
-  auto learner =
-      latest
-          ? Learner::resume(store.path_of(*latest), device, first_model(options.run, options.model))
-          : Learner::start(options.model.path, device, options.lora, options.run.seed);
+  const Seat seat(device, *options.ranks);
+  auto learner = place.latest
+                     ? Learner::resume(place.store.path_of(*place.latest), seat,
+                                       first_model(options.run, options.model))
+                     : Learner::start(options.model.path, seat, options.lora, options.run.seed);
   TRY(learner);
   learner->set_recompute(options.model.recompute);
-  TrainingRun run(options, std::move(directory), CheckpointWriter(std::move(store)),
+  TrainingRun run(options, std::move(place.directory), CheckpointWriter(std::move(place.store)),
                   *std::move(learner));
-  if (latest) {
-    TRY(run.restore(*latest));
-  } else {
-    TRY(run.directory_.open_records({}));
-    TRY(run.save());
-    TRY(run.writer_.finish());
-  }
+  if (place.latest) TRY(run.restore(*place.latest));
   return run;
+}
+
+Status TrainingRun::begin() {
+  TRY(directory_.open_records({}));
+  TRY(save());
+  return finish_writing();
 }
 
 Status TrainingRun::restore(std::int64_t step) {
@@ -74,8 +123,10 @@ Status TrainingRun::save() {
   TRY_ASSIGN(const RecordSizes sizes, directory_.sync_records());
   const Json trainer = {
       {"schema", 1}, {"step", step_}, {"state", state_}, {"records", to_json(sizes)}};
-  TRY(writer_.finish());  // one snapshot at a time
-  const auto snapshot = std::make_shared<const LearnerSnapshot>(learner_.snapshot());
+  if (ranks().is_first()) TRY(writer_.finish());  // one snapshot at a time
+  TRY_ASSIGN(LearnerSnapshot taken, learner_.snapshot());
+  if (!ranks().is_first()) return ok();
+  const auto snapshot = std::make_shared<const LearnerSnapshot>(std::move(taken));
   return writer_.begin(step_,
                        [=, origin = first_model(options_.run, options_.model)](
                            const std::filesystem::path& path) -> Status {
@@ -84,12 +135,29 @@ Status TrainingRun::save() {
                        });
 }
 
+Status TrainingRun::finish_writing() {
+  return ranks().agree(ranks().is_first() ? writer_.finish() : ok(), "the checkpoint");
+}
+
+Status TrainingRun::keep_data(const std::string& name, std::string_view bytes) {
+  TRY(same_on_all(ranks(), name, bytes));
+  return ranks().agree(directory_.keep_data(name, bytes), name);
+}
+
+Result<bool> TrainingRun::goes_on(const StopFlag& stop) {
+  if (!is_stopping_) {
+    TRY_ASSIGN(is_stopping_, ranks().any(stop, "the first step"));
+  }
+  return !is_finished() && !*is_stopping_;
+}
+
 Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   ++step_;
   TRY(directory_.append(StepRecord{.step = step_, .phase = options_.command, .metrics = metrics}));
-  const bool is_last = is_finished() || stop;
+  TRY_ASSIGN(is_stopping_, ranks().any(stop, "the end of the step"));
+  const bool is_last = is_finished() || *is_stopping_;
   if (is_last || writer_.store().is_due(step_)) TRY(save());
-  return is_last ? writer_.finish() : ok();
+  return is_last ? finish_writing() : ok();
 }
 
 Status without_exceptions(const std::function<Status()>& body) {

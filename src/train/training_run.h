@@ -1,7 +1,8 @@
 // TrainingRun: what SFT and RL have in common around their steps: the run directory, the learner,
 // the checkpoints, and going on where a killed process stopped. A checkpoint holds the learner and
 // trainer.json (step, lengths of the records, the loop's own state), so a resumed run computes what
-// the uninterrupted one would have.
+// the uninterrupted one would have. Of several ranks every one has such a run of the same steps;
+// the first alone writes.
 #pragma once
 
 #include <optional>
@@ -22,6 +23,7 @@ struct TrainingRunOptions {
   ModelSection model;
   model::LoraConfig lora;
   CheckpointConfig checkpoint;
+  distributed::Ranks* ranks = &distributed::nobody_else();  // outlive the run
 };
 
 // What a call would do, found out without writing anything.
@@ -30,17 +32,31 @@ struct RunOutlook {
   std::optional<std::int64_t> step;  // it goes on after this one; nothing: it begins
 };
 
+// Where a run's files are, and the step of its last checkpoint.
+struct RunPlace {
+  RunDirectory directory;
+  CheckpointStore store;
+  std::optional<std::int64_t> latest;
+};
+
 class TrainingRun {
  public:
   // Fails where open() would. Reads the weights, so that damaged ones show.
   static Result<RunOutlook> outlook(const TrainingRunOptions& options);
   // A new run begins with a checkpoint of step 0, so that the directory needs nothing outside it.
+  // Fails on all ranks where it does on one, and where they were not given the same config.
   static Result<TrainingRun> open(const TrainingRunOptions& options);
 
   RunDirectory& directory() { return directory_; }
+  distributed::Ranks& ranks() { return *options_.ranks; }
+  // As RunDirectory has it; the data must be the same on all ranks.
+  Status keep_data(const std::string& name, std::string_view bytes);
   Learner& learner() { return learner_; }
   std::int64_t step() const { return step_; }  // how many are done
   bool is_finished() const { return step_ >= options_.run.steps; }
+  // Before each step: whether there is one. All ranks stop after the same step, whichever of them
+  // was asked to.
+  Result<bool> goes_on(const StopFlag& stop);
   // What the loop itself must remember between steps; an object, empty in a new run.
   Json& state() { return state_; }
 
@@ -58,14 +74,18 @@ class TrainingRun {
         directory_(std::move(directory)),
         writer_(std::move(writer)),
         learner_(std::move(learner)) {}
+  static Result<TrainingRun> open_in(const TrainingRunOptions& options, RunPlace place);
   Status restore(std::int64_t step);
+  Status begin();
   Status save();
+  Status finish_writing();
 
   TrainingRunOptions options_;
   RunDirectory directory_;
   CheckpointWriter writer_;
   Learner learner_;
   std::int64_t step_ = 0;
+  std::optional<bool> is_stopping_;  // what the ranks agreed on; nothing yet before the first step
   Json state_ = Json::object();
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "distributed/join.h"
 #include "gym/client/testing/fake_judge.h"
 #include "train/rl.h"
 #include "train/testing/pattern_generator.h"
@@ -46,7 +47,8 @@ RlConfig config_for(const std::string& directory, const std::string& model, std:
   return config;
 }
 
-Status run_probe(const std::string& directory, const std::string& model, std::int64_t steps) {
+Status run_probe(const std::string& directory, const std::string& model, std::int64_t steps,
+                 distributed::Ranks& ranks) {
   TRY_ASSIGN(const auto tokenizer,
              text::Tokenizer::from_file(std::filesystem::path(model) / "tokenizer.json"));
   std::vector<Task> tasks;
@@ -58,11 +60,22 @@ Status run_probe(const std::string& directory, const std::string& model, std::in
       .make_generator =
           [&](const model::Transformer& weights) -> Result<std::unique_ptr<rollout::Generator>> {
         return std::make_unique<PatternGenerator>(weights, tokenizer);
-      }};
+      },
+      .references = {},
+      .ranks = ranks};
   const StopFlag stop = false;
   TRY_ASSIGN(const auto summary, run_rl(config_for(directory, model, steps), tasks, parts, stop));
   fmt::print("finished {}\n", summary.steps);
   return ok();
+}
+
+// As one of several ranks where the environment says so.
+Status run_as_rank(const std::string& directory, const std::string& model, std::int64_t steps) {
+  TRY_ASSIGN(const auto place, distributed::place_from(distributed::process_environment()));
+  TRY_ASSIGN(const auto ranks, distributed::join(place));
+  const Status status = run_probe(directory, model, steps, *ranks);
+  ranks->end(status);
+  return status;
 }
 
 }  // namespace
@@ -77,7 +90,7 @@ int main(int argc, char** argv) {
   }
   CHECK(arguments.size() == 4 && arguments[0] == "run", "rl_probe run RUN_DIR MODEL_DIR STEPS");
   set_log_level(LogLevel::quiet);
-  const Status status = train::run_probe(arguments[1], arguments[2], std::stoll(arguments[3]));
+  const Status status = train::run_as_rank(arguments[1], arguments[2], std::stoll(arguments[3]));
   if (!status) fmt::print(stderr, "rl_probe: {}\n", status.error().message);
   return status ? 0 : 1;
 }
