@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""sft and rl with one rank and with several, on the same work: speed, and whether they learn the same.
+
+  bench/several_ranks.py                        two GPUs, a model of Qwen2.5-Coder-1.5B's shape
+  bench/several_ranks.py --ranks 4 --shape 3b
+  bench/several_ranks.py --device cpu --shape tiny --steps 4      anywhere: proves the script, measures nothing
+
+Prints, for each loop and number of ranks, the median over the steps after the first two of trained and generated tokens a second and
+of seconds a step, and the largest relative difference of a step's loss (for rl: of the first step's entropy) from the run with one
+rank. sft starts from random weights, rl from those that sft ended with. NVLink's multicast is left off (NCCL_NVLS_ENABLE=0) unless the
+environment says otherwise.
+"""
+import argparse
+import json
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import tempfile
+
+BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
+TRITONSMITH = os.environ.get("TRITONSMITH_BINARY", str(BUILD / "tritonsmith"))
+SHAPES = {
+    "tiny": {"vocabulary": 600, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "head_dim": 16},
+    "1.5b": {"vocabulary": 4096, "hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28,
+             "num_attention_heads": 12, "num_key_value_heads": 2, "head_dim": 128},
+    "3b": {"vocabulary": 4096, "hidden_size": 2048, "intermediate_size": 11008, "num_hidden_layers": 36,
+           "num_attention_heads": 16, "num_key_value_heads": 2, "head_dim": 128},
+}
+WARM_UP = 2
+
+
+def call(*command):
+    result = subprocess.run([str(each) for each in command], capture_output=True, text=True)
+    if result.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{result.stderr}")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def call_ranks(size, *command):
+    if size == 1:
+        return call(*command)
+    shared = {"NCCL_NVLS_ENABLE": "0", **os.environ, "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
+              "MASTER_PORT": str(free_port())}
+    ranks = [subprocess.Popen([str(each) for each in command], env={**shared, "RANK": str(rank)}, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for rank in range(size)]
+    said = [rank.communicate()[1] for rank in ranks]
+    if any(rank.returncode != 0 for rank in ranks):
+        raise SystemExit("\n".join(f"rank {rank}: {text}" for rank, text in enumerate(said)))
+
+
+def steps_of(run):
+    return [json.loads(line) for line in (run / "steps.jsonl").read_text().splitlines()]
+
+
+def median_of(steps, name):
+    values = [step[name] for step in steps[WARM_UP:] or steps if step.get(name) is not None]
+    return statistics.median(values) if values else float("nan")
+
+
+def difference(first, other, name):
+    return max(abs(a[name] - b[name]) / max(abs(a[name]), 1e-9) for a, b in zip(first, other))
+
+
+def make_data(folder, options):
+    call(TRITONSMITH, "tasks", "make", "--quickstart", "--train", 60, "--heldout", 0, "--out", folder / "tasks.jsonl")
+    call(TRITONSMITH, "tasks", "teach", "--quickstart", "--set", "curriculum.train=60", "--out", folder / "examples.jsonl")
+    settings = [each for key, value in SHAPES[options.shape].items() for each in ("--set", f"{key}={value}")]
+    call(TRITONSMITH, "model", "make", "--examples", folder / "examples.jsonl", "--out", folder / "start", *settings)
+
+
+def sft(folder, size, options):
+    run = folder / f"sft-{size}"
+    config = folder / f"sft-{size}.toml"
+    config.write_text(f"""
+run.dir = "{run}"
+run.steps = {options.steps}
+model.path = "{folder / 'start'}"
+model.device = "{options.device}"
+data.examples = "{folder / 'examples.jsonl'}"
+data.step_tokens = {options.step_tokens}
+optimizer.learning_rate = 3e-4
+optimizer.warmup_updates = 2
+checkpoint.every = 1000
+checkpoint.keep_last = 1
+""")
+    call_ranks(size, TRITONSMITH, "sft", config)
+    return run
+
+
+def rl(folder, size, options, model):
+    run = folder / f"rl-{size}"
+    config = folder / f"rl-{size}.toml"
+    config.write_text(f"""
+run.dir = "{run}"
+run.steps = {options.steps}
+model.path = "{model}"
+model.device = "{options.device}"
+tasks.path = "{folder / 'tasks.jsonl'}"
+prompt.style = "compact"
+rollout.prompts = {options.prompts}
+rollout.samples = 8
+rollout.max_new_tokens = 256
+engine.slots = {8 * options.prompts}
+optimizer.learning_rate = 1e-6
+algorithm.entropy_beta = 1e-4
+checkpoint.every = 1000
+checkpoint.keep_last = 1
+""")
+    call_ranks(size, TRITONSMITH, "rl", config)
+    return run
+
+
+def last_checkpoint(run):
+    return run / "checkpoints" / (run / "checkpoints/latest").read_text().strip()
+
+
+def report(loop, loss, runs, compared=None):
+    first = steps_of(runs[1])[:compared]
+    for size, run in runs.items():
+        steps = steps_of(run)
+        print("\t".join([loop, str(size), f"{median_of(steps, 'tokens_per_second'):,.0f}",
+                         f"{median_of(steps, 'generated_tokens_per_second'):,.0f}",
+                         f"{median_of(steps, 'seconds/step'):.3f}", f"{difference(first, steps, loss):.1e}"]), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--shape", choices=SHAPES, default="1.5b")
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--step-tokens", type=int, default=65536)
+    parser.add_argument("--prompts", type=int, default=16)
+    parser.add_argument("--without-rl", action="store_true")
+    options = parser.parse_args()
+    if options.shape == "tiny":
+        options.step_tokens, options.prompts = 2048, 2
+    with tempfile.TemporaryDirectory(prefix="tritonsmith-several-") as name:
+        folder = pathlib.Path(name)
+        make_data(folder, options)
+        print("loop\tranks\ttrained/s\tgenerated/s\ts/step\tloss differs by")
+        runs = {size: sft(folder, size, options) for size in (1, options.ranks)}
+        report("sft", "loss", runs)
+        if not options.without_rl:
+            model = last_checkpoint(runs[1])
+            # In the first step alone: later samples are those of weights that differ by rounding.
+            report("rl", "entropy", {size: rl(folder, size, options, model) for size in (1, options.ranks)}, compared=1)
+
+
+main()
