@@ -6,6 +6,8 @@
 // Each measurement is a process of its own. The files lie below $TMPDIR or /tmp and were just
 // written: the disk is warm. On a CPU the weights themselves (float32) are part of the host memory.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 
@@ -118,7 +120,8 @@ Status in_own_process(const Words& words) {
                              .environment = {},
                              .fds = {{.ours = 1, .theirs = 1}, {.ours = 2, .theirs = 2}}}));
   TRY_ASSIGN(const ExitStatus status, child.wait(Deadline::after(std::chrono::hours(1))));
-  return status.success() ? ok() : fail("{}: {}", fmt::join(words, " "), describe(status));
+  if (!status.success()) return fail("{}: {}", fmt::join(words, " "), describe(status));
+  return ok();
 }
 
 Status measure(const std::string& what, const std::string& layers, const std::string& device) {
