@@ -98,7 +98,7 @@ Status stop(const fs::path& directory, c10::Device device) {
   TRY_ASSIGN(Learner learner, Learner::start(directory, device));
   for (int i = 0; i < 3; ++i) {
     const Stopwatch watch;
-    const LearnerSnapshot snapshot = learner.snapshot();
+    TRY_ASSIGN(const LearnerSnapshot snapshot, learner.snapshot());
     const double stopped = watch.seconds();
     const fs::path out = directory / "written";
     TRY(make_directories(out));
