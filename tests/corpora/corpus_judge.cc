@@ -1,6 +1,7 @@
 #include "corpus_judge.h"
 
 #include "base/file.h"
+#include "gym/gpu/driver.h"
 #include "gym/schedule/secret.h"
 #include "inspect/inspect.h"
 
@@ -62,6 +63,16 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
   parts.make_referee = [program, &blindness] {
     return std::make_unique<BlindedReferee>(program, blindness);
   };
+  if (options.gpu) {
+    const auto gpus = gym::gpu::list_gpus();
+    if (gpus.empty()) return fail("there is no GPU");
+    parts.gpus.push_back({.name = gpus[0].name, .driver = gpus[0].driver});
+    config.target = gpus[0].target;
+    parts.make_replay_referee = [program, &blindness](int gpu) mutable {
+      program.gpu = gpu;
+      return std::make_unique<BlindedReferee>(program, blindness);
+    };
+  }
   TRY_ASSIGN(parts.secret, gym::fresh_secret());
   TRY_ASSIGN(parts.pool, gym::CapturePool::start(config.capture));
   corpus->judge_ = std::make_unique<gym::LocalJudge>(config, std::move(parts));
@@ -72,7 +83,8 @@ Result<std::vector<Verdict>> CorpusJudge::judge(const std::vector<Job>& jobs,
                                                 const std::string& without) {
   blindness_->set(without);
   for (std::size_t k = 0; k < jobs.size(); ++k) {
-    gym::JudgeJob job{.id = k, .policy = jobs[k].policy, .use_store = false};
+    gym::JudgeJob job{
+        .id = k, .policy = jobs[k].policy, .backend = jobs[k].backend, .use_store = false};
     job.task.id = jobs[k].task;
     TRY_ASSIGN(job.task.source, read_file(tests_ / jobs[k].task));
     TRY_ASSIGN(job.kernel, read_file(tests_ / jobs[k].file));

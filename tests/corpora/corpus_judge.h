@@ -39,12 +39,14 @@ class CorpusJudge {
     std::filesystem::path tests;  // the folder that the tables' paths begin in
     std::string referee;          // tritonsmith-referee
     int slots = 2, referees = 2;
+    bool gpu = false;  // jobs may be replayed on the first GPU
   };
   static Result<std::unique_ptr<CorpusJudge>> start(const Options& options);
 
   struct Job {
     std::string file, task;
     Policy policy = Policy::strict;
+    Backend backend = Backend::evaluate;
   };
   // The verdicts in the order of the jobs. `without` is empty, the name of a rule, or
   // kAllOfInspection.

@@ -1,7 +1,8 @@
 // judge_corpus: sends the corpora of hostile and honest kernels through the judge, all in one
 // process, and says which files did not end as their tables say.
 //
-//   judge_corpus hostile|honest|rules|blind --tests DIR --referee PROGRAM [--only TEXT] [--list]
+//   judge_corpus hostile|honest|rules|blind|agree --tests DIR --referee PROGRAM [--only TEXT]
+//   [--list]
 //
 // hostile  every file ends as its table says, every honest twin is accepted, and each of the 176
 //          entries of the catalogue has a file or a reason why there is none
@@ -10,14 +11,19 @@
 // blind    with all of inspection switched off (as if the text were disguised), it ends as the
 // table
 //          says of that
+// agree    replayed on a GPU and evaluated on the CPU, every file of both corpora is accepted by
+// both
+//          or by neither, and as its table says; exit code 77 where there is no GPU
 // --list prints file and outcome, whatever the table says. The exit code is 1 when a file ended
 // otherwise, 2 when the judge failed.
 #include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "corpus_judge.h"
+#include "gym/gpu/driver.h"
 
 namespace tritonsmith::corpora {
 namespace {
@@ -151,7 +157,58 @@ Status judge_blindly(CorpusJudge& judge, const std::vector<CorpusFile>& files, S
   return ok();
 }
 
+// Every file on both backends. That they refuse a file for different reasons is told, and is no
+// fault: a GPU sees no race, and the evaluator no clock.
+Status judge_twice(CorpusJudge& judge, const std::vector<CorpusFile>& files, bool honest,
+                   Score& score) {
+  std::vector<Job> jobs = jobs_of(files);
+  for (const Job& job : jobs_of(files)) {
+    jobs.push_back(job);
+    jobs.back().backend = Backend::replay;
+  }
+  TRY_ASSIGN(const auto verdicts, judge.judge(jobs, ""));
+  int differ = 0;
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const Verdict &here = verdicts[k], &there = verdicts[files.size() + k];
+    const bool wanted = honest || files[k].ends.how == "accepted";
+    score.check(files[k].file, wanted ? "accepted" : "not accepted", here, here.accepted == wanted);
+    score.check(files[k].file, wanted ? "accepted on a GPU" : "not accepted on a GPU", there,
+                there.accepted == wanted);
+    if (outcome_of(here) == outcome_of(there)) continue;
+    ++differ;
+    fmt::print("  {}: {} on the CPU, {} on the GPU\n", files[k].file, outcome_of(here),
+               outcome_of(there));
+  }
+  fmt::print("{} files: the two backends give another reason for {}\n", files.size(), differ);
+  return ok();
+}
+
+Result<int> run_on_both(const Options& options) {
+  constexpr int skipped = 77;
+  if (gym::gpu::list_gpus().empty()) {
+    fmt::print("no GPU on this machine\n");
+    return skipped;
+  }
+  const Stopwatch watch;
+  CorpusJudge::Options with_gpu = options.judge;
+  with_gpu.gpu = true;
+  with_gpu.slots = with_gpu.referees =
+      std::max(2, static_cast<int>(std::thread::hardware_concurrency()) / 2);
+  TRY_ASSIGN(const auto judge, CorpusJudge::start(with_gpu));
+  Score score(options);
+  for (const bool honest : {false, true}) {
+    const auto table = options.judge.tests / (honest ? "honest/table.tsv" : "hostile/table.tsv");
+    TRY_ASSIGN(const auto all, honest ? read_honest_table(table) : read_hostile_table(table));
+    const auto files = those(all, [&](const CorpusFile& file) {
+      return file.file.find(options.only) != std::string::npos;
+    });
+    TRY(judge_twice(*judge, files, honest, score));
+  }
+  return score.finish(watch.milliseconds() / 1000);
+}
+
 Result<int> run(const Options& options) {
+  if (options.mode == "agree") return run_on_both(options);
   const Stopwatch watch;
   const bool honest = options.mode == "honest";
   const auto table = options.judge.tests / (honest ? "honest/table.tsv" : "hostile/table.tsv");
@@ -170,14 +227,14 @@ Result<int> run(const Options& options) {
   } else if (options.mode == "blind") {
     TRY(judge_blindly(*judge, files, score));
   } else {
-    return fail("the mode is hostile, honest, rules or blind, not `{}`", options.mode);
+    return fail("the mode is hostile, honest, rules, blind or agree, not `{}`", options.mode);
   }
   return score.finish(watch.milliseconds() / 1000);
 }
 
 Result<Options> read_options(const std::vector<std::string>& words) {
   Options options;
-  if (words.empty()) return fail("say hostile, honest, rules or blind");
+  if (words.empty()) return fail("say hostile, honest, rules, blind or agree");
   options.mode = words[0];
   for (std::size_t k = 1; k < words.size(); ++k) {
     if (words[k] == "--list") {
