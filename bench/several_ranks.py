@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import socket
 import statistics
 import subprocess
@@ -61,7 +62,11 @@ def steps_of(run):
 
 def median_of(steps, name):
     values = [step[name] for step in steps[WARM_UP:] or steps if step.get(name) is not None]
-    return statistics.median(values) if values else float("nan")
+    return statistics.median(values) if values else None
+
+
+def written(value, form):
+    return "-" if value is None else format(value, form)
 
 
 def difference(first, other, name):
@@ -91,6 +96,7 @@ checkpoint.every = 1000
 checkpoint.keep_last = 1
 """)
     call_ranks(size, TRITONSMITH, "sft", config)
+    keep_last_weights(run, keeps=size == 1)
     return run
 
 
@@ -114,7 +120,18 @@ checkpoint.every = 1000
 checkpoint.keep_last = 1
 """)
     call_ranks(size, TRITONSMITH, "rl", config)
+    keep_last_weights(run, keeps=False)
     return run
+
+
+def keep_last_weights(run, keeps):
+    """Checkpoints of large models fill a disk; only the weights that rl begins with are needed."""
+    last = last_checkpoint(run)
+    for checkpoint in (run / "checkpoints").glob("step-*"):
+        if not (keeps and checkpoint == last):
+            shutil.rmtree(checkpoint)
+        else:
+            (checkpoint / "optimizer.safetensors").unlink()
 
 
 def last_checkpoint(run):
@@ -125,9 +142,9 @@ def report(loop, loss, runs, compared=None):
     first = steps_of(runs[1])[:compared]
     for size, run in runs.items():
         steps = steps_of(run)
-        print("\t".join([loop, str(size), f"{median_of(steps, 'tokens_per_second'):,.0f}",
-                         f"{median_of(steps, 'generated_tokens_per_second'):,.0f}",
-                         f"{median_of(steps, 'seconds/step'):.3f}", f"{difference(first, steps, loss):.1e}"]), flush=True)
+        print("\t".join([loop, str(size), written(median_of(steps, "tokens_per_second"), ",.0f"),
+                         written(median_of(steps, "generated_tokens_per_second"), ",.0f"),
+                         written(median_of(steps, "seconds/step"), ".3f"), f"{difference(first, steps, loss):.1e}"]), flush=True)
 
 
 def main():
