@@ -1,5 +1,5 @@
 # Every target prepares the machine first (tools/setup; well under a second when it is prepared).
-.PHONY: build test quickstart bench soak format lint lint-all clean
+.PHONY: build test quickstart bench soak fuzz format lint lint-all clean
 SHELL := /bin/bash
 BUILD ?= build
 ARGS ?=
@@ -21,6 +21,11 @@ bench: build
 soak: build
 	@python3 tests/soak.py $(BUILD)/tritonsmith --jobs 20000
 
+# Each fuzz target for so many seconds.
+SECONDS_EACH ?= 60
+fuzz:
+	@tools/fuzz $(SECONDS_EACH)
+
 format: build
 	@tools/lint format
 
@@ -32,4 +37,4 @@ lint-all: build
 	@tools/lint all $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan build-fuzz
