@@ -10,7 +10,7 @@
 #include "cli/judges.h"
 #include "cli/stop_signal.h"
 #include "gym/schedule/local_judge.h"
-#include "gym/schedule/self_test.h"
+#include "gym/schedule/start_check.h"
 #include "gym/server/http_server.h"
 #include "inspect/inspect.h"
 

@@ -1,4 +1,4 @@
-#include "gym/schedule/self_test.h"
+#include "gym/schedule/start_check.h"
 
 #include <gtest/gtest.h>
 
