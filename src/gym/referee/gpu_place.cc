@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <dlfcn.h>
 #include <link.h>
 
@@ -85,12 +86,24 @@ void GpuPlace::begin(Filler filler, std::int64_t) {
 
 void GpuPlace::end() { guarded_.clear(); }
 
-// One referee has the whole GPU; what LibTorch and the driver hold besides is small against a
-// tenth.
+// What is free, or kept by ourselves for the next job; LibTorch and the driver hold little besides.
 std::int64_t GpuPlace::capacity(std::int64_t) const {
   std::size_t free = 0, total = 0;
   if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;
-  return static_cast<std::int64_t>(total) / 10 * 9;
+  const auto most = static_cast<std::int64_t>(total) / 10 * 9;
+  return std::min(most, static_cast<std::int64_t>(free) + kept_bytes());
+}
+
+// By LibTorch's allocator, in use or not.
+std::int64_t GpuPlace::kept_bytes() const {
+  const auto stats = c10::getDeviceAllocator(device_.type())->getDeviceStats(device_.index());
+  constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return stats.reserved_bytes[all].current;
+}
+
+void GpuPlace::release() {
+  constexpr std::int64_t much = std::int64_t{8} << 30;
+  if (!spent_ && kept_bytes() > much) c10::getDeviceAllocator(device_.type())->emptyCache();
 }
 
 at::Tensor GpuPlace::filled(at::Tensor made) {

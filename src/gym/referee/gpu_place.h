@@ -38,6 +38,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
   bool unchanged(const at::Tensor& now, const Snapshot& before) override;
   DeviceComparison* comparison() override { return this; }
+  void release() override;
   void forget(std::span<const at::Tensor> tensors) override;
 
   Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
@@ -49,6 +50,7 @@ class GpuPlace final : public Place, public DeviceComparison {
         facts_(std::move(facts)),
         device_(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal)) {}
   std::optional<VerdictError> check_guards(Deadline deadline);
+  std::int64_t kept_bytes() const;
 
   const gpu::Driver& driver_;
   gpu::GpuFacts facts_;

@@ -50,6 +50,9 @@ class Place {
   virtual bool unchanged(const at::Tensor& now, const Snapshot& before) = 0;
   // For tensors that the CPU does not reach; null where it does.
   virtual DeviceComparison* comparison() = 0;
+  // A job is over: gives back memory that is kept for the next, where it is so much that others on
+  // the same device would miss it.
+  virtual void release() {}
   // Overwrites the tensors, so that nothing learns what they held.
   virtual void forget(std::span<const at::Tensor> tensors) = 0;
 };

@@ -35,10 +35,13 @@ double declared_bytes(const Plan& plan) {
   return bytes;
 }
 
-// Two copies of the task's tensors and the oracle's in twice the width, and the candidate's.
+// Two copies of the task's tensors, and the candidate's.
 double needed_bytes(const Plan& task, const Plan& candidate) {
-  return 4 * declared_bytes(task) + declared_bytes(candidate);
+  return 2 * declared_bytes(task) + declared_bytes(candidate);
 }
+
+// In twice the width.
+double oracle_bytes(const Plan& task) { return 2 * declared_bytes(task); }
 
 int most_choices(const Plan& plan) {
   std::size_t most = 1;
@@ -60,15 +63,19 @@ void add_findings(RefereeReport& report, const std::vector<Finding>& findings) {
       report.findings.push_back(finding);
 }
 
+void add_outcome(RefereeReport& report, const TrialResult& result) {
+  add_findings(report, result.findings);
+  Numerics& numerics = *report.numerics;
+  numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
+  numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
+}
+
 void add_trial(RefereeReport& report, const TrialResult& result) {
   add_time(report, "draw", result.draw_ms);
   add_time(report, "evaluate", result.candidate_ms);
   add_time(report, "reference", result.reference_ms);
   add_time(report, "compare", result.compare_ms);
-  add_findings(report, result.findings);
-  Numerics& numerics = *report.numerics;
-  numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
-  numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
+  add_outcome(report, result);
 }
 
 // Puts the trial's failure into the report; false when there is none.
@@ -104,6 +111,7 @@ struct Referee::Match {
   const Plan& task;
   const Plan& candidate;
   Deadline deadline;
+  bool with_oracle = true;
   TrialSetting setting(int trial, TrialKind kind, int choice = 0) const {
     return {.task = task,
             .candidate = candidate,
@@ -113,7 +121,8 @@ struct Referee::Match {
             .choice = choice,
             .tolerance = job.tolerance,
             .deadline = deadline,
-            .memory_bytes = job.budget.memory_bytes};
+            .memory_bytes = job.budget.memory_bytes,
+            .with_oracle = with_oracle};
   }
 };
 
@@ -137,12 +146,21 @@ bool Referee::spent() const { return place_->spent(); }
 Status Referee::add_task(const std::string& task_key, std::string_view plan_json) {
   TRY_ASSIGN(Plan plan, parse_plan(plan_json));
   if (plan.role != PlanRole::task) return fail("the plan is a candidate's, not a task's");
-  if (tasks_.size() >= kKeptTasks) tasks_.clear();
+  if (tasks_.size() >= kKeptTasks) {
+    tasks_.clear();
+    reference_ms_.clear();
+  }
   tasks_.insert_or_assign(task_key, std::move(plan));
   return ok();
 }
 
 RefereeReport Referee::judge(const RefereeJob& job) {
+  RefereeReport report = judge_or_lint(job);
+  place_->release();
+  return report;
+}
+
+RefereeReport Referee::judge_or_lint(const RefereeJob& job) {
   const auto task = tasks_.find(job.task_key);
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
   if (job.candidate_plan.empty()) {
@@ -175,25 +193,34 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
       static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
   RefereeReport report;
   const auto capacity = static_cast<double>(place_->capacity(job.budget.memory_bytes));
+  const double needed = needed_bytes(task, candidate);
   if (cuda_ != nullptr) cuda_->use(job.kernels);
-  if (needed_bytes(task, candidate) > capacity) {
+  if (needed > capacity) {
     report = ended("too_large_to_evaluate",
                    fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
-                               needed_bytes(task, candidate) / (1 << 30), capacity / (1 << 30)),
+                               needed / (1 << 30), capacity / (1 << 30)),
                    Fault::none);
     add_findings(report, find_evidence(candidate, nullptr, task, job.policy));
-  } else if (!draws_in_forward(task)) {
-    run_trials({job, task, candidate, deadline}, report);
-  } else {
-    const Plan task_in_eval = in_eval_mode(task), candidate_in_eval = in_eval_mode(candidate);
-    if (draws_in_forward(task_in_eval))
-      return ended("nondeterministic_reference",
-                   "the reference draws random numbers even in evaluation mode", Fault::none);
-    report.findings.push_back({.rule = "judged_in_eval_mode",
-                               .severity = Severity::note,
-                               .message = "the reference draws random numbers in training mode"});
-    run_trials({job, task_in_eval, candidate_in_eval, deadline}, report);
+    return report;
   }
+  const bool with_oracle = needed + oracle_bytes(task) <= capacity;
+  if (!with_oracle)
+    report.findings.push_back({.rule = "judged_without_oracle",
+                               .severity = Severity::note,
+                               .message = "no memory for the reference in float64: the plain "
+                                          "tolerance alone decides"});
+  if (!draws_in_forward(task)) {
+    run_trials({job, task, candidate, deadline, with_oracle}, report);
+    return report;
+  }
+  const Plan task_in_eval = in_eval_mode(task), candidate_in_eval = in_eval_mode(candidate);
+  if (draws_in_forward(task_in_eval))
+    return ended("nondeterministic_reference",
+                 "the reference draws random numbers even in evaluation mode", Fault::none);
+  report.findings.push_back({.rule = "judged_in_eval_mode",
+                             .severity = Severity::note,
+                             .message = "the reference draws random numbers in training mode"});
+  run_trials({job, task_in_eval, candidate_in_eval, deadline, with_oracle}, report);
   return report;
 }
 
@@ -228,6 +255,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
   Soundness plain;
   Idleness idle{.torch_computed = computes_in_torch(match.candidate)};
   for (int trial = 0; trial < std::max(1, match.job.trials); ++trial) {
+    if (trial == timed_trial(match)) continue;  // comes last
     TrialSetting setting = match.setting(trial, kind_of_trial(trial));
     setting.try_without_kernels = idle.maybe_needless;
     setting.watch_launches =
@@ -277,6 +305,13 @@ bool Referee::run_extreme_trials(const Match& match, RefereeReport& report) {
   return true;
 }
 
+// The second plain one where it was asked for, else one of its own; none on a CPU.
+int Referee::timed_trial(const Match& match) const {
+  constexpr int second_plain = 3, beyond_all_choices = 1 << 20;
+  if (gpu_ == nullptr) return -1;
+  return match.job.trials > second_plain ? second_plain : beyond_all_choices;
+}
+
 // Once a task. What it finds goes into every verdict about the task.
 std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task) {
   if (gpu_ != nullptr) return {};  // the CPU's referee lints
@@ -305,15 +340,18 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
   return lint_[job.task_key] = findings;
 }
 
-// On a trial of its own, whose outcome counts as every other's.
+// A trial's outcome counts before it is timed.
 void Referee::time_plans(const Match& match, RefereeReport& report) {
   const Stopwatch watch;
-  constexpr int beyond_all_choices = 1 << 20;
-  Trial trial(match.setting(beyond_all_choices, TrialKind::plain), *executor_, *place_);
+  const int number = timed_trial(match);
+  Trial trial(match.setting(number, TrialKind::plain), *executor_, *place_);
   trial.keep_state();
   const TrialResult result = trial.run();
+  add_outcome(report, result);
   if (!take_failure(report, result)) {
-    TimingOutcome outcome = time_trial(trial, *gpu_, {});
+    if (number < match.job.trials) ++report.numerics->trials;
+    TimingOutcome outcome =
+        time_trial(trial, *gpu_, {.known_reference = &reference_ms_[match.job.task_key]});
     report.timing = std::move(outcome.timing);
     add_findings(report, outcome.findings);
     if (outcome.stop) {

@@ -39,6 +39,7 @@ class Referee {
 
  private:
   struct Match;
+  RefereeReport judge_or_lint(const RefereeJob& job);
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
   struct Soundness;
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
@@ -48,6 +49,7 @@ class Referee {
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
   void run_other_choices(const Match& match, RefereeReport& report);
+  int timed_trial(const Match& match) const;
   void time_plans(const Match& match, RefereeReport& report);
 
   std::unique_ptr<GpuPlace> gpu_;  // none: the CPU
@@ -56,6 +58,8 @@ class Referee {
   Place* place_;
   std::map<std::string, Plan> tasks_;
   std::map<std::string, std::vector<Finding>> lint_;  // by task
+  // Times of the reference from earlier jobs, by task: on this GPU, in this version.
+  std::map<std::string, std::vector<double>> reference_ms_;
 };
 
 }  // namespace tritonsmith::gym

@@ -305,6 +305,16 @@ TEST_F(RefereeTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
   EXPECT_EQ(unknown.fault, Fault::none);
 }
 
+TEST_F(RefereeTest, DoesWithoutTheOracleWhereMemoryIsShort) {
+  PlanBuilder task = task_of("aten::relu");
+  constexpr std::int64_t declared = 1 << 16;
+  task.tensor({declared / 4});  // never made, so that there is room for the rest
+  job.budget.memory_bytes = 3 * declared;
+  const auto report = judge(task, candidate_of_kernel(), elementwise(n, relu));
+  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
+  EXPECT_NE(find_rule(report, "judged_without_oracle"), nullptr);
+}
+
 TEST_F(RefereeTest, TriesEveryAutotuneConfig) {
   PlanBuilder candidate = candidate_of_kernel();
   const int second = candidate.kernel("second", {"*fp32", "*fp32"});

@@ -31,6 +31,12 @@ MedianInterval median_interval(std::vector<double> samples) {
   return interval;
 }
 
+bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share) {
+  const MedianInterval today = median_interval(now), before = median_interval(earlier);
+  return today.known && before.within(share) &&
+         std::abs(today.median - before.median) <= share * before.median;
+}
+
 Timing timing_of(std::vector<double> milliseconds) {
   if (milliseconds.empty()) return {};
   std::ranges::sort(milliseconds);

@@ -49,5 +49,14 @@ TEST(TimingOf, GivesMedianMeanAndTails) {
   EXPECT_EQ(timing_of({1, 2}).median, 1.5);
 }
 
+TEST(Confirms, WantsEarlierSamplesThatAreKnownWellAndTodaysNearThem) {
+  const std::vector<double> earlier(40, 2.0), few(3, 2.0);
+  EXPECT_TRUE(confirms(std::vector<double>(10, 2.01), earlier, 0.01));
+  EXPECT_FALSE(confirms(std::vector<double>(10, 2.03), earlier, 0.01));
+  EXPECT_FALSE(confirms(few, earlier, 0.01)) << "today is not known yet";
+  EXPECT_FALSE(confirms(earlier, few, 0.01)) << "nor was it then";
+  EXPECT_FALSE(confirms(earlier, {}, 0.01));
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym

@@ -10,15 +10,17 @@
 
 #include "gym/referee/operators.h"
 #include "gym/referee/sampling.h"
+#include "gym/referee/speed_floor.h"
 #include "gym/referee/timed_side.h"
 
 namespace tritonsmith::gym {
 namespace {
 
-constexpr int kBatch = 10;  // rounds between two looks at the clock
+constexpr int kBatch = 5;  // rounds between two looks at the clock and the intervals
 constexpr double kBatchSeconds = 0.5;
 constexpr int kWarmUp = 2;
-constexpr int kProfiles = 3;  // rounds that time each step by itself
+constexpr int kProfiles = 3;                 // rounds that time each step by itself
+constexpr std::ptrdiff_t kRemembered = 400;  // rounds of the reference
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
 
 // PyTorch's own settings while it is timed; correctness is held against full float32.
@@ -62,8 +64,10 @@ class Timer {
       outcome.stop = stopped(std::move(*error));
     if (outcome.stop) return outcome;
     timing.candidate = timing_of(candidate_ms_);
-    timing.reference = timing_of(reference_ms_);
-    find_impossible_speed(timing, outcome.findings);
+    timing.reference = timing_of(remembered_reference());
+    if (auto finding = find_impossible_speed(least_work(trial_.setting().task), place_.facts(),
+                                             timing.candidate.median))
+      outcome.findings.push_back(*std::move(finding));
     outcome.timing = std::move(timing);
     return outcome;
   }
@@ -99,22 +103,6 @@ class Timer {
       if (!place_.unchanged(now, place_.snapshots({&before, 1}).front())) return false;
     }
     return true;
-  }
-
-  // What forward writes anew must pass the memory's bus, but for what may stay in the cache. Inputs
-  // do not count: a task need not depend on all of them.
-  void find_impossible_speed(const PlanTiming& timing, std::vector<Finding>& findings) const {
-    double bytes = -static_cast<double>(place_.facts().cache_bytes);
-    for (const at::Tensor& output : candidate_.outputs())
-      bytes += static_cast<double>(output.nbytes());
-    if (bytes <= 0 || place_.facts().bytes_per_second <= 0) return;
-    const double floor_ms = 1e3 * bytes / place_.facts().bytes_per_second;
-    if (timing.candidate.median >= floor_ms) return;
-    findings.push_back({.rule = "faster_than_memory",
-                        .severity = Severity::reject,
-                        .message = fmt::format(
-                            "{:.4f} ms are less than the {:.4f} ms that writing the output takes",
-                            timing.candidate.median, floor_ms)});
   }
 
   static Stop fault(const std::string& message) {
@@ -156,7 +144,10 @@ class Timer {
     return events_[static_cast<std::size_t>(4 * round + place)];
   }
 
+  // One flush serves both sides: the reference's own inputs and memory are as far from the cache
+  // after the candidate's run as before it.
   std::optional<Stop> queue_round(int round) {
+    reference_.prepare(Filler::zero);
     candidate_.prepare(filler_);
     flush();
     mark(round, 0).record();
@@ -170,8 +161,6 @@ class Timer {
       place_.kernels().queue_fingerprint(blocks_of(outputs), kSalt,
                                          static_cast<std::size_t>(round));
     }
-    reference_.prepare(Filler::zero);
-    flush();
     mark(round, 2).record();
     if (auto stop = reference_.run()) return as_task_failure(std::move(*stop));
     mark(round, 3).record();
@@ -240,11 +229,28 @@ class Timer {
         candidate_ms_.push_back(milliseconds(round, 0));
         reference_ms_.push_back(milliseconds(round, 2));
       }
-      const bool tight = median_interval(candidate_ms_).within(limits_.share) &&
-                         median_interval(reference_ms_).within(limits_.share);
+      const bool tight =
+          median_interval(candidate_ms_).within(limits_.share) && reference_is_known();
       if (tight || deadline_.passed()) return std::nullopt;
     }
     return std::nullopt;
+  }
+
+  // By this job's own rounds, or by those of earlier ones that they confirm.
+  bool reference_is_known() const {
+    return median_interval(reference_ms_).within(limits_.share) ||
+           (limits_.known_reference != nullptr &&
+            confirms(reference_ms_, *limits_.known_reference, limits_.share));
+  }
+
+  // Those of earlier jobs count only while today's agree: another clock rate, say, starts anew.
+  std::vector<double> remembered_reference() const {
+    if (limits_.known_reference == nullptr) return reference_ms_;
+    std::vector<double>& all = *limits_.known_reference;
+    if (!confirms(reference_ms_, all, limits_.share)) all.clear();
+    all.insert(all.end(), reference_ms_.begin(), reference_ms_.end());
+    if (std::ssize(all) > kRemembered) all.erase(all.begin(), all.end() - kRemembered);
+    return all;
   }
 
   // Microseconds of each of the candidate's steps, the median of a few rounds.

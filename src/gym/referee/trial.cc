@@ -224,6 +224,7 @@ void Trial::run_candidate() {
 void Trial::prepare_oracle() {
   const c10::InferenceMode no_gradients(true);
   if (keeps_state_) reference_state_ = save_state(reference_.tensors());
+  if (!setting_.with_oracle) return;
   try {
     for (const at::Tensor& tensor : reference_.tensors())
       oracle_inputs_.push_back(tensor.defined() && tensor.is_floating_point()

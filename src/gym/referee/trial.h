@@ -22,6 +22,7 @@ struct TrialSetting {
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;
+  bool with_oracle = true;           // run the reference in float64 as well
   bool try_without_kernels = false;  // find out whether the outputs need the kernels at all
   bool watch_launches = false;       // find out whether kernels do anything but copy
 };
