@@ -32,7 +32,7 @@ MAY_INCLUDE = {
 TORCH_FREE = {"base", "data", "text", "inspect", "curriculum", "reward", "report"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
-TEACHER_USERS = {"cli/tasks.cc", "cli/sft.cc", "cli/quickstart.cc", "cli/quickstart_config.h"}
+TEACHER_USERS = {"cli/tasks.cc", "cli/teaching.h", "cli/quickstart_config.h"}
 
 
 def allowed(folder: str, included: str) -> bool:

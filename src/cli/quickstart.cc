@@ -16,7 +16,7 @@
 #include "cli/judges.h"
 #include "cli/new_model.h"
 #include "cli/quickstart_config.h"
-#include "curriculum/teacher/teacher.h"
+#include "cli/teaching.h"
 #include "report/report.h"
 #include "train/rl.h"
 
@@ -51,8 +51,9 @@ class Quickstart {
     TRY(make_directories(out_));
     TRY(claim_directory());
     make_lessons();
-    TRY(make_start());
     TRY_ASSIGN(judge_, open_judge(out_ / "gym"));
+    TRY(make_examples());
+    TRY(make_start());
     TRY(finish_phase("untrained", out_ / "start", Stopwatch()));
     TRY(supervise());
     TRY(reinforce());
@@ -82,13 +83,17 @@ class Quickstart {
       lessons_.heldout.resize(static_cast<std::size_t>(config_.heldout));
   }
 
-  std::vector<train::SftExample> examples() const {
-    std::vector<train::SftExample> examples;
-    for (curriculum::Example& example : curriculum::teach(lessons_.lessons, config_.teacher))
-      examples.push_back({.task_id = example.task.id,
-                          .prompt = text::prompt_for(example.task, config_.rl.prompt),
-                          .completion = std::move(example.completion)});
-    return examples;
+  Status make_examples() {
+    const train::JudgeSection& judge = config_.rl.judge;
+    TRY_ASSIGN(Taught taught,
+               teaching_examples(lessons_.lessons, {.teacher = config_.teacher,
+                                                    .prompt = config_.rl.prompt,
+                                                    .policy = judge.policy,
+                                                    .backend = judge.backend,
+                                                    .trials = judge.trials,
+                                                    .judge = [this] { return judge_.get(); }}));
+    examples_ = std::move(taught.examples);
+    return ok();
   }
 
   // The untrained model with its tokenizer.
@@ -97,7 +102,7 @@ class Quickstart {
     if (fs::exists(directory / "config.json")) return ok();  // the last that is written
     return make_new_model(
         directory, {.seed = config_.seed, .vocabulary = config_.vocabulary, .shape = config_.model},
-        examples());
+        examples_);
   }
 
   Status supervise() {
@@ -105,7 +110,7 @@ class Quickstart {
     train::SftConfig sft = config_.sft;
     sft.run.dir = out_ / "sft";
     sft.model.path = out_ / "start";
-    TRY_ASSIGN(const train::SftSummary summary, train::run_sft(sft, examples(), stop_));
+    TRY_ASSIGN(const train::SftSummary summary, train::run_sft(sft, examples_, stop_));
     if (!summary.is_finished) return fail("stopped; the same command goes on from here");
     sft_model_ = summary.checkpoint;
     return finish_phase("sft", summary.checkpoint, watch);
@@ -176,6 +181,7 @@ class Quickstart {
   fs::path out_;
   const train::StopFlag& stop_;
   Lessons lessons_;
+  std::vector<train::SftExample> examples_;
   std::unique_ptr<gym::Judge> judge_;
   fs::path sft_model_;
   std::vector<Phase> phases_;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/teaching.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
 #include "gym/schedule/task_linter.h"
@@ -39,12 +40,14 @@ struct TeachConfig {
 };
 
 struct Options {
-  std::string suite, id, out, name;
+  std::string suite, id, out, name, references;
   std::string split, family;
   std::size_t limit = 0;
   bool keep_going = false, quickstart = false, no_lint = false;
   std::vector<std::string> settings;
   std::map<std::string, std::string> curriculum;  // by option name
+  GymChoice gym;
+  std::string policy = "strict", backend = "auto";
 };
 
 // What --split and --family leave.
@@ -168,15 +171,25 @@ Status teach_tasks(const Options& options) {
   TRY(apply_settings(config, settings, "--set"));
   config.curriculum.heldout = 0;  // the teacher says nothing about them
   const auto lessons = curriculum::make_lessons(config.curriculum);
-  std::vector<train::SftExample> examples;
-  for (const curriculum::Example& each : curriculum::teach(lessons, config.teacher))
-    examples.push_back({.task_id = each.task.id,
-                        .prompt = text::prompt_for(each.task, config.prompt),
-                        .completion = each.completion});
+  std::unique_ptr<gym::Judge> judge;
+  Teaching teaching{.teacher = config.teacher, .prompt = config.prompt};
+  TRY_ASSIGN(teaching.policy, enum_from_name<Policy>(options.policy));
+  TRY_ASSIGN(teaching.backend, enum_from_name<Backend>(options.backend));
+  teaching.judge = [&]() -> Result<gym::Judge*> {
+    TRY_ASSIGN(judge, open_judge("", options.gym));
+    return judge.get();
+  };
+  TRY_ASSIGN(const Taught taught, teaching_examples(lessons, teaching));
   const std::filesystem::path out = options.out;
   if (out.has_parent_path()) TRY(make_directories(out.parent_path()));
-  TRY(write_file_atomic(out, train::sft_examples_to_jsonl(examples)));
-  fmt::print("{} examples of {} tasks: {}\n", examples.size(), lessons.size(), options.out);
+  TRY(write_file_atomic(out, train::sft_examples_to_jsonl(taught.examples)));
+  if (!options.references.empty())
+    TRY(write_file_atomic(options.references, reference_lines(lessons, config.teacher)));
+  std::string counts;
+  for (const auto& [name, count] : taught.counts)
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, name);
+  fmt::print("{} examples of {} tasks ({}): {}\n", taught.examples.size(), lessons.size(), counts,
+             options.out);
   return ok();
 }
 
@@ -215,6 +228,14 @@ void add_makers(CLI::App& tasks, const std::shared_ptr<Options>& options, Run& r
   teach->add_option("--out", options->out, "The JSONL to write")->required();
   teach->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
   teach->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<TeachConfig>());
+  teach->add_option("--references", options->references,
+                    "Also write an honest solution of each task as {task, kernel}, for "
+                    "reward.similarity");
+  teach->add_option("--policy", options->policy, "By which first answers are judged (repairs)")
+      ->capture_default_str();
+  teach->add_option("--backend", options->backend, "Likewise: " + all_names<Backend>())
+      ->capture_default_str();
+  add_gym_options(*teach, options->gym);
 }
 
 }  // namespace

@@ -68,6 +68,13 @@ Piece whole_piece(const Program& program) {
   return piece;
 }
 
+std::string operator_names(std::span<const Line> lines) {
+  std::string names;
+  for (const Line& line : lines)
+    names += (names.empty() ? "" : ", ") + std::string(describe(line.op).name);
+  return names;
+}
+
 std::optional<std::pair<Piece, Piece>> cut_in_two(const Piece& whole) {
   std::vector<std::size_t> places;
   if (whole.core)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "curriculum/listing.h"
@@ -23,6 +25,9 @@ struct Piece {
 };
 
 Piece whole_piece(const Program& program);
+
+// "relu, multiply, sum": what the lines do, in order.
+std::string operator_names(std::span<const Line> lines);
 
 // Two pieces that meet at one temporary; nothing where the program cannot be cut.
 std::optional<std::pair<Piece, Piece>> cut_in_two(const Piece& whole);

@@ -20,7 +20,7 @@ class SolutionWriter {
   std::optional<Solution> write() {
     const Piece whole = whole_piece(program_);
     std::vector<Launch> launches;
-    if (style_ == Style::two_kernels) {
+    if (style_ == Style::two_kernels || style_ == Style::pair) {
       auto halves = cut_in_two(whole);
       if (!halves) return std::nullopt;
       const Dialect dialect = spelling();
@@ -28,15 +28,21 @@ class SolutionWriter {
       launches.push_back({halves->second, kernel(halves->second, dialect)});
     } else {
       Piece named = whole;
-      if (style_ != Style::compact) named.name = kernel_name();
+      if (!is_terse()) named.name = kernel_name();
       const Dialect dialect = spelling();
       launches.push_back({named, kernel(named, dialect)});
     }
+    std::string fusion;
+    for (const Launch& launch : launches)
+      fusion += (fusion.empty() ? "kernel: " : "; kernel: ") + operator_names(launch.piece.lines);
     return Solution{.plan = plan(whole),
-                    .code = module_text(program_, launches, style_ == Style::compact)};
+                    .code = module_text(program_, launches, is_terse()),
+                    .fusion = std::move(fusion)};
   }
 
  private:
+  bool is_terse() const { return style_ == Style::compact || style_ == Style::pair; }
+
   std::string kernel_name() {
     static const std::vector<std::string> kNames = {"fused_kernel", "forward_kernel",
                                                     "model_kernel"};
@@ -48,18 +54,15 @@ class SolutionWriter {
   int block() {
     static const std::vector<int> kSmall = {256, 512, 1024}, kLarge = {1024, 2048};
     if (program_.family == Family::matmul)
-      return scale_ == TaskScale::gpu   ? 64
-             : style_ == Style::compact ? 16
-             : rng_.below(2) == 0       ? 16
-                                        : 32;
-    if (style_ == Style::compact) return 1024;
+      return scale_ == TaskScale::gpu ? 64 : is_terse() ? 16 : rng_.below(2) == 0 ? 16 : 32;
+    if (is_terse()) return 1024;
     if (style_ == Style::loop && program_.family != Family::elementwise)
       return scale_ == TaskScale::gpu ? 1024 : 128;
     return rng_.pick(scale_ == TaskScale::gpu ? kLarge : kSmall);
   }
 
   Dialect spelling() {
-    if (style_ == Style::compact) return Dialect::short_names(block());
+    if (is_terse()) return Dialect::short_names(block());
     static const std::vector<std::string> kOffsets = {"offsets", "offs", "idx"},
                                           kBlocks = {"BLOCK_SIZE", "BLOCK"},
                                           kOutputs = {"out_ptr", "output_ptr"};
@@ -93,18 +96,12 @@ class SolutionWriter {
     return style_ == Style::loop ? grid_stride_kernel(piece, dialect) : flat_kernel(piece, dialect);
   }
 
-  // "relu, multiply by y, sum": what the lines do, in order.
-  std::string steps(const Piece& piece) const {
-    std::vector<std::string> words;
-    for (const Line& line : piece.lines) words.emplace_back(describe(line.op).name);
-    return fmt::format("{}", fmt::join(words, ", "));
-  }
-
   std::string way() const {
     const bool elementwise = program_.family == Family::elementwise,
                matmul = program_.family == Family::matmul;
     switch (style_) {
       case Style::compact:
+      case Style::pair:
         return "";
       case Style::flat:
         return "Each program takes one block of the flattened tensor; the last block is masked.";
@@ -131,10 +128,10 @@ class SolutionWriter {
   }
 
   std::string plan(const Piece& whole) const {
-    if (style_ == Style::compact) return steps(whole);
+    if (is_terse()) return operator_names(whole.lines);
     const std::string loads = program_.inputs.size() == 1 ? "x" : "the inputs";
     return fmt::format("Load {}, then apply {}, all in registers, and store once. {}", loads,
-                       steps(whole), way());
+                       operator_names(whole.lines), way());
   }
 
   const Program& program_;
@@ -153,7 +150,8 @@ std::vector<Style> styles_for(const Program& program, const Sizes& sizes, TaskSc
   if (matmul ? !gpu : !one_long_row) styles.push_back(Style::rows);
   if (matmul || !find_core(program.root) || sizes.n <= kLongestTileRow)
     styles.push_back(Style::tiles);
-  if (cut_in_two(whole_piece(program))) styles.push_back(Style::two_kernels);
+  if (cut_in_two(whole_piece(program)))
+    styles.insert(styles.end(), {Style::two_kernels, Style::pair});
   if (gpu) styles.push_back(Style::autotune);
   std::sort(styles.begin(), styles.end());
   return styles;

@@ -22,6 +22,7 @@ enum class Style {
   helpers,      // each operator a function
   two_kernels,  // a temporary between two kernels
   autotune,     // triton.autotune chooses block or warps
+  pair,         // compact, with a temporary between two kernels
 };
 
 // The styles that this program can be written in at these sizes, at least four.
@@ -30,6 +31,8 @@ std::vector<Style> styles_for(const Program& program, const Sizes& sizes, TaskSc
 struct Solution {
   std::string plan;  // a sentence or two before the code
   std::string code;
+  // Which operators each kernel computes: "kernel: relu, tanh; kernel: sum".
+  std::string fusion;
 };
 
 // `rng` varies names and block sizes. Nothing when the style does not fit.
@@ -48,5 +51,6 @@ inline constexpr auto enum_names<curriculum::Style> =
                               {curriculum::Style::loop, "loop"},
                               {curriculum::Style::helpers, "helpers"},
                               {curriculum::Style::two_kernels, "two_kernels"},
-                              {curriculum::Style::autotune, "autotune"}});
+                              {curriculum::Style::autotune, "autotune"},
+                              {curriculum::Style::pair, "pair"}});
 }  // namespace tritonsmith

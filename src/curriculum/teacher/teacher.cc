@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "curriculum/teacher/mistakes.h"
+#include "curriculum/teacher/slips.h"
+#include "curriculum/teacher/torch_share.h"
 
 namespace tritonsmith::curriculum {
 namespace {
@@ -25,6 +27,73 @@ std::vector<Style> wanted_styles(const Lesson& lesson, const TeacherOptions& opt
   return styles;
 }
 
+std::string answer_text(std::string_view code) {
+  return fmt::format("\n<answer>\n```python\n{}```\n</answer>", code);
+}
+
+Intent intent_of(double draw, const TeacherOptions& options) {
+  if (draw < options.mistakes) return Intent::mistake;
+  if (draw < options.mistakes + options.lazy) return Intent::lazy;
+  if (draw < options.mistakes + options.lazy + options.decoys) return Intent::decoy;
+  return Intent::honest;
+}
+
+// The answers to one lesson.
+class Lecturer {
+ public:
+  Lecturer(const Lesson& lesson, const TeacherOptions& options, Rng& rng)
+      : lesson_(lesson), options_(options), rng_(rng) {}
+
+  // Where the intent cannot be had of this program, the answer is an honest one; nothing where the
+  // style does not fit.
+  std::optional<Answer> answer(Style style, Intent intent) {
+    if (intent == Intent::lazy || intent == Intent::decoy) {
+      const auto share = intent == Intent::lazy ? TorchShare::lazy : TorchShare::decoy;
+      if (auto solution = write_with_torch(lesson_.program, share, rng_))
+        return answer_of(*std::move(solution), Style::compact, intent);
+      intent = Intent::honest;
+    }
+    std::optional<Program> wrong;
+    if (intent == Intent::mistake) wrong = with_mistake(lesson_.program, rng_);
+    auto solution =
+        write_solution(wrong.value_or(lesson_.program), style, lesson_.task.scale, rng_);
+    // What is wrong may not fit the style any more; the compact one fits everything.
+    if (!solution && wrong) {
+      style = Style::compact;
+      solution = write_solution(*wrong, style, lesson_.task.scale, rng_);
+    }
+    if (!solution) return std::nullopt;
+    return answer_of(*std::move(solution), style, wrong ? Intent::mistake : Intent::honest);
+  }
+
+  // One that is no good, whatever `intent` was: where it was honest, a slip or a mistake.
+  std::optional<Answer> first_answer(Style style, Intent intent) {
+    if (intent == Intent::honest) intent = rng_.below(2) == 0 ? Intent::slip : Intent::mistake;
+    auto first = answer(style, intent == Intent::slip ? Intent::honest : intent);
+    if (!first || first->intent != Intent::honest) return first;
+    const auto slipped = with_slip(first->code, rng_);
+    if (!slipped) return std::nullopt;
+    const std::string plan = first->completion.substr(0, first->completion.find("\n<answer>"));
+    first->completion = plan + answer_text(*slipped);
+    first->code = *slipped;
+    first->intent = Intent::slip;
+    return first;
+  }
+
+ private:
+  Answer answer_of(Solution solution, Style style, Intent intent) const {
+    const std::string& plan = options_.plan == PlanKind::fusion ? solution.fusion : solution.plan;
+    return {.intent = intent,
+            .style = style,
+            .code = solution.code,
+            .completion = completion_text(plan, solution.code)};
+  }
+
+  const Lesson& lesson_;
+  const TeacherOptions& options_;
+  Rng& rng_;
+};
+
 }  // namespace
 
 Fields<TeacherOptions> TeacherOptions::fields() {
@@ -34,28 +103,55 @@ Fields<TeacherOptions> TeacherOptions::fields() {
                 check_styles),
           field("per_task", &Options::per_task, "completions of a task, each in another style",
                 at_least(1)),
+          field("plan", &Options::plan,
+                "what stands before the code: steps, or fusion (which operators each kernel "
+                "computes)"),
           field("mistakes", &Options::mistakes, "share of completions that are wrong on purpose",
+                between(0.0, 1.0)),
+          field("lazy", &Options::lazy,
+                "share that leave all operators but one to torch: right, accepted by policy open",
+                between(0.0, 1.0)),
+          field("decoys", &Options::decoys,
+                "share in which torch computes and a kernel is for show: right, never accepted",
+                between(0.0, 1.0)),
+          field("repairs", &Options::repairs,
+                "share that are second answers: to a wrong, lazy or sham one and its verdict",
                 between(0.0, 1.0))};
 }
 
-std::string completion_text(const Solution& solution) {
-  return fmt::format("<thinking>{}</thinking>\n<answer>\n```python\n{}```\n</answer>",
-                     solution.plan, solution.code);
+Status check(const TeacherOptions& options) {
+  const double spoilt = options.mistakes + options.lazy + options.decoys;
+  if (spoilt > 1 + 1e-9)
+    return fail("teacher.mistakes, lazy and decoys are shares of one whole, but add up to {}",
+                spoilt);
+  return ok();
+}
+
+std::string completion_text(std::string_view plan, std::string_view code) {
+  return fmt::format("<thinking>{}</thinking>", plan) + answer_text(code);
 }
 
 std::vector<Example> teach_lesson(const Lesson& lesson, const TeacherOptions& options,
                                   std::uint64_t index) {
   Rng rng(options.seed, "teacher", index);
+  // A generator of its own: whether there are repairs changes no other answer.
+  Rng repair_rng(options.seed, "teacher repairs", index);
   std::vector<Example> examples;
   for (const Style style : wanted_styles(lesson, options, rng)) {
-    std::optional<Program> wrong;
-    if (rng.uniform() < options.mistakes) wrong = with_mistake(lesson.program, rng);
-    auto solution = write_solution(wrong.value_or(lesson.program), style, lesson.task.scale, rng);
-    if (!solution) continue;
-    examples.push_back({.task = lesson.task,
-                        .style = style,
-                        .completion = completion_text(*solution),
-                        .mistaken = wrong.has_value()});
+    const Intent intent = intent_of(rng.uniform(), options);
+    auto answer = Lecturer(lesson, options, rng).answer(style, intent);
+    if (!answer) continue;
+    Example example{.task = lesson.task, .answer = *std::move(answer), .first = std::nullopt};
+    if (repair_rng.uniform() < options.repairs) {
+      Lecturer repairer(lesson, options, repair_rng);
+      auto first = repairer.first_answer(style, example.answer.intent);
+      auto second = repairer.answer(style, Intent::honest);
+      if (first && second) {
+        example.first = std::move(first);
+        example.answer = *std::move(second);
+      }
+    }
+    examples.push_back(std::move(example));
   }
   return examples;
 }

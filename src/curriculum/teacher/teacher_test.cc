@@ -3,15 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "curriculum/teacher/mistakes.h"
+#include "curriculum/teacher/slips.h"
 #include "curriculum/trial.h"
 
 namespace tritonsmith::curriculum {
 namespace {
 
+using testing::AllOf;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::Lt;
 
 const std::vector<Lesson>& lessons() {
   static const std::vector<Lesson> made =
@@ -19,21 +24,36 @@ const std::vector<Lesson>& lessons() {
   return made;
 }
 
+// Without weights, as the quickstart's.
+std::vector<Lesson> basic_lessons() {
+  CurriculumOptions options = quickstart_options(1);
+  options.train = 150;
+  options.heldout = 0;
+  return make_lessons(options);
+}
+
+double share_of(const std::vector<Example>& examples, Intent intent) {
+  const auto count = std::ranges::count_if(
+      examples, [&](const Example& each) { return each.answer.intent == intent; });
+  return static_cast<double>(count) / static_cast<double>(examples.size());
+}
+
 TEST(Teacher, KnowsAtLeastFourStylesForEveryTask) {
   for (const Lesson& each : lessons()) {
     const auto examples = teach_lesson(each, {.per_task = 9}, 0);
     std::set<Style> styles;
-    for (const Example& example : examples) styles.insert(example.style);
+    for (const Example& example : examples) styles.insert(example.answer.style);
     EXPECT_GE(styles.size(), 4U) << each.task.id;
   }
 }
 
 TEST(Teacher, WritesPlanAndCodeInTheAgreedForm) {
   for (const Example& each : teach(lessons(), {})) {
-    EXPECT_THAT(each.completion, testing::StartsWith("<thinking>"));
-    EXPECT_THAT(each.completion, testing::EndsWith("```\n</answer>"));
-    EXPECT_THAT(each.completion, HasSubstr("</thinking>\n<answer>\n```python\nimport torch"));
-    EXPECT_THAT(each.completion, HasSubstr("class ModelNew("));
+    EXPECT_THAT(each.answer.completion, testing::StartsWith("<thinking>"));
+    EXPECT_THAT(each.answer.completion, testing::EndsWith("```\n</answer>"));
+    EXPECT_THAT(each.answer.completion,
+                HasSubstr("</thinking>\n<answer>\n```python\nimport torch"));
+    EXPECT_THAT(each.answer.completion, HasSubstr("class ModelNew("));
   }
 }
 
@@ -47,29 +67,84 @@ TEST(Teacher, WritesTheSameAgainForTheSameSeed) {
   const auto again = teach(lessons(), {.seed = 2, .per_task = 2});
   ASSERT_EQ(first.size(), again.size());
   for (std::size_t i = 0; i < first.size(); ++i)
-    EXPECT_EQ(first[i].completion, again[i].completion);
+    EXPECT_EQ(first[i].answer.completion, again[i].answer.completion);
 }
 
 TEST(Teacher, KeepsToTheStylesAskedFor) {
   for (const Example& each : teach(lessons(), {.styles = {"compact", "rows"}}))
-    EXPECT_TRUE(each.style == Style::compact || each.style == Style::rows);
+    EXPECT_TRUE(each.answer.style == Style::compact || each.answer.style == Style::rows);
 }
 
 TEST(Teacher, SpoilsTheShareAskedForAndSaysWhich) {
   const auto examples = teach(lessons(), {.per_task = 2, .mistakes = 0.3});
-  const auto spoilt = std::count_if(examples.begin(), examples.end(),
-                                    [](const Example& each) { return each.mistaken; });
-  const double share = static_cast<double>(spoilt) / static_cast<double>(examples.size());
-  EXPECT_GT(share, 0.15);
-  EXPECT_LT(share, 0.4);
-  for (const Example& each : teach(lessons(), {})) EXPECT_FALSE(each.mistaken);
+  EXPECT_THAT(share_of(examples, Intent::mistake), AllOf(Gt(0.15), Lt(0.4)));
+  EXPECT_EQ(share_of(teach(lessons(), {}), Intent::honest), 1);
+}
+
+TEST(Teacher, LeavesToTorchWhatItIsAskedTo) {
+  const auto all = basic_lessons();
+  const auto examples = teach(all, {.per_task = 1, .lazy = 0.3, .decoys = 0.2});
+  EXPECT_THAT(share_of(examples, Intent::lazy), AllOf(Gt(0.15), Lt(0.4)));
+  EXPECT_THAT(share_of(examples, Intent::decoy), AllOf(Gt(0.1), Lt(0.3)));
+  for (const Example& each : examples)
+    if (each.answer.intent == Intent::lazy) {
+      EXPECT_THAT(each.answer.code, HasSubstr("tl.store("));
+    }
+}
+
+TEST(Teacher, SaysInThePlanWhatIsFused) {
+  const auto all = basic_lessons();
+  const TeacherOptions options{.styles = {"pair"}, .per_task = 1, .plan = PlanKind::fusion};
+  const auto pairs = teach(all, options);
+  ASSERT_FALSE(pairs.empty());
+  for (const Example& each : pairs)
+    EXPECT_THAT(each.answer.completion, testing::ContainsRegex("^<thinking>kernel: .*; kernel: "));
+  for (const Example& each : teach(all, {.plan = PlanKind::fusion, .lazy = 1}))
+    if (each.answer.intent == Intent::lazy) {
+      EXPECT_THAT(each.answer.completion, AllOf(HasSubstr("torch: "), HasSubstr("kernel: ")));
+    }
+}
+
+TEST(Teacher, MendsAFirstAnswerThatIsNoGood) {
+  const auto all = basic_lessons();
+  const auto examples = teach(all, {.per_task = 1, .mistakes = 0.3, .lazy = 0.2, .repairs = 0.5});
+  std::set<Intent> firsts;
+  std::size_t repairs = 0;
+  for (const Example& each : examples) {
+    if (!each.first) continue;
+    ++repairs;
+    firsts.insert(each.first->intent);
+    EXPECT_EQ(each.answer.intent, Intent::honest);
+    EXPECT_NE(each.first->intent, Intent::honest);
+    EXPECT_NE(each.first->code, each.answer.code);
+    EXPECT_THAT(each.first->completion, HasSubstr(each.first->code));
+  }
+  EXPECT_NEAR(static_cast<double>(repairs) / static_cast<double>(examples.size()), 0.5, 0.15);
+  EXPECT_THAT(firsts, testing::UnorderedElementsAre(Intent::mistake, Intent::slip, Intent::lazy));
+}
+
+TEST(Teacher, RepairsChangeNoOtherAnswer) {
+  const TeacherOptions plain{.per_task = 1, .mistakes = 0.3};
+  TeacherOptions repairing = plain;
+  repairing.repairs = 0.5;
+  const auto without = teach(lessons(), plain), with = teach(lessons(), repairing);
+  ASSERT_EQ(without.size(), with.size());
+  for (std::size_t i = 0; i < with.size(); ++i)
+    if (!with[i].first) {
+      EXPECT_EQ(with[i].answer.completion, without[i].answer.completion);
+    }
+}
+
+TEST(Teacher, RefusesSharesBeyondTheWhole) {
+  EXPECT_TRUE(check({.mistakes = 0.5, .lazy = 0.3, .decoys = 0.2}));
+  EXPECT_FALSE(check({.mistakes = 0.5, .lazy = 0.3, .decoys = 0.3}));
 }
 
 TEST(Teacher, IsShortForTheQuickstart) {
   CurriculumOptions options = quickstart_options(1);
   options.train = 300;
   for (const Example& each : teach(make_lessons(options), {.styles = {"compact"}}))
-    EXPECT_LE(each.completion.size(), 900U) << each.completion;
+    EXPECT_LE(each.answer.completion.size(), 900U) << each.answer.completion;
 }
 
 TEST(Mistakes, ChangeWhatIsComputed) {
@@ -80,6 +155,21 @@ TEST(Mistakes, ChangeWhatIsComputed) {
     EXPECT_NE(try_out(each.program, 3, 32, Rng(1, "trial", 0)),
               try_out(*wrong, 3, 32, Rng(1, "trial", 0)));
   }
+}
+
+TEST(Slips, ChangeOnePlaceOfTheCode) {
+  const std::string code = "    m = i < n\n    x = tl.load(X + i, m)\n    tl.store(O + i, x, m)\n";
+  std::set<std::string> seen;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    Rng rng(1, "slips", i);
+    const auto slipped = with_slip(code, rng);
+    ASSERT_TRUE(slipped);
+    EXPECT_NE(*slipped, code);
+    seen.insert(*slipped);
+  }
+  EXPECT_THAT(seen,
+              testing::IsSupersetOf({code.substr(14), std::string(code).replace(29, 0, "d")}));
+  EXPECT_EQ(seen.size(), 4U);  // a name twice, the mask, the parenthesis
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ Status write_examples(const std::string& file, int count, std::uint64_t seed, bo
     if (!quickstart && index % 2 == 1) lesson.task.scale = TaskScale::gpu;
     for (const Example& each : teach_lesson(lesson, teacher, index))
       text += to_line({{"task", to_json(each.task)},
-                       {"style", name_of(each.style)},
-                       {"completion", each.completion}}) +
+                       {"style", name_of(each.answer.style)},
+                       {"completion", each.answer.completion}}) +
               "\n";
     ++index;
   }
