@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -23,7 +25,10 @@ struct Options {
   std::vector<std::string> records;
   int trials = 12;
   std::uint64_t seed = 1;
-  std::string policy = "strict", backend = "auto";
+  std::string policy = "strict", backend = "auto", out;
+  bool rewarded = false;
+  std::size_t limit = 0;
+  GymChoice gym;
 };
 
 // The tasks each task of the suite is judged again on, by id: itself, and its relatives where the
@@ -49,38 +54,80 @@ Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const Options& opti
   return found;
 }
 
-// Accepted kernels, each once per task.
-Status add_suspects(const std::string& file, std::map<std::string, std::vector<Task>>& tasks,
-                    std::set<std::string>& seen, std::vector<eval::Suspect>& suspects) {
+// Whether a run paid for its execution: also what a finding rejects, where reward.earning was
+// correct.
+bool is_rewarded(const Sample& sample) {
+  return std::ranges::any_of(sample.reward.terms, [](const RewardTerm& term) {
+    return term.name == "correct" && term.value > 0 && term.weight > 0;
+  });
+}
+
+// What is judged again, gathered file by file.
+struct LineUp {
+  std::map<std::string, std::vector<Task>> tasks;  // by id
+  std::set<std::string> seen;                      // task and kernel
+  std::vector<eval::Suspect> suspects;
+};
+
+// Accepted kernels (or rewarded ones), each once per task.
+Status add_suspects(const std::string& file, const Options& options, LineUp& line_up) {
   TRY_ASSIGN(const auto lines, read_lines(file));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     auto json = parse_json(lines[i]);
     if (!json && i + 1 == lines.size()) break;  // cut short by a kill
     TRY_WITHIN(fmt::format("{}:{}", file, i + 1), json);
     TRY_ASSIGN(Sample sample, sample_from_json(*json));
-    if (!sample.verdict.accepted || !seen.insert(sample.task_id + '\n' + sample.kernel).second)
-      continue;
-    const auto at = tasks.find(sample.task_id);
-    if (at == tasks.end())
+    const bool is_suspect = options.rewarded ? is_rewarded(sample) : sample.verdict.accepted;
+    if (!is_suspect || !line_up.seen.insert(sample.task_id + '\n' + sample.kernel).second) continue;
+    const auto at = line_up.tasks.find(sample.task_id);
+    if (at == line_up.tasks.end())
       return fail("{}:{}: task {} is not in this suite; name the suite the run was made on", file,
                   i + 1, sample.task_id);
-    suspects.push_back({.origin = fmt::format("{}:{}", file, i + 1),
-                        .kernel = std::move(sample.kernel),
-                        .tasks = at->second});
+    line_up.suspects.push_back({.origin = fmt::format("{}:{}", file, i + 1),
+                                .kernel = std::move(sample.kernel),
+                                .tasks = at->second});
   }
   return ok();
+}
+
+// At most so many of them, from the first to the last; 0: all.
+void keep_evenly(std::size_t limit, std::vector<eval::Suspect>& suspects) {
+  if (limit == 0 || suspects.size() <= limit) return;
+  std::vector<eval::Suspect> kept;
+  for (std::size_t i = 0; i < limit; ++i)
+    kept.push_back(std::move(suspects[i * suspects.size() / limit]));
+  suspects = std::move(kept);
+}
+
+// {"kernels", "verdicts", "judged": [origin], "refusals": [{"origin", "task", "stage", "error"}]}
+Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> suspects) {
+  Json refusals = Json::array(), judged = Json::array();
+  for (const eval::Suspect& suspect : suspects) judged.push_back(suspect.origin);
+  for (const eval::Refusal& refusal : report.refusals)
+    refusals.push_back(
+        {{"origin", refusal.origin},
+         {"task", refusal.verdict.task_id},
+         {"stage", name_of(refusal.verdict.stage)},
+         {"error", refusal.verdict.error ? refusal.verdict.error->error_class : ""}});
+  return {{"schema", 1},
+          {"kernels", report.kernels},
+          {"verdicts", report.verdicts},
+          {"judged", judged},
+          {"refusals", refusals}};
 }
 
 Status rejudge_records(const Options& options) {
   eval::RejudgeOptions how{.trials = options.trials};
   TRY_ASSIGN(how.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(how.backend, enum_from_name<Backend>(options.backend));
-  TRY_ASSIGN(auto tasks, tasks_by_id(options));
-  std::set<std::string> seen;
-  std::vector<eval::Suspect> suspects;
-  for (const std::string& file : options.records) TRY(add_suspects(file, tasks, seen, suspects));
-  TRY_ASSIGN(auto judge, open_judge(""));
-  TRY_ASSIGN(const eval::Rejudgement report, eval::rejudge(suspects, how, *judge));
+  LineUp line_up;
+  TRY_ASSIGN(line_up.tasks, tasks_by_id(options));
+  for (const std::string& file : options.records) TRY(add_suspects(file, options, line_up));
+  keep_evenly(options.limit, line_up.suspects);
+  TRY_ASSIGN(auto judge, open_judge("", options.gym));
+  TRY_ASSIGN(const eval::Rejudgement report, eval::rejudge(line_up.suspects, how, *judge));
+  if (!options.out.empty())
+    TRY(write_file_atomic(options.out, to_json(report, line_up.suspects).dump(2) + "\n"));
   for (const eval::Refusal& refusal : report.refusals)
     fmt::print("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
                refusal.verdict.error ? refusal.verdict.error->message
@@ -111,6 +158,12 @@ void add_rejudge_command(CLI::App& app, Run& run) {
   command->add_option("--policy", options->policy, "strict, fused or open")->capture_default_str();
   command->add_option("--backend", options->backend, "auto, evaluate or replay")
       ->capture_default_str();
+  command->add_flag("--rewarded", options->rewarded,
+                    "Judge what a run paid for, also where a finding rejects it");
+  command->add_option("--limit", options->limit,
+                      "At most so many kernels, evenly spread over the records; 0: all");
+  command->add_option("--out", options->out, "Write the result as JSON to this file");
+  add_gym_options(*command, options->gym);
   command->callback(
       [&run, options] { run = [options] { return finish(rejudge_records(*options)); }; });
 }

@@ -6,7 +6,22 @@
 
 namespace tritonsmith::reward {
 
+// What execution must come to before it earns anything. accepted: right, and nothing that the
+// checks refuse. correct: right alone, hacks too: only for measuring what the checks are worth.
+enum class Earning { accepted, correct };
+
+}  // namespace tritonsmith::reward
+
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::reward::Earning> =
+    tritonsmith::names<tritonsmith::reward::Earning>(
+        {{tritonsmith::reward::Earning::accepted, "accepted"},
+         {tritonsmith::reward::Earning::correct, "correct"}});
+
+namespace tritonsmith::reward {
+
 struct RewardConfig {
+  Earning earning = Earning::accepted;
   double format = 0.1;  // kernel-coder: the completion has its plan and its answer in tags
   double similarity =
       0.0;                // kernel-coder: likeness to a reference solution, where the task has one

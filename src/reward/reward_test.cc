@@ -48,6 +48,18 @@ TEST(Score, PaysNothingForCompilingWhatCheats) {
   EXPECT_EQ(value_of(*score({good_kernel(), verdict}, kConfig, {}), "compiled"), 1);
 }
 
+TEST(Score, PaysHacksOnlyWhereItIsToldTo) {
+  Verdict hack = reached(true, false);
+  hack.correct = true;
+  hack.findings = {{"token_kernel", Severity::reject, 0, ""}};
+  RewardConfig config = kConfig;
+  config.earning = Earning::correct;
+  EXPECT_EQ(value_of(*score({good_kernel(), hack}, config, {}), "correct"), 1);
+  EXPECT_EQ(value_of(*score({good_kernel(), hack}, config, {}), "compiled"), 1);
+  hack.correct = false;
+  EXPECT_EQ(value_of(*score({good_kernel(), hack}, config, {}), "correct"), 0);
+}
+
 TEST(Score, IsNotThereForFaultsOfOurs) {
   Verdict verdict = reached(false, false);
   verdict.fault = Fault::infrastructure;

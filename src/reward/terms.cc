@@ -15,12 +15,16 @@ bool has_finding(const Kernel& kernel, std::string_view rule) {
 
 Fields<RewardConfig> RewardConfig::fields() {
   return {
+      field("earning", &RewardConfig::earning,
+            "what execution must come to: accepted, or correct (pays for hacks: only to measure "
+            "what the checks are worth)"),
       field("format", &RewardConfig::format, "weight of plan and answer in their tags",
             at_least(0.0)),
       field("similarity", &RewardConfig::similarity, "weight of likeness to a reference solution",
             at_least(0.0)),
       field("compiled", &RewardConfig::compiled, "weight of compiling", at_least(0.0)),
-      field("correct", &RewardConfig::correct, "weight of being accepted", at_least(0.0)),
+      field("correct", &RewardConfig::correct, "weight of being accepted (or correct: earning)",
+            at_least(0.0)),
       field("speed", &RewardConfig::speed,
             "weight of the speed-up over the reference, where a GPU measured it", at_least(0.0)),
       field("speed_cap", &RewardConfig::speed_cap, "a higher speed-up earns no more",
@@ -47,7 +51,8 @@ std::optional<Reward> score(const ScoreInput& input, const RewardConfig& config,
                             const StageState& state) {
   const Verdict& verdict = input.verdict;
   if (verdict.fault == Fault::infrastructure) return std::nullopt;
-  const bool honest = !has_rejecting_finding(verdict);
+  const bool pays_all = config.earning == Earning::correct;
+  const bool honest = pays_all || !has_rejecting_finding(verdict);
   Reward reward;
   const auto add = [&](std::string name, double value, double weight) {
     reward.terms.push_back({std::move(name), value, weight});
@@ -58,7 +63,7 @@ std::optional<Reward> score(const ScoreInput& input, const RewardConfig& config,
     add("similarity", similarity(input.kernel.source, *input.reference), config.similarity);
   add("compiled", verdict.compiled && honest ? 1 : 0,
       config.compiled * pay_factor(state.compiled_rate(), config));
-  const bool earns = verdict.accepted && honest;
+  const bool earns = pays_all ? verdict.correct : verdict.accepted && honest;
   add("correct", earns ? 1 : 0, config.correct);
   if (config.speed > 0)
     add(kSpeedTerm, earns ? std::clamp(verdict.speedup.value_or(0), 0.0, config.speed_cap) : 0,

@@ -9,6 +9,8 @@
 //   speed       clip(speed-up, 0, speed_cap) of an accepted kernel; 0 where no GPU measured it
 //   coverage    share of device time in the candidate's own kernels, of an accepted one (Dr.
 //   Kernel's PR); both only where they have a weight
+//
+// With Earning::correct findings cost nothing, and whatever is correct stands for accepted.
 #pragma once
 
 #include <optional>

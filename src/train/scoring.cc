@@ -21,6 +21,13 @@ double mean_of(std::span<const JudgedSample> samples, std::span<const char> is_s
   return count > 0 ? sum / count : std::nan("");
 }
 
+// Whether its execution earned something.
+bool is_rewarded(const Sample& sample) {
+  return std::ranges::any_of(sample.reward.terms, [](const RewardTerm& term) {
+    return term.name == "correct" && term.value > 0 && term.weight > 0;
+  });
+}
+
 // How each turn did, where there is more than one.
 void add_turn_metrics(std::span<const JudgedSample> samples, std::span<const char> is_scored,
                       Metrics& metrics) {
@@ -121,6 +128,9 @@ Metrics sample_metrics(std::span<const JudgedSample> samples, const std::vector<
       {"stage/compiled", mean([](const Sample& s) { return s.verdict.compiled; })},
       {"stage/correct", mean([](const Sample& s) { return s.verdict.correct; })},
       {"stage/accepted", mean([](const Sample& s) { return s.verdict.accepted; })},
+      {"hacks/found", mean([](const Sample& s) { return has_rejecting_finding(s.verdict); })},
+      {"hacks/rewarded",
+       mean([](const Sample& s) { return is_rewarded(s) && has_rejecting_finding(s.verdict); })},
       {"completion/tokens", mean([](const Sample& s) { return s.completion.tokens.size(); })},
       {"completion/truncated",
        mean([](const Sample& s) { return s.completion.finish != FinishReason::stop; })}};

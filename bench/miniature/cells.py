@@ -1,0 +1,84 @@
+"""What the study compares: each cell is one reinforcement learning run from the same warmed-up model.
+
+A cell differs from the base in the settings named here and in nothing else. Its policy is `open`, under which
+lazy solutions are accepted: else profiling rewards would have nothing to push against.
+"""
+import dataclasses
+
+BASE = {
+    "prompt.style": "compact",
+    "reward.format": 0.1, "reward.compiled": 0.2, "reward.correct": 1.0,
+    "algorithm.advantage": "grpo",
+    "optimizer.learning_rate": 2e-4, "optimizer.schedule": "linear", "optimizer.final_ratio": 0.05,
+    "optimizer.warmup_updates": 3, "optimizer.weight_decay": 0.0,
+    "judge.policy": "open",
+    "checkpoint.every": 10, "checkpoint.keep_last": 1,
+}
+TURNS = {"turns.limit": 3, "turns.end_when": "fast", "turns.fast_speedup": 1.2}
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    what: str
+    settings: dict
+    needs_timing: bool = False  # speed-ups or coverage: only a GPU measures them
+
+    @property
+    def turns(self):
+        return self.settings.get("turns.limit", 1)
+
+
+# In the order in which they are run.
+CELLS = {
+    "grpo": Cell("GRPO, one turn, executed reward: the base", {}),
+    "trloo": Cell("TRLOO, one turn", {"algorithm.advantage": "trloo"}),
+    "checks-off": Cell("whatever agrees with the reference is paid", {"reward.earning": "correct"}),
+    "profiling": Cell("PR and PRS of Dr. Kernel", {"reward.coverage": 0.5, "algorithm.prs": True}, needs_timing=True),
+    "grpo-turns": Cell("GRPO, three turns", TURNS),
+    "trloo-turns": Cell("TRLOO, three turns", {"algorithm.advantage": "trloo", **TURNS}),
+    "speed": Cell("speed-up is paid, plan and code are credited alike",
+                  {"reward.speed": 0.5, "algorithm.advantage": "mean_only"}, needs_timing=True),
+    "speed-hierarchical": Cell("the same, plans credited by speed, code by correctness (TritonRL)",
+                               {"reward.speed": 0.5, "algorithm.advantage": "mean_only",
+                                "algorithm.credit": "hierarchical"}, needs_timing=True),
+    "similarity": Cell("likeness to a known solution is paid, nothing executed (kernel-coder)",
+                       {"reward.similarity": 1.0, "reward.correct": 0.0, "reward.compiled": 0.0}),
+}
+FIRST = ["grpo", "trloo", "checks-off", "profiling"]
+
+# Each question: the cell without, the cell with.
+QUESTIONS = [
+    ("GRPO or TRLOO, one turn", "grpo", "trloo"),
+    ("one turn or three, GRPO", "grpo", "grpo-turns"),
+    ("one turn or three, TRLOO", "trloo", "trloo-turns"),
+    ("GRPO or TRLOO, three turns", "grpo-turns", "trloo-turns"),
+    ("checks on or off", "grpo", "checks-off"),
+    ("PR and PRS off or on", "grpo", "profiling"),
+    ("uniform or hierarchical credit", "speed", "speed-hierarchical"),
+    ("executed reward or similarity", "grpo", "similarity"),
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How large everything is; one seed of data and warm-up for all cells."""
+    train: int = 3000
+    heldout: int = 60
+    samples: int = 8
+    sft_steps: int = 1200
+    sft_tokens: int = 1536
+    steps: int = 60
+    prompts: int = 16
+    group: int = 8
+    new_tokens: int = 256
+    rejudged: int = 300  # kernels a cell, evenly spread over training; 0: all
+    trials: int = 3
+    model: tuple = ()  # settings of `model make`
+    # Shares of the supervised data; the rest is honest.
+    shares: tuple = (("mistakes", 0.35), ("lazy", 0.25), ("decoys", 0.1), ("repairs", 0.25))
+
+
+FULL = Scale()
+TINY = Scale(train=12, heldout=2, samples=2, sft_steps=4, sft_tokens=512, steps=2, prompts=2, group=2, new_tokens=24,
+             rejudged=4, model=("vocabulary=400", "hidden_size=32", "intermediate_size=64", "num_hidden_layers=1",
+                                "num_attention_heads=2", "num_key_value_heads=1", "head_dim=8"))

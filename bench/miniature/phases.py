@@ -1,0 +1,213 @@
+"""The phases of the study: each is one call of the program, which goes on where an earlier one was stopped."""
+import contextlib
+import ctypes
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from cells import BASE, CELLS
+
+GRACE_SECONDS = 45  # to finish a step and write a checkpoint
+
+
+PR_SET_PDEATHSIG = 1
+
+
+class OutOfTime(Exception):
+    pass
+
+
+def dies_with_us():
+    """A study that is killed leaves nothing behind that holds its directories."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def end(process):
+    try:
+        process.wait(GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def said_since(log, begins):
+    return log.read_bytes()[begins:].decode(errors="replace")
+
+
+def is_still_held(said):
+    """What an earlier study started, killed a moment ago, may not be wholly dead yet."""
+    return "another process is training" in said or "another `gym serve`" in said
+
+
+def toml_value(value):
+    return json.dumps(value) if not isinstance(value, bool) else str(value).lower()
+
+
+class Study:
+    def __init__(self, binary, out, scale, device, has_gpu, give_up_at):
+        self.binary, self.out, self.scale = str(binary), pathlib.Path(out), scale
+        self.device, self.has_gpu, self.give_up_at = device, has_gpu, give_up_at
+        self.url = None
+        (self.out / "done").mkdir(parents=True, exist_ok=True)
+        (self.out / "logs").mkdir(exist_ok=True)
+
+    # What commands share.
+    @property
+    def suite(self):
+        return f"quickstart:seed=1,train={self.scale.train},heldout={self.scale.heldout}"
+
+    @property
+    def heldout(self):
+        return f"quickstart:seed=1,heldout={self.scale.heldout}"
+
+    def sft_model(self):
+        return self.out / "sft" / "checkpoints" / f"step-{self.scale.sft_steps}"
+
+    def cell_dir(self, name, seed):
+        return self.out / "cells" / f"{name}-seed{seed}"
+
+    def seconds_left(self):
+        return self.give_up_at - time.monotonic()
+
+    @contextlib.contextmanager
+    def gym(self):
+        """One judge for everything: it starts once, and a kernel judged for one cell is known to the next."""
+        log = self.out / "logs" / "gym.log"
+        service, self.url = self.start_gym(log)
+        try:
+            yield
+        finally:
+            service.send_signal(signal.SIGTERM)
+            end(service)
+
+    def start_gym(self, log):
+        command = [self.binary, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", str(self.out / "gym")]
+        while self.seconds_left() > 0:
+            begins = log.stat().st_size if log.exists() else 0
+            with log.open("a") as stderr:
+                service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr, preexec_fn=dies_with_us)
+            while service.poll() is None and self.seconds_left() > 0:
+                found = re.search(r"serving on (\S+:\d+)", said_since(log, begins))
+                if found:
+                    return service, f"http://{found.group(1)}"
+                time.sleep(0.05)
+            if service.poll() is None:
+                end(service)
+            elif not is_still_held(said_since(log, begins)):
+                raise SystemExit(f"the gym does not start: {said_since(log, begins)}")
+            time.sleep(0.5)
+        raise OutOfTime
+
+    def call(self, phase, *arguments, allowed=(0,)):
+        """Runs one command to its end, once; stops it when time is over, and then raises OutOfTime."""
+        marker, log = self.out / "done" / phase, self.out / "logs" / f"{phase}.log"
+        if marker.exists():
+            return
+        command = [str(each) for each in arguments]
+        print(f"{phase} ...", flush=True)
+        began = time.monotonic()
+        while True:
+            if self.seconds_left() < 5:
+                raise OutOfTime
+            begins = log.stat().st_size if log.exists() else 0
+            code = self.run_until_time_is_over([self.binary, *command], log)
+            if code in allowed or not is_still_held(said_since(log, begins)):
+                break
+            time.sleep(0.5)
+        seconds, is_finished = round(time.monotonic() - began, 1), code in allowed
+        with (self.out / "times.jsonl").open("a") as times:
+            line = {"phase": phase, "seconds": seconds, "finished": is_finished, "command": command}
+            times.write(json.dumps(line) + "\n")
+        if is_finished:
+            marker.write_text(f"{seconds}\n")
+        elif self.seconds_left() <= 0:
+            raise OutOfTime
+        else:
+            raise SystemExit(f"{phase} failed (exit {code}): {said_since(log, begins)}")
+
+    def run_until_time_is_over(self, command, log):
+        with log.open("a") as output:
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, preexec_fn=dies_with_us)
+            try:
+                process.wait(max(1, self.seconds_left()))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGTERM)
+                end(process)
+        return process.returncode
+
+    # The phases.
+    def make_data(self):
+        shares = [part for name, share in self.scale.shares for part in ("--set", f"teacher.{name}={share}")]
+        self.call("tasks", "tasks", "make", "--quickstart", "--seed", 1, "--train", self.scale.train, "--heldout",
+                  self.scale.heldout, "--out", self.out / "tasks.jsonl")
+        self.call("teach", "tasks", "teach", "--quickstart", "--set", f"curriculum.train={self.scale.train}",
+                  "--set", 'teacher.styles=["compact","pair"]', "--set", "teacher.per_task=1",
+                  "--set", "teacher.plan=fusion", *shares, "--policy", "open", "--gym", self.url,
+                  "--references", self.out / "references.jsonl", "--out", self.out / "examples.jsonl")
+
+    def warm_up(self):
+        settings = [part for each in self.scale.model for part in ("--set", each)]
+        self.call("model", "model", "make", "--examples", self.out / "examples.jsonl", "--out", self.out / "start",
+                  *settings)
+        config = {
+            "run.dir": str(self.out / "sft"), "run.seed": 1, "run.steps": self.scale.sft_steps,
+            "model.path": str(self.out / "start"), "model.device": self.device,
+            "data.examples": str(self.out / "examples.jsonl"), "data.step_tokens": self.scale.sft_tokens,
+            "data.max_tokens": 640, "optimizer.learning_rate": 3e-3, "optimizer.warmup_updates": 50,
+            "checkpoint.every": 200, "checkpoint.keep_last": 1,
+        }
+        self.call("sft", "sft", self.write_config("sft", config))
+
+    def write_config(self, name, settings):
+        file = self.out / "configs" / f"{name}.toml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("".join(f"{key} = {toml_value(value)}\n" for key, value in settings.items()))
+        return file
+
+    def evaluate(self, name, model, turns):
+        more = ["--turns", turns, "--end-when", "fast", "--fast", 1.2] if turns > 1 else []
+        self.call(f"eval-{name}", "eval", "--suite", self.heldout, "--model", model, "--out",
+                  self.out / "eval" / name, "--name", name, "--samples", self.scale.samples, "--max-tokens",
+                  self.scale.new_tokens, "--policy", "open", "--prompt-style", "compact", "--trials", self.scale.trials,
+                  "--device", self.device, "--gym", self.url, *more)
+
+    def train(self, name, seed):
+        cell, run = CELLS[name], self.cell_dir(name, seed)
+        settings = {
+            **BASE, "run.dir": str(run), "run.seed": seed, "run.steps": self.scale.steps,
+            "model.path": str(self.sft_model()), "model.device": self.device,
+            "tasks.path": str(self.out / "tasks.jsonl"), "rollout.prompts": self.scale.prompts,
+            "rollout.samples": self.scale.group, "rollout.max_new_tokens": self.scale.new_tokens,
+            "judge.trials": self.scale.trials, **cell.settings,
+        }
+        if "reward.similarity" in cell.settings:
+            settings["tasks.references"] = str(self.out / "references.jsonl")
+        self.call(f"rl-{name}-seed{seed}", "rl", self.write_config(f"{name}-seed{seed}", settings), "--gym", self.url)
+
+    def rejudge(self, name, seed):
+        """What was paid for, on other shapes and distributions, with four times the trials, all checks on."""
+        limit = ["--limit", self.scale.rejudged] if self.scale.rejudged else []
+        self.call(f"rejudge-{name}-seed{seed}", "rejudge", self.cell_dir(name, seed) / "samples.jsonl", "--suite",
+                  self.suite, "--rewarded", "--trials", 4 * self.scale.trials, "--policy", "open", "--backend",
+                  "evaluate", "--out", self.cell_dir(name, seed) / "rejudge.json", "--gym", self.url, *limit,
+                  allowed=(0, 1))
+
+    def run(self, names, seeds):
+        self.make_data()
+        self.warm_up()
+        for turns in sorted({CELLS[name].turns for name in names} | {1}):
+            self.evaluate("sft" if turns == 1 else f"sft-{turns}turns", self.sft_model(), turns)
+        for seed in seeds:
+            for name in names:
+                self.train(name, seed)
+                model = self.cell_dir(name, seed) / "checkpoints" / f"step-{self.scale.steps}"
+                self.evaluate(f"{name}-seed{seed}", model, CELLS[name].turns)
+                self.rejudge(name, seed)
+
+    def write_report(self):
+        subprocess.run([self.binary, "report", str(self.out / "eval"), str(self.out / "sft"), str(self.out / "cells"),
+                        "--html", str(self.out / "report.html"), "--markdown", str(self.out / "report.md")],
+                       check=True, stdout=subprocess.DEVNULL)
