@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/file.h"
 #include "cli/author.h"
@@ -12,6 +13,7 @@
 #include "eval/metrics.h"
 #include "report/markdown.h"
 #include "report/report.h"
+#include "report/tables.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -50,6 +52,41 @@ Status keep_levels(std::vector<Task>& tasks, const std::vector<int>& levels) {
   return ok();
 }
 
+// What `tasks import` found out about the tasks, where it wrote it: FILE.findings.jsonl.
+Result<std::map<std::string, std::vector<std::string>>> known_marks(const std::string& suite) {
+  std::map<std::string, std::vector<std::string>> marks;
+  const std::string file = suite + ".findings.jsonl";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return marks;
+  TRY_ASSIGN(const auto lines, read_lines(file));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    TRY_ASSIGN(const Json json, parse_json(lines[i]));
+    JsonReader reader(json);
+    const std::string task = reader.string("task");
+    std::vector<Finding> findings;
+    for (const Json& each : reader.array("findings")) {
+      TRY_ASSIGN(Finding finding, finding_from_json(each));
+      findings.push_back(std::move(finding));
+    }
+    TRY_WITHIN(fmt::format("{}:{}", file, i + 1), reader.status());
+    marks[task] = eval::marks_in(findings);
+  }
+  return marks;
+}
+
+// The rates, and where there is more to say: over turns, and without degenerate tasks.
+void print_evaluation(const Evaluation& evaluation) {
+  const std::vector<Evaluation> all = {evaluation};
+  fmt::print("{}", report::evaluation_table(all));
+  if (!evaluation.by_turn.empty())
+    fmt::print("\n{}", report::to_text(report::turn_table(all).rows));
+  if (evaluation.sound)
+    fmt::print("\nwithout {} tasks that the linter calls degenerate: {} correct, {} accepted\n",
+               evaluation.tasks - evaluation.sound->tasks,
+               report::percent(evaluation.sound->sampled.correct),
+               report::percent(evaluation.sound->sampled.accepted));
+}
+
 Status evaluate_model(Options options) {
   EvalConfig& config = options.config;
   TRY_ASSIGN(config.policy, enum_from_name<Policy>(options.policy));
@@ -61,6 +98,7 @@ Status evaluate_model(Options options) {
   TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
+  TRY_ASSIGN(auto marks, known_marks(options.suite));
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.device, config.prompt));
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const Evaluation evaluation,
@@ -75,11 +113,13 @@ Status evaluate_model(Options options) {
                              .trials = config.trials,
                              .seed = config.seed,
                              .turns = turns,
+                             .marks = std::move(marks),
                              .directory = options.out},
                             author->author(), *judge));
   const std::vector<Evaluation> all = {evaluation};
   TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(config.name, all)));
-  fmt::print("{}records: {}\n", report::evaluation_table(all), options.out);
+  print_evaluation(evaluation);
+  fmt::print("records: {}\n", options.out);
   return ok();
 }
 

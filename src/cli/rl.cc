@@ -51,6 +51,12 @@ struct Material {
   GymChoice gym;
 };
 
+// What the call names goes before what the config does.
+GymChoice gym_for(const RlConfig& config, const GymChoice& named) {
+  if (!named.url.empty()) return named;
+  return {.url = config.judge.url, .token_file = config.judge.token_file};
+}
+
 // Every rank of this host judges what it samples, with the same secret and the same store.
 Result<std::unique_ptr<gym::Judge>> open_judges(const RlConfig& config, const GymChoice& gym,
                                                 distributed::Ranks& ranks) {
@@ -84,7 +90,7 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
 Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
-  Material material{.tasks = {}, .references = {}, .gym = gym};
+  Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));
   if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
@@ -105,7 +111,7 @@ void add_rl_command(CLI::App& app, Run& run) {
   CLI::App* command = add_training_command(
       app, "rl", "Train a model by the gym's verdicts on what it writes", call);
   command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
-  // Where to judge is no setting of the run: it may go on with another gym.
+  // Over judge.url; a run may go on with another gym.
   const auto gym = std::make_shared<GymChoice>();
   add_gym_options(*command, *gym);
   command->callback([&run, call, gym] {

@@ -14,6 +14,7 @@
 #include "cli/judges.h"
 #include "cli/turns_options.h"
 #include "episode/episodes.h"
+#include "eval/metrics.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -30,8 +31,21 @@ struct Options {
 };
 
 struct Attempt {
+  int turn = 0;
   std::string kernel;
   Verdict verdict;
+};
+
+// Of one turn of all conversations.
+struct TurnCost {
+  int turns = 0, verified = 0;
+  std::size_t tokens = 0;
+  double judge_seconds = 0;
+};
+
+struct Tried {
+  std::vector<Attempt> attempts;
+  std::vector<TurnCost> by_turn;
 };
 
 // Faster first; without timings, the shorter kernel.
@@ -40,10 +54,26 @@ bool is_better(const Attempt& a, const Attempt& b) {
   return a.kernel.size() < b.kernel.size();
 }
 
+void add_cost(const episode::PlayedTurn& turn, std::vector<TurnCost>& by_turn) {
+  const auto number = static_cast<std::size_t>(turn.turn);
+  if (by_turn.size() <= number) by_turn.resize(number + 1);
+  TurnCost& cost = by_turn[number];
+  ++cost.turns;
+  cost.verified += turn.verdict.accepted ? 1 : 0;
+  cost.tokens += turn.completion.tokens.size();
+  cost.judge_seconds += eval::judge_seconds(turn.verdict);
+}
+
+// "turn 1: 16 completions, 3 verified, 4210 tokens, 12.3 s of judging".
+void log_costs(const std::vector<TurnCost>& by_turn) {
+  for (std::size_t i = 0; i < by_turn.size(); ++i)
+    LOG("turn {}: {} completions, {} verified, {} tokens, {:.1f} s of judging", i + 1,
+        by_turn[i].turns, by_turn[i].verified, by_turn[i].tokens, by_turn[i].judge_seconds);
+}
+
 // One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
 // that was judged.
-Result<std::vector<Attempt>> write_kernels(ModelAuthor& author, const Task& task,
-                                           const Options& options) {
+Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const Options& options) {
   TRY_ASSIGN(const Policy policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(const Backend backend, enum_from_name<Backend>(options.backend));
   TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
@@ -74,14 +104,16 @@ Result<std::vector<Attempt>> write_kernels(ModelAuthor& author, const Task& task
     if (i == 0) request.sampling.temperature = 0;
     TRY(episodes.begin(std::move(request)));
   }
-  std::vector<Attempt> attempts;
+  Tried tried;
   Progress progress("writing and judging", static_cast<std::size_t>(options.samples));
   for (std::size_t done = 0;;) {
     TRY_ASSIGN(auto turn, episodes.next());
-    if (!turn) return attempts;
+    if (!turn) return tried;
     if (turn->is_last) progress.advance_to(++done);
+    add_cost(*turn, tried.by_turn);
     if (!turn->kernel.source.empty())
-      attempts.push_back({std::move(turn->kernel.source), std::move(turn->verdict)});
+      tried.attempts.push_back(
+          {turn->turn, std::move(turn->kernel.source), std::move(turn->verdict)});
   }
 }
 
@@ -111,7 +143,9 @@ Status write_kernel(const Options& options) {
   TRY_ASSIGN(const auto device, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(const auto style, enum_from_name<text::PromptStyle>(options.style));
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, device, {.style = style}));
-  TRY_ASSIGN(auto attempts, write_kernels(*author, task, options));
+  TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
+  log_costs(tried.by_turn);
+  std::vector<Attempt>& attempts = tried.attempts;
   if (attempts.empty())
     return fail("no kernel: none of {} completions held code that can be judged", options.samples);
   const auto end =
@@ -121,8 +155,8 @@ Status write_kernel(const Options& options) {
   if (verified == 0) return fail("no kernel for {}: {}", options.module, summary);
   std::sort(attempts.begin(), end, is_better);
   const Attempt& best = attempts.front();
-  LOG("{}{}", summary,
-      best.verdict.speedup ? fmt::format("; speed-up {:.2f}", *best.verdict.speedup) : "");
+  LOG("{}; the best is of turn {}{}", summary, best.turn + 1,
+      best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
   if (options.out.empty()) {
     fmt::print("{}\n", best.kernel);
     return ok();

@@ -75,7 +75,8 @@ Json to_json(const TaskResult& task) {
           {"accepted", task.accepted},
           {"hacks", task.hacks},
           {"greedy_accepted", task.greedy_accepted},
-          {"speedups", task.speedups}};
+          {"speedups", task.speedups},
+          {"marks", task.marks}};
 }
 
 TaskResult task_from_record(const Json& json) {
@@ -91,6 +92,8 @@ TaskResult task_from_record(const Json& json) {
                   .greedy_accepted = reader.boolean("greedy_accepted", false)};
   for (const Json& speedup : reader.array("speedups"))
     if (speedup.is_number()) task.speedups.push_back(speedup.get<double>());
+  for (const Json& mark : reader.array("marks"))
+    if (mark.is_string()) task.marks.push_back(mark.get<std::string>());
   return task;
 }
 
@@ -120,7 +123,9 @@ Json to_json(const TurnResult& turn) {
           {"last_fast", turn.last_fast},
           {"best_fast", turn.best_fast},
           {"tokens", turn.tokens},
-          {"judge_seconds", turn.judge_seconds}};
+          {"judge_seconds", turn.judge_seconds},
+          {"last_at", by_k_to_json(turn.last_at)},
+          {"best_at", by_k_to_json(turn.best_at)}};
 }
 
 TurnResult turn_from_json(const Json& json) {
@@ -131,7 +136,9 @@ TurnResult turn_from_json(const Json& json) {
           .last_fast = shares_from_json(reader.object("last_fast")),
           .best_fast = shares_from_json(reader.object("best_fast")),
           .tokens = reader.number("tokens", 0),
-          .judge_seconds = reader.number("judge_seconds", 0)};
+          .judge_seconds = reader.number("judge_seconds", 0),
+          .last_at = by_k_from_json(reader.object("last_at")),
+          .best_at = by_k_from_json(reader.object("best_at"))};
 }
 
 template <typename Item>
@@ -144,29 +151,31 @@ Json list_to_json(const std::vector<Item>& items) {
 }  // namespace
 
 Json to_json(const Evaluation& e) {
-  return {{"schema", 2},
-          {"name", e.name},
-          {"suite", e.suite},
-          {"model", e.model},
-          {"policy", e.policy},
-          {"backend", e.backend},
-          {"tasks", e.tasks},
-          {"samples", e.samples},
-          {"turns", e.turns},
-          {"temperature", e.temperature},
-          {"seconds", e.seconds},
-          {"tokens", e.tokens},
-          {"judge_seconds", e.judge_seconds},
-          {"sampled", to_json(e.sampled)},
-          {"greedy", to_json(e.greedy)},
-          {"pass_at", by_k_to_json(e.pass_at)},
-          {"speed", to_json(e.speed)},
-          {"hack_rate", e.hack_rate},
-          {"errors", e.errors},
-          {"findings", e.findings},
-          {"levels", list_to_json(e.levels)},
-          {"by_turn", list_to_json(e.by_turn)},
-          {"by_task", list_to_json(e.by_task)}};
+  Json json = {{"schema", 2},
+               {"name", e.name},
+               {"suite", e.suite},
+               {"model", e.model},
+               {"policy", e.policy},
+               {"backend", e.backend},
+               {"tasks", e.tasks},
+               {"samples", e.samples},
+               {"turns", e.turns},
+               {"temperature", e.temperature},
+               {"seconds", e.seconds},
+               {"tokens", e.tokens},
+               {"judge_seconds", e.judge_seconds},
+               {"sampled", to_json(e.sampled)},
+               {"greedy", to_json(e.greedy)},
+               {"pass_at", by_k_to_json(e.pass_at)},
+               {"speed", to_json(e.speed)},
+               {"hack_rate", e.hack_rate},
+               {"errors", e.errors},
+               {"findings", e.findings},
+               {"levels", list_to_json(e.levels)},
+               {"by_turn", list_to_json(e.by_turn)},
+               {"by_task", list_to_json(e.by_task)}};
+  if (e.sound) json["sound"] = to_json(*e.sound);
+  return json;
 }
 
 Result<Evaluation> evaluation_from_json(const Json& json) {
@@ -191,6 +200,7 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .findings = counts_from_json(reader.object("findings"))};
   e.speed = speed_from_json(reader.object("speed"));
   for (const Json& level : reader.array("levels")) e.levels.push_back(level_from_json(level));
+  if (json.contains("sound")) e.sound = level_from_json(json["sound"]);
   for (const Json& turn : reader.array("by_turn")) e.by_turn.push_back(turn_from_json(turn));
   for (const Json& task : reader.array("by_task")) e.by_task.push_back(task_from_record(task));
   TRY(reader.status());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,8 @@ struct TaskResult {
   int samples = 0, compiled = 0, correct = 0, accepted = 0;
   int hacks = 0;  // samples that a finding rejects
   bool greedy_accepted = false;
-  std::vector<double> speedups;  // of accepted samples, one each; empty where not timed
+  std::vector<double> speedups;    // of accepted samples, one each; empty where not timed
+  std::vector<std::string> marks;  // what the task linter has against the task: "task_zeros_pass"
 };
 
 // The same numbers over the tasks of a level (KernelBench's level1, else the family).
@@ -52,6 +54,8 @@ struct TurnResult {
   Rates best;    // its best turn until then: accepted first, then the fastest
   std::map<std::string, double> last_fast, best_fast;  // "1.2" -> share
   double tokens = 0, judge_seconds = 0;                // spent until then, a conversation
+  // k -> the chance that one of k conversations was accepted, at its last turn and at its best.
+  std::map<int, double> last_at, best_at;
 };
 
 struct Evaluation {
@@ -66,6 +70,8 @@ struct Evaluation {
   double hack_rate = 0;                         // share of samples that a finding rejects
   std::map<std::string, int> errors, findings;  // how many sampled verdicts carry each
   std::vector<LevelResult> levels;
+  // Of the tasks that the linter has nothing against; nothing where that is all of them.
+  std::optional<LevelResult> sound;
   std::vector<TurnResult> by_turn;  // empty with one turn
   std::vector<TaskResult> by_task;
 };

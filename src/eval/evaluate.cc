@@ -13,6 +13,15 @@ namespace {
 
 constexpr int kGreedy = -1;  // the member number of the greedy conversation
 
+void add_marks(std::span<const std::string> more, std::vector<std::string>& marks) {
+  for (const std::string& mark : more)
+    if (std::ranges::find(marks, mark) == marks.end()) marks.push_back(mark);
+}
+
+void add_marks(const Conversation& conversation, std::vector<std::string>& marks) {
+  for (const Verdict& verdict : conversation.verdicts) add_marks(marks_in(verdict.findings), marks);
+}
+
 // One evaluation in progress. Every conversation has a number: task * (samples + 1) + member + 1.
 class Session {
  public:
@@ -141,7 +150,11 @@ class Session {
         verdicts.greedy = conversations_[number];
       else
         verdicts.sampled.push_back(conversations_[number]);
+      add_marks(conversations_[number], verdicts.marks);
     }
+    for (TaskVerdicts& task : tasks)
+      if (const auto known = options_.marks.find(task.id); known != options_.marks.end())
+        add_marks(known->second, task.marks);
     Evaluation evaluation{.name = options_.name,
                           .suite = options_.suite,
                           .model = options_.model,

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct EvaluateOptions {
   int trials = 3;
   std::uint64_t seed = 1;
   episode::TurnsConfig turns;
+  // What the task linter has said of tasks, by id; what verdicts say of them is added.
+  std::map<std::string, std::vector<std::string>> marks;
   std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
 };
 

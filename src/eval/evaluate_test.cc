@@ -120,6 +120,26 @@ TEST_F(EvaluateTest, GoesOnInTheMiddleOfAConversation) {
   EXPECT_EQ(to_json(*resumed), to_json(*whole));
 }
 
+TEST_F(EvaluateTest, MarksTasksByWhatIsKnownAndByWhatVerdictsSay) {
+  rollout::FakeGenerator generator([this](const auto&) { return tokenizer_->encode(kAnswer); });
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    Verdict verdict = gym::accepted_verdict();
+    if (job.task.id == "b")
+      verdict.findings = {{.rule = "task_ignores_input", .severity = Severity::warn}};
+    return verdict;
+  });
+  const auto evaluation = evaluate(tasks_,
+                                   {.name = "test",
+                                    .samples = 2,
+                                    .marks = {{"a", {"task_zeros_pass"}}},
+                                    .directory = directory_->path()},
+                                   author(generator), judge);
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  ASSERT_TRUE(evaluation->sound);
+  EXPECT_EQ(evaluation->sound->tasks, 1);
+  EXPECT_EQ(evaluation->by_task[1].marks, std::vector<std::string>{"task_ignores_input"});
+}
+
 TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
   ASSERT_TRUE(run());
   tasks_[0].id = "other";

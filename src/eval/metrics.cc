@@ -28,20 +28,28 @@ std::map<std::string, double> fast_shares(std::span<const Verdict> verdicts) {
   return shares;
 }
 
-// The mean over tasks of the unbiased estimate, by k = 1, 2, 4, ...; `holds` says which are right.
+// The mean over tasks of the unbiased estimate, by k = 1, 2, 4, ...; `holds` says which
+// conversations are right.
 template <typename Holds>
-std::map<int, double> estimate_at(std::span<const TaskVerdicts> tasks, int samples, Holds holds) {
+std::map<int, double> estimate_of_conversations(std::span<const TaskVerdicts> tasks, int samples,
+                                                Holds holds) {
   std::map<int, double> shares;
   for (int k = 1; k <= samples; k *= 2) {
     double sum = 0;
     for (const TaskVerdicts& task : tasks) {
-      const auto right = std::ranges::count_if(
-          task.sampled, [&](const Conversation& c) { return holds(c.last()); });
+      const auto right = std::ranges::count_if(task.sampled, holds);
       sum += pass_at_k(static_cast<int>(task.sampled.size()), static_cast<int>(right), k);
     }
     shares[k] = sum / static_cast<double>(tasks.size());
   }
   return shares;
+}
+
+// Likewise, of the last turns.
+template <typename Holds>
+std::map<int, double> estimate_at(std::span<const TaskVerdicts> tasks, int samples, Holds holds) {
+  return estimate_of_conversations(tasks, samples,
+                                   [&](const Conversation& c) { return holds(c.last()); });
 }
 
 std::vector<Verdict> last_verdicts(std::span<const TaskVerdicts> tasks) {
@@ -79,7 +87,8 @@ TaskResult result_of(const TaskVerdicts& task) {
   TaskResult result{.id = task.id,
                     .level = task.level,
                     .samples = static_cast<int>(task.sampled.size()),
-                    .greedy_accepted = task.greedy.last().accepted};
+                    .greedy_accepted = task.greedy.last().accepted,
+                    .marks = task.marks};
   for (const Conversation& conversation : task.sampled) {
     const Verdict& verdict = conversation.last();
     result.compiled += verdict.compiled;
@@ -104,10 +113,9 @@ LevelResult level_result(const std::string& level, std::span<const TaskVerdicts>
   return result;
 }
 
-double judge_seconds(const Verdict& verdict) {
-  const auto at =
-      std::ranges::find(verdict.stage_ms, "total", &std::pair<std::string, double>::first);
-  return at == verdict.stage_ms.end() || verdict.from_store ? 0 : at->second / 1e3;
+std::span<const Verdict> first_turns(const Conversation& conversation, int turns) {
+  const std::size_t count = std::min(conversation.verdicts.size(), static_cast<std::size_t>(turns));
+  return std::span(conversation.verdicts).first(count);
 }
 
 // What all sampled conversations had reached after `turn` turns.
@@ -116,16 +124,15 @@ TurnResult turn_result(int turn, std::span<const TaskVerdicts> tasks) {
   std::vector<Verdict> last, best;
   for (const TaskVerdicts& task : tasks)
     for (const Conversation& conversation : task.sampled) {
-      const std::size_t count =
-          std::min(conversation.verdicts.size(), static_cast<std::size_t>(turn));
-      const auto played = std::span(conversation.verdicts).first(count);
+      const auto played = first_turns(conversation, turn);
       last.push_back(played.back());
       best.push_back(played.front());
       for (const Verdict& verdict : played) {
         if (is_better(verdict, best.back())) best.back() = verdict;
         result.judge_seconds += judge_seconds(verdict);
       }
-      for (const int tokens : std::span(conversation.tokens).first(count)) result.tokens += tokens;
+      for (const int tokens : std::span(conversation.tokens).first(played.size()))
+        result.tokens += tokens;
     }
   const double conversations = std::max<double>(1, static_cast<double>(last.size()));
   result.tokens /= conversations;
@@ -134,6 +141,13 @@ TurnResult turn_result(int turn, std::span<const TaskVerdicts> tasks) {
   result.best = rates_of(best);
   result.last_fast = fast_shares(last);
   result.best_fast = fast_shares(best);
+  const int samples = fewest_samples(tasks);
+  result.last_at = estimate_of_conversations(tasks, samples, [turn](const Conversation& c) {
+    return first_turns(c, turn).back().accepted;
+  });
+  result.best_at = estimate_of_conversations(tasks, samples, [turn](const Conversation& c) {
+    return std::ranges::any_of(first_turns(c, turn), &Verdict::accepted);
+  });
   return result;
 }
 
@@ -142,6 +156,14 @@ void summarise_levels(std::span<const TaskVerdicts> tasks, Evaluation& evaluatio
   for (const TaskVerdicts& task : tasks) levels[task.level].push_back(task);
   for (const auto& [level, members] : levels)
     evaluation.levels.push_back(level_result(level, members));
+}
+
+void summarise_sound(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
+  std::vector<TaskVerdicts> sound;
+  for (const TaskVerdicts& task : tasks)
+    if (task.marks.empty()) sound.push_back(task);
+  if (sound.size() == tasks.size()) return;
+  evaluation.sound = level_result("", sound);
 }
 
 void summarise_turns(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
@@ -194,6 +216,23 @@ void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation) {
   }
 }
 
+std::vector<std::string> marks_in(std::span<const Finding> findings) {
+  static const std::set<std::string, std::less<>> against_tasks = {
+      "task_zeros_pass", "task_constant_passes", "task_replay_passes", "task_ignores_input"};
+  std::vector<std::string> marks;
+  for (const Finding& finding : findings)
+    if (against_tasks.contains(finding.rule) &&
+        std::ranges::find(marks, finding.rule) == marks.end())
+      marks.push_back(finding.rule);
+  return marks;
+}
+
+double judge_seconds(const Verdict& verdict) {
+  const auto at =
+      std::ranges::find(verdict.stage_ms, "total", &std::pair<std::string, double>::first);
+  return at == verdict.stage_ms.end() || verdict.from_store ? 0 : at->second / 1e3;
+}
+
 std::string level_of(std::string_view task_id, std::string_view family, std::string_view suite) {
   const std::size_t at = task_id.find("level");
   const bool begins = at == 0 || (at != std::string_view::npos && task_id[at - 1] == '/');
@@ -219,6 +258,7 @@ void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
   evaluation.hack_rate = share_of(sampled, has_rejecting_finding);
   count_failures(sampled, evaluation);
   summarise_levels(tasks, evaluation);
+  summarise_sound(tasks, evaluation);
   summarise_turns(tasks, evaluation);
 }
 

@@ -39,16 +39,24 @@ bool is_better(const Verdict& b, const Verdict& a);
 // The conversations of one task: the greedy one and the sampled ones.
 struct TaskVerdicts {
   std::string id, level;
+  std::vector<std::string> marks;  // rules of the task linter's findings
   Conversation greedy;
   std::vector<Conversation> sampled;
 };
+
+// What the findings have against the task itself: that something which is no solution would pass
+// for one, or that an input is ignored (gym/referee/lint.h).
+std::vector<std::string> marks_in(std::span<const Finding> findings);
+
+// What judging took; 0 where the verdict came from a store.
+double judge_seconds(const Verdict& verdict);
 
 // KernelBench's "level1" from "level1/19_ReLU", else what else is known of the task.
 std::string level_of(std::string_view task_id, std::string_view family, std::string_view suite);
 
 // Fills tasks, samples, rates, pass@k and fast_p@k for k = 1, 2, 4, ... up to the number of
-// samples, speed, failures, costs, and all of it by level, turn and task. What is not by turn is of
-// each conversation's last turn.
+// samples, speed, failures, costs, and all of it by level, turn and task, and without tasks that
+// have marks. What is not by turn is of each conversation's last turn.
 void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation);
 
 }  // namespace tritonsmith::eval

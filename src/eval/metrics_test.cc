@@ -115,6 +115,45 @@ TEST(Summary, OfTurnsShowsTheLastAndTheBest) {
   EXPECT_DOUBLE_EQ(e.sampled.accepted, 1);
 }
 
+TEST(Summary, OfTurnsKnowsWhatSeveralConversationsComeTo) {
+  // Accepted only at its second of three turns: lost at the last, but found.
+  const Conversation found{
+      .verdicts = {verdict(true, false), verdict(true, true), verdict(true, false)},
+      .tokens = {10, 10, 10}};
+  const Evaluation e =
+      summary({{.id = "a", .greedy = found, .sampled = {found, once(verdict(true, false))}}});
+  ASSERT_THAT(e.by_turn, SizeIs(3));
+  EXPECT_DOUBLE_EQ(e.by_turn[0].best_at.at(2), 0);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].last_at.at(2), 0);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].best_at.at(1), 0.5);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].best_at.at(2), 1);
+}
+
+TEST(Summary, LeavesOutDegenerateTasksBesideTheWhole) {
+  std::vector<TaskVerdicts> tasks = {
+      {.id = "a", .greedy = once(verdict(true, true)), .sampled = {once(verdict(true, true))}},
+      {.id = "b", .greedy = once(verdict(true, false)), .sampled = {once(verdict(true, false))}}};
+  EXPECT_FALSE(summary(tasks).sound);
+  tasks[0].marks = {"task_zeros_pass"};
+  const Evaluation e = summary(tasks);
+  EXPECT_DOUBLE_EQ(e.sampled.accepted, 0.5);
+  ASSERT_TRUE(e.sound);
+  EXPECT_EQ(e.sound->tasks, 1);
+  EXPECT_DOUBLE_EQ(e.sound->sampled.accepted, 0);
+  EXPECT_EQ(e.by_task[0].marks, tasks[0].marks);
+  tasks[1].marks = tasks[0].marks;
+  ASSERT_TRUE(summary(tasks).sound);
+  EXPECT_EQ(summary(tasks).sound->tasks, 0) << "nothing is left, and it says so";
+}
+
+TEST(Marks, AreWhatTheLinterHasAgainstATask) {
+  const std::vector<Finding> findings = {{"task_zeros_pass", Severity::warn, 0, ""},
+                                         {"torch_compute", Severity::reject, 1, ""},
+                                         {"task_not_linted", Severity::note, 0, ""},
+                                         {"task_zeros_pass", Severity::warn, 0, ""}};
+  EXPECT_EQ(marks_in(findings), std::vector<std::string>{"task_zeros_pass"});
+}
+
 TEST(Summary, OfNothingIsZero) {
   const Evaluation e = summary({});
   EXPECT_EQ(e.tasks, 0);

@@ -178,18 +178,7 @@ std::string render_report(const std::string& title, const std::vector<RunRecords
 }
 
 std::string evaluation_table(const std::vector<Evaluation>& evaluations) {
-  const auto rows = evaluation_rows(evaluations);
-  std::vector<std::size_t> widths(rows[0].size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      text += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
-                     : fmt::format("  {:>{}}", row[i], widths[i]);
-    text += '\n';
-  }
-  return text;
+  return to_text(evaluation_rows(evaluations));
 }
 
 }  // namespace tritonsmith::report

@@ -10,6 +10,7 @@
 #include "report/compare.h"
 #include "report/html.h"
 #include "report/markdown.h"
+#include "report/tables.h"
 
 namespace tritonsmith::report {
 namespace {
@@ -93,7 +94,10 @@ Evaluation timed(const std::string& name, int accepted, double speedup) {
              .fast_at = {{"1.2", {{1, 0.25}, {4, 0.75}}}}};
   e.levels = {{.level = "level1", .tasks = 10, .hack_rate = 0.125},
               {.level = "level2", .tasks = 10}};
-  e.by_turn = {{.turn = 1, .tokens = 100}, {.turn = 2, .tokens = 250}};
+  e.by_turn = {{.turn = 1, .tokens = 100, .best_at = {{1, 0.25}}},
+               {.turn = 2, .tokens = 250, .last_at = {{4, 0.5}}, .best_at = {{4, 0.75}}}};
+  e.sound = LevelResult{.tasks = 17, .sampled = {.accepted = 0.375}};
+  e.by_task[0].marks = {"task_zeros_pass"};
   return e;
 }
 
@@ -103,6 +107,19 @@ TEST(Evaluation, KeepsLevelsTurnsAndTasksInItsJson) {
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), json);
   EXPECT_EQ(again->by_task[3].speedups, (std::vector<double>{1.3, 1.3}));
+}
+
+TEST(Tables, SayWhatConversationsComeToAndCost) {
+  const Table table = scaling_table({timed("rl", 2, 1.3)});
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[2],
+            (std::vector<std::string>{"rl", "4", "2", "50.0 %", "75.0 %", "1000", "0.00"}));
+  EXPECT_NE(to_text(table.rows).find("best of history"), std::string::npos);
+}
+
+TEST(Tables, ReportWithAndWithoutDegenerateTasks) {
+  const std::string text = render_markdown("r", {timed("rl", 2, 1.3)});
+  EXPECT_NE(text.find("degenerate | 17 |"), std::string::npos) << text;
 }
 
 TEST(Compare, FindsAClearDifferenceAndItsInterval) {

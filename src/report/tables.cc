@@ -61,6 +61,19 @@ Table fast_at_table(const Evaluations& evaluations) {
   return table;
 }
 
+Row level_row(const Evaluation& e, const LevelResult& level) {
+  Row row = {e.name,
+             level.level,
+             std::to_string(level.tasks),
+             percent(level.sampled.compiled),
+             percent(level.sampled.correct),
+             percent(level.sampled.accepted),
+             percent(level.hack_rate)};
+  append_fast(row, level.speed.fast);
+  row.push_back(number_or_blank(level.speed.geometric_mean));
+  return row;
+}
+
 Table level_table(const Evaluations& evaluations) {
   Table table{
       .title = "By level",
@@ -69,41 +82,16 @@ Table level_table(const Evaluations& evaluations) {
   append_fast_heads(table.rows[0]);
   table.rows[0].emplace_back("geometric mean");
   for (const Evaluation& e : evaluations) {
-    if (e.levels.size() < 2) continue;
-    for (const LevelResult& level : e.levels) {
-      Row row = {e.name,
-                 level.level,
-                 std::to_string(level.tasks),
-                 percent(level.sampled.compiled),
-                 percent(level.sampled.correct),
-                 percent(level.sampled.accepted),
-                 percent(level.hack_rate)};
-      append_fast(row, level.speed.fast);
-      row.push_back(number_or_blank(level.speed.geometric_mean));
-      table.rows.push_back(std::move(row));
-    }
+    if (e.levels.size() > 1)
+      for (const LevelResult& level : e.levels) table.rows.push_back(level_row(e, level));
+    if (!e.sound) continue;
+    table.note =
+        "Degenerate tasks are those that the task linter marks: zeros, a constant or the output "
+        "for other inputs would pass for a solution, or an input is ignored.";
+    LevelResult sound = *e.sound;
+    sound.level = fmt::format("all but {} degenerate", e.tasks - sound.tasks);
+    table.rows.push_back(level_row(e, sound));
   }
-  return table;
-}
-
-Table turn_table(const Evaluations& evaluations) {
-  Table table{.title = "Over turns",
-              .note =
-                  "Last: each sampled conversation's latest turn until then; best: its best "
-                  "one. Tokens and judge seconds are what a conversation has cost until then.",
-              .rows = {{"evaluation", "turn", "accepted, last", "accepted, best"}}};
-  Row& head = table.rows[0];
-  append_fast_heads(head, "best ");
-  head.insert(head.end(), {"tokens", "judge seconds"});
-  for (const Evaluation& e : evaluations)
-    for (const TurnResult& turn : e.by_turn) {
-      Row row = {e.name, std::to_string(turn.turn), percent(turn.last.accepted),
-                 percent(turn.best.accepted)};
-      append_fast(row, turn.best_fast);
-      row.insert(row.end(),
-                 {fmt::format("{:.0f}", turn.tokens), fmt::format("{:.2f}", turn.judge_seconds)});
-      table.rows.push_back(std::move(row));
-    }
   return table;
 }
 
@@ -154,6 +142,17 @@ std::vector<Table> comparison_tables(const Evaluations& evaluations) {
   return tables;
 }
 
+// With one turn there is no table by turn: all there is stands in the evaluation.
+std::vector<TurnResult> turns_of(const Evaluation& e) {
+  if (!e.by_turn.empty()) return e.by_turn;
+  const double conversations = std::max(1, e.tasks * e.samples);
+  return {{.turn = 1,
+           .tokens = e.tokens / conversations,
+           .judge_seconds = e.judge_seconds / conversations,
+           .last_at = e.pass_at,
+           .best_at = e.pass_at}};
+}
+
 Table rates_table(const Evaluations& evaluations) {
   const Evaluation& first = evaluations.front();
   return {.title = "Held-out tasks",
@@ -168,6 +167,60 @@ Table rates_table(const Evaluations& evaluations) {
 }  // namespace
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+Table turn_table(const Evaluations& evaluations) {
+  Table table{.title = "Over turns",
+              .note =
+                  "Last: each sampled conversation's latest turn until then; best: its best "
+                  "one. Tokens and judge seconds are what a conversation has cost until then.",
+              .rows = {{"evaluation", "turn", "accepted, last", "accepted, best"}}};
+  Row& head = table.rows[0];
+  append_fast_heads(head, "best ");
+  head.insert(head.end(), {"tokens", "judge seconds"});
+  for (const Evaluation& e : evaluations)
+    for (const TurnResult& turn : e.by_turn) {
+      Row row = {e.name, std::to_string(turn.turn), percent(turn.last.accepted),
+                 percent(turn.best.accepted)};
+      append_fast(row, turn.best_fast);
+      row.insert(row.end(),
+                 {fmt::format("{:.0f}", turn.tokens), fmt::format("{:.2f}", turn.judge_seconds)});
+      table.rows.push_back(std::move(row));
+    }
+  return table;
+}
+
+Table scaling_table(const Evaluations& evaluations) {
+  Table table{.title = "Test-time scaling",
+              .note =
+                  "n conversations of so many turns: the chance that one of them is accepted, "
+                  "at its last turn and at its best (unbiased estimates), and what all n cost.",
+              .rows = {{"evaluation", "n", "turns", "last turn", "best of history", "tokens",
+                        "judge seconds"}}};
+  for (const Evaluation& e : evaluations)
+    for (const TurnResult& turn : turns_of(e))
+      for (const auto& [n, share] : turn.best_at) {
+        const auto last = turn.last_at.find(n);
+        table.rows.push_back({e.name, std::to_string(n), std::to_string(turn.turn),
+                              last == turn.last_at.end() ? "" : percent(last->second),
+                              percent(share), fmt::format("{:.0f}", n * turn.tokens),
+                              fmt::format("{:.2f}", n * turn.judge_seconds)});
+      }
+  return table;
+}
+
+std::string to_text(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const Row& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
+                     : fmt::format("  {:>{}}", row[i], widths[i]);
+    text += '\n';
+  }
+  return text;
+}
 
 std::vector<Row> evaluation_rows(const Evaluations& evaluations) {
   std::set<int> ks;
@@ -197,8 +250,9 @@ std::vector<Table> evaluation_tables(const Evaluations& evaluations) {
     Evaluations own;
     for (const Evaluation& e : evaluations)
       if (e.policy == policy) own.push_back(e);
-    std::vector<Table> all = {rates_table(own), speed_table(own), fast_at_table(own),
-                              level_table(own), turn_table(own),  refusal_table(own)};
+    std::vector<Table> all = {rates_table(own),  speed_table(own), fast_at_table(own),
+                              level_table(own),  turn_table(own),  scaling_table(own),
+                              refusal_table(own)};
     for (Table& table : comparison_tables(own)) all.push_back(std::move(table));
     for (Table& table : all) {
       if (table.rows.size() < 2) continue;

@@ -23,6 +23,16 @@ std::vector<std::vector<std::string>> evaluation_rows(const std::vector<Evaluati
 // nothing to show are left out.
 std::vector<Table> evaluation_tables(const std::vector<Evaluation>& evaluations);
 
+// Many turns: last turn beside best of history, with what they cost. No rows but the head where no
+// evaluation has many turns.
+Table turn_table(const std::vector<Evaluation>& evaluations);
+
+// Test-time scaling: what n conversations of so many turns come to, and cost.
+Table scaling_table(const std::vector<Evaluation>& evaluations);
+
+// For the terminal, columns aligned.
+std::string to_text(const std::vector<std::vector<std::string>>& rows);
+
 // Every task with each evaluation's accepted samples.
 Table task_table(const std::vector<Evaluation>& evaluations);
 

@@ -35,7 +35,10 @@ Fields<JudgeSection> JudgeSection::fields() {
           field("backend", &S::backend, "auto, evaluate (CPU) or replay (GPU)"),
           field("trials", &S::trials, "comparisons with fresh inputs", between(1, 1000)),
           field("patience_seconds", &S::patience_seconds,
-                "a gym that gives no verdict for so long is broken", between(1, 1 << 20))};
+                "a gym that gives no verdict for so long is broken", between(1, 1 << 20)),
+          field("url", &S::url,
+                "judge with the `gym serve` there, as in http://127.0.0.1:8800; empty: here"),
+          field("token_file", &S::token_file, "holds its token; empty: $TRITONSMITH_GYM_TOKEN")};
 }
 
 Fields<RlConfig> RlConfig::fields() {

@@ -31,6 +31,7 @@ struct JudgeSection {
   Backend backend = Backend::automatic;
   int trials = 3;
   int patience_seconds = 600;
+  std::string url, token_file;  // of a `gym serve`; empty: this program judges
   static Fields<JudgeSection> fields();
 };
 

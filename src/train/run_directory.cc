@@ -45,9 +45,9 @@ bool is_of_the_judge(const std::string& name) {
 // Everything a run may leave before its first step is done.
 bool is_of_unbegun_run(const std::string& name) {
   static const std::set<std::string, std::less<>> known = {
-      "config.toml",    "checkpoints",      ".lock",
-      "steps.jsonl",    "samples.jsonl",    "tasks.jsonl",
-      "examples.jsonl", "references.jsonl", kEventsFile};
+      "config.toml",   "checkpoints", ".lock",          "steps.jsonl",
+      "samples.jsonl", "tasks.jsonl", "examples.jsonl", "references.jsonl",
+      kEventsFile,     "trace.json"};
   return known.contains(name.substr(0, name.find(".new-"))) || is_of_the_judge(name);
 }
 
@@ -91,10 +91,16 @@ Status remove_entries(const fs::path& path, bool (*is_to_go)(const std::string& 
   return ok();
 }
 
+// What a run may go on without: where it lies, who judges, what is drawn of it.
+bool may_differ(std::string_view name) {
+  return name == "run.dir" || name == "judge.url" || name == "judge.token_file" ||
+         name == "trace.steps";
+}
+
 Status compare_with(const fs::path& path, const std::string& command, const Settings& config) {
   TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
   for (const auto& [name, value] : config) {
-    if (name == "run.dir") continue;
+    if (may_differ(name)) continue;
     const auto known =
         std::ranges::find_if(there, [&, key = name](const auto& s) { return s.first == key; });
     if (known == there.end() || known->second == value) continue;

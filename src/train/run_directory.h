@@ -31,9 +31,10 @@ Result<RecordSizes> record_sizes_from_json(const Json& json);
 class RunDirectory {
  public:
   // Makes the directory, or reopens one that holds a run of the same config (`run.dir` itself may
-  // differ, so that a run may be moved). A run of another config that never finished a step gives
-  // way, so that a config that turned out wrong may be put right. Otherwise another config, a
-  // foreign directory or another process in it: one line that says what to do.
+  // differ, so that a run may be moved, and so may who judges it). A run of another config that
+  // never finished a step gives way, so that a config that turned out wrong may be put right.
+  // Otherwise another config, a foreign directory or another process in it: one line that says what
+  // to do.
   static Result<RunDirectory> open(const std::filesystem::path& path, const std::string& command,
                                    const Settings& config);
   // Whether open() would go on with a run, not begin one; fails where open() would. Writes nothing.

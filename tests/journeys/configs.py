@@ -73,6 +73,10 @@ def main():
                 failures.append(f"dr-kernel with {settings} was not refused for '{reason}': {result.stderr}")
         if (folder / "run").exists():
             failures.append("a dry run wrote its run directory")
+        away = run("rl", CONFIGS / "rl-small.toml", "--set", f"model.path={folder / 'model'}", "--set",
+                   f"tasks.path={tasks}", "--set", f"run.dir={folder / 'away'}", "--set", "judge.url=http://127.0.0.1:1")
+        if away.returncode == 0 or "http://127.0.0.1:1" not in away.stderr:
+            failures.append(f"judge.url was not asked: {away.stderr}")
         print("\n".join(failures) or f"{len(EXPECTED)} configs are whole")
         return 1 if failures else 0
 
