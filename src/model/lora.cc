@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "model/checkpoint.h"

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "base/check.h"
 #include "base/file.h"
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
