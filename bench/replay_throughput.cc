@@ -40,8 +40,9 @@ std::string renamed(std::string code, int number) {
   const std::string name = code.substr(begin, code.find('(', begin) - begin);
   const std::string fresh = fmt::format("{}_{}", name, number);
   for (std::size_t at = 0; (at = code.find(name, at)) != std::string::npos; at += fresh.size()) {
-    const bool whole = at == 0 || (std::isalnum(static_cast<unsigned char>(code[at - 1])) == 0 &&
-                                   code[at - 1] != '_');
+    const char before = at == 0 ? ' ' : code[at - 1];  // a dot: tl.sigmoid is another's
+    const bool whole =
+        std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '.';
     const char after = at + name.size() < code.size() ? code[at + name.size()] : ' ';
     if (whole && (after == '(' || after == '[')) code.replace(at, name.size(), fresh);
   }

@@ -3,9 +3,10 @@
 usage: soak.py PATH_OF_TRITONSMITH [--jobs N | --seconds S] [--pause S] [--seed N]
 
 Guests, the zygote, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
-the service is started again on the same folder. Every submitted job must come back on the client's one stream exactly once,
-with the outcome its kernel has; at the end nothing that was started is left. Infrastructure faults are no wrong verdicts,
-but more than one in fifty is a failure.
+the service is started again on the same folder. Some of the jobs do what they can besides: never end, fork, flood, fill
+the disk and the memory, kill themselves. Every submitted job must come back on the client's one stream exactly once, with
+the outcome its kernel has; after each kill a verdict must come within --serve-again seconds; at the end no process and no
+temporary file is left. Infrastructure faults are no wrong verdicts, but more than one in fifty is a failure.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import os
 import random
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,10 +43,13 @@ KERNEL = """import torch
 import torch.nn as nn
 import triton
 import triton.language as tl
+import os
+{first}
 
 @triton.jit
 def kernel(x_ptr, y_ptr, n, SALT: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    {loop}
     mask = offsets < n
     x = tl.load(x_ptr + offsets, mask=mask)
     tl.store(y_ptr + offsets{offset}, tl.maximum(x, 0.0) * {factor} + SALT - SALT, mask={mask})
@@ -57,20 +62,41 @@ class ModelNew(nn.Module):
         return y
 """
 
+ENDLESS = """turn = 0
+    while turn < 2000000000:
+        turn += n - 2047
+    offsets += turn - 2000000000"""
+
 # What is changed in the kernel, and the error class it must end in (None: accepted).
 KINDS = {
     "good": ({}, None),
     "wrong": ({"factor": "3.0"}, "wrong_value"),
     "out of bounds": ({"offset": " + 5", "mask": "offsets > -1"}, "out_of_bounds"),
+    "illegal address": ({"offset": " + 17179869184", "mask": "offsets > -1"}, "out_of_bounds"),
     "raises": ({"before": "raise ValueError('no')"}, "exception"),
     "does not compile": ({"factor": "missing_name"}, "compile_error"),
     "hangs": ({"before": "while True: pass"}, "timeout"),
+    "endless kernel": ({"loop": ENDLESS}, "too_large_to_evaluate"),
+    "fork bomb": ({"first": "fork = getattr(os, 'fo' + 'rk')\nwhile True: fork()"}, "exception"),
+    "output flood": ({"first": "while True: print('x' * 4096)"}, "output_flood"),
+    "full disk": ({"first": "file = getattr(os, 'op' + 'en')('big', 66, 384)\n"
+                            "while True: getattr(os, 'wri' + 'te')(file, b'x' * 1048576)"}, "exception"),
+    "takes all memory": ({"first": "hoard = bytearray(1 << 36)"}, "exception"),
+    "kills itself": ({"first": "getattr(os, 'ki' + 'll')(os.getpid(), 9)"}, "killed"),
 }
-OFTEN = ["good"] * 12 + ["wrong"] * 4 + ["out of bounds"] * 2 + ["raises"] * 2 + ["does not compile"]
+OFTEN = (["good"] * 30 + ["wrong"] * 8 + ["out of bounds"] * 4 + ["raises"] * 4 + ["does not compile"] * 2
+         + ["fork bomb", "output flood", "full disk", "takes all memory"])
+RARE = ["hangs", "endless kernel", "illegal address", "kills itself"]  # they cost seconds, or a referee
+ON_A_GPU = {"endless kernel": "timeout"}  # there the clock tells
+
+
+def kind_of(number, random_choice):
+    return RARE[number // 100 % len(RARE)] if number % 100 == 30 else random_choice(OFTEN)
 
 
 def kernel_source(kind, number):
-    parts = {"offset": "", "factor": "2.0", "mask": "mask", "before": "pass", "salt": repr(1.0 / (1 + number))}
+    parts = {"offset": "", "factor": "2.0", "mask": "mask", "before": "pass", "loop": "", "first": "",
+             "salt": repr(1.0 / (1 + number))}
     return KERNEL.format(**{**parts, **KINDS[kind][0]})
 
 
@@ -120,14 +146,18 @@ class Service:
     def __init__(self, binary, folder):
         self.binary, self.folder, self.port = binary, folder, free_port()
         self.log = open(os.path.join(folder, "service.log"), "ab")
+        self.temporary = os.path.join(folder, "tmp")
+        os.chmod(folder, 0o711)  # guests have users of their own
+        os.mkdir(self.temporary, 0o711)
         self.seen = set()  # every process that was ever below it
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
             [self.binary, "gym", "serve", "--listen", f"127.0.0.1:{self.port}", "--dir", os.path.join(self.folder, "gym"),
-             "--set", "unfinished_jobs=60", "--set", "judge.capture.capture_seconds=4", "--set", "finished_jobs=1000000"],
-            stdout=self.log, stderr=self.log)
+             "--set", "unfinished_jobs=60", "--set", "judge.capture.capture_seconds=4", "--set", "finished_jobs=1000000",
+             "--set", "judge.referee_seconds=3"],
+            stdout=self.log, stderr=self.log, env={**os.environ, "TMPDIR": self.temporary})
         for _ in range(600):
             if self.process.poll() is not None:
                 raise SystemExit(f"the service ended: {open(self.log.name).read()[-2000:]}")
@@ -135,7 +165,8 @@ class Service:
                 if self.ask("GET", "/healthz")[0] == 200:
                     return
             except OSError:
-                time.sleep(0.05)
+                pass
+            time.sleep(0.05)
         raise SystemExit("the service does not answer")
 
     def ask(self, method, path, body=None, timeout=30):
@@ -160,7 +191,9 @@ class Soak:
         self.expected = {}  # job -> kind
         self.verdicts = collections.defaultdict(list)
         self.kills = collections.Counter()
-        self.repeated_events = 0
+        self.last_kill = None  # until the next verdict
+        self.trouble = []
+        self.pauses = []       # seconds from a kill to the next verdict
         self.lock = threading.Lock()
         self.over = threading.Event()
 
@@ -177,7 +210,7 @@ class Soak:
                 with self.lock:
                     self.expected[reply["id"]] = kind
                 return
-            if status != 429:
+            if status not in (429, 503):
                 raise SystemExit(f"a submission ended in {status}: {reply}")
             time.sleep(0.1)
 
@@ -196,6 +229,9 @@ class Soak:
                         event = json.loads(line[6:])
                         with self.lock:
                             self.verdicts[event["id"]].append(event["verdict"])
+                            if self.last_kill is not None:
+                                self.pauses.append(time.monotonic() - self.last_kill)
+                                self.last_kill = None
                         last = name
                     if self.over.is_set():
                         return
@@ -221,10 +257,16 @@ class Soak:
             except ProcessLookupError:
                 continue
             self.kills[kind] += 1
+            with self.lock:
+                self.last_kill = self.last_kill or time.monotonic()
             turn += 1
             if kind == "service":
                 self.service.process.wait()
-                self.service.start()
+                try:
+                    self.service.start()
+                except SystemExit as end:  # of this thread alone
+                    self.trouble.append(str(end))
+                    return
             if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts
                 self.await_verdicts(len(self.verdicts) + 3)
 
@@ -234,24 +276,30 @@ class Soak:
             pass
 
     def run(self):
-        for work in (self.listen, self.injure):
-            threading.Thread(target=work, daemon=True).start()
+        workers = [threading.Thread(target=work, daemon=True) for work in (self.listen, self.injure)]
+        for worker in workers:
+            worker.start()
         start = time.monotonic()
         number = 0
         while number < self.options.jobs and time.monotonic() - start < self.options.seconds:
-            kind = "hangs" if number % 400 == 30 else self.random.choice(OFTEN)
-            self.submit(kind, number)
+            self.submit(kind_of(number, self.random.choice), number)
             number += 1
         deadline = time.monotonic() + 300
-        while len(self.verdicts) < len(self.expected) and time.monotonic() < deadline:
+        while len(self.verdicts) < len(self.expected) and time.monotonic() < deadline and not self.trouble:
             time.sleep(0.05)
         seconds = time.monotonic() - start
         time.sleep(0.5)  # a verdict too many would come now
         self.over.set()
+        workers[1].join()  # it may be starting the service again
         return seconds
 
+    @staticmethod
+    def wanted(kind, verdict):
+        on_gpu = ON_A_GPU if verdict["backend"] == "replay" else {}
+        return on_gpu.get(kind, KINDS[kind][1])
+
     def faults(self):
-        found = []
+        found = list(self.trouble)
         infrastructure = 0
         for job, kind in self.expected.items():
             verdicts = self.verdicts.get(job, [])
@@ -262,16 +310,25 @@ class Soak:
             error = (verdict.get("error") or {}).get("class")
             if verdict["fault"] == "infrastructure":
                 infrastructure += 1
-            elif error != KINDS[kind][1] or verdict["accepted"] != (error is None):
+            elif error != self.wanted(kind, verdict) or verdict["accepted"] != (error is None):
                 found.append(f"{kind}: {error}: {json.dumps(verdict)[:600]}")
         found += [f"a verdict for {job}, which nobody submitted" for job in self.verdicts if job not in self.expected]
         if infrastructure > max(1, len(self.expected) // 50):
             found.append(f"{infrastructure} infrastructure faults")
-        print(f"{infrastructure} infrastructure faults")
+        slowest = max(self.pauses, default=0)
+        if slowest > self.options.serve_again:
+            found.append(f"after a kill {slowest:.1f} s passed without a verdict")
+        print(f"{infrastructure} infrastructure faults; the first verdict after a kill came after "
+              f"{statistics.median(self.pauses or [0]):.1f} s (median), {slowest:.1f} s (slowest)")
         return found
 
 
 def left_behind(service):
+    files = [f"a temporary file was left behind: {name}" for name in os.listdir(service.temporary)]
+    return files + living(service)
+
+
+def living(service):
     deadline = time.monotonic() + 15
     while time.monotonic() < deadline:
         left = [pid for pid in service.seen
@@ -288,6 +345,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=10**9)
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--pause", type=float, default=2.0, help="seconds between two kills, on average")
+    parser.add_argument("--serve-again", type=float, default=60, help="seconds after a kill, at most, until a verdict comes")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,140 @@
+// Which tasks of a folder replay natively, and whether both sides of a timing are treated alike:
+// captures every file below the folder, and judges each task's plan against itself, as a candidate
+// that is the reference. Where there is a GPU, on it: then it also prints how far the two medians
+// of one plan lie apart. One line for each task that does not come to a verdict of "correct".
+//
+//   replay_tasks FOLDER [cpu|gpu] [seconds a task]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/bounded_queue.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "gym/capture/capture_pool.h"
+#include "gym/gpu/driver.h"
+#include "gym/plan/plan.h"
+#include "gym/schedule/secret.h"
+#include "referee_program.h"
+
+namespace tritonsmith {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Captured {
+  std::string name, source;
+  gym::CaptureOutcome outcome;
+};
+
+// The reference's own plan as a candidate's: what it draws for itself is not its business.
+std::string as_candidate(const std::string& json) {
+  gym::Plan plan = *gym::parse_plan(json);
+  plan.role = gym::PlanRole::candidate;
+  std::erase_if(plan.steps,
+                [](const gym::PlanStep& step) { return step.phase == gym::Phase::inputs; });
+  return to_line(gym::to_json(plan));
+}
+
+std::vector<fs::path> tasks_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".py") files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+struct Tally {
+  int tasks = 0, correct = 0, native = 0;
+  std::vector<double> apart;  // of the two medians, as a share
+  std::map<std::string, int> endings;
+
+  void fail(const std::string& name, const std::string& how, const std::string& message) {
+    ++endings[how];
+    fmt::print("{}: {}: {}\n", name, how, message.substr(0, message.find('\n')));
+  }
+};
+
+void take_report(const gym::RefereeReport& report, const std::string& name, Tally& tally) {
+  if (report.error) return tally.fail(name, report.error->error_class, report.error->message);
+  ++tally.correct;
+  if (!report.timing || report.timing->reference.median <= 0) return;
+  const double ratio = report.timing->candidate.median / report.timing->reference.median;
+  tally.apart.push_back(ratio - 1);
+  if (std::abs(ratio - 1) > 0.05)
+    fmt::print("{}: {:.4f} ms as a candidate, {:.4f} ms as the reference\n", name,
+               report.timing->candidate.median, report.timing->reference.median);
+}
+
+void judge(gym::RefereeClient& referee, const Captured& captured, double seconds, Tally& tally) {
+  ++tally.tasks;
+  if (const auto* failure = std::get_if<gym::CandidateFailure>(&captured.outcome.result))
+    return tally.fail(captured.name, failure->error.error_class,
+                      fmt::format("line {}: {}", failure->error.line, failure->error.message));
+  if (const auto* fault = std::get_if<gym::InfrastructureFault>(&captured.outcome.result))
+    return tally.fail(captured.name, "infrastructure", fault->message);
+  ++tally.native;
+  const std::string& plan = std::get<gym::CapturedPlan>(captured.outcome.result).json;
+  const gym::RefereeJob job{.task_key = content_key(captured.source),
+                            .candidate_plan = as_candidate(plan),
+                            .secret = content_key(*gym::fresh_secret()),
+                            .trials = 1,
+                            .policy = Policy::open,
+                            .budget = {.seconds = seconds}};
+  const auto outcome = referee.judge(job, plan);
+  if (const auto* failure = std::get_if<gym::RefereeFailure>(&outcome))
+    return tally.fail(captured.name, "no verdict", failure->message);
+  take_report(std::get<gym::RefereeReport>(outcome), captured.name, tally);
+}
+
+Status run(const fs::path& folder, bool on_gpu, double seconds) {
+  const auto files = tasks_below(folder);
+  BoundedQueue<Captured> captured(files.size() + 1);
+  gym::CaptureConfig config;
+  config.slots = 8;
+  TRY_ASSIGN(const auto pool, gym::CapturePool::start(config));
+  gym::RefereeProgram program = referee_program();
+  if (on_gpu) program.gpu = 0;
+  gym::RefereeProcess referee(program);
+  const Stopwatch watch;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(const std::string source, read_file(file));
+    pool->capture(
+        {.role = gym::CaptureRole::task, .source = source, .path = "task.py"},
+        [&captured, source, name = file.filename().string()](gym::CaptureOutcome outcome) {
+          captured.push({name, source, std::move(outcome)});
+        });
+  }
+  Tally tally;
+  for (std::size_t k = 0; k < files.size(); ++k) judge(referee, *captured.pop(), seconds, tally);
+  fmt::print("{} tasks in {:.0f} s: {} captured, {} replayed right on the {}", tally.tasks,
+             watch.seconds(), tally.native, tally.correct, on_gpu ? "GPU" : "CPU");
+  for (const auto& [how, count] : tally.endings) fmt::print(", {} {}", count, how);
+  std::ranges::sort(tally.apart);
+  if (!tally.apart.empty())
+    fmt::print("; the two sides' medians {:+.2f} % apart (median), {:+.2f} to {:+.2f} %",
+               100 * tally.apart[tally.apart.size() / 2], 100 * tally.apart.front(),
+               100 * tally.apart.back());
+  fmt::print("\n");
+  return tally.tasks > 0 && tally.correct == tally.tasks ? ok() : fail("not all replay");
+}
+
+}  // namespace
+}  // namespace tritonsmith
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "replay_tasks FOLDER [cpu|gpu] [seconds a task]\n");
+    return 2;
+  }
+  const bool here = !tritonsmith::gym::gpu::list_gpus().empty();
+  const bool on_gpu = argc > 2 ? std::string_view(argv[2]) == "gpu" : here;
+  const auto status = tritonsmith::run(argv[1], on_gpu, argc > 3 ? std::atof(argv[3]) : 60);
+  if (!status) fmt::print(stderr, "replay_tasks: {}\n", status.error().message);
+  return status ? 0 : 1;
+}
