@@ -76,6 +76,22 @@ Result<std::optional<PlayedTurn>> Episodes::next() {
   }
 }
 
+void Episodes::account() {
+  const double now = watch_.seconds(), passed = now - accounted_;
+  const bool is_writing = writing_ > 0, is_judging = !judging_.empty();
+  activity_.writing += is_writing ? passed : 0;
+  activity_.judging += is_judging ? passed : 0;
+  activity_.both += is_writing && is_judging ? passed : 0;
+  accounted_ = now;
+}
+
+void Episodes::end_stretch(Stretch::What what, std::uint64_t job) {
+  const TimePoint now = system_clock().now();
+  if (parts_.observe)
+    parts_.observe({.what = what, .job = job, .begin = began_.at(job), .end = now});
+  began_.erase(job);
+}
+
 Status Episodes::write_turn(Place place, std::vector<TokenId> prompt) {
   const EpisodeRequest& request = episodes_.at(place.episode).request;
   const std::uint64_t seed =
@@ -86,11 +102,15 @@ Status Episodes::write_turn(Place place, std::vector<TokenId> prompt) {
                                                         .prompt = std::move(prompt),
                                                         .sampling = request.sampling,
                                                         .seed = seed}));
+  account();
+  began_[job_of(place)] = system_clock().now();
   ++writing_;
   return ok();
 }
 
 Status Episodes::take_completion(Place place, Completion completion) {
+  account();
+  end_stretch(Stretch::What::writing, job_of(place));
   --writing_;
   ++written_;
   seconds_of_writing_ = watch_.seconds();
@@ -110,6 +130,8 @@ Status Episodes::take_completion(Place place, Completion completion) {
                            .policy = options_.policy,
                            .backend = options_.backend,
                            .trials = options_.trials}));
+  account();
+  began_[job_of(place)] = system_clock().now();
   judging_.emplace(job_of(place), std::move(turn));
   return ok();
 }
@@ -120,6 +142,8 @@ Result<bool> Episodes::take_verdict(Deadline deadline) {
   if (!judged) return false;
   const auto at = judging_.find(judged->id);
   if (at == judging_.end()) return true;  // of a job of an earlier step, or of somebody else
+  account();
+  end_stretch(Stretch::What::judging, judged->id);
   TRY(parts_.faults.take(judged->verdict));
   PlayedTurn turn = std::move(at->second);
   judging_.erase(at);

@@ -35,6 +35,20 @@ struct EpisodeOptions {
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 
+// One turn being written, from the request to the last token, or judged, from the kernel to the
+// verdict; each as the conversations' thread saw it.
+struct Stretch {
+  enum class What { writing, judging };
+  What what = What::writing;
+  std::uint64_t job = 0;  // differs between the turns in flight
+  TimePoint begin, end;
+};
+
+// Seconds in which something was being written, judged, or both.
+struct Activity {
+  double writing = 0, judging = 0, both = 0;
+};
+
 struct EpisodeParts {
   rollout::Generator& generator;
   gym::Judge& judge;
@@ -43,6 +57,8 @@ struct EpisodeParts {
   const text::ChatTemplate& chat;
   // What a turn is worth, for ContextRule::best.
   std::function<double(const Kernel&, const Verdict&)> score;
+  // Told of each stretch when it ends; for who draws time lines.
+  std::function<void(const Stretch&)> observe = nullptr;
 };
 
 struct EpisodeRequest {
@@ -77,6 +93,7 @@ class Episodes {
   std::size_t judged() const { return judged_; }
   // When the last completion until now was finished.
   double seconds_of_writing() const { return seconds_of_writing_; }
+  const Activity& activity() const { return activity_; }
 
  private:
   struct Episode {
@@ -89,6 +106,10 @@ class Episodes {
   };
   std::uint64_t job_of(const Place& place) const;
   std::optional<Place> place_of(std::uint64_t job) const;
+
+  // Before something begins or ends: what was going on until now.
+  void account();
+  void end_stretch(Stretch::What what, std::uint64_t job);
 
   Status write_turn(Place place, std::vector<TokenId> prompt);
   Status take_completion(Place place, Completion completion);
@@ -106,6 +127,9 @@ class Episodes {
   std::size_t writing_ = 0, written_ = 0, judged_ = 0;
   Stopwatch watch_;
   double seconds_of_writing_ = 0;
+  Activity activity_;
+  double accounted_ = 0;                      // until then, by watch_
+  std::map<std::uint64_t, TimePoint> began_;  // of each job's stretch under way
 };
 
 // The completion's tokens but the stop token that ended it.

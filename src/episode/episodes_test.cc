@@ -19,6 +19,7 @@ using ::testing::SizeIs;
 class EpisodesTest : public ::testing::Test {
  protected:
   std::vector<PlayedTurn> play(int episodes = 1, const std::vector<PlayedTurn>& played = {}) {
+    writings_ = judgings_ = 0;
     rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
     gym::FakeJudge judge([this](const gym::JudgeJob& job) {
       Verdict verdict = is_right_(job.kernel) ? gym::accepted_verdict()
@@ -28,14 +29,19 @@ class EpisodesTest : public ::testing::Test {
       return verdict;
     });
     gym::FaultStreak faults(gym::kFaultsInARow);
-    Episodes all(options_, {.generator = generator,
-                            .judge = judge,
-                            .faults = faults,
-                            .tokenizer = tokenizer_,
-                            .chat = chat_,
-                            .score = [](const Kernel& kernel, const Verdict&) {
-                              return kernel.source == "2\n" ? 1.0 : 0.0;
-                            }});
+    Episodes all(options_,
+                 {.generator = generator,
+                  .judge = judge,
+                  .faults = faults,
+                  .tokenizer = tokenizer_,
+                  .chat = chat_,
+                  .score = [](const Kernel& kernel,
+                              const Verdict&) { return kernel.source == "2\n" ? 1.0 : 0.0; },
+                  .observe =
+                      [this](const Stretch& stretch) {
+                        EXPECT_LE(stretch.begin, stretch.end);
+                        ++(stretch.what == Stretch::What::writing ? writings_ : judgings_);
+                      }});
     for (int i = 0; i < episodes; ++i) {
       const auto begun = all.begin({.id = static_cast<std::uint64_t>(i) + 3,
                                     .task = &task_,
@@ -53,6 +59,9 @@ class EpisodesTest : public ::testing::Test {
       turns.push_back(std::move(**turn));
     }
     EXPECT_EQ(all.judged(), turns.size());
+    EXPECT_EQ(writings_, judgings_) << "every completion here holds a kernel";
+    EXPECT_EQ(writings_, turns.size());
+    EXPECT_LE(all.activity().both, std::min(all.activity().writing, all.activity().judging));
     return turns;
   }
   std::vector<TokenId> first_prompt() const {
@@ -76,6 +85,7 @@ class EpisodesTest : public ::testing::Test {
   std::optional<double> speedup_;
   std::string broken_;
   int count_ = 0;
+  std::size_t writings_ = 0, judgings_ = 0;
   std::vector<std::string> prompts_;
   std::vector<std::uint64_t> seeds_;
 };

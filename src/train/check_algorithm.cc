@@ -72,6 +72,15 @@ Status check_filters(const RlConfig& config) {
   return ok();
 }
 
+Status check_staleness(const RlConfig& config) {
+  if (config.ratio_is_to_sampler() && config.credit_rules().mismatch.is_on())
+    return fail(
+        "rollout.staleness = {} makes up the difference that algorithm.mrs_high and mrs_veto "
+        "reject by: set algorithm.mismatch too, which weighs what they leave",
+        config.rollout.staleness);
+  return ok();
+}
+
 // What only a GPU measures.
 Status check_measurements(const RlConfig& config) {
   if (config.judge.backend != Backend::evaluate) return ok();
@@ -109,6 +118,7 @@ Status check_algorithm(const RlConfig& config) {
   TRY(check_loss(config.algorithm));
   TRY(check_mismatch(config.algorithm));
   TRY(check_filters(config));
+  TRY(check_staleness(config));
   TRY(check_measurements(config));
   return check_hierarchy(config);
 }

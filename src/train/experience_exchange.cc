@@ -84,6 +84,8 @@ Result<Experience> experience_of_all(Experience mine, distributed::Ranks& ranks)
     experience.generate_seconds = generating;
     experience.wait_seconds = waiting;
   }
+  experience.activity = mine.activity;
+  experience.spans = std::move(mine.spans);
   return experience;
 }
 

@@ -11,7 +11,8 @@ namespace tritonsmith::train {
 std::string to_bytes(const Experience& experience);
 Result<Experience> experience_from_bytes(std::string_view bytes);
 
-// The samples of all ranks, in the order of the ranks; seconds are those of the slowest.
+// The samples of all ranks, in the order of the ranks; seconds are those of the slowest. What was
+// going on when (activity, spans) is this rank's own.
 Result<Experience> experience_of_all(Experience mine, distributed::Ranks& ranks);
 
 }  // namespace tritonsmith::train

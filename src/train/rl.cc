@@ -97,21 +97,33 @@ Result<RlPreview> preview_rl(const RlConfig& config, std::span<const Task> tasks
 Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, const RlParts& parts,
                          const StopFlag& stop) {
   TRY(check(config));
+  if (config.rollout.staleness > 0 && !parts.ranks.is_alone())
+    return fail(
+        "rollout.staleness = {} goes with one process: several ranks exchange samples and "
+        "gradients "
+        "in one order, and cannot do both at once",
+        config.rollout.staleness);
   // Opened first: only then is it settled which model the run begins with.
   TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, parts.ranks)));
   TRY_ASSIGN(auto prompting, prompting_for(config, first_model(config.run, config.model), tasks));
   TRY(run.keep_data("tasks.jsonl", to_jsonl(tasks)));
   if (!parts.references.empty())
     TRY(run.keep_data("references.jsonl", references_to_jsonl(parts.references)));
-  TRY_ASSIGN(auto reference, load_reference(config, run.learner().model().device()));
-  TRY_ASSIGN(auto generator, parts.make_generator(run.learner().model()));
+  RlModels models;
+  TRY_ASSIGN(models.reference, load_reference(config, run.learner().model().device()));
+  const model::Transformer* sampled = &run.learner().model();
+  if (config.rollout.staleness > 0) {
+    models.behaviour = std::make_unique<model::Transformer>(sampled->frozen_copy());
+    sampled = models.behaviour.get();
+  }
+  TRY_ASSIGN(models.generator, parts.make_generator(*sampled));
   RlLoop loop({.config = config,
                .parts = parts,
                .tokenizer = *prompting.tokenizer,
                .chat = prompting.chat,
                .prompts = std::move(prompting.prompts),
                .stop_tokens = std::move(prompting.stop_tokens)},
-              run, std::move(generator), std::move(reference));
+              run, std::move(models));
   return loop.run(stop);
 }
 

@@ -18,7 +18,11 @@ Fields<RolloutSection> RolloutSection::fields() {
   using S = RolloutSection;
   Fields<S> fields = {
       field("prompts", &S::prompts, "different tasks in a step", between(1, 1 << 20)),
-      field("samples", &S::samples, "completions for each of them: a group", between(1, 1 << 20))};
+      field("samples", &S::samples, "completions for each of them: a group", between(1, 1 << 20)),
+      field("staleness", &S::staleness,
+            "0: strictly on-policy; 1: the next step's rollout starts during the update, with the "
+            "weights from before it",
+            between(0, 1))};
   for (auto& inner : rollout::SamplingParams::fields())
     fields.push_back(
         {.name = inner.name,
@@ -56,12 +60,17 @@ Fields<RlConfig> RlConfig::fields() {
   append_section(fields, "optimizer", &RlConfig::optimizer);
   append_section(fields, "judge", &RlConfig::judge);
   append_section(fields, "checkpoint", &RlConfig::checkpoint);
+  append_section(fields, "trace", &RlConfig::trace);
   return fields;
 }
 
 bool RlConfig::needs_old_logprobs() const {
   return algorithm.mismatch != algorithm::MismatchRule::off || credit_rules().mismatch.is_on() ||
          (algorithm.kl_beta > 0 && algorithm.kl_place == algorithm::KlPlace::reward);
+}
+
+bool RlConfig::ratio_is_to_sampler() const {
+  return rollout.staleness > 0 && algorithm.mismatch == algorithm::MismatchRule::off;
 }
 
 PolicyGradientOptions RlConfig::gradient_options() const {

@@ -10,6 +10,7 @@
 #include "train/algorithm_section.h"
 #include "train/checkpoint_store.h"
 #include "train/sections.h"
+#include "train/trace.h"
 
 namespace tritonsmith::train {
 
@@ -22,6 +23,7 @@ struct TasksSection {
 struct RolloutSection {
   int prompts = 8;
   int samples = 8;
+  int staleness = 0;                 // updates that the weights which sample may be behind
   rollout::SamplingParams sampling;  // its fields stand in this section themselves
   static Fields<RolloutSection> fields();
 };
@@ -49,6 +51,7 @@ struct RlConfig {
   OptimizerSection optimizer;
   JudgeSection judge;
   CheckpointConfig checkpoint;
+  TraceSection trace;
   static Fields<RlConfig> fields();
 
   std::int64_t samples_per_step() const {
@@ -59,6 +62,9 @@ struct RlConfig {
   }
   // Whether the trainer's own log-probabilities must be known before anything is credited.
   bool needs_old_logprobs() const;
+  // Whether a token's ratio compares with what the sampler said, not with the trainer at rollout
+  // time: weights that sample may be older than those at rollout time.
+  bool ratio_is_to_sampler() const;
   PolicyGradientOptions gradient_options() const;
   CreditRules credit_rules() const;
   algorithm::MismatchOptions mismatch_options() const;

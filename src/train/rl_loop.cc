@@ -12,19 +12,30 @@
 namespace tritonsmith::train {
 namespace {
 
-void add_timings(const Experience& experience, double training, double whole, Metrics& metrics) {
+struct StepSeconds {
+  double awaited = 0;  // until there was something to learn from
+  double training = 0, whole = 0;
+};
+
+void add_timings(const Experience& experience, const StepSeconds& seconds, Metrics& metrics) {
+  const episode::Activity& activity = experience.activity;
   double generated = 0;
   for (const JudgedSample& judged : experience.samples)
     generated += static_cast<double>(judged.sample.completion.tokens.size());
   const double trained = metrics.back().second;  // "tokens", the last that learn() adds
-  metrics.insert(metrics.end(), {{"tokens_per_second", trained / std::max(training, 1e-9)},
-                                 {"generated_tokens", generated},
-                                 {"generated_tokens_per_second",
-                                  generated / std::max(experience.generate_seconds, 1e-9)},
-                                 {"seconds/generate", experience.generate_seconds},
-                                 {"seconds/await_verdicts", experience.wait_seconds},
-                                 {"seconds/train", training},
-                                 {"seconds/step", whole}});
+  metrics.insert(
+      metrics.end(),
+      {{"tokens_per_second", trained / std::max(seconds.training, 1e-9)},
+       {"generated_tokens", generated},
+       {"generated_tokens_per_second", generated / std::max(experience.generate_seconds, 1e-9)},
+       {"seconds/generate", experience.generate_seconds},
+       {"seconds/await_verdicts", experience.wait_seconds},
+       {"seconds/judge", activity.judging},
+       {"seconds/generate_and_judge", activity.both},
+       {"seconds/await_rollout", seconds.awaited},
+       {"seconds/train", seconds.training},
+       {"seconds/longest_stage", std::max({activity.writing, activity.judging, seconds.training})},
+       {"seconds/step", seconds.whole}});
 }
 
 template <typename Item>
@@ -37,13 +48,11 @@ std::vector<Item> chosen(std::vector<Item>& items, const std::vector<char>& is_c
 
 }  // namespace
 
-RlLoop::RlLoop(RlWorld world, TrainingRun& run, std::unique_ptr<rollout::Generator> generator,
-               std::optional<model::Transformer> reference)
+RlLoop::RlLoop(RlWorld world, TrainingRun& run, RlModels models)
     : world_(std::move(world)),
       config_(world_.config),
       run_(run),
-      generator_(std::move(generator)),
-      reference_(std::move(reference)),
+      models_(std::move(models)),
       order_(config_.run.seed, "rl tasks", world_.prompts.size()),
       progress_("rl", static_cast<std::size_t>(config_.run.steps)) {}
 
@@ -71,12 +80,17 @@ Status RlLoop::restore_state() {
 
 Status RlLoop::step(const StopFlag& stop) {
   const Stopwatch watch;
-  TRY_ASSIGN(Gathered gathered, gather());
+  const TimePoint began = system_clock().now();
+  TRY_ASSIGN(Gathered gathered, take_gathered());
+  trace(TraceLane::rollout, "await rollout", began);
   Experience& experience = gathered.experience;
-  const Stopwatch training;
+  const double awaited = watch.seconds();
   Metrics metrics = sample_metrics(experience.samples, gathered.is_scored);
   metrics.emplace_back("groups/lots", gathered.lots);
+  metrics.emplace_back("rollout/staleness", gathered.staleness);
   observe_stages(experience.samples, gathered.is_scored);
+  begin_ahead(stop);
+  const Stopwatch training;
   std::vector<char> is_unused;
   for (const char used : gathered.is_used) is_unused.push_back(static_cast<char>(used == 0));
   auto unused = chosen(experience.samples, is_unused);
@@ -84,8 +98,13 @@ Status RlLoop::step(const StopFlag& stop) {
   TRY(learn(turns, chosen(gathered.is_scored, gathered.is_used), metrics));
   experience.samples = std::move(turns);
   experience.append({.samples = std::move(unused)});
+  const double trained = training.seconds();
+  const TimePoint recording = system_clock().now();
   for (const JudgedSample& judged : experience.samples) TRY(run_.directory().append(judged.sample));
-  add_timings(experience, training.seconds(), watch.seconds(), metrics);
+  trace(TraceLane::training, "record", recording);
+  add_timings(experience, {.awaited = awaited, .training = trained, .whole = watch.seconds()},
+              metrics);
+  TRY(keep_trace(std::move(experience.spans)));
   recent_.push_back(metrics);
   if (recent_.size() > kRecent) recent_.pop_front();
   TRY(run_.finish_step(metrics, stop));
@@ -93,28 +112,69 @@ Status RlLoop::step(const StopFlag& stop) {
   return ok();
 }
 
-Result<RlLoop::Gathered> RlLoop::gather() {
-  Gathered gathered;
-  int wanted = config_.rollout.prompts;
-  while (gathered.lots == 0 || (wanted > 0 && gathered.lots < config_.algorithm.sampling_lots)) {
-    TRY_ASSIGN(Experience lot, gather_lot(++lots_, gathered.lots * config_.rollout.prompts));
-    ++gathered.lots;
-    const std::vector<char> is_scored = score(lot.samples);
-    wanted -= choose_groups(lot.samples, is_scored, wanted, gathered.is_used);
-    gathered.is_scored.insert(gathered.is_scored.end(), is_scored.begin(), is_scored.end());
-    gathered.experience.append(std::move(lot));
+Result<RlLoop::Gathered> RlLoop::take_gathered() {
+  auto gathered = Result<Gathered>(Gathered());
+  if (ahead_.valid()) {
+    gathered = ahead_.get();
+  } else {
+    refresh_behaviour();
+    gathered = gather(beginning_of(run_.step() + 1, 0));
   }
+  if (!gathered) return gathered;
+  lots_ += gathered->lots;
   run_.state()["lots"] = lots_;
   return gathered;
 }
 
-Result<Experience> RlLoop::gather_lot(std::int64_t lot, int first_group) {
+void RlLoop::begin_ahead(const StopFlag& stop) {
+  if (config_.rollout.staleness == 0 || stop || run_.ends_in_checkpoint(run_.step() + 1)) return;
+  refresh_behaviour();
+  ahead_ = std::async(std::launch::async, [this, beginning = beginning_of(run_.step() + 2, 1)] {
+    auto gathered = Result<Gathered>(Gathered());
+    const Status status = without_exceptions([&]() -> Status {
+      gathered = gather(beginning);
+      return ok();
+    });
+    if (!status) return Result<Gathered>(tl::unexpected(status.error()));
+    return gathered;
+  });
+}
+
+RlLoop::Beginning RlLoop::beginning_of(std::int64_t step, int staleness) const {
+  return {.step = step, .lots = lots_, .stages = stages_, .staleness = staleness};
+}
+
+void RlLoop::refresh_behaviour() {
+  if (models_.behaviour == nullptr) return;
+  const at::NoGradGuard no_grad;
+  const auto& from = run_.learner().model().parameters();
+  for (std::size_t i = 0; i < from.size(); ++i)
+    models_.behaviour->parameters()[i].tensor.copy_(from[i].tensor);
+}
+
+Result<RlLoop::Gathered> RlLoop::gather(const Beginning& beginning) {
+  Gathered gathered{.staleness = beginning.staleness};
+  int wanted = config_.rollout.prompts;
+  while (gathered.lots == 0 || (wanted > 0 && gathered.lots < config_.algorithm.sampling_lots)) {
+    ++gathered.lots;
+    TRY_ASSIGN(Experience lot, gather_lot(beginning, beginning.lots + gathered.lots,
+                                          (gathered.lots - 1) * config_.rollout.prompts));
+    const std::vector<char> is_scored = score(lot.samples, beginning.stages);
+    wanted -= choose_groups(lot.samples, is_scored, wanted, gathered.is_used);
+    gathered.is_scored.insert(gathered.is_scored.end(), is_scored.begin(), is_scored.end());
+    gathered.experience.append(std::move(lot));
+  }
+  return gathered;
+}
+
+Result<Experience> RlLoop::gather_lot(const Beginning& beginning, std::int64_t lot,
+                                      int first_group) {
   const text::ChatTemplate& chat = world_.chat;
   std::vector<Prompted> prompts;
   const auto count = static_cast<std::uint64_t>(config_.rollout.prompts);
   const auto first = static_cast<std::uint64_t>(lot - 1) * count;
   for (std::uint64_t i = 0; i < count; ++i) prompts.push_back(world_.prompts[order_.at(first + i)]);
-  RolloutOptions options{.step = run_.step() + 1,
+  RolloutOptions options{.step = beginning.step,
                          .lot = lot,
                          .seed = config_.run.seed,
                          .samples = config_.rollout.samples,
@@ -122,13 +182,14 @@ Result<Experience> RlLoop::gather_lot(std::int64_t lot, int first_group) {
                          .rank = run_.ranks().rank(),
                          .ranks = run_.ranks().size(),
                          .sampling = config_.rollout.sampling,
-                         .episode = config_.episode_options()};
+                         .episode = config_.episode_options(),
+                         .is_traced = config_.trace.wants(beginning.step)};
   options.sampling.stop_tokens = world_.stop_tokens;
   options.episode.positions = run_.learner().model().config().max_position_embeddings;
   const at::NoGradGuard no_grad;
   TRY_ASSIGN(Experience mine,
              roll_out(prompts, options,
-                      {.episode = {.generator = *generator_,
+                      {.episode = {.generator = *models_.generator,
                                    .judge = world_.parts.judge,
                                    .faults = faults_,
                                    .tokenizer = world_.tokenizer,
@@ -137,20 +198,22 @@ Result<Experience> RlLoop::gather_lot(std::int64_t lot, int first_group) {
                                        [&](const Kernel& kernel, const Verdict& verdict) {
                                          const auto reward =
                                              reward::score({.kernel = kernel, .verdict = verdict},
-                                                           config_.reward, stages_);
+                                                           config_.reward, beginning.stages);
                                          return reward ? reward->total : 0.0;
                                        }},
                        .on_progress = [&](std::size_t written, std::size_t judged) {
+                         if (beginning.staleness > 0) return;  // the loop's thread has the line
                          show_progress(fmt::format("; now {} written, {} judged of {}", written,
                                                    judged, config_.samples_per_step()));
                        }}));
   return experience_of_all(std::move(mine), run_.ranks());
 }
 
-std::vector<char> RlLoop::score(std::span<JudgedSample> samples) const {
+std::vector<char> RlLoop::score(std::span<JudgedSample> samples,
+                                const reward::StageState& stages) const {
   return score_samples(samples,
                        {.reward = config_.reward,
-                        .stages = stages_,
+                        .stages = stages,
                         .overlong_weight = config_.algorithm.overlong_weight,
                         .overlong_cache = config_.algorithm.overlong_cache,
                         .max_new_tokens = config_.rollout.sampling.max_new_tokens},
@@ -175,7 +238,9 @@ int RlLoop::choose_groups(std::span<const JudgedSample> samples, std::span<const
 
 Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics) {
   PolicyBatch batch = policy_batch(turns);
+  TimePoint began = system_clock().now();
   TRY(add_logprobs(batch));
+  trace(TraceLane::training, "log-probabilities", began);
   add_kl_to_rewards(turns, batch);
   const Rejections rejections = assign_credit(turns, is_scored, config_.credit_rules(), batch);
   const algorithm::MismatchOptions mismatch = config_.mismatch_options();
@@ -187,7 +252,10 @@ Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored,
                  {{"samples/trained", static_cast<double>(std::ranges::count(batch.counts, 1))},
                   {"samples/rejected_by_mismatch", static_cast<double>(rejections.mismatch)},
                   {"samples/rejected_by_profile", static_cast<double>(rejections.profile)}});
-  return update(batch, metrics);
+  began = system_clock().now();
+  TRY(update(batch, metrics));
+  trace(TraceLane::training, "update", began);
+  return ok();
 }
 
 // The trainer's and the reference's numbers, where anything needs them.
@@ -198,11 +266,15 @@ Status RlLoop::add_logprobs(PolicyBatch& batch) const {
         model, {.batch = batch, .temperature = options.temperature, .budget = options.budget},
         run_.ranks());
   };
-  if (reference_) {
-    TRY_ASSIGN(batch.reference, logprobs(*reference_));
+  if (models_.reference) {
+    TRY_ASSIGN(batch.reference, logprobs(*models_.reference));
   }
-  // With one update the weights are still those of the rollout: the ratio is 1.
-  if (config_.updates_per_step() > 1 || config_.needs_old_logprobs()) {
+  // What is trained on may be of older weights: the ratio is then to what sampled it, unless
+  // importance weights see to the difference.
+  if (config_.ratio_is_to_sampler()) {
+    batch.old = batch.sampler;
+  } else if (config_.updates_per_step() > 1 || config_.needs_old_logprobs()) {
+    // With one update the weights are still those of the rollout: the ratio is 1.
     TRY_ASSIGN(batch.old, logprobs(run_.learner().model()));
   }
   return ok();
@@ -260,6 +332,19 @@ std::vector<std::vector<std::size_t>> RlLoop::minibatches(const PolicyBatch& bat
     }
   }
   return all;
+}
+
+void RlLoop::trace(TraceLane lane, std::string name, TimePoint begin) {
+  if (config_.trace.wants(run_.step() + 1))
+    spans_.push_back(
+        {.lane = lane, .name = std::move(name), .begin = begin, .end = system_clock().now()});
+}
+
+Status RlLoop::keep_trace(std::vector<TraceSpan> of_rollout) {
+  const std::int64_t step = run_.step() + 1;
+  if (!config_.trace.wants(step) || !run_.ranks().is_first()) return ok();
+  spans_.insert(spans_.end(), of_rollout.begin(), of_rollout.end());
+  return write_trace(run_.directory().path() / "trace.json", step, std::exchange(spans_, {}));
 }
 
 void RlLoop::observe_stages(std::span<const JudgedSample> samples,

@@ -1,9 +1,15 @@
 // RlLoop: the steps of a reinforcement learning run. A step: gather experience (with dynamic
 // sampling in several lots, until enough groups can teach), score it, assign credit, update the
 // policy, record. Owned by run_rl, on its thread; rl.h has the whole.
+//
+// With rollout.staleness = 1 the next step's experience is gathered on a thread of its own while
+// this step's is trained on, with the weights from before the update: a copy, which nobody changes
+// meanwhile. That thread alone uses the generator, the judge and the order of tasks then. A step
+// that ends in a checkpoint gathers nothing ahead: so a killed run goes on to the same numbers.
 #pragma once
 
 #include <deque>
+#include <future>
 
 #include "base/log.h"
 #include "train/credit.h"
@@ -22,27 +28,49 @@ struct RlWorld {
   std::vector<TokenId> stop_tokens;  // of any completion
 };
 
+// The models beside the learner's.
+struct RlModels {
+  std::unique_ptr<model::Transformer> behaviour;  // a copy; only with rollout.staleness
+  // Of the weights that completions are sampled with: the learner's own, or `behaviour`.
+  std::unique_ptr<rollout::Generator> generator;
+  std::optional<model::Transformer> reference;  // only with a KL term
+};
+
 class RlLoop {
  public:
-  RlLoop(RlWorld world, TrainingRun& run, std::unique_ptr<rollout::Generator> generator,
-         std::optional<model::Transformer> reference);
+  RlLoop(RlWorld world, TrainingRun& run, RlModels models);
 
   Result<RlSummary> run(const StopFlag& stop);
 
  private:
+  // What a gathering begins with; it reads nothing else that steps change.
+  struct Beginning {
+    std::int64_t step = 0;
+    std::int64_t lots = 0;  // sampled before
+    reward::StageState stages;
+    int staleness = 0;  // updates that its weights are behind
+  };
   // What a step has to learn from.
   struct Gathered {
     Experience experience;
     std::vector<char> is_scored;  // of each turn in it
     std::vector<char> is_used;    // of each turn: its group is trained on
     int lots = 0;
+    int staleness = 0;
   };
 
   Status restore_state();
   Status step(const StopFlag& stop);
-  Result<Gathered> gather();
-  Result<Experience> gather_lot(std::int64_t lot, int first_group);
-  std::vector<char> score(std::span<JudgedSample> samples) const;
+  // What was gathered ahead, else gathered now.
+  Result<Gathered> take_gathered();
+  // Where the config and the step allow it.
+  void begin_ahead(const StopFlag& stop);
+  Beginning beginning_of(std::int64_t step, int staleness) const;
+  Result<Gathered> gather(const Beginning& beginning);
+  Result<Experience> gather_lot(const Beginning& beginning, std::int64_t lot, int first_group);
+  std::vector<char> score(std::span<JudgedSample> samples, const reward::StageState& stages) const;
+  // The weights that completions are sampled with become those of now.
+  void refresh_behaviour();
   // The groups of a lot that are trained on, until there are enough of them. How many it took.
   int choose_groups(std::span<const JudgedSample> samples, std::span<const char> is_scored,
                     int wanted, std::vector<char>& is_used) const;
@@ -55,6 +83,9 @@ class RlLoop {
   // The members of each update: every sequence once an epoch. One minibatch keeps the order.
   std::vector<std::vector<std::size_t>> minibatches(const PolicyBatch& batch) const;
 
+  // A span of the loop's own, from `begin` until now.
+  void trace(TraceLane lane, std::string name, TimePoint begin);
+  Status keep_trace(std::vector<TraceSpan> of_rollout);
   void observe_stages(std::span<const JudgedSample> samples, const std::vector<char>& is_scored);
   void show_progress(std::string_view more);
   double recent_mean(std::string_view name) const;
@@ -63,14 +94,16 @@ class RlLoop {
   RlWorld world_;
   const RlConfig& config_;
   TrainingRun& run_;
-  std::unique_ptr<rollout::Generator> generator_;
-  std::optional<model::Transformer> reference_;  // only with a KL term
+  RlModels models_;
   EpochOrder order_;
   gym::FaultStreak faults_{gym::kFaultsInARow};
   Progress progress_;
   reward::StageState stages_;
   std::int64_t lots_ = 0;  // of prompts, sampled so far in the run
   std::deque<Metrics> recent_;
+  std::vector<TraceSpan> spans_;  // of the step, where it is traced
+  // Behind all that its thread uses: its destructor waits for it.
+  std::future<Result<Gathered>> ahead_;
 };
 
 }  // namespace tritonsmith::train

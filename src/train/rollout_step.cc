@@ -21,12 +21,25 @@ JudgedSample judged_sample(episode::PlayedTurn turn, std::size_t number, const P
   return {.sample = std::move(sample), .kernel = std::move(turn.kernel)};
 }
 
+TraceSpan span_of(const episode::Stretch& stretch) {
+  const bool is_writing = stretch.what == episode::Stretch::What::writing;
+  return {.lane = is_writing ? TraceLane::writing : TraceLane::judging,
+          .name = is_writing ? "written" : "judged",
+          .number = stretch.job,
+          .begin = stretch.begin,
+          .end = stretch.end};
+}
+
 }  // namespace
 
 void Experience::append(Experience more) {
   for (JudgedSample& sample : more.samples) samples.push_back(std::move(sample));
   generate_seconds += more.generate_seconds;
   wait_seconds += more.wait_seconds;
+  activity.writing += more.activity.writing;
+  activity.judging += more.activity.judging;
+  activity.both += more.activity.both;
+  for (TraceSpan& span : more.spans) spans.push_back(std::move(span));
 }
 
 Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutOptions& options,
@@ -40,7 +53,13 @@ Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutO
   // Neighbours, so that the samples of a prompt stay together.
   const distributed::Range own = distributed::range_of(total, options.rank, options.ranks);
   const Stopwatch watch;
-  episode::Episodes episodes(options.episode, parts.episode);
+  std::vector<TraceSpan> spans;
+  episode::EpisodeParts observed = parts.episode;
+  if (options.is_traced)
+    observed.observe = [&spans](const episode::Stretch& stretch) {
+      spans.push_back(span_of(stretch));
+    };
+  episode::Episodes episodes(options.episode, std::move(observed));
   for (std::size_t number = own.begin; number < own.end; ++number)
     TRY(episodes.begin({.id = first + number,
                         .task = prompt_of(number).task,
@@ -58,7 +77,9 @@ Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutO
   }
   Experience experience{.samples = {},
                         .generate_seconds = episodes.seconds_of_writing(),
-                        .wait_seconds = watch.seconds() - episodes.seconds_of_writing()};
+                        .wait_seconds = watch.seconds() - episodes.seconds_of_writing(),
+                        .activity = episodes.activity(),
+                        .spans = std::move(spans)};
   for (auto& of_sample : turns)
     for (JudgedSample& turn : of_sample) experience.samples.push_back(std::move(turn));
   return experience;

@@ -9,6 +9,7 @@
 
 #include "data/sample.h"
 #include "episode/episodes.h"
+#include "train/trace.h"
 
 namespace tritonsmith::train {
 
@@ -21,6 +22,7 @@ struct RolloutOptions {
   int rank = 0, ranks = 1;           // which part of the samples is rolled out here
   rollout::SamplingParams sampling;  // stop tokens included
   episode::EpisodeOptions episode;
+  bool is_traced = false;
 };
 
 struct Prompted {
@@ -44,6 +46,8 @@ struct Experience {
   std::vector<JudgedSample> samples;  // group by group, sample by sample, turn by turn
   double generate_seconds = 0;        // until the last completion, judging alongside included
   double wait_seconds = 0;            // from then on, until the last verdict
+  episode::Activity activity;
+  std::vector<TraceSpan> spans;  // only where they are asked for
 
   void append(Experience more);
 };

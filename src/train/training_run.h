@@ -57,6 +57,10 @@ class TrainingRun {
   // Before each step: whether there is one. All ranks stop after the same step, whichever of them
   // was asked to.
   Result<bool> goes_on(const StopFlag& stop);
+  // Whether a checkpoint follows this step in any case.
+  bool ends_in_checkpoint(std::int64_t step) const {
+    return writer_.store().is_due(step) || step >= options_.run.steps;
+  }
   // What the loop itself must remember between steps; an object, empty in a new run.
   Json& state() { return state_; }
 

@@ -126,6 +126,8 @@ def prove_rl(folder, luck):
     call(PROBE, "model", model)
     command = lambda run: [PROBE, "run", run, model, 40]
     prove("rl", command, folder, luck, ["checkpoint", "judging", "any"], judges_aloud)
+    ahead = lambda run: [*command(run), 1]
+    prove("rl-ahead", ahead, folder, luck, ["checkpoint", "judging", "any"], judges_aloud)
 
 
 def prove_rl_with_gym(folder, luck):

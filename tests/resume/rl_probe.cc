@@ -3,7 +3,7 @@
 // decides by the letters and takes its time. It says on stdout when it judges.
 //
 //   rl_probe model DIR        writes the model to begin with
-//   rl_probe run RUN_DIR MODEL_DIR STEPS
+//   rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -47,10 +47,10 @@ RlConfig config_for(const std::string& directory, const std::string& model, std:
   return config;
 }
 
-Status run_probe(const std::string& directory, const std::string& model, std::int64_t steps,
-                 distributed::Ranks& ranks) {
-  TRY_ASSIGN(const auto tokenizer,
-             text::Tokenizer::from_file(std::filesystem::path(model) / "tokenizer.json"));
+Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
+  TRY_ASSIGN(
+      const auto tokenizer,
+      text::Tokenizer::from_file(std::filesystem::path(config.model.path) / "tokenizer.json"));
   std::vector<Task> tasks;
   for (const char* id : {"t1", "t2", "t3", "t4", "t5"})
     tasks.push_back({.id = id, .suite = "test", .source = "x", .instruction = id});
@@ -64,16 +64,16 @@ Status run_probe(const std::string& directory, const std::string& model, std::in
       .references = {},
       .ranks = ranks};
   const StopFlag stop = false;
-  TRY_ASSIGN(const auto summary, run_rl(config_for(directory, model, steps), tasks, parts, stop));
+  TRY_ASSIGN(const auto summary, run_rl(config, tasks, parts, stop));
   fmt::print("finished {}\n", summary.steps);
   return ok();
 }
 
 // As one of several ranks where the environment says so.
-Status run_as_rank(const std::string& directory, const std::string& model, std::int64_t steps) {
+Status run_as_rank(const RlConfig& config) {
   TRY_ASSIGN(const auto place, distributed::place_from(distributed::process_environment()));
   TRY_ASSIGN(const auto ranks, distributed::join(place));
-  const Status status = run_probe(directory, model, steps, *ranks);
+  const Status status = run_probe(config, *ranks);
   ranks->end(status);
   return status;
 }
@@ -88,9 +88,12 @@ int main(int argc, char** argv) {
     train::make_tiny_model(arguments[1]);
     return 0;
   }
-  CHECK(arguments.size() == 4 && arguments[0] == "run", "rl_probe run RUN_DIR MODEL_DIR STEPS");
+  CHECK((arguments.size() == 4 || arguments.size() == 5) && arguments[0] == "run",
+        "rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS]");
   set_log_level(LogLevel::quiet);
-  const Status status = train::run_as_rank(arguments[1], arguments[2], std::stoll(arguments[3]));
+  train::RlConfig config = train::config_for(arguments[1], arguments[2], std::stoll(arguments[3]));
+  if (arguments.size() == 5) config.rollout.staleness = std::stoi(arguments[4]);
+  const Status status = train::run_as_rank(config);
   if (!status) fmt::print(stderr, "rl_probe: {}\n", status.error().message);
   return status ? 0 : 1;
 }
