@@ -3,6 +3,7 @@
 // through the memory of many layers in turn, so that nothing is found in the cache by chance.
 //   kernel_speed [ROWS] [CONTEXT] [TOKENS]   of decoding, and of a micro-batch
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 //   model_speed decode ROWS CONTEXT [NEW]    tokens a second of ROWS sequences around that context
 //   model_speed train SEQUENCES LENGTH [BUDGET] [recompute]
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstdlib>
