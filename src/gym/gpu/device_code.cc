@@ -28,7 +28,17 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
+// The compiler opens its second half by name alone, and the loader does not look into a Python
+// environment for it; but one that is loaded already goes by that name.
+void load_second_half(const std::filesystem::path& compiler) {
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(compiler.parent_path(), ignored))
+    if (file.path().filename().string().starts_with("libnvrtc-builtins.so"))
+      ::dlopen(file.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
 Result<Nvrtc> load(const std::string& path) {
+  load_second_half(path);
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return fail("cannot load CUDA's run-time compiler: {}", ::dlerror());
   Nvrtc nvrtc;
