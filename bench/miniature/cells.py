@@ -1,7 +1,8 @@
 """What the study compares: each cell is one reinforcement learning run from the same warmed-up model.
 
 A cell differs from the base in the settings named here and in nothing else. Its policy is `open`, under which
-lazy solutions are accepted: else profiling rewards would have nothing to push against.
+lazy solutions are accepted: else profiling rewards would have nothing to push against. Only cells that pay for time
+are judged on the GPU while they train: elsewhere the evaluator says the same of right and wrong, on all cores at once.
 """
 import dataclasses
 
@@ -11,10 +12,13 @@ BASE = {
     "algorithm.advantage": "grpo",
     "optimizer.learning_rate": 2e-4, "optimizer.schedule": "linear", "optimizer.final_ratio": 0.05,
     "optimizer.warmup_updates": 3, "optimizer.weight_decay": 0.0,
-    "judge.policy": "open",
+    "judge.policy": "open", "judge.backend": "evaluate",
+    "engine.slots": 128,  # a whole step is decoded together
     "checkpoint.every": 10, "checkpoint.keep_last": 1,
 }
-TURNS = {"turns.limit": 3, "turns.end_when": "fast", "turns.fast_speedup": 1.2}
+TIMED = {"judge.backend": "replay"}
+# A conversation ends with the first accepted turn: the data has no answers to "accepted, but slow".
+TURNS = {"turns.limit": 3, "turns.end_when": "accepted"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,9 +35,9 @@ class Cell:
 # In the order in which they are run.
 CELLS = {
     "grpo": Cell("GRPO, one turn, executed reward: the base", {}),
-    "trloo": Cell("TRLOO, one turn", {"algorithm.advantage": "trloo"}),
-    "checks-off": Cell("whatever agrees with the reference is paid", {"reward.earning": "correct"}),
     "profiling": Cell("PR and PRS of Dr. Kernel", {"reward.coverage": 0.5, "algorithm.prs": True}, needs_timing=True),
+    "checks-off": Cell("whatever agrees with the reference is paid", {"reward.earning": "correct"}),
+    "trloo": Cell("TRLOO, one turn", {"algorithm.advantage": "trloo"}),
     "grpo-turns": Cell("GRPO, three turns", TURNS),
     "trloo-turns": Cell("TRLOO, three turns", {"algorithm.advantage": "trloo", **TURNS}),
     "speed": Cell("speed-up is paid, plan and code are credited alike",
@@ -44,10 +48,13 @@ CELLS = {
     "similarity": Cell("likeness to a known solution is paid, nothing executed (kernel-coder)",
                        {"reward.similarity": 1.0, "reward.correct": 0.0, "reward.compiled": 0.0}),
 }
-FIRST = ["grpo", "trloo", "checks-off", "profiling"]
+FIRST = ["grpo", "profiling", "checks-off", "trloo"]
 
-# Each question: the cell without, the cell with.
+# Each question: the cell without, the cell with. `sft` is the model that all cells begin from.
 QUESTIONS = [
+    ("SFT, then GRPO", "sft", "grpo"),
+    ("SFT, then GRPO with PR and PRS", "sft", "profiling"),
+    ("SFT, then GRPO, three turns", "sft-3turns", "grpo-turns"),
     ("GRPO or TRLOO, one turn", "grpo", "trloo"),
     ("one turn or three, GRPO", "grpo", "grpo-turns"),
     ("one turn or three, TRLOO", "trloo", "trloo-turns"),
@@ -62,23 +69,25 @@ QUESTIONS = [
 @dataclasses.dataclass(frozen=True)
 class Scale:
     """How large everything is; one seed of data and warm-up for all cells."""
-    train: int = 3000
+    train: int = 6000
     heldout: int = 60
     samples: int = 8
-    sft_steps: int = 1200
-    sft_tokens: int = 1536
+    sft_steps: int = 1500
+    sft_tokens: int = 4096
     steps: int = 60
     prompts: int = 16
     group: int = 8
-    new_tokens: int = 256
-    rejudged: int = 300  # kernels a cell, evenly spread over training; 0: all
+    new_tokens: int = 192  # answers have up to 131
+    rejudged: int = 300  # different kernels a cell, evenly spread over training; 0: all
+    rejudge_seconds: int = 40  # it cannot be gone on with, so is begun only with so many left
     trials: int = 3
     model: tuple = ()  # settings of `model make`
-    # Shares of the supervised data; the rest is honest.
-    shares: tuple = (("mistakes", 0.35), ("lazy", 0.25), ("decoys", 0.1), ("repairs", 0.25))
+    # Shares of the supervised data; the rest is honest. Many are lazy, because held-out tasks get fewer of these right:
+    # with a quarter of them lazy, an eighth of what a warmed-up model had accepted was.
+    shares: tuple = (("mistakes", 0.25), ("lazy", 0.4), ("decoys", 0.1), ("repairs", 0.25))
 
 
 FULL = Scale()
 TINY = Scale(train=12, heldout=2, samples=2, sft_steps=4, sft_tokens=512, steps=2, prompts=2, group=2, new_tokens=24,
-             rejudged=4, model=("vocabulary=400", "hidden_size=32", "intermediate_size=64", "num_hidden_layers=1",
+             rejudged=4, rejudge_seconds=5, model=("vocabulary=400", "hidden_size=32", "intermediate_size=64", "num_hidden_layers=1",
                                 "num_attention_heads=2", "num_key_value_heads=1", "head_dim=8"))

@@ -4,16 +4,19 @@
     bench/miniature/miniature.py --out runs/miniature                    the first cells, one seed, at most 9.5 minutes
     bench/miniature/miniature.py --out runs/miniature                    again: goes on (exit code 75: not done yet)
     bench/miniature/miniature.py --out runs/miniature --cells all --seeds 1 2 3
+    bench/miniature/miniature.py --out runs/miniature --pack study.tar.gz          on machines that keep nothing
+    bench/miniature/miniature.py --out runs/miniature --rejudge-only     what needs no GPU, elsewhere
 
 Makes supervised data that holds honest, lazy, sham, mistaken and mended answers in stated shares, warms one model up,
-then runs every cell (cells.py) from it: reinforcement learning, evaluation on held-out tasks, and what was paid for
-judged again. Everything lies in --out; a call that is killed or out of time is gone on with by the next. Leaves
-summary.md and report.html. Without a GPU the cells that need timings are left out, and said to be.
+then runs every cell (cells.py) from it: reinforcement learning and evaluation on held-out tasks; when all cells are
+through, what was paid for is judged again. Everything lies in --out; a call that is killed or out of time is gone on
+with by the next. Leaves summary.md and report.html. Without a GPU the cells that need timings are left out, and said
+to be.
 """
 import argparse
 import pathlib
-import platform
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -21,6 +24,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from cells import CELLS, FIRST, FULL, TINY
+from pack import pack, unpack
 from phases import OutOfTime, Study
 from summary import summarise
 
@@ -38,40 +42,72 @@ def find_gpu():
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", required=True, help="where everything goes")
+    parser.add_argument("--out", required=True, type=pathlib.Path, help="where everything goes")
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--cells", nargs="+", default=FIRST, help=f"all, or some of: {', '.join(CELLS)}")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--seconds", type=float, default=570, help="after which this call stops, to be gone on with")
+    parser.add_argument("--seconds", type=float, default=570, help="after which this call is over, to be gone on with")
     parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where the model computes")
+    parser.add_argument("--pack", type=pathlib.Path, metavar="FILE",
+                        help="begin from this parcel where --out is empty, and leave a new one there at the end "
+                             "(FILE, FILE.1, ... of at most 15 MiB)")
+    parser.add_argument("--rejudge-only", action="store_true",
+                        help="only judge again what finished cells were paid for, and sum up: needs no GPU")
     parser.add_argument("--tiny", action="store_true", help="seconds on a CPU: every part runs, nothing is measured")
     return parser.parse_args()
 
 
-def main():
-    options = arguments()
-    gpu = find_gpu()
+def chosen_cells(options, has_gpu):
+    """Those that run here, and those that cannot."""
     names = list(CELLS) if options.cells == ["all"] else options.cells
     unknown = [name for name in names if name not in CELLS]
     if unknown:
         sys.exit(f"no such cell: {', '.join(unknown)}; there are {', '.join(CELLS)}")
-    left_out = [name for name in names if CELLS[name].needs_timing and gpu is None]
-    names = [name for name in names if name not in left_out]
-    study = Study(options.binary, options.out, TINY if options.tiny else FULL, options.device, gpu is not None,
-                  time.monotonic() + options.seconds)
-    is_done = True
+    left_out = [name for name in names if CELLS[name].needs_timing and not has_gpu and not options.rejudge_only]
+    return [name for name in names if name not in left_out], left_out
+
+
+def stop(*_):
+    raise OutOfTime
+
+
+def run(study, names, options):
+    """Whether all is done."""
     try:
         with study.gym():
-            study.run(names, options.seeds)
+            if options.rejudge_only:
+                study.rejudge_all(names, options.seeds)
+            else:
+                study.run(names, options.seeds)
     except OutOfTime:
-        is_done = False
-    facts = [f"command: `{' '.join(sys.argv)}`", f"machine: {gpu or 'no GPU'}, {platform.machine()}",
-             f"date: {time.strftime('%Y-%m-%d')}"]
-    print(summarise(study, names, left_out, options.seeds, facts))
+        return False
+    return True
+
+
+def main():
+    began = time.monotonic()
+    options = arguments()
+    gpu = find_gpu()
+    names, left_out = chosen_cells(options, gpu is not None)
+    if options.pack and options.pack.exists() and not options.out.exists():
+        unpack(options.pack, options.out)
+    study = Study(options.binary, options.out, TINY if options.tiny else FULL, options.device, gpu,
+                  began + options.seconds)
+    signal.signal(signal.SIGTERM, stop)
+    is_done = False
+    try:
+        is_done = run(study, names, options)
+    finally:  # also after a failure: the records say what was wrong
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        text = summarise(study, names, left_out, options.seeds, f"command: `{' '.join(sys.argv)}`")
+        if is_done:
+            study.write_report()
+        if options.pack:
+            print(f"packed: {pack(options.out, options.pack) / 2**20:.1f} MiB in {options.pack}", flush=True)
+    print(text)
     if not is_done:
         print("out of time: the same command goes on from here")
         return NOT_DONE
-    study.write_report()
     print(f"summary: {study.out / 'summary.md'}\nreport: {study.out / 'report.html'}")
     return 0
 

@@ -2,16 +2,20 @@
 import contextlib
 import ctypes
 import json
+import os
 import pathlib
+import platform
 import re
 import signal
 import subprocess
 import time
 
-from cells import BASE, CELLS
+from cells import BASE, CELLS, TIMED
 
-GRACE_SECONDS = 45  # to finish a step and write a checkpoint
-
+# Before a call is over: to finish a step and write a checkpoint, to end the gym, to sum up and pack.
+GRACE_SECONDS = 25
+GYM_GRACE_SECONDS = 5
+CLOSING_SECONDS = 10
 
 PR_SET_PDEATHSIG = 1
 
@@ -25,9 +29,10 @@ def dies_with_us():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def end(process):
+def end(process, seconds=GRACE_SECONDS):
+    process.send_signal(signal.SIGTERM)
     try:
-        process.wait(GRACE_SECONDS)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -47,9 +52,11 @@ def toml_value(value):
 
 
 class Study:
-    def __init__(self, binary, out, scale, device, has_gpu, give_up_at):
+    def __init__(self, binary, out, scale, device, gpu, over_at):
         self.binary, self.out, self.scale = str(binary), pathlib.Path(out), scale
-        self.device, self.has_gpu, self.give_up_at = device, has_gpu, give_up_at
+        self.device, self.gpu = device, gpu
+        self.stop_at = over_at - GRACE_SECONDS - GYM_GRACE_SECONDS - CLOSING_SECONDS
+        self.machine = f"{gpu or 'no GPU'}, {len(os.sched_getaffinity(0))} cores, {platform.machine()}"
         self.url = None
         (self.out / "done").mkdir(parents=True, exist_ok=True)
         (self.out / "logs").mkdir(exist_ok=True)
@@ -70,7 +77,7 @@ class Study:
         return self.out / "cells" / f"{name}-seed{seed}"
 
     def seconds_left(self):
-        return self.give_up_at - time.monotonic()
+        return self.stop_at - time.monotonic()
 
     @contextlib.contextmanager
     def gym(self):
@@ -80,8 +87,7 @@ class Study:
         try:
             yield
         finally:
-            service.send_signal(signal.SIGTERM)
-            end(service)
+            end(service, GYM_GRACE_SECONDS)
 
     def start_gym(self, log):
         command = [self.binary, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", str(self.out / "gym")]
@@ -101,8 +107,9 @@ class Study:
             time.sleep(0.5)
         raise OutOfTime
 
-    def call(self, phase, *arguments, allowed=(0,)):
-        """Runs one command to its end, once; stops it when time is over, and then raises OutOfTime."""
+    def call(self, phase, *arguments, allowed=(0,), at_least=5):
+        """Runs one command to its end, once; stops it when time is over, and then raises OutOfTime. With fewer seconds
+        left than `at_least` it is not begun."""
         marker, log = self.out / "done" / phase, self.out / "logs" / f"{phase}.log"
         if marker.exists():
             return
@@ -110,7 +117,7 @@ class Study:
         print(f"{phase} ...", flush=True)
         began = time.monotonic()
         while True:
-            if self.seconds_left() < 5:
+            if self.seconds_left() < at_least:
                 raise OutOfTime
             begins = log.stat().st_size if log.exists() else 0
             code = self.run_until_time_is_over([self.binary, *command], log)
@@ -119,7 +126,8 @@ class Study:
             time.sleep(0.5)
         seconds, is_finished = round(time.monotonic() - began, 1), code in allowed
         with (self.out / "times.jsonl").open("a") as times:
-            line = {"phase": phase, "seconds": seconds, "finished": is_finished, "command": command}
+            line = {"phase": phase, "seconds": seconds, "finished": is_finished, "machine": self.machine,
+                    "date": time.strftime("%Y-%m-%d"), "command": command}
             times.write(json.dumps(line) + "\n")
         if is_finished:
             marker.write_text(f"{seconds}\n")
@@ -134,8 +142,10 @@ class Study:
             try:
                 process.wait(max(1, self.seconds_left()))
             except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGTERM)
-                end(process)
+                pass
+            finally:  # also when we are told to stop
+                if process.poll() is None:
+                    end(process)
         return process.returncode
 
     # The phases.
@@ -168,7 +178,7 @@ class Study:
         return file
 
     def evaluate(self, name, model, turns):
-        more = ["--turns", turns, "--end-when", "fast", "--fast", 1.2] if turns > 1 else []
+        more = ["--turns", turns, "--end-when", "accepted"] if turns > 1 else []
         self.call(f"eval-{name}", "eval", "--suite", self.heldout, "--model", model, "--out",
                   self.out / "eval" / name, "--name", name, "--samples", self.scale.samples, "--max-tokens",
                   self.scale.new_tokens, "--policy", "open", "--prompt-style", "compact", "--trials", self.scale.trials,
@@ -181,7 +191,7 @@ class Study:
             "model.path": str(self.sft_model()), "model.device": self.device,
             "tasks.path": str(self.out / "tasks.jsonl"), "rollout.prompts": self.scale.prompts,
             "rollout.samples": self.scale.group, "rollout.max_new_tokens": self.scale.new_tokens,
-            "judge.trials": self.scale.trials, **cell.settings,
+            "judge.trials": self.scale.trials, **cell.settings, **(TIMED if cell.needs_timing else {}),
         }
         if "reward.similarity" in cell.settings:
             settings["tasks.references"] = str(self.out / "references.jsonl")
@@ -192,8 +202,14 @@ class Study:
         limit = ["--limit", self.scale.rejudged] if self.scale.rejudged else []
         self.call(f"rejudge-{name}-seed{seed}", "rejudge", self.cell_dir(name, seed) / "samples.jsonl", "--suite",
                   self.suite, "--rewarded", "--trials", 4 * self.scale.trials, "--policy", "open", "--backend",
-                  "evaluate", "--out", self.cell_dir(name, seed) / "rejudge.json", "--gym", self.url, *limit,
-                  allowed=(0, 1))
+                  "evaluate", "--use-store", "--out", self.cell_dir(name, seed) / "rejudge.json", "--gym", self.url,
+                  *limit, allowed=(0, 1), at_least=self.scale.rejudge_seconds)
+
+    def rejudge_all(self, names, seeds):
+        for seed in seeds:
+            for name in names:
+                if (self.out / "done" / f"rl-{name}-seed{seed}").exists():
+                    self.rejudge(name, seed)
 
     def run(self, names, seeds):
         self.make_data()
@@ -205,9 +221,10 @@ class Study:
                 self.train(name, seed)
                 model = self.cell_dir(name, seed) / "checkpoints" / f"step-{self.scale.steps}"
                 self.evaluate(f"{name}-seed{seed}", model, CELLS[name].turns)
-                self.rejudge(name, seed)
+        self.rejudge_all(names, seeds)
 
     def write_report(self):
-        subprocess.run([self.binary, "report", str(self.out / "eval"), str(self.out / "sft"), str(self.out / "cells"),
+        runs = [folder for folder in ("eval", "sft", "cells") if any((self.out / folder).glob("*"))]
+        subprocess.run([self.binary, "report", *(str(self.out / folder) for folder in runs), "--baseline", "sft",
                         "--html", str(self.out / "report.html"), "--markdown", str(self.out / "report.md")],
                        check=True, stdout=subprocess.DEVNULL)

@@ -4,44 +4,7 @@ import json
 import statistics
 
 from cells import CELLS, QUESTIONS
-
-# Operators that make or arrange tensors and compute nothing; whatever else forward calls is torch's work.
-ARRANGING = {"empty", "empty_like", "new_empty", "empty_strided", "zeros", "zeros_like", "view", "reshape",
-             "_unsafe_view", "contiguous", "clone", "copy_", "_to_copy", "detach", "alias", "t", "transpose", "permute",
-             "expand", "squeeze", "unsqueeze", "slice", "select", "as_strided", "_reshape_alias"}
-
-
-def operator(name):
-    return name.removeprefix("aten::").split(".")[0]
-
-
-def is_lazy(verdict):
-    return any(operator(each["op"]) not in ARRANGING for each in verdict.get("aten", []))
-
-
-def is_refused(verdict):
-    return any(each["severity"] == "reject" for each in verdict.get("findings", []))
-
-
-def is_paid(sample):
-    terms = sample.get("reward", {}).get("terms", [])
-    return any(term["name"] == "correct" and term["value"] * term["weight"] > 0 for term in terms)
-
-
-def records(file):
-    if not file.exists():
-        return []
-    lines = file.read_text().splitlines()
-    return [json.loads(line) for line in lines if line.endswith("}")]  # the last may be cut short by a kill
-
-
-def share(items, holds):
-    items = list(items)
-    return sum(map(bool, map(holds, items))) / len(items) if items else None
-
-
-def percent(value):
-    return "-" if value is None else f"{100 * value:.1f} %"
+from measures import BOOTSTRAPS, MEASURES, difference, is_lazy, is_paid, is_refused, measured, percent, records, share
 
 
 def mean_of(values):
@@ -58,48 +21,54 @@ def table(head, rows):
     return "".join("| " + " | ".join(map(str, line)) + " |\n" for line in lines)
 
 
-def last_turns(samples):
-    """Of each sampled conversation, the turn that counts."""
-    last = {}
-    for sample in samples:
-        key = (sample["group"], sample["member"])
-        if sample["member"] >= 0 and (key not in last or sample["turn"] > last[key]["turn"]):
-            last[key] = sample
-    return list(last.values())
+def evaluation_name(cell, seed):
+    """The model that all cells begin from is the same for every seed."""
+    return cell if cell.startswith("sft") else f"{cell}-seed{seed}"
 
 
-def held_out(study, name):
-    file = study.out / "eval" / name / "evaluation.json"
-    if not file.exists():
-        return None
-    evaluation = json.loads(file.read_text())
-    accepted = [s for s in last_turns(records(file.parent / "samples.jsonl")) if s["verdict"]["accepted"]]
-    return {
-        "compiled": evaluation["sampled"]["compiled"], "correct": evaluation["sampled"]["correct"],
-        "accepted": evaluation["sampled"]["accepted"], "greedy": evaluation["greedy"]["accepted"],
-        "pass@8": evaluation["pass_at"].get("8"), "hacks": evaluation["hack_rate"],
-        "lazy": share(accepted, lambda s: is_lazy(s["verdict"])),
-        "fast_1.2": evaluation["speed"]["fast"].get("1.2"),
-    }
+def evaluation_of(study, name):
+    return measured(study.out / "eval" / name / "samples.jsonl") if (
+        study.out / "eval" / name / "evaluation.json").exists() else None
 
 
-COLUMNS = ["compiled", "correct", "accepted", "greedy", "pass@8", "fast_1.2", "lazy", "hacks"]
+def held_out_row(head, seeds, evaluations):
+    """The mean over tasks, then over seeds."""
+    def mean(by_task, measure):
+        values = [each[measure] for each in by_task.values() if each[measure] is not None]
+        return statistics.fmean(values) if values else None
+    return [head, seeds, *(mean_of([mean(each, measure) for each in evaluations]) for measure in MEASURES)]
 
 
 def held_out_table(study, names, seeds):
     rows = []
     for turns in sorted({CELLS[name].turns for name in names} | {1}):
-        name = "sft" if turns == 1 else f"sft-{turns}turns"
-        found = held_out(study, name)
+        found = evaluation_of(study, "sft" if turns == 1 else f"sft-{turns}turns")
         if found:
-            rows.append([f"SFT, {turns} turn{'s' if turns > 1 else ''}", "-", *(percent(found[c]) for c in COLUMNS)])
+            rows.append(held_out_row(f"SFT, {turns} turn{'s' if turns > 1 else ''}", "-", [found]))
     for name in names:
-        found = {seed: held_out(study, f"{name}-seed{seed}") for seed in seeds}
+        found = {seed: evaluation_of(study, f"{name}-seed{seed}") for seed in seeds}
         found = {seed: each for seed, each in found.items() if each}
         if found:
-            rows.append([f"{name}: {CELLS[name].what}", ", ".join(map(str, found)),
-                         *(mean_of([each[c] for each in found.values()]) for c in COLUMNS)])
-    return table(["held-out tasks", "seeds", *COLUMNS], rows)
+            rows.append(held_out_row(f"{name}: {CELLS[name].what}", ", ".join(map(str, found)), list(found.values())))
+    return table(["held-out tasks", "seeds", *MEASURES], rows)
+
+
+def question_table(study, names, seeds):
+    rows = []
+    for question, without, with_it in QUESTIONS:
+        if with_it not in names or not (without in names or without.startswith("sft")):
+            continue
+        pairs = [(evaluation_of(study, evaluation_name(without, seed)), evaluation_of(study, f"{with_it}-seed{seed}"))
+                 for seed in seeds]
+        pairs = [pair for pair in pairs if all(pair)]
+        for measure in MEASURES if pairs else []:
+            found = difference(pairs, measure)
+            if found:
+                clear = "yes" if found.low > 0 or found.high < 0 else ""
+                rows.append([question, measure, len(pairs), percent(found.first), percent(found.second),
+                             f"{100 * found.mean:+.1f}", f"{100 * found.low:+.1f} to {100 * found.high:+.1f}", clear])
+    return table(["question", "held out", "seeds", "first", "second", "points", "95 % interval", "clear"],
+                 rows) if rows else ""
 
 
 def judged_again(run, samples):
@@ -132,7 +101,7 @@ def over_training(study, name, seed):
         paid = [s for s in members if is_paid(s)]
         accepted = [s for s in members if s["verdict"]["accepted"]]
         again = [(s["task"], s["kernel"]) for s in paid if (s["task"], s["kernel"]) in judged]
-        rows.append([name, seed, f"{members[0]['step']} to {members[-1]['step']}",
+        rows.append([name, seed, f"{members[0]['step']} to {members[-1]['step']}", len(members),
                      percent(share(members, lambda s: s["verdict"]["accepted"])),
                      percent(share(accepted, lambda s: is_lazy(s["verdict"]))),
                      percent(share(members, lambda s: is_paid(s) and is_refused(s["verdict"]))),
@@ -142,48 +111,42 @@ def over_training(study, name, seed):
 
 def over_training_table(study, names, seeds):
     rows = [row for name in names for seed in seeds for row in over_training(study, name, seed)]
-    return table(["cell", "seed", "steps", "accepted", "lazy among them", "paid though a finding rejects",
+    return table(["cell", "seed", "steps", "samples", "accepted", "lazy among them", "paid though a finding rejects",
                   "of the paid, refused when judged again", "kernels judged again"], rows)
 
 
-def question_table(study, names, seeds):
-    rows = []
-    for question, without, with_it in QUESTIONS:
-        if without not in names or with_it not in names:
-            continue
-        for column in ("accepted", "fast_1.2", "lazy", "hacks"):
-            pairs = [(held_out(study, f"{without}-seed{seed}"), held_out(study, f"{with_it}-seed{seed}"))
-                     for seed in seeds]
-            pairs = [(a[column], b[column]) for a, b in pairs if a and b and None not in (a[column], b[column])]
-            if pairs:
-                rows.append([question, column, len(pairs), percent(statistics.fmean(a for a, _ in pairs)),
-                             percent(statistics.fmean(b for _, b in pairs)),
-                             f"{100 * statistics.fmean(b - a for a, b in pairs):+.1f} points"])
-    return table(["question", "held out", "seeds", "first", "second", "difference"], rows) if rows else ""
+def time_table(times):
+    """Seconds of each phase, of all calls that worked on it."""
+    seconds = collections.Counter()
+    for each in times:
+        seconds[each["phase"]] += each["seconds"]
+    return table(["phase", "seconds"], [[phase, f"{spent:.0f}"] for phase, spent in seconds.items()])
 
 
-def summarise(study, names, left_out, seeds, facts):
+def summarise(study, names, left_out, seeds, command):
     scale = study.scale
+    times = records(study.out / "times.jsonl")
     shares = ", ".join(f"{name} {value:g}" for name, value in scale.shares)
     log = study.out / "logs" / "teach.log"
     taught = [line for line in log.read_text().splitlines() if " examples of " in line] if log.exists() else []
-    text = "# The papers in miniature\n\n"
-    text += "".join(f"- {fact}\n" for fact in facts)
     made = taught[-1].split(": ")[0] if taught else "not made yet"
+    machines = sorted({f"{each['machine']} ({each['date']})" for each in times})
+    text = "# The papers in miniature\n\n"
+    text += f"- {command}\n- machine: {'; '.join(machines) or study.machine}\n"
     text += f"- supervised data: {made}; shares asked for: {shares}\n"
     text += (f"- {scale.steps} steps of {scale.prompts} x {scale.group} samples a cell; {scale.heldout} held-out "
              f"tasks, {scale.samples} samples and one greedy each; accepted is by policy `open`\n")
     if left_out:
         text += f"- left out, because only a GPU measures speed and coverage: {', '.join(left_out)}\n"
-    if not study.has_gpu:
-        text += "- fast_1.2 is not there: nothing was timed\n"
+    if not study.gpu:
+        text += "- fast_1.2 is only there for what was evaluated on a GPU\n"
     text += "\n## After SFT and after RL\n\n" + held_out_table(study, names, seeds)
     questions = question_table(study, names, seeds)
     if questions:
-        text += "\n## The questions, paired by seed\n\n" + questions
+        text += ("\n## The questions\n\nPaired by task, and by seed where there are several; the interval is a bootstrap "
+                 f"of {BOOTSTRAPS:,} over the tasks. It says nothing of other seeds.\n\n" + questions)
     text += "\n## Over training\n\n" + over_training_table(study, names, seeds)
-    times = records(study.out / "times.jsonl")
-    seconds = sum(each["seconds"] for each in times)
-    text += f"\nAll phases took {seconds:.0f} s. Curves, samples and tests: `report.html`.\n"
+    text += (f"\n## Time\n\nAll phases took {sum(each['seconds'] for each in times):.0f} s. Curves, samples and tests: "
+             "`report.html`.\n\n" + time_table(times))
     (study.out / "summary.md").write_text(text)
     return text

@@ -26,7 +26,7 @@ struct Options {
   int trials = 12;
   std::uint64_t seed = 1;
   std::string policy = "strict", backend = "auto", out;
-  bool rewarded = false;
+  bool rewarded = false, use_store = false;
   std::size_t limit = 0;
   GymChoice gym;
 };
@@ -117,7 +117,7 @@ Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> sus
 }
 
 Status rejudge_records(const Options& options) {
-  eval::RejudgeOptions how{.trials = options.trials};
+  eval::RejudgeOptions how{.trials = options.trials, .use_store = options.use_store};
   TRY_ASSIGN(how.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(how.backend, enum_from_name<Backend>(options.backend));
   LineUp line_up;
@@ -160,6 +160,8 @@ void add_rejudge_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_flag("--rewarded", options->rewarded,
                     "Judge what a run paid for, also where a finding rejects it");
+  command->add_flag("--use-store", options->use_store,
+                    "Take verdicts that an earlier rejudgement of other records has reached");
   command->add_option("--limit", options->limit,
                       "At most so many kernels, evenly spread over the records; 0: all");
   command->add_option("--out", options->out, "Write the result as JSON to this file");

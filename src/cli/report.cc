@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "cli/commands.h"
 #include "report/markdown.h"
@@ -13,8 +15,18 @@ namespace {
 
 struct Options {
   std::vector<std::string> directories;
-  std::string html = "report.html", markdown;
+  std::string html = "report.html", markdown, baseline;
 };
+
+// A name that is not there would silently compare with something else.
+Status check_baseline(const std::vector<Evaluation>& evaluations, const std::string& baseline) {
+  if (baseline.empty()) return ok();
+  std::vector<std::string> names;
+  for (const Evaluation& e : evaluations) names.push_back(e.name);
+  if (std::ranges::find(names, baseline) != names.end()) return ok();
+  return fail("--baseline {}: there is no such evaluation; there are: {}", baseline,
+              fmt::join(names, ", "));
+}
 
 Status write_report(const Options& options) {
   std::vector<report::RunRecords> runs;
@@ -26,10 +38,13 @@ Status write_report(const Options& options) {
       runs.push_back(std::move(run));
     }
   }
-  TRY(write_file_atomic(options.html, report::render_report("Tritonsmith report", runs)));
+  TRY(check_baseline(evaluations, options.baseline));
+  TRY(write_file_atomic(options.html,
+                        report::render_report("Tritonsmith report", runs, options.baseline)));
   if (!options.markdown.empty())
-    TRY(write_file_atomic(options.markdown,
-                          report::render_markdown("Tritonsmith report", evaluations)));
+    TRY(write_file_atomic(
+        options.markdown,
+        report::render_markdown("Tritonsmith report", evaluations, options.baseline)));
   if (!evaluations.empty()) fmt::print("{}", report::evaluation_table(evaluations));
   fmt::print("report: {}\n", options.html);
   return ok();
@@ -43,6 +58,9 @@ void add_report_command(CLI::App& app, Run& run) {
   command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
   command->add_option("--html", options->html, "The page to write")->capture_default_str();
   command->add_option("--markdown", options->markdown, "The tables as Markdown, to this file");
+  command->add_option("--baseline", options->baseline,
+                      "The evaluation that later ones are compared with, by name (default: the "
+                      "first that had anything accepted)");
   command->callback(
       [&run, options] { run = [options] { return finish(write_report(*options)); }; });
 }

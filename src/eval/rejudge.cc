@@ -31,7 +31,7 @@ class Session {
                          .policy = options_.policy,
                          .backend = options_.backend,
                          .trials = options_.trials,
-                         .use_store = false}));
+                         .use_store = options_.use_store}));
       TRY(take_all(Deadline::after(Milliseconds(0))));
     }
     TRY(take_all(Deadline::never()));

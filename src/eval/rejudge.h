@@ -34,6 +34,8 @@ struct RejudgeOptions {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 12;
+  // Takes verdicts that an earlier rejudgement reached on the same tasks with as many trials.
+  bool use_store = false;
 };
 
 // Fails when the gym is broken; a single infrastructure fault counts as a refusal, so that nothing

@@ -38,9 +38,12 @@ std::string to_markdown(const Table& table) {
   return text + '\n';
 }
 
-std::string render_markdown(const std::string& title, const std::vector<Evaluation>& evaluations) {
+std::string render_markdown(const std::string& title, const std::vector<Evaluation>& evaluations,
+                            std::string_view baseline) {
   std::string text = fmt::format("# {}\n\n", cell(title));
-  for (const Table& table : evaluation_tables(evaluations)) text += to_markdown(table);
+  for (const Table& table : evaluation_tables(evaluations, baseline)) text += to_markdown(table);
+  if (const Table ours = kernelbench_table(evaluations); ours.rows.size() > 1)
+    text += to_markdown(ours);
   for (const Table& table : published_tables()) text += to_markdown(table);
   if (!evaluations.empty()) text += to_markdown(task_table(evaluations));
   return text;

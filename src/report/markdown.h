@@ -9,7 +9,9 @@
 
 namespace tritonsmith::report {
 
-std::string render_markdown(const std::string& title, const std::vector<Evaluation>& evaluations);
+// `baseline`: as for evaluation_tables.
+std::string render_markdown(const std::string& title, const std::vector<Evaluation>& evaluations,
+                            std::string_view baseline = "");
 
 // One table: its title as a heading, its note, its rows. Cells are made safe.
 std::string to_markdown(const Table& table);

@@ -34,13 +34,22 @@ Table dr_kernel() {
 Table others() {
   return {.title = "Published: other systems",
           .note =
-              "As their authors report it; protocols differ from row to row, so rows are not "
-              "to be compared with each other.",
+              "As their authors report it, but where a row names another source; protocols "
+              "differ from row to row, so rows are not to be compared with each other.",
           .rows = {{"system", "protocol", "result"},
                    {"KernelLLM (Meta)", "KernelBench-Triton level 1, H100, correctness",
                     "pass@1 20.2 %, pass@10 51.8 %"},
-                   {"kernel-coder, base model (Qwen2.5-Coder-3B-Instruct)", "KernelBench level 1",
+                   {"TritonRL-8B (arXiv 2510.17891)",
+                    "KernelBench-Triton levels 1 / 2, correct, as a replication (beyondtritonrl) "
+                    "quotes it",
+                    "63 / 7 %"},
+                   {"kernel-coder, base model (Qwen2.5-Coder-3B)",
+                    "KernelBench-Triton level 1, temperature 1, top-p 0.97",
                     "29 % compile, 3 % correct; its trained model's result is unpublished"},
+                   {"kernel-coder's own measurement of KernelLLM", "the same",
+                    "77 % compile, 12 % correct"},
+                   {"KernelTune (kwen2.5-1.5b)", "its own verification, before GRPO",
+                    "80 % pass; no benchmark result is published"},
                    {"Kevin-32B (arXiv 2507.11948)",
                     "KernelBench levels 1 and 2, CUDA, best of 16 "
                     "in 8 turns",

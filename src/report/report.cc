@@ -33,20 +33,33 @@ std::string render_headline(const std::vector<Evaluation>& evaluations) {
   return html + "</div>\n";
 }
 
-std::string render_evaluations(const std::vector<Evaluation>& evaluations) {
+std::string render_evaluations(const std::vector<Evaluation>& evaluations,
+                               std::string_view baseline) {
   if (evaluations.empty()) return "";
   std::string html = render_headline(evaluations);
-  for (const Table& table : evaluation_tables(evaluations)) html += render(table);
+  for (const Table& table : evaluation_tables(evaluations, baseline)) html += render(table);
   return html;
+}
+
+std::string folded(std::string_view summary, const std::string& html) {
+  return fmt::format("<details><summary>{}</summary><div>\n{}</div></details>\n", summary, html);
+}
+
+// Beside our own where those are KernelBench's too; else there is nothing to compare, and they are
+// folded away.
+std::string render_published(const std::vector<Evaluation>& evaluations) {
+  if (evaluations.empty()) return "";
+  std::string html;
+  for (const Table& table : published_tables()) html += render(table);
+  const Table ours = kernelbench_table(evaluations);
+  if (ours.rows.size() > 1) return render(ours) + html;
+  return "<h2>Other systems</h2>\n" + folded("Published results on KernelBench", html);
 }
 
 // Folded: a page has hundreds of them.
 std::string render_tasks(const std::vector<Evaluation>& evaluations) {
   if (evaluations.empty()) return "";
-  std::string html;
-  for (const Table& table : published_tables()) html += render(table);
-  return html + fmt::format("<details><summary>All tasks</summary><div>\n{}</div></details>\n",
-                            render_table(task_table(evaluations).rows));
+  return folded("All tasks", render_table(task_table(evaluations).rows));
 }
 
 // Metrics that belong into one picture, by the names that training records.
@@ -166,10 +179,12 @@ std::string render_samples(const RunRecords& run) {
 
 }  // namespace
 
-std::string render_report(const std::string& title, const std::vector<RunRecords>& runs) {
+std::string render_report(const std::string& title, const std::vector<RunRecords>& runs,
+                          std::string_view baseline) {
   const std::vector<Evaluation> evaluations = all_evaluations(runs);
   std::string body = fmt::format("<h1>{}</h1>\n", escape(title));
-  body += render_evaluations(evaluations);
+  body += render_evaluations(evaluations, baseline);
+  body += render_published(evaluations);
   for (const RunRecords& run : runs) body += render_curves(run);
   body += render_failures(evaluations);
   for (const RunRecords& run : runs) body += render_samples(run);

@@ -122,6 +122,49 @@ TEST(Tables, ReportWithAndWithoutDegenerateTasks) {
   EXPECT_NE(text.find("degenerate | 17 |"), std::string::npos) << text;
 }
 
+// An untrained model, of whose samples none was accepted.
+Evaluation untrained() {
+  Evaluation e = timed("untrained", 0, 1);
+  e.sampled = e.greedy = {};
+  return e;
+}
+
+TEST(Tables, CompareWithTheFirstThatHadAnythingAccepted) {
+  const std::string text = render_markdown(
+      "t", {untrained(), timed("sft", 1, 1.1), timed("rl", 2, 1.3), timed("rl2", 3, 1.3)});
+  EXPECT_NE(text.find("## rl against sft"), std::string::npos) << text;
+  EXPECT_NE(text.find("## rl2 against sft"), std::string::npos);
+  EXPECT_EQ(text.find("against untrained"), std::string::npos);
+  EXPECT_NE(text.find("| accepted | 25.0 % | 50.0 % | +25.0 % | +25.0 % | +25.0 % |"),
+            std::string::npos);
+}
+
+TEST(Tables, CompareWithTheBaselineThatIsNamed) {
+  const std::string text =
+      render_markdown("t", {timed("sft", 1, 1.1), timed("rl", 2, 1.3), timed("rl2", 3, 1.3)}, "rl");
+  EXPECT_NE(text.find("## rl2 against rl"), std::string::npos) << text;
+  EXPECT_EQ(text.find("against sft"), std::string::npos);
+}
+
+TEST(Tables, HaveNoColumnsOfSpeedWhereNothingWasTimed) {
+  Evaluation plain = timed("rl", 2, 1.3);
+  plain.speed = {};
+  EXPECT_EQ(render_markdown("t", {plain}).find("fast_1.2 |"), std::string::npos);
+  const std::string timed_text = render_markdown("t", {timed("rl", 2, 1.3)});
+  EXPECT_NE(timed_text.find("| best fast_1.2 |"), std::string::npos);
+  EXPECT_NE(timed_text.find("geometric mean |"), std::string::npos);
+}
+
+TEST(Tables, SetOurKernelBenchBesideThePublishedOnes) {
+  Evaluation e = timed("rl", 2, 1.3);
+  EXPECT_EQ(kernelbench_table({e}).rows.size(), 1U) << "no level was timed";
+  e.levels[1].speed.fast = {{"1", 0.5}, {"1.2", 0.25}, {"1.5", 0}, {"2", 0}};
+  const Table table = kernelbench_table({e});
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[1],
+            (std::vector<std::string>{"rl", "strict", "", "50.0 / 25.0 / 0.0 / 0.0", ""}));
+}
+
 TEST(Compare, FindsAClearDifferenceAndItsInterval) {
   const auto differences = compare(timed("sft", 1, 1.1), timed("rl", 2, 1.3));
   ASSERT_FALSE(differences.empty());

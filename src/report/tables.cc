@@ -14,6 +14,12 @@ using Evaluations = std::vector<Evaluation>;
 
 std::string number_or_blank(double value) { return value > 0 ? fmt::format("{:.3g}", value) : ""; }
 
+bool is_timed(const Evaluation& e) { return !e.speed.fast.empty(); }
+
+bool any_timed(const Evaluations& evaluations) {
+  return std::ranges::any_of(evaluations, is_timed);
+}
+
 void append_fast(Row& row, const std::map<std::string, double>& fast) {
   for (const double p : kFastThresholds) {
     const auto at = fast.find(fmt::format("{:g}", p));
@@ -34,7 +40,7 @@ Table speed_table(const Evaluations& evaluations) {
   append_fast_heads(table.rows[0]);
   table.rows[0].insert(table.rows[0].end(), {"geometric mean", "timed samples"});
   for (const Evaluation& e : evaluations) {
-    if (e.speed.fast.empty()) continue;
+    if (!is_timed(e)) continue;
     Row row = {e.name};
     append_fast(row, e.speed.fast);
     row.insert(row.end(), {number_or_blank(e.speed.geometric_mean), std::to_string(e.speed.timed)});
@@ -61,7 +67,7 @@ Table fast_at_table(const Evaluations& evaluations) {
   return table;
 }
 
-Row level_row(const Evaluation& e, const LevelResult& level) {
+Row level_row(const Evaluation& e, const LevelResult& level, bool has_speeds) {
   Row row = {e.name,
              level.level,
              std::to_string(level.tasks),
@@ -69,6 +75,7 @@ Row level_row(const Evaluation& e, const LevelResult& level) {
              percent(level.sampled.correct),
              percent(level.sampled.accepted),
              percent(level.hack_rate)};
+  if (!has_speeds) return row;
   append_fast(row, level.speed.fast);
   row.push_back(number_or_blank(level.speed.geometric_mean));
   return row;
@@ -79,18 +86,22 @@ Table level_table(const Evaluations& evaluations) {
       .title = "By level",
       .note = "",
       .rows = {{"evaluation", "level", "tasks", "compiled", "correct", "accepted", "refused"}}};
-  append_fast_heads(table.rows[0]);
-  table.rows[0].emplace_back("geometric mean");
+  const bool has_speeds = any_timed(evaluations);
+  if (has_speeds) {
+    append_fast_heads(table.rows[0]);
+    table.rows[0].emplace_back("geometric mean");
+  }
   for (const Evaluation& e : evaluations) {
     if (e.levels.size() > 1)
-      for (const LevelResult& level : e.levels) table.rows.push_back(level_row(e, level));
+      for (const LevelResult& level : e.levels)
+        table.rows.push_back(level_row(e, level, has_speeds));
     if (!e.sound) continue;
     table.note =
         "Degenerate tasks are those that the task linter marks: zeros, a constant or the output "
         "for other inputs would pass for a solution, or an input is ignored.";
     LevelResult sound = *e.sound;
     sound.level = fmt::format("all but {} degenerate", e.tasks - sound.tasks);
-    table.rows.push_back(level_row(e, sound));
+    table.rows.push_back(level_row(e, sound, has_speeds));
   }
   return table;
 }
@@ -121,17 +132,27 @@ Table refusal_table(const Evaluations& evaluations) {
   return table;
 }
 
-std::vector<Table> comparison_tables(const Evaluations& evaluations) {
+bool ever_accepted(const Evaluation& e) { return e.sampled.accepted > 0 || e.greedy.accepted > 0; }
+
+// What the later ones are compared with.
+std::size_t baseline_of(const Evaluations& evaluations, std::string_view name) {
+  auto at = std::ranges::find(evaluations, name, &Evaluation::name);
+  if (at == evaluations.end()) at = std::ranges::find_if(evaluations, ever_accepted);
+  return at == evaluations.end() ? 0 : static_cast<std::size_t>(at - evaluations.begin());
+}
+
+std::vector<Table> comparison_tables(const Evaluations& evaluations, std::string_view baseline) {
   std::vector<Table> tables;
-  for (std::size_t i = 1; i < evaluations.size(); ++i) {
-    const auto differences = compare(evaluations[0], evaluations[i]);
+  const std::size_t base = baseline_of(evaluations, baseline);
+  for (std::size_t i = base + 1; i < evaluations.size(); ++i) {
+    const Evaluation &first = evaluations[base], &second = evaluations[i];
+    const auto differences = compare(first, second);
     if (differences.empty()) continue;
-    Table table{.title = fmt::format("{} against {}", evaluations[i].name, evaluations[0].name),
+    Table table{.title = fmt::format("{} against {}", second.name, first.name),
                 .note = fmt::format("Paired over {} tasks; 95 % interval from 10,000 bootstrap "
                                     "samples of the tasks.",
                                     differences[0].tasks),
-                .rows = {{"measure", evaluations[0].name, evaluations[i].name, "difference", "from",
-                          "to"}}};
+                .rows = {{"measure", first.name, second.name, "difference", "from", "to"}}};
     for (const Difference& d : differences)
       table.rows.push_back({d.measure, percent(d.before), percent(d.after),
                             fmt::format("{:+.1f} %", 100 * (d.after - d.before)),
@@ -140,6 +161,19 @@ std::vector<Table> comparison_tables(const Evaluations& evaluations) {
     tables.push_back(std::move(table));
   }
   return tables;
+}
+
+constexpr std::string_view kKernelBenchLevels[] = {"level1", "level2", "level3"};
+
+// "19.5 / 16.5 / 12.5 / 11.0"
+std::string fast_quartet(const std::map<std::string, double>& fast) {
+  std::string text;
+  for (const char* p : {"1", "1.2", "1.5", "2"}) {
+    const auto at = fast.find(p);
+    const std::string share = at == fast.end() ? "-" : fmt::format("{:.1f}", 100 * at->second);
+    text += (text.empty() ? "" : " / ") + share;
+  }
+  return text;
 }
 
 // With one turn there is no table by turn: all there is stands in the evaluation.
@@ -175,13 +209,14 @@ Table turn_table(const Evaluations& evaluations) {
                   "one. Tokens and judge seconds are what a conversation has cost until then.",
               .rows = {{"evaluation", "turn", "accepted, last", "accepted, best"}}};
   Row& head = table.rows[0];
-  append_fast_heads(head, "best ");
+  const bool has_speeds = any_timed(evaluations);
+  if (has_speeds) append_fast_heads(head, "best ");
   head.insert(head.end(), {"tokens", "judge seconds"});
   for (const Evaluation& e : evaluations)
     for (const TurnResult& turn : e.by_turn) {
       Row row = {e.name, std::to_string(turn.turn), percent(turn.last.accepted),
                  percent(turn.best.accepted)};
-      append_fast(row, turn.best_fast);
+      if (has_speeds) append_fast(row, turn.best_fast);
       row.insert(row.end(),
                  {fmt::format("{:.0f}", turn.tokens), fmt::format("{:.2f}", turn.judge_seconds)});
       table.rows.push_back(std::move(row));
@@ -241,7 +276,7 @@ std::vector<Row> evaluation_rows(const Evaluations& evaluations) {
   return rows;
 }
 
-std::vector<Table> evaluation_tables(const Evaluations& evaluations) {
+std::vector<Table> evaluation_tables(const Evaluations& evaluations, std::string_view baseline) {
   std::vector<std::string> policies;  // in the order they appear
   for (const Evaluation& e : evaluations)
     if (std::ranges::find(policies, e.policy) == policies.end()) policies.push_back(e.policy);
@@ -253,7 +288,7 @@ std::vector<Table> evaluation_tables(const Evaluations& evaluations) {
     std::vector<Table> all = {rates_table(own),  speed_table(own), fast_at_table(own),
                               level_table(own),  turn_table(own),  scaling_table(own),
                               refusal_table(own)};
-    for (Table& table : comparison_tables(own)) all.push_back(std::move(table));
+    for (Table& table : comparison_tables(own, baseline)) all.push_back(std::move(table));
     for (Table& table : all) {
       if (table.rows.size() < 2) continue;
       if (policies.size() > 1) table.title += fmt::format(" (policy {})", policy);
@@ -261,6 +296,28 @@ std::vector<Table> evaluation_tables(const Evaluations& evaluations) {
     }
   }
   return tables;
+}
+
+Table kernelbench_table(const Evaluations& evaluations) {
+  Table table{.title = "KernelBench, measured here",
+              .note =
+                  "fast_1 / fast_1.2 / fast_1.5 / fast_2 in %, of sampled completions at their "
+                  "last turn, as in the published tables below; the chip, the judge and the "
+                  "policy are this report's.",
+              .rows = {{"evaluation", "policy", "level 1", "level 2", "level 3"}}};
+  for (const Evaluation& e : evaluations) {
+    Row row = {e.name, e.policy, "", "", ""};
+    bool has_any = false;
+    for (const LevelResult& level : e.levels) {
+      const auto at = std::ranges::find(kKernelBenchLevels, level.level);
+      if (at == std::end(kKernelBenchLevels) || level.speed.fast.empty()) continue;
+      row[2 + static_cast<std::size_t>(at - std::begin(kKernelBenchLevels))] =
+          fast_quartet(level.speed.fast);
+      has_any = true;
+    }
+    if (has_any) table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 Table task_table(const Evaluations& evaluations) {

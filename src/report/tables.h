@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/evaluation.h"
@@ -19,9 +20,16 @@ std::string percent(double share);
 // One row an evaluation: rates and pass@k.
 std::vector<std::vector<std::string>> evaluation_rows(const std::vector<Evaluation>& evaluations);
 
-// Rates, speed, levels, turns, refusals, and the comparison of each with the first; those that have
-// nothing to show are left out.
-std::vector<Table> evaluation_tables(const std::vector<Evaluation>& evaluations);
+// Rates, speed, levels, turns, refusals, and the comparison of each later one with `baseline` (its
+// name; empty or another policy's: the first that ever had a sample accepted, since nothing is to
+// be learnt from an untrained model's zeros). What has nothing to show is left out: tables, and the
+// columns of fast_p where nothing was timed.
+std::vector<Table> evaluation_tables(const std::vector<Evaluation>& evaluations,
+                                     std::string_view baseline = "");
+
+// KernelBench's levels as published tables give them, to stand beside those; no rows but the head
+// where nothing was timed on them.
+Table kernelbench_table(const std::vector<Evaluation>& evaluations);
 
 // Many turns: last turn beside best of history, with what they cost. No rows but the head where no
 // evaluation has many turns.

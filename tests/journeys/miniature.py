@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """The study of bench/miniature in seconds: killed in the middle, called again until it is done, and summed up.
 
-Nothing is learnt here. What is checked: each phase runs once, a killed study goes on, no cell is claimed that was not
-measured, and the summary and the report are there.
+Nothing is learnt here. What is checked: each phase runs once, a killed study goes on, also from its parcel alone, no cell
+is claimed that was not measured, and the summary and the report are there.
 """
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,9 +20,9 @@ CELLS = ["checks-off", "grpo-turns", "profiling"]
 NOT_DONE = 75
 
 
-def study(out, seconds=500):
+def study(out, *more, seconds=500):
     return subprocess.Popen([sys.executable, str(SCRIPT), "--tiny", "--out", str(out), "--binary", BINARY, "--device",
-                             "cpu", "--seconds", str(seconds), "--cells", *CELLS],
+                             "cpu", "--seconds", str(seconds), "--cells", *CELLS, *map(str, more)],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -49,10 +50,16 @@ def main():
     with tempfile.TemporaryDirectory(prefix="tritonsmith-miniature-") as folder:
         out = pathlib.Path(folder) / "study"
         kill_when(study(out), out / "done" / "model")
-        code, said = finish(study(out, seconds=8))
+        parcel = pathlib.Path(folder) / "carried" / "study.tar.gz"
+        # Forty of them are for an orderly end.
+        code, said = finish(study(out, "--pack", parcel, seconds=48))
         assert code in (0, NOT_DONE), said
-        code, said = finish(study(out))
+        before = phases(out)
+        assert parcel.stat().st_size < 1 << 20, parcel.stat().st_size
+        shutil.rmtree(out)
+        code, said = finish(study(out, "--pack", parcel))
         assert code == 0, said
+        assert phases(out)[:len(before)] == before, "something was done again"
 
         done = phases(out)
         assert len(done) == len(set(done)), f"a phase ran twice: {done}"
@@ -76,8 +83,11 @@ def main():
         assert roles == {("user",), ("user", "assistant", "user")}, roles
         assert "<svg" in (out / "report.html").read_text() and (out / "report.md").is_file()
 
-        code, said = finish(study(out))
-        assert code == 0 and phases(out) == done, "a finished study did something again"
+        shutil.rmtree(out)
+        for more in ([], ["--rejudge-only"]):
+            code, said = finish(study(out, "--pack", parcel, *more))
+            assert code == 0 and phases(out) == done, f"a finished study did something again: {said}"
+        assert (out / "summary.md").read_text().startswith("# The papers in miniature"), said
     print("the miniature's journey is complete")
 
 

@@ -1,0 +1,177 @@
+"""A study as a parcel: what it needs to go on on a bare machine, or to be summed up, and nothing else.
+
+Of a finished phase that is its records, of the one that was stopped also its newest checkpoint; samples that no phase
+reads again lose their tokens. The parcel is a compressed tar, cut into files of at most PART_BYTES: FILE, FILE.1,
+FILE.2 and so on. The gym's folder stays behind: a fresh gym draws other secrets and judges anew.
+"""
+import gzip
+import hashlib
+import io
+import json
+import pathlib
+import tarfile
+
+PART_BYTES = 15 << 20
+DROPPED_OF_SAMPLES = ("prompt_tokens", "tokens", "logprobs")
+APPENDED = {"steps.jsonl", "samples.jsonl", "times.jsonl"}  # never linked: a run that goes on cuts and extends them
+OPTIMIZER = {"optimizer.safetensors", "trainer.json"}
+
+
+def part_path(file, number):
+    return file if number == 0 else file.with_name(f"{file.name}.{number}")
+
+
+class PartWriter:
+    """What is written goes into one part after the other."""
+
+    def __init__(self, file):
+        self.file, self.number, self.stream = file, -1, None
+
+    def write(self, data):
+        written = len(data)
+        while data:
+            if self.stream is None or self.stream.tell() >= PART_BYTES:
+                self.next_part()
+            room = PART_BYTES - self.stream.tell()
+            self.stream.write(data[:room])
+            data = data[room:]
+        return written
+
+    def next_part(self):
+        self.close()
+        self.number += 1
+        self.stream = part_path(self.file, self.number).open("wb")
+
+    def flush(self):
+        pass  # GzipFile asks for it; each part is flushed when it is closed
+
+    def close(self):
+        if self.stream:
+            self.stream.close()
+
+
+class PartReader:
+    def __init__(self, file):
+        self.file, self.number, self.stream = file, 0, file.open("rb")
+
+    def read(self, size):
+        data = self.stream.read(size)
+        while not data:
+            self.number += 1
+            if not part_path(self.file, self.number).exists():
+                break
+            self.stream.close()
+            self.stream = part_path(self.file, self.number).open("rb")
+            data = self.stream.read(size)
+        return data
+
+    def close(self):
+        self.stream.close()
+
+
+def without_tokens(file):
+    """The same lines, each sample without what only training reads. Lines keep their numbers."""
+    lines = []
+    for line in file.read_text().splitlines():
+        try:
+            sample = json.loads(line)
+        except ValueError:
+            break  # cut short by a kill: the last
+        sample["prompt"] = ""
+        sample["completion"].update(dict.fromkeys(DROPPED_OF_SAMPLES, []))
+        lines.append(json.dumps(sample, separators=(",", ":")))
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def is_done(out, phase):
+    return (out / "done" / phase).exists()
+
+
+def run_files(run, is_finished, model_needed):
+    """Of a run's directory: all it needs to go on, or what is read of it when it has finished."""
+    latest = (run / "checkpoints" / "latest")
+    newest = latest.read_text().strip() if latest.exists() else ""
+    for path in sorted(run.rglob("*")):
+        name, parts = path.name, path.relative_to(run).parts
+        if not path.is_file() or name == ".lock" or name.startswith("verdicts.sqlite"):
+            continue
+        if parts[0] != "checkpoints":
+            if is_finished and name in ("tasks.jsonl", "examples.jsonl", "references.jsonl"):
+                continue
+            yield path
+        elif len(parts) == 2:
+            if model_needed or not is_finished:
+                yield path
+        elif parts[1] == newest and (not is_finished or (model_needed and name not in OPTIMIZER)):
+            yield path
+        elif parts[1] == "step-0" and not is_finished:
+            yield path
+
+
+def study_files(out):
+    """Every file of the parcel."""
+    for folder in ("done", "logs", "configs"):
+        yield from sorted(path for path in (out / folder).glob("*") if path.is_file())
+    yield from sorted(path for path in out.glob("*") if path.is_file() and path.suffix in (".jsonl", ".md", ".html"))
+    if not is_done(out, "sft"):
+        yield from sorted(path for path in (out / "start").glob("*") if path.is_file())
+    yield from run_files(out / "sft", is_done(out, "sft"), model_needed=True)
+    for run in sorted((out / "cells").glob("*")):
+        yield from run_files(run, is_done(out, f"rl-{run.name}"), model_needed=not is_done(out, f"eval-{run.name}"))
+    for evaluation in sorted((out / "eval").glob("*")):
+        yield from sorted(path for path in evaluation.glob("*") if path.is_file())
+
+
+def is_read_no_more(out, path):
+    """Samples whose phase has finished: only reports and summaries read them."""
+    if path.name != "samples.jsonl":
+        return False
+    kind = "rl" if path.parts[-3] == "cells" else "eval"
+    return is_done(out, f"{kind}-{path.parts[-2]}")
+
+
+def add(archive, out, path, known):
+    """Files that are there already (a cell begins with the warmed-up model) become links to them."""
+    entry = archive.gettarinfo(str(path), arcname=str(path.relative_to(out)))
+    entry.type, entry.linkname = tarfile.REGTYPE, ""  # links on the disk are links of the parcel only below
+    data = without_tokens(path) if is_read_no_more(out, path) else path.read_bytes()
+    entry.size = len(data)
+    key = hashlib.sha256(data).digest()
+    if len(data) > 4096 and path.name not in APPENDED and key in known:
+        entry.type, entry.linkname, entry.size = tarfile.LNKTYPE, known[key], 0
+        archive.addfile(entry)
+        return
+    known.setdefault(key, entry.name)
+    archive.addfile(entry, io.BytesIO(data))
+
+
+def pack(out, file):
+    """Writes the parcel, and returns its size in bytes. An older one at the same place goes when the new one is whole."""
+    out, file = pathlib.Path(out), pathlib.Path(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fresh = file.with_name(file.name + ".new")
+    writer = PartWriter(fresh)
+    known = {}
+    with gzip.GzipFile(filename="", fileobj=writer, mode="wb", compresslevel=6) as squeezed:
+        with tarfile.open(fileobj=squeezed, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+            for path in study_files(out):
+                add(archive, out, path, known)
+    writer.close()
+    number = writer.number + 1
+    size = sum(part_path(fresh, part).stat().st_size for part in range(number))
+    for part in range(number):
+        part_path(fresh, part).rename(part_path(file, part))
+    while part_path(file, number).exists():
+        part_path(file, number).unlink()
+        number += 1
+    return size
+
+
+def unpack(file, out):
+    file, out = pathlib.Path(file), pathlib.Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    reader = PartReader(file)
+    with tarfile.open(fileobj=reader, mode="r|gz") as archive:
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        archive.extractall(out, **safe)
+    reader.close()
