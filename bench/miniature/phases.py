@@ -47,6 +47,14 @@ def is_still_held(said):
     return "another process is training" in said or "another `gym serve`" in said
 
 
+def gym_settings():
+    """As large as the machine, whatever a service takes by default."""
+    cores = len(os.sched_getaffinity(0))
+    settings = {"judge.capture.slots": max(2, cores), "judge.capture.compilers": max(1, cores // 2),
+                "judge.referees": max(1, cores // 4), "judge.in_flight": max(12, 3 * cores)}
+    return [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+
+
 def toml_value(value):
     return json.dumps(value) if not isinstance(value, bool) else str(value).lower()
 
@@ -90,7 +98,8 @@ class Study:
             end(service, GYM_GRACE_SECONDS)
 
     def start_gym(self, log):
-        command = [self.binary, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", str(self.out / "gym")]
+        command = [self.binary, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", str(self.out / "gym"),
+                   *gym_settings()]
         while self.seconds_left() > 0:
             begins = log.stat().st_size if log.exists() else 0
             with log.open("a") as stderr:
