@@ -214,6 +214,7 @@ def baselines(programs, seconds, options):
     found = {one["rule"].removeprefix("baseline_"): float(one["message"].split()[0]) for one in verdict["findings"]
              if one["rule"] in ("baseline_eager", "baseline_torch_compile")}
     if set(found) != {"eager", "torch_compile"}:
+        print(json.dumps(verdict))
         raise Failed(json.dumps(verdict)[:600])
     return (f"kernel {verdict['time_ms']['median']:.4f}, replayed {verdict['reference_ms']['median']:.4f}, "
             f"eager {found['eager']:.4f}, torch.compile {found['torch_compile']:.4f} ms")
@@ -242,7 +243,7 @@ STEPS = [  # name, share of the time, what is asked, how
     ("memory", 40, "neither fails nor starves", memory),
     ("baselines", 60, "eager and torch.compile", baselines),
     ("faults", 90, "one right verdict each, again in 10 s", faults),
-    ("KernelBench", 200, "all replay", kernelbench),
+    ("KernelBench", 330, "all replay", kernelbench),
 ]
 
 

@@ -79,8 +79,12 @@ extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64
 // Counts bytes that are not `value`, over several zones of one length.
 struct Zones { const u8* at[32]; };
 extern "C" __global__ void count_changed(Zones zones, u64 length, u8 value, u64* changed) {
+  const u8* zone = zones.at[blockIdx.x];
+  const u64 stride = (u64)gridDim.y * blockDim.x;
   u64 mine = 0;
-  for (u64 i = threadIdx.x; i < length; i += blockDim.x) mine += zones.at[blockIdx.x][i] != value;
+#pragma unroll 8
+  for (u64 i = (u64)blockIdx.y * blockDim.x + threadIdx.x; i < length; i += stride)
+    mine += zone[i] != value;
   mine = sum_of_warp(mine);
   if (first_lane() && mine != 0) atomicAdd(changed, mine);
 }
@@ -205,6 +209,15 @@ FOR_TYPE(double, f64)
 FOR_TYPE(float, f32)
 FOR_TYPE(Half, f16)
 FOR_TYPE(BFloat, bf16)
+
+// Keeps the stream busy, so that what is queued meanwhile then runs without gaps.
+extern "C" __global__ void hold(u64 nanoseconds) {
+  u64 begin, now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+  do {
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  } while (now - begin < nanoseconds);
+}
 
 // Runs until it is killed: what the watchdog is tested with.
 extern "C" __global__ void endless(volatile u64* flag) {

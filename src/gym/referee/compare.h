@@ -30,6 +30,12 @@ struct Mismatch {
 
 struct CompareOptions;
 
+// What a reference's numbers are worth.
+struct ReferenceQuality {
+  bool is_finite = true;
+  double own_error = 0;  // as own_error() gives it
+};
+
 // Compares where the tensors are, by the rules of compare.cc. `candidate` is contiguous; the oracle
 // may be undefined.
 class DeviceComparison {
@@ -37,6 +43,8 @@ class DeviceComparison {
   virtual ~DeviceComparison() = default;
   virtual Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
                            const at::Tensor& oracle, const CompareOptions& comparison) = 0;
+  // Of floating tensors of one shape.
+  virtual ReferenceQuality measure(const at::Tensor& reference, const at::Tensor& oracle) = 0;
 };
 
 struct CompareOptions {

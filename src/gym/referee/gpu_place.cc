@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <limits>
 #include <random>
 
 #include "gym/gpu/cuda_executor.h"
@@ -14,8 +15,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-// As long as what a block of a thousand threads writes when it forgets its mask.
-constexpr std::int64_t kGuardBytes = 16 << 10;
 constexpr std::uint8_t kGuard = 0xa5;
 
 CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
@@ -36,6 +35,27 @@ double size_of(const at::Tensor& values) {
   const at::Tensor finite = values.to(at::kDouble).nan_to_num(0.0, 0.0, 0.0);
   const double count = std::max(1.0, at::isfinite(values).sum().item<double>());
   return std::max(1.0, std::sqrt(finite.square().sum().item<double>() / count));
+}
+
+// Parts of complex numbers stand for themselves.
+at::Tensor parts_of(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+}
+
+// Doubles stand in for every type that the kernels do not read.
+std::optional<gpu::ElementType> element_type(c10::ScalarType dtype) {
+  switch (dtype) {
+    case c10::ScalarType::Double:
+      return gpu::ElementType::f64;
+    case c10::ScalarType::Float:
+      return gpu::ElementType::f32;
+    case c10::ScalarType::Half:
+      return gpu::ElementType::f16;
+    case c10::ScalarType::BFloat16:
+      return gpu::ElementType::bf16;
+    default:
+      return std::nullopt;
+  }
 }
 
 gpu::Bytes bytes_of_tensor(const at::Tensor& contiguous) {
@@ -80,6 +100,7 @@ void GpuPlace::seed(std::uint64_t seed) {
 
 void GpuPlace::begin(Filler filler, std::int64_t) {
   filler_ = filler;
+  guard_bytes_ = next_guard_bytes_;
   refused_ = false;
   guarded_.clear();
 }
@@ -110,9 +131,9 @@ at::Tensor GpuPlace::filled(at::Tensor made) {
   if (!made.is_cuda()) return made;
   const auto inner = static_cast<std::int64_t>(made.storage().nbytes());
   const std::int64_t rounded = (inner + 255) / 256 * 256;
-  const at::Tensor block = at::empty({rounded + 2 * kGuardBytes}, made.options().dtype(at::kByte));
+  const at::Tensor block = at::empty({rounded + 2 * guard_bytes_}, made.options().dtype(at::kByte));
   const CUdeviceptr start = address_of(block.const_data_ptr());
-  const auto guard = static_cast<std::size_t>(kGuardBytes);
+  const auto guard = static_cast<std::size_t>(guard_bytes_);
   driver_.memset_async(start, kGuard, guard, nullptr);
   if (inner > 0)
     driver_.memset_async(start + guard, static_cast<std::uint8_t>(filler_),
@@ -120,7 +141,7 @@ at::Tensor GpuPlace::filled(at::Tensor made) {
   // The second zone begins with the first byte behind the tensor.
   driver_.memset_async(start + guard + static_cast<std::size_t>(inner), kGuard,
                        guard + static_cast<std::size_t>(rounded - inner), nullptr);
-  guarded_.push_back(block.narrow(0, 0, inner + 2 * kGuardBytes));
+  guarded_.push_back(block.narrow(0, 0, inner + 2 * guard_bytes_));
   void* data = reinterpret_cast<void*>(start + guard);
   return at::for_blob(data, made.sizes())
       .strides(made.strides())
@@ -141,10 +162,10 @@ std::optional<VerdictError> GpuPlace::check_guards(Deadline deadline) {
   for (const at::Tensor& block : guarded_) {
     const auto* first = static_cast<const std::byte*>(block.const_data_ptr());
     zones.push_back(first);
-    zones.push_back(first + block.nbytes() - kGuardBytes);
+    zones.push_back(first + block.nbytes() - guard_bytes_);
   }
   const auto changed =
-      kernels_->count_changed(zones, static_cast<std::size_t>(kGuardBytes), kGuard, deadline);
+      kernels_->count_changed(zones, static_cast<std::size_t>(guard_bytes_), kGuard, deadline);
   if (!changed) return fault(changed.error());
   if (*changed == 0) return std::nullopt;
   return VerdictError{
@@ -173,6 +194,14 @@ bool GpuPlace::unchanged(const at::Tensor& now, const Snapshot& before) {
   return snapshots({&now, 1}).front().print == before.print;
 }
 
+std::vector<bool> GpuPlace::each_unchanged(std::span<const at::Tensor> now,
+                                           std::span<const Snapshot> before) {
+  const std::vector<Snapshot> after = snapshots(now);
+  std::vector<bool> all;
+  for (std::size_t k = 0; k < now.size(); ++k) all.push_back(after[k].print == before[k].print);
+  return all;
+}
+
 void GpuPlace::forget(std::span<const at::Tensor> tensors) {
   for (const at::Tensor& tensor : tensors)
     if (tensor.defined() && tensor.is_cuda() && tensor.storage().nbytes() > 0)
@@ -182,34 +211,21 @@ void GpuPlace::forget(std::span<const at::Tensor> tensors) {
 
 Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& reference,
                            const at::Tensor& oracle, const CompareOptions& comparison) {
-  const auto real = [](const at::Tensor& t) {
-    return t.is_complex() ? at::view_as_real(t.resolve_conj()) : t;
-  };
-  at::Tensor got = real(candidate), expected = real(reference).contiguous(), exact;
-  gpu::ElementType type = gpu::ElementType::f64;
-  switch (got.scalar_type()) {
-    case c10::ScalarType::Float:
-      type = gpu::ElementType::f32;
-      break;
-    case c10::ScalarType::Half:
-      type = gpu::ElementType::f16;
-      break;
-    case c10::ScalarType::BFloat16:
-      type = gpu::ElementType::bf16;
-      break;
-    default:
-      got = got.to(at::kDouble);
-      expected = expected.to(at::kDouble);
+  at::Tensor got = parts_of(candidate).contiguous(), expected = parts_of(reference).contiguous(),
+             exact;
+  const auto type = element_type(got.scalar_type());
+  if (!type) {
+    got = got.to(at::kDouble);
+    expected = expected.to(at::kDouble);
   }
-  got = got.contiguous();
-  if (oracle.defined()) exact = real(oracle).to(at::kDouble).contiguous();
+  if (oracle.defined()) exact = parts_of(oracle).to(at::kDouble).contiguous();
   double unit = 1;
   if (comparison.unit == AbsoluteUnit::output_size) unit = exact.defined() ? -1 : size_of(expected);
   const auto count = kernels_->compare(
       {.candidate = got.const_data_ptr(),
        .reference = expected.const_data_ptr(),
        .oracle = exact.defined() ? exact.const_data_ptr<double>() : nullptr,
-       .type = type,
+       .type = type.value_or(gpu::ElementType::f64),
        .count = static_cast<std::uint64_t>(got.numel()),
        .tolerance = comparison.tolerance,
        .unit = unit,
@@ -227,6 +243,28 @@ Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& refere
           .only_exact = count->far == 0,
           .max_abs = count->max_abs,
           .max_rel = count->max_rel};
+}
+
+ReferenceQuality GpuPlace::measure(const at::Tensor& reference, const at::Tensor& oracle) {
+  at::Tensor expected = reference.contiguous();
+  const auto type = element_type(expected.scalar_type());
+  if (!type) expected = expected.to(at::kDouble);
+  const at::Tensor exact = oracle.to(at::kDouble).contiguous();
+  const auto measured = kernels_->measure({.reference = expected.const_data_ptr(),
+                                           .oracle = exact.const_data_ptr<double>(),
+                                           .type = type.value_or(gpu::ElementType::f64),
+                                           .count = static_cast<std::uint64_t>(expected.numel())},
+                                          patience_);
+  if (!measured) {
+    fault(measured.error());
+    return {};
+  }
+  const auto count = static_cast<double>(expected.numel());
+  const double size = std::sqrt(measured->square_sum / std::max(1.0, count));
+  const bool known = measured->not_finite == 0 && size > 0;
+  return {
+      .is_finite = static_cast<double>(measured->finite_reference) == count,
+      .own_error = known ? measured->own_error / size : std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace tritonsmith::gym

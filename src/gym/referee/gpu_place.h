@@ -20,6 +20,10 @@ class GpuPlace final : public Place, public DeviceComparison {
   gpu::DeviceKernels& kernels() { return *kernels_; }
   const gpu::GpuFacts& facts() const { return facts_; }
   Deadline patience() const { return patience_; }
+  // How long the guard zones are of what filled() gives from the next begin() on.
+  static constexpr std::int64_t kNarrowGuard = 16 << 10;  // a block of a thousand threads, no mask
+  static constexpr std::int64_t kWideGuard = 16 << 20;    // a wrong stride, or an address made up
+  void guard_with(std::int64_t bytes) { next_guard_bytes_ = bytes; }
   // What a fault of the device means; remembers that the context is lost.
   VerdictError fault(CUresult result);
 
@@ -37,12 +41,15 @@ class GpuPlace final : public Place, public DeviceComparison {
   bool spent() const override { return spent_; }
   std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
   bool unchanged(const at::Tensor& now, const Snapshot& before) override;
+  std::vector<bool> each_unchanged(std::span<const at::Tensor> now,
+                                   std::span<const Snapshot> before) override;
   DeviceComparison* comparison() override { return this; }
   void release() override;
   void forget(std::span<const at::Tensor> tensors) override;
 
   Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
                    const at::Tensor& oracle, const CompareOptions& comparison) override;
+  ReferenceQuality measure(const at::Tensor& reference, const at::Tensor& oracle) override;
 
  private:
   GpuPlace(const gpu::Driver& driver, gpu::GpuFacts facts, int ordinal)
@@ -60,6 +67,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   Deadline patience_ = Deadline::never();
   std::uint64_t salt_ = 0;
   bool refused_ = false, spent_ = false;
+  std::int64_t guard_bytes_ = kNarrowGuard, next_guard_bytes_ = kNarrowGuard;
   std::vector<at::Tensor> guarded_;  // blocks with a guard zone at either end
 };
 

@@ -54,6 +54,36 @@ TEST_F(GpuPlaceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
   EXPECT_FALSE(gpu()->spent());
 }
 
+TEST_F(GpuPlaceTest, WideGuardsSeeWritesFarBeside) {
+  constexpr std::size_t far = 8 << 20;
+  for (const bool wide : {false, true}) {
+    gpu()->guard_with(wide ? GpuPlace::kWideGuard : GpuPlace::kNarrowGuard);
+    gpu()->begin(Filler::nan, 0);
+    const at::Tensor room = at::zeros({4 * static_cast<std::int64_t>(far)}, floats());
+    const at::Tensor filled = gpu()->filled(at::empty({1000}, floats()));
+    if (wide)
+      gpu()->driver().memset_async(reinterpret_cast<CUdeviceptr>(filled.const_data_ptr()) + far, 0,
+                                   4, nullptr);
+    EXPECT_EQ(gpu()->wait(Deadline::never()).has_value(), wide);
+  }
+  gpu()->guard_with(GpuPlace::kNarrowGuard);
+}
+
+// What a reference's numbers are worth, and that a comparison of other tensors measures anew.
+TEST_F(GpuPlaceTest, MeasuresAReference) {
+  const at::Tensor exact = at::randn({50'001}, floats().dtype(at::kDouble));
+  at::Tensor reference = exact.to(at::kFloat);
+  const ReferenceQuality sound = gpu()->measure(reference, exact);
+  EXPECT_TRUE(sound.is_finite);
+  EXPECT_NEAR(sound.own_error, own_error(reference.cpu(), exact.cpu()), 1e-12);
+  const at::Tensor off = reference + 3e-5;
+  Numerics numerics;
+  const CompareOptions how{.tolerance = 1e-4, .device = gpu()};
+  EXPECT_FALSE(compare_tensors("output", off, reference, exact, how, numerics));
+  reference[7] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(gpu()->measure(reference, exact).is_finite);
+}
+
 TEST_F(GpuPlaceTest, TellsAnyChangedByte) {
   for (const std::int64_t count : {1, 15, 16, 17, 100'003}) {
     at::Tensor bytes = at::randint(0, 256, {count}, floats().dtype(at::kByte));

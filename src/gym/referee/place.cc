@@ -49,6 +49,13 @@ class CpuPlace final : public Place {
 
 }  // namespace
 
+std::vector<bool> Place::each_unchanged(std::span<const at::Tensor> now,
+                                        std::span<const Snapshot> before) {
+  std::vector<bool> all;
+  for (std::size_t k = 0; k < now.size(); ++k) all.push_back(unchanged(now[k], before[k]));
+  return all;
+}
+
 Place& cpu_place() {
   static CpuPlace place;
   return place;

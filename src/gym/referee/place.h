@@ -48,10 +48,13 @@ class Place {
 
   virtual std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) = 0;
   virtual bool unchanged(const at::Tensor& now, const Snapshot& before) = 0;
+  // The same for many, in their order.
+  virtual std::vector<bool> each_unchanged(std::span<const at::Tensor> now,
+                                           std::span<const Snapshot> before);
   // For tensors that the CPU does not reach; null where it does.
   virtual DeviceComparison* comparison() = 0;
-  // A job is over: gives back memory that is kept for the next, where it is so much that others on
-  // the same device would miss it.
+  // Gives back memory that is kept for the next job, where it is so much that others on the same
+  // device would miss it.
   virtual void release() {}
   // Overwrites the tensors, so that nothing learns what they held.
   virtual void forget(std::span<const at::Tensor> tensors) = 0;

@@ -154,13 +154,9 @@ Status Referee::add_task(const std::string& task_key, std::string_view plan_json
   return ok();
 }
 
-RefereeReport Referee::judge(const RefereeJob& job) {
-  RefereeReport report = judge_or_lint(job);
-  place_->release();
-  return report;
-}
+void Referee::rest() { place_->release(); }
 
-RefereeReport Referee::judge_or_lint(const RefereeJob& job) {
+RefereeReport Referee::judge(const RefereeJob& job) {
   const auto task = tasks_.find(job.task_key);
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
   if (job.candidate_plan.empty()) {
@@ -241,9 +237,13 @@ struct Referee::Soundness {
 // own distribution, which is else drawn afresh: sin(exp(x * x)) loses all its digits at twice the
 // inputs, in PyTorch and in a kernel that is right.
 TrialResult Referee::run_usable_trial(TrialSetting setting, const Soundness& plain) {
-  // What kernels write is looked at once.
-  if (cuda_ != nullptr)
-    cuda_->observe_with(setting.trial == 0 ? &gpu_->kernels() : nullptr, kKernelPatience);
+  // What kernels write is looked at once, and what they write beside their buffers closely once.
+  const bool is_first = setting.trial == 0;
+  if (cuda_ != nullptr) {
+    cuda_->observe_with(is_first || setting.watch_launches ? &gpu_->kernels() : nullptr,
+                        kKernelPatience);
+    gpu_->guard_with(is_first ? GpuPlace::kWideGuard : GpuPlace::kNarrowGuard);
+  }
   TrialResult result = run_trial(setting, *executor_, *place_);
   if (setting.kind == TrialKind::plain || plain.holds_for(result)) return result;
   setting.kind = TrialKind::plain;

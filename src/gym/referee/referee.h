@@ -34,12 +34,13 @@ class Referee {
 
   // The job's task must be known.
   RefereeReport judge(const RefereeJob& job);
+  // No job is due: gives back memory that others on the same device would miss.
+  void rest();
   // A candidate broke the GPU's context: no further job may be given.
   bool spent() const;
 
  private:
   struct Match;
-  RefereeReport judge_or_lint(const RefereeJob& job);
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
   struct Soundness;
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);

@@ -56,7 +56,14 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
 // What tensors hold, kept before a launch.
 class Snapshots {
  public:
-  void keep(int index, const at::Tensor& tensor) { kept_.emplace_back(index, tensor.clone()); }
+  // Without memory for that, nothing is explained.
+  void keep(int index, const at::Tensor& tensor) {
+    try {
+      kept_.emplace_back(index, tensor.clone());
+    } catch (const c10::OutOfMemoryError&) {
+      kept_.clear();
+    }
+  }
   // Every one of these now holds what some tensor held before.
   bool explain(const std::vector<int>& stored, const TensorTable& tensors) const {
     return !stored.empty() && std::ranges::all_of(stored, [&](int index) {

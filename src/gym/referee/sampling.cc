@@ -33,8 +33,9 @@ MedianInterval median_interval(std::vector<double> samples) {
 
 bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share) {
   const MedianInterval today = median_interval(now), before = median_interval(earlier);
-  return today.known && before.within(share) &&
-         std::abs(today.median - before.median) <= share * before.median;
+  const double near = share * before.median;
+  return today.known && before.within(share) && today.low <= before.median + near &&
+         today.high >= before.median - near;
 }
 
 Timing timing_of(std::vector<double> milliseconds) {

@@ -21,7 +21,7 @@ struct MedianInterval {
 MedianInterval median_interval(std::vector<double> samples);
 
 // Whether earlier samples may be counted with today's: their median is known to this share, and
-// today's lies as near to it.
+// today's interval, for its part, reaches as near to it.
 bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share);
 
 Timing timing_of(std::vector<double> milliseconds);

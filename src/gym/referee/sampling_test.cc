@@ -54,6 +54,9 @@ TEST(Confirms, WantsEarlierSamplesThatAreKnownWellAndTodaysNearThem) {
   EXPECT_TRUE(confirms(std::vector<double>(10, 2.01), earlier, 0.01));
   EXPECT_FALSE(confirms(std::vector<double>(10, 2.03), earlier, 0.01));
   EXPECT_FALSE(confirms(few, earlier, 0.01)) << "today is not known yet";
+  std::vector<double> wide(10, 1.9);
+  std::fill_n(wide.begin(), 5, 2.15);
+  EXPECT_TRUE(confirms(wide, earlier, 0.01)) << "as far as ten rounds can tell";
   EXPECT_FALSE(confirms(earlier, few, 0.01)) << "nor was it then";
   EXPECT_FALSE(confirms(earlier, {}, 0.01));
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <malloc.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -75,8 +76,16 @@ Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu) {
   return referee;
 }
 
+// Memory that was kept for the next job goes back when none comes.
+void await_job(Referee& referee, int socket) {
+  constexpr int soon_ms = 200;
+  pollfd waiting{.fd = socket, .events = POLLIN, .revents = 0};
+  if (::poll(&waiting, 1, soon_ms) == 0) referee.rest();
+}
+
 int serve_jobs(Referee& referee, int socket) {
   while (!referee.spent()) {
+    await_job(referee, socket);
     auto head = read_frame(socket, Deadline::never());
     if (!head) return head.error().fault == FrameFault::end ? 0 : 1;
     auto plan = read_frame(socket, Deadline::never());

@@ -60,11 +60,6 @@ std::vector<SavedState> save_state(const TensorTable& tensors) {
   return all;
 }
 
-// Copying is told by values that the CPU reads.
-bool watches(const TrialSetting& setting, const Place& place) {
-  return setting.watch_launches && place.device().is_cpu();
-}
-
 }  // namespace
 
 Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place)
@@ -76,7 +71,7 @@ Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place
       candidate_(setting.candidate, executor,
                  {.choice = setting.choice,
                   .deadline = setting.deadline,
-                  .launches = watches(setting, place) ? Launches::watched : Launches::run,
+                  .launches = setting.watch_launches ? Launches::watched : Launches::run,
                   .place = &place}) {}
 
 Trial::~Trial() { place_.end(); }
@@ -262,8 +257,7 @@ void Trial::judge() {
   const c10::InferenceMode no_gradients(true);
   const Stopwatch watch;
   const TensorTable oracle = run_oracle();
-  result_.reference_is_finite = outputs_are_finite();
-  result_.reference_error = reference_error(oracle);
+  measure_reference(oracle);
   const CompareOptions how = comparison();
   result_.difference =
       compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
@@ -380,20 +374,31 @@ CompareOptions Trial::comparison() {
           .device = place_.comparison()};
 }
 
-// Trials of extreme values always ask, the others where the answer costs next to nothing.
-double Trial::reference_error(const TensorTable& oracle) {
+// Where a GPU measures, or in trials of extreme values, each output; on a CPU else where the answer
+// costs next to nothing.
+void Trial::measure_reference(const TensorTable& oracle) {
   constexpr std::int64_t few = 1 << 20;
-  const bool extreme = is_extreme(setting_.kind);
-  if (oracle.empty()) return std::numeric_limits<double>::infinity();
+  DeviceComparison* device = place_.comparison();
+  double largest = oracle.empty() ? std::numeric_limits<double>::infinity() : 0;
   std::vector<int> outputs;
   append_tensors(setting_.task.outputs, outputs);
-  double largest = 0;
   for (const int index : outputs) {
     const at::Tensor& output = tensor_at(reference_.tensors(), index);
-    if (extreme || output.numel() <= few)
-      largest = std::max(largest, own_error(output, oracle.at(static_cast<std::size_t>(index))));
+    if (!output.is_floating_point()) continue;
+    const at::Tensor exact =
+        oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(index));
+    if (device != nullptr && exact.defined() && exact.sizes() == output.sizes()) {
+      const ReferenceQuality quality = device->measure(output, exact);
+      result_.reference_is_finite = result_.reference_is_finite && quality.is_finite;
+      largest = std::max(largest, quality.own_error);
+      continue;
+    }
+    result_.reference_is_finite =
+        result_.reference_is_finite && at::isfinite(output).all().item<bool>();
+    if (is_extreme(setting_.kind) || output.numel() <= few)
+      largest = std::max(largest, own_error(output, exact));
   }
-  return largest / tolerance();
+  result_.reference_error = largest / tolerance();
 }
 
 std::optional<VerdictError> Trial::compare_devices() const {
@@ -422,28 +427,26 @@ double Trial::tolerance() {
   return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
 }
 
-bool Trial::outputs_are_finite() {
-  std::vector<int> outputs;
-  append_tensors(setting_.task.outputs, outputs);
-  return std::ranges::all_of(outputs, [&](int index) {
-    const at::Tensor& output = tensor_at(reference_.tensors(), index);
-    return !output.is_floating_point() || at::isfinite(output).all().item<bool>();
-  });
-}
-
 std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
                                                  const CompareOptions& how) {
+  std::vector<at::Tensor> now;
+  std::vector<Snapshot> before;
   for (const Shared& each : shared_) {
-    const at::Tensor& ours = tensor_at(reference_.tensors(), each.reference);
-    const at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
-    if (!place_.unchanged(ours, each.before)) {
+    now.push_back(tensor_at(reference_.tensors(), each.reference));
+    now.push_back(tensor_at(candidate_.tensors(), each.candidate));
+    before.insert(before.end(), 2, each.before);
+  }
+  const std::vector<bool> unchanged = place_.each_unchanged(now, before);
+  for (std::size_t k = 0; k < shared_.size(); ++k) {
+    const Shared& each = shared_[k];
+    if (!unchanged[2 * k]) {
       Numerics ignored;
       const at::Tensor exact =
           oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
-      if (auto error = compare_tensors(each.what, theirs, ours, exact, how, ignored))
+      if (auto error = compare_tensors(each.what, now[2 * k + 1], now[2 * k], exact, how, ignored))
         return VerdictError{.error_class = "state_mismatch",
                             .message = "the reference changes " + error->message};
-    } else if (!place_.unchanged(theirs, each.before)) {
+    } else if (!unchanged[2 * k + 1]) {
       return VerdictError{
           .error_class = each.is_input ? "input_mutated" : "weight_mutated",
           .message = fmt::format("{} was changed; the reference leaves it", each.what)};

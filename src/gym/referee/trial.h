@@ -109,9 +109,8 @@ class Trial {
   std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,
                                        Filler filler);
   CompareOptions comparison();
-  double reference_error(const TensorTable& oracle);
+  void measure_reference(const TensorTable& oracle);
   std::optional<VerdictError> compare_devices() const;
-  bool outputs_are_finite();
   std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how);
   std::optional<VerdictError> compare_aliases();
 
