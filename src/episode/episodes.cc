@@ -8,6 +8,12 @@
 #include "text/stream_decoder.h"
 
 namespace tritonsmith::episode {
+namespace {
+
+// Between two looks for verdicts: short beside what a completion takes, long beside a look.
+constexpr Milliseconds kBetweenLooks{20};
+
+}  // namespace
 
 std::span<const TokenId> without_stop_token(const Completion& completion) {
   const std::span<const TokenId> tokens = completion.tokens;
@@ -56,14 +62,7 @@ Result<std::optional<PlayedTurn>> Episodes::next() {
       return first;
     }
     if (writing_ > 0) {
-      TRY_ASSIGN(auto generated, parts_.generator.next());
-      if (!generated) return fail("the generator lost {} completions", writing_);
-      const auto place = place_of(generated->id);
-      if (!place) continue;
-      TRY(take_completion(*place, std::move(generated->completion)));
-      for (bool took = true; took && !judging_.empty();) {
-        TRY_ASSIGN(took, take_verdict(Deadline::after(Milliseconds(0))));
-      }
+      TRY(write_or_judge());
       continue;
     }
     if (judging_.empty()) return std::optional<PlayedTurn>();
@@ -74,6 +73,18 @@ Result<std::optional<PlayedTurn>> Episodes::next() {
           "may say why, judge.patience_seconds allows more",
           options_.patience.count(), judging_.size());
   }
+}
+
+Status Episodes::write_or_judge() {
+  const Deadline pause = judging_.empty() ? Deadline::never() : Deadline::after(kBetweenLooks);
+  TRY_ASSIGN(auto generated, parts_.generator.next_by(pause));
+  if (!generated && !pause.passed()) return fail("the generator lost {} completions", writing_);
+  const auto place = generated ? place_of(generated->id) : std::nullopt;
+  if (place) TRY(take_completion(*place, std::move(generated->completion)));
+  for (bool took = true; took && !judging_.empty();) {
+    TRY_ASSIGN(took, take_verdict(Deadline::after(Milliseconds(0))));
+  }
+  return ok();
 }
 
 void Episodes::account() {

@@ -1,7 +1,8 @@
 // Episodes: many conversations at once between the model that writes and the gym that judges. Each
 // goes prompt, completion, verdict; in many turns the verdict becomes feedback, and the next prompt
-// follows (text/conversation.h). Completions go on to the judge as they finish, and verdicts bring
-// the next turn to the generator at once, so both work side by side. Training, evaluation and the
+// follows (text/conversation.h). Completions go on to the judge as they finish, and verdicts are
+// looked for between the generator's steps and bring the next turn to it at once, so both work side
+// by side. Training, evaluation and the
 // assistant are all played by this. One thread calls it.
 //
 // What is written depends on each request's own seed, not on which finished first.
@@ -111,6 +112,8 @@ class Episodes {
   void account();
   void end_stretch(Stretch::What what, std::uint64_t job);
 
+  // The next thing that happens while something is being written.
+  Status write_or_judge();
   Status write_turn(Place place, std::vector<TokenId> prompt);
   Status take_completion(Place place, Completion completion);
   Result<bool> take_verdict(Deadline deadline);

@@ -172,6 +172,68 @@ TEST_F(EpisodesTest, GoOnAfterTheTurnsThatWerePlayed) {
   EXPECT_EQ(seeds_.back(), seeds_[2]);
 }
 
+// Gives no verdict to the first looks, as a judge that is still at it.
+class SlowJudge : public gym::FakeJudge {
+ public:
+  using FakeJudge::FakeJudge;
+  Result<std::optional<gym::Judged>> next(Deadline deadline) override {
+    if (looks_++ < 3) return std::optional<gym::Judged>();
+    return FakeJudge::next(deadline);
+  }
+
+ private:
+  int looks_ = 0;
+};
+
+// Finishes one completion, and no other before a second turn was asked for.
+class LongWriter : public rollout::FakeGenerator {
+ public:
+  LongWriter(Write write, int episodes) : FakeGenerator(std::move(write)), episodes_(episodes) {}
+  Status submit(rollout::GenerationRequest request) override {
+    ++submitted_;
+    return FakeGenerator::submit(std::move(request));
+  }
+  Result<std::optional<rollout::Generated>> next_by(Deadline deadline) override {
+    if (given_ == 0 || submitted_ > episodes_) {
+      ++given_;
+      return FakeGenerator::next_by(deadline);
+    }
+    if (deadline.at() == Deadline::never().at()) return fail("would write on without a look");
+    while (!deadline.passed()) {
+    }
+    return std::optional<rollout::Generated>();
+  }
+
+ private:
+  int episodes_, submitted_ = 0, given_ = 0;
+};
+
+TEST_F(EpisodesTest, BeginTheNextTurnWhileOthersAreStillWritten) {
+  LongWriter generator([this](const auto& request) { return write(request); }, 2);
+  SlowJudge judge(
+      [](const gym::JudgeJob&) { return gym::failed_verdict(Stage::ran, "wrong_value"); });
+  gym::FaultStreak faults(gym::kFaultsInARow);
+  options_.turns.limit = 2;
+  Episodes all(options_, {.generator = generator,
+                          .judge = judge,
+                          .faults = faults,
+                          .tokenizer = tokenizer_,
+                          .chat = chat_});
+  for (std::uint64_t id = 1; id <= 2; ++id)
+    ASSERT_TRUE(all.begin({.id = id,
+                           .task = &task_,
+                           .prompt = first_prompt(),
+                           .sampling = {.max_new_tokens = 40},
+                           .seed = 1}));
+  int turns = 0;
+  for (;; ++turns) {
+    const auto turn = all.next();
+    ASSERT_TRUE(turn) << turn.error().message;
+    if (!*turn) break;
+  }
+  EXPECT_EQ(turns, 4);
+}
+
 TEST_F(EpisodesTest, RunSideBySide) {
   options_.turns.limit = 2;
   const auto turns = play(5);

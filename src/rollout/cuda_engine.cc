@@ -130,16 +130,22 @@ void CudaEngine::cancel(std::uint64_t id) {
     if (slot.busy && slot.request.id == id) vacate(slot);
 }
 
-Result<std::optional<Generated>> CudaEngine::next() {
+Result<std::optional<Generated>> CudaEngine::next_by(Deadline deadline) {
   while (finished_.empty() && !idle()) {
     TRY(admit());
     TRY(launch_step());
     while (launches_.size() >= kAhead) TRY(read_draws());
+    if (deadline.passed()) break;
   }
   if (finished_.empty()) return std::optional<Generated>();
   Generated generated = std::move(finished_.front());
   finished_.pop_front();
   return std::optional(std::move(generated));
+}
+
+Status CudaEngine::settle() {
+  while (!launches_.empty()) TRY(read_draws());
+  return ok();
 }
 
 void CudaEngine::forget(HeldPrompt& prompt) {

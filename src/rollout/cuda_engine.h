@@ -32,7 +32,8 @@ class CudaEngine : public Generator {
   ~CudaEngine() override;
 
   Status submit(GenerationRequest request) override;
-  Result<std::optional<Generated>> next() override;
+  Result<std::optional<Generated>> next_by(Deadline deadline) override;
+  Status settle() override;
   void cancel(std::uint64_t id) override;
 
   const EngineCounts& counts() const { return counts_; }

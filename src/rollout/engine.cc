@@ -77,10 +77,11 @@ void Engine::cancel(std::uint64_t id) {
     if (slot.busy && slot.request.id == id) slot.busy = false;
 }
 
-Result<std::optional<Generated>> Engine::next() {
+Result<std::optional<Generated>> Engine::next_by(Deadline deadline) {
   while (finished_.empty() && !idle()) {
     TRY(admit());
     TRY(step());
+    if (deadline.passed()) break;
   }
   if (finished_.empty()) return std::optional<Generated>();
   Generated generated = std::move(finished_.front());

@@ -43,7 +43,7 @@ class Engine : public Generator {
   ~Engine() override;
 
   Status submit(GenerationRequest request) override;
-  Result<std::optional<Generated>> next() override;
+  Result<std::optional<Generated>> next_by(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
 
   const EngineCounts& counts() const { return counts_; }

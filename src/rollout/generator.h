@@ -1,6 +1,7 @@
 // Generator: all that training and evaluation see of the rollout engine. Requests go in, finished
 // completions come out in whatever order they finish. Token-level: text is made by who has the
-// tokenizer. One thread calls submit, next and cancel; the work happens inside next.
+// tokenizer. One thread calls submit, next and cancel; the work happens inside next. Who has other
+// things to look after meanwhile asks for completions by a deadline, and asks again.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "data/completion.h"
 
@@ -57,7 +59,11 @@ class Generator {
   // Fails, naming the limit, when prompt and max_new_tokens can never fit.
   virtual Status submit(GenerationRequest request) = 0;
   // Decodes until a completion is finished; nothing when no request is in flight.
-  virtual Result<std::optional<Generated>> next() = 0;
+  Result<std::optional<Generated>> next() { return next_by(Deadline::never()); }
+  // Likewise, but no longer than a step beyond the deadline: nothing also when that has passed.
+  virtual Result<std::optional<Generated>> next_by(Deadline deadline) = 0;
+  // Waits until nothing that was launched is still at work on the device.
+  virtual Status settle() { return ok(); }
   // The request's completion will not come.
   virtual void cancel(std::uint64_t id) = 0;
 };

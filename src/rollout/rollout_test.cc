@@ -217,6 +217,21 @@ TEST(Engine, ForgetsWhatIsCancelled) {
   EXPECT_EQ(rest, (std::set<std::uint64_t>{2, 3, 4}));
 }
 
+TEST(Engine, ComesBackByTheDeadlineAndGoesOnFromThere) {
+  Engine engine(tiny_model(), {.slots = 2});
+  ASSERT_TRUE(
+      engine.submit({.id = 9, .prompt = prompt_of(1, 4), .sampling = {.max_new_tokens = 6}}));
+  int looks = 0;
+  for (;; ++looks) {
+    const auto generated = engine.next_by(Deadline::after(Milliseconds(0)));
+    ASSERT_TRUE(generated);
+    if (!*generated) continue;
+    EXPECT_EQ((*generated)->completion.tokens.size(), 6U);
+    break;
+  }
+  EXPECT_EQ(looks, 4) << "the first look admits and decodes, each later one decodes once";
+}
+
 TEST(Engine, RefusesWhatItCannotServe) {
   Engine engine(tiny_model(), {.slots = 2, .max_length = 50});
   const auto error = [&](std::vector<TokenId> prompt, int room) {

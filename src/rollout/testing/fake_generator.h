@@ -19,7 +19,7 @@ class FakeGenerator : public Generator {
     return ok();
   }
 
-  Result<std::optional<Generated>> next() override {
+  Result<std::optional<Generated>> next_by(Deadline) override {
     if (requests_.empty()) return std::optional<Generated>();
     const GenerationRequest request = std::move(requests_.front());
     requests_.pop_front();

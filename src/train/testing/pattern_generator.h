@@ -31,7 +31,7 @@ class PatternGenerator : public rollout::Generator {
     return ok();
   }
 
-  Result<std::optional<rollout::Generated>> next() override {
+  Result<std::optional<rollout::Generated>> next_by(Deadline) override {
     if (requests_.empty()) return std::optional<rollout::Generated>();
     // The last first: nobody may rely on the order.
     const rollout::GenerationRequest request = std::move(requests_.back());
