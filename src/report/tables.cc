@@ -14,6 +14,9 @@ using Evaluations = std::vector<Evaluation>;
 
 std::string number_or_blank(double value) { return value > 0 ? fmt::format("{:.3g}", value) : ""; }
 
+// Of shares: in percentage points.
+std::string points(double difference) { return fmt::format("{:+.1f}", 100 * difference); }
+
 bool is_timed(const Evaluation& e) { return !e.speed.fast.empty(); }
 
 bool any_timed(const Evaluations& evaluations) {
@@ -152,12 +155,10 @@ std::vector<Table> comparison_tables(const Evaluations& evaluations, std::string
                 .note = fmt::format("Paired over {} tasks; 95 % interval from 10,000 bootstrap "
                                     "samples of the tasks.",
                                     differences[0].tasks),
-                .rows = {{"measure", first.name, second.name, "difference", "from", "to"}}};
+                .rows = {{"measure", first.name, second.name, "points", "from", "to"}}};
     for (const Difference& d : differences)
       table.rows.push_back({d.measure, percent(d.before), percent(d.after),
-                            fmt::format("{:+.1f} %", 100 * (d.after - d.before)),
-                            fmt::format("{:+.1f} %", 100 * d.low),
-                            fmt::format("{:+.1f} %", 100 * d.high)});
+                            points(d.after - d.before), points(d.low), points(d.high)});
     tables.push_back(std::move(table));
   }
   return tables;
@@ -285,10 +286,11 @@ std::vector<Table> evaluation_tables(const Evaluations& evaluations, std::string
     Evaluations own;
     for (const Evaluation& e : evaluations)
       if (e.policy == policy) own.push_back(e);
-    std::vector<Table> all = {rates_table(own),  speed_table(own), fast_at_table(own),
-                              level_table(own),  turn_table(own),  scaling_table(own),
-                              refusal_table(own)};
+    std::vector<Table> all = {rates_table(own)};
     for (Table& table : comparison_tables(own, baseline)) all.push_back(std::move(table));
+    for (Table& table : std::vector<Table>{speed_table(own), fast_at_table(own), level_table(own),
+                                           turn_table(own), scaling_table(own), refusal_table(own)})
+      all.push_back(std::move(table));
     for (Table& table : all) {
       if (table.rows.size() < 2) continue;
       if (policies.size() > 1) table.title += fmt::format(" (policy {})", policy);
