@@ -77,12 +77,13 @@ class Bench {
 
 void attention(const Bench& bench, int rows, int context) {
   const int pages = (context + kPage - 1) / kPage;
+  const std::int64_t all_pages = std::int64_t{rows} * pages;
   std::vector<at::Tensor> keys, values;
   for (int layer = 0; layer < kLayers; ++layer) {
-    keys.push_back(bench.half({rows * pages, kKvHeads, kPage, kHeadDim}));
-    values.push_back(bench.half({rows * pages, kKvHeads, kPage, kHeadDim}));
+    keys.push_back(bench.half({all_pages, kKvHeads, kPage, kHeadDim}));
+    values.push_back(bench.half({all_pages, kKvHeads, kPage, kHeadDim}));
   }
-  const at::Tensor table = at::randperm(rows * pages, at::kLong).to(at::kInt).to(bench.device());
+  const at::Tensor table = at::randperm(all_pages, at::kLong).to(at::kInt).to(bench.device());
   const at::Tensor qkv = bench.half({rows, kQkv}), out = bench.half({rows, kHeads * kHeadDim});
   const at::Tensor parts = bench.full({rows * kHeads * 32, kHeadDim});
   const at::Tensor norms = bench.full({rows * kHeads * 32});

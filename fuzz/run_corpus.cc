@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    std::cout << entry.path().filename().string() << std::endl;  // the last one named is at fault
+    std::cout << entry.path().filename().string() << '\n'
+              << std::flush;  // the last one is at fault
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     ++files;
   }

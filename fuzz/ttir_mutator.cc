@@ -1,9 +1,9 @@
 // How libFuzzer changes Triton IR: half of the time its own way, else by tokens and lines, since
 // text that no longer parses shows little. Names are drawn from the text itself.
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,6 +97,6 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   for (std::uint64_t left = 1 + rng.below(4); left > 0 && !text.empty(); --left)
     tritonsmith::gym::mutate(text, rng);
   text.resize(std::min(text.size(), most));
-  std::memcpy(data, text.data(), text.size());
+  std::ranges::copy(text, data);
   return text.size();
 }

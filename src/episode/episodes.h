@@ -82,7 +82,7 @@ struct PlayedTurn {
 class Episodes {
  public:
   Episodes(EpisodeOptions options, EpisodeParts parts)
-      : options_(std::move(options)), parts_(std::move(parts)) {}
+      : options_(options), parts_(std::move(parts)) {}
 
   // `played`: its first turns, when it goes on after a kill; they are not given again. False: it is
   // over already.

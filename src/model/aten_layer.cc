@@ -55,7 +55,7 @@ at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch, dou
 // 30000 the rounding of an angle is 1e-3, so exact numbers would be other numbers.
 at::Tensor rope_frequencies(const ModelConfig& config) {
   const at::Tensor exponents = at::arange(0, config.head_dim, 2, at::kFloat) / config.head_dim;
-  const at::Tensor plain = at::reciprocal(at::pow(config.rope_theta, exponents));
+  at::Tensor plain = at::reciprocal(at::pow(config.rope_theta, exponents));
   const RopeScaling& scaling = config.rope_scaling;
   if (scaling.factor == 1) return plain;
   const auto original = static_cast<double>(scaling.original_max_position_embeddings);

@@ -130,7 +130,8 @@ Cublas::Plan& Cublas::plan_for(const Product& product) {
   plan = std::make_unique<Plan>(*api_);
   int failures = api_->make_desc(&plan->description, cublaslt::kComputeFloat32, cublaslt::kFloat32);
   const auto set = [&](cublaslt::DescriptionAttribute attribute, auto value) {
-    failures |= api_->set_desc(plan->description, attribute, &value, sizeof value);
+    failures |= api_->set_desc(plan->description, attribute, static_cast<const void*>(&value),
+                               sizeof value);
   };
   set(cublaslt::kFirstOperation, product.first_operation);
   set(cublaslt::kSecondOperation, product.second_operation);
@@ -224,7 +225,8 @@ void Cublas::run(const Product& product) {
   Plan& plan = plan_for(product);
   if (product.bias != nullptr) {
     const void* bias = product.bias->data_ptr();
-    api_->set_desc(plan.description, cublaslt::kBiasPointer, &bias, sizeof bias);
+    api_->set_desc(plan.description, cublaslt::kBiasPointer, static_cast<const void*>(&bias),
+                   sizeof bias);
   }
   const int due = choice_ == KernelChoice::measure ? 1 : kFrequent;
   if (choice_ != KernelChoice::guess && ++plan.uses == due) measure(plan, product);

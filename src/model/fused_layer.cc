@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "base/check.h"
 #include "model/cpu/attention.h"
 #include "model/cpu/layer.h"
 #include "model/cpu/parallel.h"

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "model/aten_layer.h"
 #include "model/cuda_layer.h"

@@ -54,10 +54,17 @@ double place_y(const Axis& y, double value) {
   return kTop + (1 - y.share(value)) * (kHeight - kTop - kBottom);
 }
 
+// From the first to the last, which rounding must not lose.
+std::vector<double> ticks(double first, double last, double step) {
+  std::vector<double> values;
+  for (int i = 0; first + i * step <= last + step / 1000; ++i) values.push_back(first + i * step);
+  return values;
+}
+
 std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
   std::string svg;
   const double y_step = chart.unit_interval ? 0.25 : nice_step(y.high - y.low, 5);
-  for (double value = y.low; value <= y.high + y_step / 1000; value += y_step) {
+  for (const double value : ticks(y.low, y.high, y_step)) {
     const double at = place_y(y, value);
     const std::string label = chart.unit_interval
                                   ? fmt::format("{:.0f}%", 100 * value)
@@ -67,8 +74,7 @@ std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
         kLeft, kWidth - kRight, at, at, kLeft - 6, at + 4, label);
   }
   const double x_step = std::max(nice_step(x.high - x.low, 6), 1e-9);
-  for (double value = std::ceil(x.low / x_step) * x_step; value <= x.high + x_step / 1000;
-       value += x_step)
+  for (const double value : ticks(std::ceil(x.low / x_step) * x_step, x.high, x_step))
     svg += fmt::format(
         R"(<text class="tick" x="{:.1f}" y="{:.1f}" text-anchor="middle">{:.6g}</text>)",
         place_x(x, value), kHeight - kBottom + 16, value);

@@ -1,11 +1,14 @@
 #include "rollout/cuda_decoder.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/check.h"
 
 namespace tritonsmith::rollout {
 namespace {

@@ -32,7 +32,7 @@ void print(std::string_view name, const at::Tensor& values) {
 }
 
 Status do_sums(Ranks& ranks) {
-  const std::int64_t count = 2 * ranks.size();
+  const std::int64_t count = std::int64_t{2} * ranks.size();
   at::Tensor values = counted(ranks, count);
   TRY(ranks.sum(values, "a sum"));
   print("sum", values);

@@ -24,6 +24,12 @@ struct Zones {
   std::array<const void*, kZones> at;
 };
 
+// How the driver takes a kernel's arguments; they must outlive the launch.
+template <typename... Arguments>
+std::array<void*, sizeof...(Arguments)> addresses_of(Arguments&... arguments) {
+  return {static_cast<void*>(&arguments)...};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DeviceKernels>> DeviceKernels::make(const Driver& driver,
@@ -87,7 +93,7 @@ CUresult DeviceKernels::launch_fingerprint(const Bytes& block, std::uint64_t sal
   const void* bytes = block.at;
   std::uint64_t count = block.count;
   CUdeviceptr sum = device_ + slot * kWord;
-  std::array<void*, 4> parameters = {&bytes, &count, &salt, &sum};
+  auto parameters = addresses_of(bytes, count, salt, sum);
   return launch(fingerprint_, count / 16, parameters);
 }
 
@@ -128,7 +134,7 @@ Answer<std::uint64_t> DeviceKernels::count_changed(std::span<const void* const> 
     std::copy_n(zones.begin() + static_cast<std::ptrdiff_t>(first), count, some.at.begin());
     std::uint64_t bytes = length;
     CUdeviceptr changed = device_;
-    std::array<void*, 4> parameters = {&some, &bytes, &value, &changed};
+    auto parameters = addresses_of(some, bytes, value, changed);
     result = gpu::launch(driver_, count_changed_,
                          {.grid = {static_cast<unsigned>(count), static_cast<unsigned>(parts), 1},
                           .threads = kThreads},
@@ -144,7 +150,7 @@ CUresult DeviceKernels::find_budget(const ComparedValues& values) {
   const void *expected = values.reference, *exact = values.oracle;
   std::uint64_t count = values.count;
   CUdeviceptr budget = device_ + kBudgetAt * kWord;
-  std::array<void*, 4> parameters = {&expected, &exact, &count, &budget};
+  auto parameters = addresses_of(expected, exact, count, budget);
   measured_reference_ = measured_oracle_ = nullptr;
   if (const CUresult cleared = clear(kBudgetAt, kBudget); cleared != CUDA_SUCCESS) return cleared;
   return launch(budget_[static_cast<std::size_t>(values.type)], count, parameters);
@@ -184,7 +190,7 @@ Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Dea
               .unit = values.unit,
               .filler = values.filler,
               .width = values.width};
-  std::array<void*, 6> parameters = {&got, &expected, &exact, &budget, &terms, &mismatch};
+  auto parameters = addresses_of(got, expected, exact, budget, terms, mismatch);
   if (result == CUDA_SUCCESS) result = launch(mismatch_[type], count, parameters);
   if (result == CUDA_SUCCESS) result = bring(0, slots);
   if (result != CUDA_SUCCESS) return tl::unexpected(result);
@@ -200,14 +206,14 @@ Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Dea
 
 CUresult DeviceKernels::hold(double microseconds) {
   auto nanoseconds = static_cast<std::uint64_t>(1e3 * std::max(0.0, microseconds));
-  std::array<void*, 1> parameters = {&nanoseconds};
+  auto parameters = addresses_of(nanoseconds);
   return gpu::launch(driver_, hold_, {.grid = {1, 1, 1}, .threads = 1}, parameters.data());
 }
 
 CUresult DeviceKernels::launch_endless() {
   CUdeviceptr flag = device_;
   if (const CUresult cleared = clear(0, 1); cleared != CUDA_SUCCESS) return cleared;
-  std::array<void*, 1> parameters = {&flag};
+  auto parameters = addresses_of(flag);
   return launch(endless_, 1, parameters);
 }
 
