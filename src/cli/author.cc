@@ -1,6 +1,7 @@
 #include "cli/author.h"
 
 #include "base/log.h"
+#include "cli/shared_gpu.h"
 #include "model/generation_config.h"
 #include "text/checkpoint_chat.h"
 
@@ -25,7 +26,7 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   author->chat_ = opened.chat;
   TRY_ASSIGN(author->stop_tokens_, model::end_tokens(directory, author->model_.config()));
   author->stop_tokens_.insert(author->stop_tokens_.begin(), opened.chat.stop_token());
-  TRY_ASSIGN(author->engine_, rollout::make_generator(author->model_));
+  TRY_ASSIGN(author->engine_, make_generator_by_turns(author->model_, {}, lease_of_model(device)));
   return author;
 }
 

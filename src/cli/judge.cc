@@ -139,7 +139,10 @@ void add_gym_referee_command(CLI::App& app, Run& run) {
   command->group("");  // hidden: started by the judge, with its jobs on descriptor 3
   const auto gpu = std::make_shared<std::optional<int>>();
   command->add_option("--gpu", *gpu, "Run plans on this GPU");
-  command->callback([gpu, &run] { run = [gpu] { return gym::serve_referee(3, *gpu); }; });
+  const auto lease = std::make_shared<std::string>();
+  command->add_option("--lease", *lease, "The file of this GPU's lease");
+  command->callback(
+      [gpu, lease, &run] { run = [gpu, lease] { return gym::serve_referee(3, *gpu, *lease); }; });
 }
 
 }  // namespace tritonsmith::cli

@@ -13,7 +13,10 @@ Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& dire
                                                const GymChoice& gym) {
   if (!gym.url.empty())
     return gym::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
-  gym::LocalJudgeConfig config;
+  gym::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
+  config.capture.slots = std::max(1, config.capture.slots / gym.processes);
+  config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
+  config.referees = std::max(1, config.referees / gym.processes);
   if (!directory.empty()) {
     TRY(make_directories(directory));
     config.directory = directory;

@@ -16,6 +16,11 @@ gym::RefereeProgram own_referee();
 struct GymChoice {
   std::string url;         // of a `gym serve`; empty: this program
   std::string token_file;  // empty: $TRITONSMITH_GYM_TOKEN
+  // Of this program: the GPUs that run kernels, by number (empty: all), and whether kernels are
+  // timed alone.
+  std::vector<std::int64_t> gpus;
+  bool lease = true;
+  int processes = 1;  // that judge side by side, and share the cores
 };
 
 // Here, its store and its secret live in `directory`, so that a resumed run finds its verdicts;

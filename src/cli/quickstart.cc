@@ -16,6 +16,7 @@
 #include "cli/judges.h"
 #include "cli/new_model.h"
 #include "cli/quickstart_config.h"
+#include "cli/shared_gpu.h"
 #include "cli/teaching.h"
 #include "report/report.h"
 #include "train/rl.h"
@@ -121,10 +122,13 @@ class Quickstart {
     train::RlConfig rl = config_.rl;
     rl.run.dir = out_ / "rl";
     rl.model.path = sft_model_;
+    const fs::path lease = lease_of_model(rl.model.device);
     const train::RlParts parts{.judge = *judge_,
-                               .make_generator = [&rl](const model::Transformer& model) {
-                                 return rollout::make_generator(model, rl.engine);
-                               }};
+                               .make_generator =
+                                   [&](const model::Transformer& model) {
+                                     return make_generator_by_turns(model, rl.engine, lease);
+                                   },
+                               .gpu_lease = lease};
     TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
     if (!summary.is_finished) return fail("stopped; the same command goes on from here");
     return finish_phase("rl", summary.checkpoint, watch);

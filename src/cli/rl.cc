@@ -8,9 +8,9 @@
 #include "cli/commands.h"
 #include "cli/judges.h"
 #include "cli/ranks.h"
+#include "cli/shared_gpu.h"
 #include "cli/training.h"
 #include "curriculum/suite.h"
-#include "rollout/engine.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -53,8 +53,14 @@ struct Material {
 
 // What the call names goes before what the config does.
 GymChoice gym_for(const RlConfig& config, const GymChoice& named) {
-  if (!named.url.empty()) return named;
-  return {.url = config.judge.url, .token_file = config.judge.token_file};
+  GymChoice gym = named;
+  if (named.url.empty()) gym.url = config.judge.url, gym.token_file = config.judge.token_file;
+  gym.gpus = config.judge.gpus;
+  gym.lease = config.judge.lease;
+  // Training takes the first; where it can, the judge keeps out of its way.
+  if (gym.gpus.empty() && config.model.device != model::DeviceChoice::cpu && visible_gpus() > 1)
+    gym.gpus = {1};
+  return gym;
 }
 
 // Every rank of this host judges what it samples, with the same secret and the same store.
@@ -77,20 +83,35 @@ Result<std::unique_ptr<gym::Judge>> open_judges(const RlConfig& config, const Gy
 Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
                                    const train::StopFlag& stop, distributed::Ranks& ranks) {
   TRY_ASSIGN(const auto judge, open_judges(config, material.gym, ranks));
+  // Kernels may be timed where the model is trained: by this program's judge, or by a service here.
+  const std::filesystem::path lease =
+      config.judge.lease ? lease_of_model(config.model.device) : std::filesystem::path();
   const train::RlParts parts{.judge = *judge,
                              .make_generator =
-                                 [&config](const model::Transformer& model) {
-                                   return rollout::make_generator(model, config.engine);
+                                 [&](const model::Transformer& model) {
+                                   return make_generator_by_turns(model, config.engine, lease);
                                  },
                              .references = std::move(material.references),
-                             .ranks = ranks};
+                             .ranks = ranks,
+                             .gpu_lease = lease};
   return train::run_rl(config, material.tasks, parts, stop);
 }
 
-Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks) {
+// What the ranks of a host share, others do not see.
+Status check_gym_of_hosts(const GymChoice& gym, const distributed::Place& place) {
+  if (!place.spans_hosts() || !gym.url.empty()) return ok();
+  return fail(
+      "ranks on several hosts share no gym of this machine: start `tritonsmith gym serve` where "
+      "all reach it, and give its URL (--gym or judge.url)");
+}
+
+Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks,
+                       const distributed::Place& place) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
   Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
+  TRY(check_gym_of_hosts(material.gym, place));
+  material.gym.processes = place.local_size;
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));
   if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
@@ -118,11 +139,7 @@ void add_rl_command(CLI::App& app, Run& run) {
     run = [call, gym] {
       return finish(
           with_ranks([&](distributed::Ranks& ranks, const distributed::Place& place) -> Status {
-            if (place.spans_hosts() && gym->url.empty())
-              return fail(
-                  "ranks on several hosts share no gym of this machine: start `tritonsmith gym "
-                  "serve` where all reach it, and give its --gym URL");
-            return train_by_reward(*call, *gym, ranks);
+            return train_by_reward(*call, *gym, ranks, place);
           }));
     };
   });

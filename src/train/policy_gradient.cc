@@ -173,6 +173,7 @@ PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& ba
   learner.add_gradient(
       make_micro_batches(batch.sequences, used, options.budget, learner.model().device()),
       options.temperature, [&](const MicroBatch& micro, const model::LogprobAndEntropy& now) {
+        if (options.pause) options.pause();
         const auto column = [&](const TokenColumn& values) {
           return column_of(micro, batch, values);
         };
@@ -203,7 +204,7 @@ PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& ba
 
 TokenColumn token_logprobs(const model::Transformer& model,
                            std::span<const TrainingSequence> sequences, double temperature,
-                           std::int64_t budget) {
+                           std::int64_t budget, const std::function<void()>& pause) {
   const at::NoGradGuard no_grad;
   TokenColumn column(sequences.size());
   std::vector<std::size_t> all(sequences.size());
@@ -217,13 +218,15 @@ TokenColumn token_logprobs(const model::Transformer& model,
       column[member].assign(next, next + count);
       next += count;
     }
+    if (pause) pause();
   }
   return column;
 }
 
 TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
-                             double temperature, std::int64_t budget) {
-  return by_segment(token_logprobs(model, batch.sequences, temperature, budget), batch);
+                             double temperature, std::int64_t budget,
+                             const std::function<void()>& pause) {
+  return by_segment(token_logprobs(model, batch.sequences, temperature, budget, pause), batch);
 }
 
 Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
@@ -231,13 +234,14 @@ Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
                                                 distributed::Ranks& ranks) {
   const auto& sequences = passes.batch.sequences;
   if (ranks.is_alone())
-    return segment_logprobs(model, passes.batch, passes.temperature, passes.budget);
+    return segment_logprobs(model, passes.batch, passes.temperature, passes.budget, passes.pause);
   std::vector<std::size_t> all(sequences.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const auto share = own_share(sequences, all, ranks);
   std::vector<TrainingSequence> own;
   for (const std::size_t member : share) own.push_back(sequences[member]);
-  const TokenColumn values = token_logprobs(model, own, passes.temperature, passes.budget);
+  const TokenColumn values =
+      token_logprobs(model, own, passes.temperature, passes.budget, passes.pause);
   // End to end, zero where another rank computes: adding up changes no bit.
   std::vector<std::int64_t> begins = {0};
   for (const TrainingSequence& sequence : sequences)

@@ -38,6 +38,7 @@ struct PolicyGradientOptions {
   std::int64_t updates = 1;    // in which all sequences of the step are gone through once
   double temperature = 1.0;    // of the sampler: log-probabilities are of what was sampled from
   std::int64_t budget = 8192;  // tokens in one pass
+  std::function<void()> pause = nullptr;  // called once in every micro-batch
 };
 
 // Means are over the tokens that went through the model.
@@ -64,15 +65,17 @@ Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks);
 // Log-probabilities of the trained tokens of each sequence under any weights, without gradients.
 TokenColumn token_logprobs(const model::Transformer& model,
                            std::span<const TrainingSequence> sequences, double temperature,
-                           std::int64_t budget);
+                           std::int64_t budget, const std::function<void()>& pause = nullptr);
 // The same by segment.
 TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
-                             double temperature, std::int64_t budget);
+                             double temperature, std::int64_t budget,
+                             const std::function<void()>& pause = nullptr);
 // The same, each rank computing its share: all get all.
 struct SegmentPasses {
   const PolicyBatch& batch;
   double temperature = 1.0;
   std::int64_t budget = 8192;
+  std::function<void()> pause = nullptr;  // called between micro-batches
 };
 Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
                                                 const SegmentPasses& passes,

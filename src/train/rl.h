@@ -43,6 +43,9 @@ struct RlParts {
   MakeGenerator make_generator;
   References references;  // empty unless reward.similarity is used
   distributed::Ranks& ranks = distributed::nobody_else();
+  // Of the GPU that is trained on, where kernels are timed on it too; empty: it is ours alone. The
+  // generator has a lease of its own.
+  std::filesystem::path gpu_lease = {};
 };
 
 // Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The tasks

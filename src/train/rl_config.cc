@@ -35,14 +35,19 @@ Fields<RolloutSection> RolloutSection::fields() {
 
 Fields<JudgeSection> JudgeSection::fields() {
   using S = JudgeSection;
-  return {field("policy", &S::policy, "strict, fused or open: what 'accepted' demands"),
-          field("backend", &S::backend, "auto, evaluate (CPU) or replay (GPU)"),
-          field("trials", &S::trials, "comparisons with fresh inputs", between(1, 1000)),
-          field("patience_seconds", &S::patience_seconds,
-                "a gym that gives no verdict for so long is broken", between(1, 1 << 20)),
-          field("url", &S::url,
-                "judge with the `gym serve` there, as in http://127.0.0.1:8800; empty: here"),
-          field("token_file", &S::token_file, "holds its token; empty: $TRITONSMITH_GYM_TOKEN")};
+  return {
+      field("policy", &S::policy, "strict, fused or open: what 'accepted' demands"),
+      field("backend", &S::backend, "auto, evaluate (CPU) or replay (GPU)"),
+      field("trials", &S::trials, "comparisons with fresh inputs", between(1, 1000)),
+      field("patience_seconds", &S::patience_seconds,
+            "a gym that gives no verdict for so long is broken", between(1, 1 << 20)),
+      field("url", &S::url,
+            "judge with the `gym serve` there, as in http://127.0.0.1:8800; empty: here"),
+      field("token_file", &S::token_file, "holds its token; empty: $TRITONSMITH_GYM_TOKEN"),
+      field("gpus", &S::gpus,
+            "GPUs that kernels run on, by number; empty: one that is not trained on, where "
+            "there are several"),
+      field("lease", &S::lease, "time kernels alone: training on the same GPU pauses meanwhile")};
 }
 
 Fields<RlConfig> RlConfig::fields() {

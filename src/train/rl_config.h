@@ -34,6 +34,10 @@ struct JudgeSection {
   int trials = 3;
   int patience_seconds = 600;
   std::string url, token_file;  // of a `gym serve`; empty: this program judges
+  // Where this program judges: the GPUs that kernels run on, by number; empty: one that is not
+  // trained on, where there are several.
+  std::vector<std::int64_t> gpus;
+  bool lease = true;  // kernels are timed while training on the same GPU pauses
   static Fields<JudgeSection> fields();
 };
 

@@ -8,6 +8,7 @@
 
 #include "text/chat.h"
 #include "train/experience_exchange.h"
+#include "train/gpu_turn.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -58,6 +59,7 @@ RlLoop::RlLoop(RlWorld world, TrainingRun& run, RlModels models)
 
 Result<RlSummary> RlLoop::run(const StopFlag& stop) {
   TRY(restore_state());
+  TRY(open_lease());
   for (;;) {
     TRY_ASSIGN(const bool goes_on, run_.goes_on(stop));
     if (!goes_on) break;
@@ -68,6 +70,12 @@ Result<RlSummary> RlLoop::run(const StopFlag& stop) {
                    .accepted = recent_mean("stage/accepted"),
                    .checkpoint = run_.checkpoint_path(),
                    .is_finished = run_.is_finished()};
+}
+
+Status RlLoop::open_lease() {
+  if (world_.parts.gpu_lease.empty()) return ok();
+  TRY_ASSIGN(lease_, Lease::open(world_.parts.gpu_lease));
+  return ok();
 }
 
 Status RlLoop::restore_state() {
@@ -239,7 +247,9 @@ int RlLoop::choose_groups(std::span<const JudgedSample> samples, std::span<const
 Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics) {
   PolicyBatch batch = policy_batch(turns);
   TimePoint began = system_clock().now();
-  TRY(add_logprobs(batch));
+  GpuTurn turn(lease_, run_.learner().model().device());
+  const auto pause = [&turn] { turn.give_way(); };
+  TRY(add_logprobs(batch, pause));
   trace(TraceLane::training, "log-probabilities", began);
   add_kl_to_rewards(turns, batch);
   const Rejections rejections = assign_credit(turns, is_scored, config_.credit_rules(), batch);
@@ -253,18 +263,21 @@ Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored,
                   {"samples/rejected_by_mismatch", static_cast<double>(rejections.mismatch)},
                   {"samples/rejected_by_profile", static_cast<double>(rejections.profile)}});
   began = system_clock().now();
-  TRY(update(batch, metrics));
+  TRY(update(batch, pause, metrics));
   trace(TraceLane::training, "update", began);
   return ok();
 }
 
 // The trainer's and the reference's numbers, where anything needs them.
-Status RlLoop::add_logprobs(PolicyBatch& batch) const {
+Status RlLoop::add_logprobs(PolicyBatch& batch, const std::function<void()>& pause) const {
   const PolicyGradientOptions options = config_.gradient_options();
   const auto logprobs = [&](const model::Transformer& model) {
-    return segment_logprobs_over_ranks(
-        model, {.batch = batch, .temperature = options.temperature, .budget = options.budget},
-        run_.ranks());
+    return segment_logprobs_over_ranks(model,
+                                       {.batch = batch,
+                                        .temperature = options.temperature,
+                                        .budget = options.budget,
+                                        .pause = pause},
+                                       run_.ranks());
   };
   if (models_.reference) {
     TRY_ASSIGN(batch.reference, logprobs(*models_.reference));
@@ -292,12 +305,15 @@ void RlLoop::add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch&
   }
 }
 
-Status RlLoop::update(const PolicyBatch& batch, Metrics& metrics) {
+Status RlLoop::update(const PolicyBatch& batch, const std::function<void()>& pause,
+                      Metrics& metrics) {
+  PolicyGradientOptions options = config_.gradient_options();
+  options.pause = pause;
   PolicyGradientReport last;
   UpdateReport report;
   std::int64_t tokens = 0;
   for (const auto& members : minibatches(batch)) {
-    last = set_policy_gradient(run_.learner(), batch, members, config_.gradient_options());
+    last = set_policy_gradient(run_.learner(), batch, members, options);
     TRY(sum_over_ranks(last, run_.ranks()));
     tokens += last.tokens;
     if (last.tokens == 0) continue;  // nothing in it counts

@@ -11,6 +11,7 @@
 #include <deque>
 #include <future>
 
+#include "base/lease.h"
 #include "base/log.h"
 #include "train/credit.h"
 #include "train/rl.h"
@@ -75,11 +76,12 @@ class RlLoop {
   int choose_groups(std::span<const JudgedSample> samples, std::span<const char> is_scored,
                     int wanted, std::vector<char>& is_used) const;
 
+  Status open_lease();
   // Credit and all updates of the step; what they measured goes to `metrics`.
   Status learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics);
-  Status add_logprobs(PolicyBatch& batch) const;
+  Status add_logprobs(PolicyBatch& batch, const std::function<void()>& pause) const;
   void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
-  Status update(const PolicyBatch& batch, Metrics& metrics);
+  Status update(const PolicyBatch& batch, const std::function<void()>& pause, Metrics& metrics);
   // The members of each update: every sequence once an epoch. One minibatch keeps the order.
   std::vector<std::vector<std::size_t>> minibatches(const PolicyBatch& batch) const;
 
@@ -95,6 +97,7 @@ class RlLoop {
   const RlConfig& config_;
   TrainingRun& run_;
   RlModels models_;
+  std::optional<Lease> lease_;
   EpochOrder order_;
   gym::FaultStreak faults_{gym::kFaultsInARow};
   Progress progress_;

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <numeric>
 #include <set>
+#include <thread>
 #include <tuple>
 
 #include "base/file.h"
+#include "base/lease.h"
 #include "base/log.h"
 #include "base/temp_dir.h"
 #include "gym/client/testing/fake_judge.h"
@@ -75,6 +78,32 @@ TEST_F(RlTest, TakesSeveralUpdatesFromAStepWithinTheClip) {
   EXPECT_THAT(metric("clip_fraction"), ::testing::Contains(::testing::Gt(0.0)));
   EXPECT_THAT(metric("kl"), Each(::testing::Gt(0.0)));
   EXPECT_THAT(metric("logprob_difference/max"), Each(Le(1e-5)));
+}
+
+TEST_F(RlTest, TrainsOnlyWhileItHoldsTheLeaseOfTheGpu) {
+  gpu_lease_ = path("gpu");
+  auto timer = Lease::open(gpu_lease_);
+  ASSERT_TRUE(timer);
+  std::atomic<bool> waited = false;
+  std::jthread referee;
+  int judged = 0;
+  gym::FakeJudge judge([&](const gym::JudgeJob& job) {
+    if (judged++ == 0) {  // times from the first job on, until training waits for it
+      EXPECT_TRUE(timer->take(Lease::Hold::alone, Deadline::after(Milliseconds(0))));
+      referee = std::jthread([&] {
+        const Deadline patience = Deadline::after(std::chrono::seconds(20));
+        while (!timer->is_wanted() && !patience.passed()) std::this_thread::yield();
+        waited = timer->is_wanted();
+        timer->give_back();
+      });
+    }
+    return judge_letters(job);
+  });
+  const auto summary = run_with(judge);
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_TRUE(waited);
+  referee.join();
+  EXPECT_TRUE(timer->take(Lease::Hold::alone, Deadline::after(Milliseconds(0))));
 }
 
 TEST_F(RlTest, NeverRewardsAFaultOfTheGym) {

@@ -28,10 +28,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def start_ranks(command, size):
+def start_ranks(command, size, **more):
     """One process a rank, told by the environment as torchrun would."""
     shared = {**os.environ, "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
-              "OMP_NUM_THREADS": "1"}
+              "OMP_NUM_THREADS": "1", **more}
     return [subprocess.Popen([str(each) for each in command], env={**shared, "RANK": str(rank)}, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) for rank in range(size)]
 
@@ -184,10 +184,25 @@ def prove_rl(folder):
         print(f"rl: {size} ranks as one, same samples, weights within {difference:.1e}", flush=True)
 
 
+def prove_gym_of_hosts(folder):
+    """Ranks that take themselves for two hosts want one gym; judge.url names it to each of them."""
+    config = folder / "hosts.toml"
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    for url, expected in (("", "share no gym of this machine"), (nowhere, f"the gym at {nowhere} does not serve us")):
+        config.write_text(f'run.dir = "{folder / "hosts"}"\nmodel.path = "{folder / "sft" / "start"}"\n'
+                          f'model.device = "cpu"\ntasks.path = "{folder / "sft" / "tasks.jsonl"}"\n'
+                          f'prompt.style = "compact"\nrollout.max_new_tokens = 32\njudge.url = "{url}"\n')
+        ranks = start_ranks([TRITONSMITH, "rl", config], 2, LOCAL_WORLD_SIZE="1", LOCAL_RANK="0")
+        said = finish(ranks)
+        assert all(rank.returncode == 1 for rank in ranks) and all(expected in each for each in said), said
+    print("rl: ranks of several hosts use the gym of judge.url", flush=True)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="tritonsmith-ranks-") as name:
         folder = pathlib.Path(name)
         prove_sft(folder)
+        prove_gym_of_hosts(folder)
         prove_rl(folder)
 
 

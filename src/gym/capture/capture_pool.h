@@ -13,6 +13,7 @@
 // every file; callbacks of work not yet done get an infrastructure fault.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,13 +25,16 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/cores.h"
 #include "data/verdict.h"
 
 namespace tritonsmith::gym {
 
 struct CaptureConfig {
-  int slots = 2;             // guests at a time, each under a uid of its own
-  int compilers = 1;         // compile workers at a time
+  // Guests at a time, each under a uid of its own; compile workers at a time, which have a little
+  // more than half as much to do.
+  int slots = std::max(2, usable_cores());
+  int compilers = std::max(1, usable_cores() / 2);
   int capture_seconds = 20;  // wall clock of a guest, from its fork; half as much again of CPU time
   int compile_seconds = 60;  // wall clock of one compilation
   int compiles_per_worker = 500;        // then a fresh worker takes over

@@ -108,6 +108,10 @@ Result<GpuFacts> facts_of(const Driver& driver, int ordinal) {
   facts.target = fmt::format(
       "sm_{}{}", attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
       attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  facts.bus_id = fmt::format("{:04x}:{:02x}:{:02x}",
+                             attribute(driver, device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                             attribute(driver, device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                             attribute(driver, device, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
   facts.driver = driver_version(driver);
   facts.cache_bytes = attribute(driver, device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   facts.multiprocessors = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);

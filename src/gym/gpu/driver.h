@@ -53,6 +53,7 @@ Status checked(const Driver& driver, CUresult result, std::string_view what);
 struct GpuFacts {
   std::string name;
   std::string target;  // "sm_90"
+  std::string bus_id;  // "0000:1b:00", where it sits
   std::string driver;  // "580.159.03", or the CUDA version it serves where that is not told
   std::int64_t cache_bytes = 0;  // L2
   double bytes_per_second = 0;   // peak of the device memory; 0 unknown

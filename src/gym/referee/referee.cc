@@ -131,7 +131,8 @@ Referee::Referee(std::unique_ptr<KernelExecutor> executor)
   at::set_num_threads(1);
 }
 
-Referee::Referee(std::unique_ptr<GpuPlace> gpu) : gpu_(std::move(gpu)), place_(gpu_.get()) {
+Referee::Referee(std::unique_ptr<GpuPlace> gpu, std::optional<Lease> lease)
+    : gpu_(std::move(gpu)), place_(gpu_.get()), lease_(std::move(lease)) {
   at::set_num_threads(1);
   at::globalContext().setAllowTF32CuDNN(false);
   auto cuda = std::make_unique<gpu::CudaExecutor>(gpu_->driver());
@@ -340,6 +341,22 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
   return lint_[job.task_key] = findings;
 }
 
+// Whoever else computes on this GPU pauses meanwhile; one that does not is named in the verdict.
+TimingOutcome Referee::time_alone(Trial& trial, const std::string& task_key) {
+  constexpr std::chrono::seconds patience{5};
+  const bool is_alone = !lease_ || lease_->take(Lease::Hold::alone, Deadline::after(patience));
+  TimingOutcome outcome = time_trial(trial, *gpu_, {.known_reference = &reference_ms_[task_key]});
+  if (lease_) lease_->give_back();
+  if (!is_alone)
+    outcome.findings.push_back(
+        {.rule = "timed_in_company",
+         .severity = Severity::note,
+         .message = fmt::format("another process held the GPU's lease for {} s; the times may "
+                                "include its work",
+                                patience.count())});
+  return outcome;
+}
+
 // A trial's outcome counts before it is timed.
 void Referee::time_plans(const Match& match, RefereeReport& report) {
   const Stopwatch watch;
@@ -350,8 +367,7 @@ void Referee::time_plans(const Match& match, RefereeReport& report) {
   add_outcome(report, result);
   if (!take_failure(report, result)) {
     if (number < match.job.trials) ++report.numerics->trials;
-    TimingOutcome outcome =
-        time_trial(trial, *gpu_, {.known_reference = &reference_ms_[match.job.task_key]});
+    TimingOutcome outcome = time_alone(trial, match.job.task_key);
     report.timing = std::move(outcome.timing);
     add_findings(report, outcome.findings);
     if (outcome.stop) {

@@ -6,8 +6,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/lease.h"
 #include "gym/plan/plan.h"
 #include "gym/referee/kernel_executor.h"
 #include "gym/referee/protocol/referee_job.h"
@@ -17,6 +19,7 @@ namespace tritonsmith::gym {
 
 class GpuPlace;
 class Place;
+struct TimingOutcome;
 namespace gpu {
 class CudaExecutor;
 }
@@ -25,7 +28,8 @@ class Referee {
  public:
   explicit Referee(std::unique_ptr<KernelExecutor> executor);
   // On a GPU: its verdicts have timings.
-  explicit Referee(std::unique_ptr<GpuPlace> gpu);
+  // It is timed on alone, by turns with the others who have this lease.
+  explicit Referee(std::unique_ptr<GpuPlace> gpu, std::optional<Lease> lease = std::nullopt);
   ~Referee();
 
   bool knows(const std::string& task_key) const { return tasks_.contains(task_key); }
@@ -52,11 +56,13 @@ class Referee {
   void run_other_choices(const Match& match, RefereeReport& report);
   int timed_trial(const Match& match) const;
   void time_plans(const Match& match, RefereeReport& report);
+  TimingOutcome time_alone(Trial& trial, const std::string& task_key);
 
   std::unique_ptr<GpuPlace> gpu_;  // none: the CPU
   std::unique_ptr<KernelExecutor> executor_;
   gpu::CudaExecutor* cuda_ = nullptr;  // the same, on a GPU
   Place* place_;
+  std::optional<Lease> lease_;
   std::map<std::string, Plan> tasks_;
   std::map<std::string, std::vector<Finding>> lint_;  // by task
   // Times of the reference from earlier jobs, by task: on this GPU, in this version.

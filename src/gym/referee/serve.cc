@@ -66,10 +66,20 @@ Json reply_to(Referee& referee, const Json& head, std::string plan, const std::s
   return {{"report", to_json(report)}};
 }
 
-Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu) {
+// A lease that is not to be had is no reason to judge nothing.
+std::optional<Lease> open_lease(const std::filesystem::path& file) {
+  if (file.empty()) return std::nullopt;
+  auto lease = Lease::open(file);
+  if (lease) return *std::move(lease);
+  fmt::print(stderr, "referee: {}; timing without a lease of the GPU\n", lease.error().message);
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
+                                              const std::filesystem::path& lease) {
   if (gpu) {
     TRY_ASSIGN(auto place, GpuPlace::open(*gpu));
-    return std::make_unique<Referee>(std::move(place));
+    return std::make_unique<Referee>(std::move(place), open_lease(lease));
   }
   auto referee = std::make_unique<Referee>(make_evaluate_executor());
   warm_up();
@@ -106,12 +116,12 @@ int serve_jobs(Referee& referee, int socket) {
 
 }  // namespace
 
-int serve_referee(int socket, std::optional<int> gpu) {
+int serve_referee(int socket, std::optional<int> gpu, const std::filesystem::path& lease) {
   // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel
   // each time.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
-  auto referee = open_referee(gpu);
+  auto referee = open_referee(gpu, lease);
   if (!referee) {
     fmt::print(stderr, "referee: {}\n", referee.error().message);
     return 1;

@@ -1,6 +1,6 @@
-// The referee's own process: `tritonsmith gym-referee [--gpu N]`. Serves jobs on a socket until the
-// other side closes it, jailed after LibTorch is warm, so that a plan which breaks out of LibTorch
-// finds nothing to break into.
+// The referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE]]`. Serves jobs on a
+// socket until the other side closes it, jailed after LibTorch is warm, so that a plan which breaks
+// out of LibTorch finds nothing to break into.
 //
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's, {"judge":
 // {...}} with a candidate's; where the job's head says "kernels", a third frame has their binaries.
@@ -8,12 +8,16 @@
 // {"unknown_task": key}, {"error": "..."}.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 namespace tritonsmith::gym {
 
 // The exit code. Sends {"ready": [jail layers]} first. With a GPU's number plans run there; a
 // report that says "spent" is then the last.
-int serve_referee(int socket, std::optional<int> gpu = std::nullopt);
+// The lease is that of the GPU (base/lease.h): candidates are timed there alone; none: whoever else
+// computes there is not waited for.
+int serve_referee(int socket, std::optional<int> gpu = std::nullopt,
+                  const std::filesystem::path& lease = {});
 
 }  // namespace tritonsmith::gym

@@ -2,6 +2,7 @@
 
 #include "gym/client/outbox.h"
 #include "gym/gpu/driver.h"
+#include "gym/gpu/lease_path.h"
 #include "gym/schedule/baseline_referee.h"
 #include "gym/schedule/coordinator.h"
 #include "gym/schedule/secret.h"
@@ -13,6 +14,9 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
   Fields<C> all = {
       field("referees", &C::referees, "processes that run plans", between(1, 256)),
       field("gpus", &C::gpus, "GPUs that run plans; -1: all that are here", between(-1, 64)),
+      field("only_gpus", &C::only_gpus,
+            "the GPUs that run plans, by number; empty: the first `gpus` of them"),
+      field("lease", &C::lease, "time on a GPU alone: training on the same GPU pauses meanwhile"),
       field("baselines", &C::baselines, "how else a task is timed on a GPU: eager, torch_compile"),
       field("in_flight", &C::in_flight, "jobs judged at a time", between(1, 4096)),
       field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
@@ -32,6 +36,32 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
   return all;
 }
 
+namespace {
+
+// The GPUs that run plans; one that is named must be there.
+Result<std::vector<ReplayGpu>> gpus_for(const LocalJudgeConfig& config) {
+  std::vector<ReplayGpu> chosen;
+  if (config.gpus == 0) return chosen;
+  const std::vector<gpu::GpuFacts> all = gpu::list_gpus();
+  std::vector<std::int64_t> ordinals = config.only_gpus;
+  for (std::int64_t ordinal = 0; config.only_gpus.empty() && ordinal < std::ssize(all); ++ordinal)
+    ordinals.push_back(ordinal);
+  for (const std::int64_t ordinal : ordinals) {
+    if (config.gpus > 0 && std::ssize(chosen) == config.gpus) break;
+    if (ordinal < 0 || ordinal >= std::ssize(all))
+      return fail("only_gpus: there is no GPU {} here ({} in all)", ordinal, all.size());
+    const gpu::GpuFacts& facts = all[static_cast<std::size_t>(ordinal)];
+    chosen.push_back({.name = facts.name,
+                      .driver = facts.driver,
+                      .target = facts.target,
+                      .ordinal = static_cast<int>(ordinal),
+                      .lease = config.lease ? gpu::lease_path(facts).string() : ""});
+  }
+  return chosen;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
                                                       Inspect inspect, RefereeProgram program) {
   for (const std::string& name : config.baselines)
@@ -48,23 +78,21 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   }
   program.grace_seconds = config.referee_grace_seconds;
   parts.make_referee = [program] { return std::make_unique<RefereeProcess>(program); };
-  parts.make_replay_referee = [program, config](int gpu) -> std::unique_ptr<RefereeClient> {
+  TRY_ASSIGN(parts.gpus, gpus_for(config));
+  parts.make_replay_referee = [program, config,
+                               gpus = parts.gpus](int index) -> std::unique_ptr<RefereeClient> {
+    const ReplayGpu& gpu = gpus.at(static_cast<std::size_t>(index));
     RefereeProgram on_gpu = program;
-    on_gpu.gpu = gpu;
+    on_gpu.gpu = gpu.ordinal;
+    on_gpu.lease = gpu.lease;
     auto referee = std::make_unique<RefereeProcess>(on_gpu);
     if (config.baselines.empty()) return referee;
     const ReferenceShellOptions shell{.python = config.capture.python,
-                                      .device = fmt::format("cuda:{}", gpu)};
+                                      .device = fmt::format("cuda:{}", gpu.ordinal)};
     return std::make_unique<BaselineReferee>(std::move(referee), shell, config.baselines);
   };
   LocalJudgeConfig used = config;
-  if (config.gpus != 0) {
-    for (const gpu::GpuFacts& facts : gpu::list_gpus()) {
-      if (config.gpus > 0 && parts.gpus.size() == static_cast<std::size_t>(config.gpus)) break;
-      parts.gpus.push_back({.name = facts.name, .driver = facts.driver});
-      used.target = facts.target;
-    }
-  }
+  if (!parts.gpus.empty()) used.target = parts.gpus.back().target;
   CaptureConfig capture = config.capture;
   if (!config.directory.empty() && capture.compile_cache_directory.empty())
     capture.compile_cache_directory = config.directory + "/kernels";

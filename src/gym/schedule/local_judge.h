@@ -22,12 +22,14 @@ class Coordinator;
 
 struct LocalJudgeConfig {
   CaptureConfig capture;
-  int referees = 1;
-  int gpus = -1;                       // that run plans; -1: all that are here
-  std::vector<std::string> baselines;  // on a GPU besides: eager, torch_compile
-  int in_flight = 12;                  // jobs being judged at a time
-  int queue = 256;                     // unfinished jobs at most; submit waits beyond
-  double referee_seconds = 20;         // of one job's trials together
+  int referees = std::max(1, usable_cores() / 4);
+  int gpus = -1;                        // that run plans; -1: all that are here
+  std::vector<std::int64_t> only_gpus;  // these of them, by number; empty: the first
+  bool lease = true;  // time on a GPU alone, by turns with who trains on it (base/lease.h)
+  std::vector<std::string> baselines;                // on a GPU besides: eager, torch_compile
+  int in_flight = std::max(12, 3 * usable_cores());  // jobs being judged at a time
+  int queue = 256;                                   // unfinished jobs at most; submit waits beyond
+  double referee_seconds = 20;                       // of one job's trials together
   int referee_memory_mib = 2048;
   int referee_grace_seconds = 10;  // beyond that, before a silent referee is killed
   int task_plans = 512;            // captured tasks that are kept, those used last
@@ -41,6 +43,9 @@ struct LocalJudgeConfig {
 // A GPU on which plans are run, as verdicts name it.
 struct ReplayGpu {
   std::string name, driver;
+  std::string target = "sm_90";  // that kernels are compiled for
+  int ordinal = 0;               // among those that this process may use
+  std::string lease;             // a file; empty: none
 };
 
 using Inspect = std::function<std::vector<Finding>(std::string_view source, Policy policy)>;

@@ -298,6 +298,13 @@ TEST_F(LocalJudgeTest, RefusesABackendItHasNot) {
   EXPECT_FALSE(judge().submit(replay));
 }
 
+TEST(LocalJudge, NamesAGpuThatIsAskedForAndNotThere) {
+  const auto inspect = [](std::string_view, Policy) { return std::vector<Finding>(); };
+  const auto judge = LocalJudge::start({.only_gpus = {1000}}, inspect, {.argv = {"/bin/true"}});
+  ASSERT_FALSE(judge);
+  EXPECT_NE(judge.error().message.find("there is no GPU 1000 here"), std::string::npos);
+}
+
 TEST_F(LocalJudgeTest, GivesEachJobItsOwnSecretThatFollowsFromItsContent) {
   std::vector<std::string> secrets;
   referee = [&](const RefereeJob& asked) {

@@ -118,6 +118,8 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
       options.environment.push_back(name + "=" + value);
   if (program_.gpu) {
     options.argv.insert(options.argv.end(), {"--gpu", std::to_string(*program_.gpu)});
+    if (!program_.lease.empty())
+      options.argv.insert(options.argv.end(), {"--lease", program_.lease});
     options.environment.emplace_back("CUDA_CACHE_DISABLE=1");
   }
   auto process = Process::spawn(options);

@@ -19,6 +19,7 @@ struct RefereeProgram {
   std::vector<std::string> argv;  // speaks frames on fd 3; never empty
   double start_seconds = 60;
   std::optional<int> gpu;     // runs plans there; a spare then stands ready
+  std::string lease;          // the file of that GPU's lease; empty: it takes none
   double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed
 };
 

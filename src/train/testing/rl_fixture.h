@@ -47,7 +47,9 @@ class RlTest : public ::testing::Test {
   fs::path path(const std::string& name) const { return temp_->path() / name; }
   Result<RlSummary> run() { return run_with(judge_); }
   Result<RlSummary> run_with(gym::Judge& judge) {
-    return run_rl(config_, tasks_, {.judge = judge, .make_generator = make_generator()}, stop_);
+    return run_rl(config_, tasks_,
+                  {.judge = judge, .make_generator = make_generator(), .gpu_lease = gpu_lease_},
+                  stop_);
   }
   MakeGenerator make_generator() const {
     return [this](const model::Transformer& model) -> Result<std::unique_ptr<rollout::Generator>> {
@@ -76,6 +78,7 @@ class RlTest : public ::testing::Test {
   RlConfig config_;
   std::vector<Task> tasks_;
   gym::FakeJudge judge_{judge_letters};
+  fs::path gpu_lease_;  // none
   StopFlag stop_ = false;
 };
 

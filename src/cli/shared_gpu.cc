@@ -1,0 +1,32 @@
+#include "cli/shared_gpu.h"
+
+#include "base/lease.h"
+#include "base/log.h"
+#include "gym/gpu/lease_path.h"
+#include "rollout/leased_generator.h"
+
+namespace tritonsmith::cli {
+
+std::size_t visible_gpus() { return gym::gpu::list_gpus().size(); }
+
+std::filesystem::path lease_of_model(model::DeviceChoice device) {
+  if (device == model::DeviceChoice::cpu) return {};
+  const auto gpus = gym::gpu::list_gpus();
+  if (gpus.empty()) return {};
+  std::filesystem::path file = gym::gpu::lease_path(gpus.front());
+  const auto lease = Lease::open(file);
+  if (lease) return file;
+  LOG("computing beside timings without a lease of the GPU: {}", lease.error().message);
+  return {};
+}
+
+Result<std::unique_ptr<rollout::Generator>> make_generator_by_turns(
+    const model::Transformer& model, const rollout::EngineConfig& config,
+    const std::filesystem::path& lease) {
+  TRY_ASSIGN(auto generator, rollout::make_generator(model, config));
+  if (lease.empty()) return generator;
+  TRY_ASSIGN(Lease own, Lease::open(lease));
+  return std::make_unique<rollout::LeasedGenerator>(std::move(generator), std::move(own));
+}
+
+}  // namespace tritonsmith::cli
