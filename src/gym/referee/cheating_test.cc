@@ -61,6 +61,15 @@ PlanBuilder kernel_after_torch(const std::string& op) {
 TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
   EXPECT_TRUE(has(judge(relu_task(), kernel_after_torch("aten::relu"), copy), "token_kernel"));
   EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::abs"), relu), "token_kernel"));
+  // Only where the task's own inputs happen to be positive.
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({n}), z = task.tensor({n}), y = task.tensor({n});
+  task.aten(Phase::inputs, "aten::rand", {ints({n})}, {x}, {kOnGpu})
+      .input(t(x))
+      .aten(Phase::forward, "aten::tanh", {t(x)}, {z})
+      .aten(Phase::forward, "aten::relu", {t(z)}, {y})
+      .returns(t(y));
+  EXPECT_FALSE(has(judge(task, kernel_after_torch("aten::tanh"), relu), "token_kernel"));
   // Without arithmetic in torch, copying may be the work itself.
   EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "token_kernel"));
 }

@@ -247,7 +247,7 @@ double own_error(const at::Tensor& reference, const at::Tensor& oracle) {
   const at::Tensor expected = as_doubles(reference), exact = as_doubles(oracle);
   const double size = exact.numel() > 0 ? exact.square().mean().sqrt().item<double>() : 0;
   const double error = exact.numel() > 0 ? (expected - exact).abs().max().item<double>() : 0;
-  return size > 0 ? error / size : unknown;
+  return size > 0 ? error / size : error == 0 ? 0 : unknown;
 }
 
 namespace {

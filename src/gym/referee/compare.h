@@ -61,7 +61,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
                                             const CompareOptions& comparison, Numerics& numerics);
 
 // How far PyTorch's own rounding takes it from the exact result, in units of the output's size;
-// infinite where that is not known.
+// infinite where that is not known. Nothing but zeros where zeros belong is no error.
 double own_error(const at::Tensor& reference, const at::Tensor& oracle);
 
 // Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants,

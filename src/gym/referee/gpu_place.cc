@@ -261,10 +261,10 @@ ReferenceQuality GpuPlace::measure(const at::Tensor& reference, const at::Tensor
   }
   const auto count = static_cast<double>(expected.numel());
   const double size = std::sqrt(measured->square_sum / std::max(1.0, count));
-  const bool known = measured->not_finite == 0 && size > 0;
-  return {
-      .is_finite = static_cast<double>(measured->finite_reference) == count,
-      .own_error = known ? measured->own_error / size : std::numeric_limits<double>::infinity()};
+  const bool known = measured->not_finite == 0 && (size > 0 || measured->own_error == 0);
+  return {.is_finite = static_cast<double>(measured->finite_reference) == count,
+          .own_error = known ? measured->own_error / std::max(size, 1e-300)
+                             : std::numeric_limits<double>::infinity()};
 }
 
 }  // namespace tritonsmith::gym

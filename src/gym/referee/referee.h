@@ -20,6 +20,7 @@ namespace tritonsmith::gym {
 class GpuPlace;
 class Place;
 struct TimingOutcome;
+struct Idleness;
 namespace gpu {
 class CudaExecutor;
 }
@@ -49,7 +50,7 @@ class Referee {
   struct Soundness;
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
   // False when the candidate's numbers do not survive large or small inputs.
-  bool run_extreme_trials(const Match& match, RefereeReport& report);
+  bool run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report);
   std::vector<Finding> lint_once(const RefereeJob& job, const Plan& task);
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
