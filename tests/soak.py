@@ -191,9 +191,9 @@ class Soak:
         self.expected = {}  # job -> kind
         self.verdicts = collections.defaultdict(list)
         self.kills = collections.Counter()
-        self.last_kill = None  # until the next verdict
+        self.last_kill = None  # when, and of what, until the next verdict
         self.trouble = []
-        self.pauses = []       # seconds from a kill to the next verdict
+        self.pauses = collections.defaultdict(list)  # seconds from a kill of each kind to the next verdict
         self.lock = threading.Lock()
         self.over = threading.Event()
 
@@ -230,7 +230,8 @@ class Soak:
                         with self.lock:
                             self.verdicts[event["id"]].append(event["verdict"])
                             if self.last_kill is not None:
-                                self.pauses.append(time.monotonic() - self.last_kill)
+                                moment, kind = self.last_kill
+                                self.pauses[kind].append(time.monotonic() - moment)
                                 self.last_kill = None
                         last = name
                     if self.over.is_set():
@@ -258,7 +259,7 @@ class Soak:
                 continue
             self.kills[kind] += 1
             with self.lock:
-                self.last_kill = self.last_kill or time.monotonic()
+                self.last_kill = self.last_kill or (time.monotonic(), kind)
             turn += 1
             if kind == "service":
                 self.service.process.wait()
@@ -315,11 +316,13 @@ class Soak:
         found += [f"a verdict for {job}, which nobody submitted" for job in self.verdicts if job not in self.expected]
         if infrastructure > max(1, len(self.expected) // 50):
             found.append(f"{infrastructure} infrastructure faults")
-        slowest = max(self.pauses, default=0)
-        if slowest > self.options.serve_again:
-            found.append(f"after a kill {slowest:.1f} s passed without a verdict")
+        for kind, pauses in self.pauses.items():
+            if max(pauses) > self.options.serve_again:
+                found.append(f"after a kill of {kind} {max(pauses):.1f} s passed without a verdict")
+        every = [pause for pauses in self.pauses.values() for pause in pauses] or [0]
         print(f"{infrastructure} infrastructure faults; the first verdict after a kill came after "
-              f"{statistics.median(self.pauses or [0]):.1f} s (median), {slowest:.1f} s (slowest)")
+              f"{statistics.median(every):.1f} s (median), {max(every):.1f} s (slowest); slowest of each kind: "
+              + ", ".join(f"{kind} {max(pauses):.1f}" for kind, pauses in sorted(self.pauses.items())))
         return found
 
 

@@ -1,9 +1,31 @@
 #include "gym/schedule/start_check.h"
 
+#include <set>
+#include <vector>
+
 #include "base/check.h"
 
 namespace tritonsmith::gym {
 namespace {
+
+constexpr int kTimesAsked = 3;
+
+// The machine was too busy, or somebody killed a process: that says nothing of how the judge
+// judges.
+bool is_no_answer(const Verdict& verdict) {
+  static const std::set<std::string_view> out_of_time = {"timeout", "compile_timeout", "killed",
+                                                         "too_large_to_evaluate"};
+  return verdict.fault == Fault::infrastructure ||
+         (verdict.error && out_of_time.contains(verdict.error->error_class));
+}
+
+Status ask(Judge& judge, std::size_t number) {
+  const SelfTestCase& one = self_test_cases()[number];
+  return judge.submit({.id = number,
+                       .task = {.id = "self-test", .source = std::string(one.task)},
+                       .kernel = std::string(one.kernel),
+                       .use_store = false});
+}
 
 Status check(const SelfTestCase& one, const Verdict& verdict) {
   const std::string why = verdict.error ? verdict.error->error_class + ": " + verdict.error->message
@@ -20,18 +42,20 @@ Status check(const SelfTestCase& one, const Verdict& verdict) {
 
 Status self_test(Judge& judge, const std::stop_token& stop) {
   const auto cases = self_test_cases();
-  for (std::size_t k = 0; k < cases.size(); ++k)
-    TRY(judge.submit({.id = k,
-                      .task = {.id = "self-test", .source = std::string(cases[k].task)},
-                      .kernel = std::string(cases[k].kernel),
-                      .use_store = false}));
+  std::vector<int> asked(cases.size(), 1);
+  for (std::size_t k = 0; k < cases.size(); ++k) TRY(ask(judge, k));
   Status outcome = ok();
   for (std::size_t judged = 0; judged < cases.size();) {
     if (stop.stop_requested()) return fail("self-test: stopped");
     TRY_ASSIGN(const auto one, judge.next(Deadline::after(std::chrono::milliseconds(100))));
     if (!one) continue;
-    ++judged;
     CHECK(one->id < cases.size(), "a verdict for case {}", one->id);
+    // A judge that is started anew for it would only make the machine busier.
+    if (is_no_answer(one->verdict) && asked[one->id]++ < kTimesAsked) {
+      TRY(ask(judge, one->id));
+      continue;
+    }
+    ++judged;
     if (Status checked = check(cases[one->id], one->verdict); !checked) outcome = checked;
   }
   return outcome;

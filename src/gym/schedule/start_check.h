@@ -21,8 +21,8 @@ struct SelfTestCase {
 std::span<const SelfTestCase> self_test_cases();
 
 // Judges all cases on the backend that the judge takes by itself; nobody else may use it meanwhile.
-// Fails where a case could not be judged, or was misjudged, and says which; and at once when it is
-// stopped.
+// Fails where a case was misjudged, or could not be judged when asked three times, and says which;
+// and at once when it is stopped.
 Status self_test(Judge& judge, const std::stop_token& stop);
 
 }  // namespace tritonsmith::gym

@@ -13,6 +13,7 @@ class Examinee : public Judge {
  public:
   std::string_view misjudged;
   Fault fault = Fault::none;
+  int late = 0;  // answers of the first honest case that run out of time
 
   Status submit(JudgeJob job) override {
     jobs_.push_back(std::move(job));
@@ -23,6 +24,11 @@ class Examinee : public Judge {
     jobs_.pop_back();
     const SelfTestCase& asked = self_test_cases()[job.id];
     Verdict verdict{.accepted = asked.honest != (asked.name == misjudged), .fault = fault};
+    if (asked.honest && late > 0 && job.id == 0) {
+      --late;
+      verdict.accepted = false;
+      verdict.error = VerdictError{.error_class = "timeout"};
+    }
     return std::optional(Judged{job.id, verdict});
   }
   void cancel(std::uint64_t) override {}
@@ -49,6 +55,14 @@ TEST(SelfTest, PassesAJudgeThatIsRightAndNamesTheKernelThatOneMisjudges) {
   const auto failed = self_test(judge, {});
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.error().message.find(judge.misjudged), std::string::npos);
+}
+
+TEST(SelfTest, AsksAgainWhereTheTimeRanOut) {
+  Examinee judge;
+  judge.late = 2;
+  EXPECT_TRUE(self_test(judge, {}));
+  judge.late = 3;
+  EXPECT_FALSE(self_test(judge, {}));
 }
 
 TEST(SelfTest, TellsWhatCouldNotBeJudgedFromWhatWasMisjudged) {
