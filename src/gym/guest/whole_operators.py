@@ -8,6 +8,7 @@ function here that gives its results' form.
 import functools
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_leaves, tree_map
 
 _recorder = None  # of the capture in progress
@@ -96,8 +97,21 @@ def take_whole(name, original):
     return whole
 
 
+def copied(tensor, memo):
+    """What copy.deepcopy of a module makes of its tensors (a stack of layers copies the one it is given): torch's own way
+    takes their memory, which fake ones have not."""
+    if id(tensor) not in memo:
+        with torch.no_grad():
+            copy = tensor.clone(memory_format=torch.preserve_format)
+        if isinstance(tensor, torch.nn.Parameter):
+            copy = torch.nn.Parameter(copy, tensor.requires_grad)
+        memo[id(tensor)] = copy
+    return memo[id(tensor)]
+
+
 def install():
     """Puts the recording forms in place of torch's own, for the whole process."""
+    FakeTensor.__deepcopy__ = copied
     functional, rnn = torch.nn.functional, torch.nn.modules.rnn
     for name in FORMS:
         if name == "scaled_dot_product_attention":

@@ -18,6 +18,7 @@ VOLUME = "[torch.randn(2, 4, 4, 6, 6)]"
 SEQUENCE = "[torch.randn(2, 5, 8)]"
 
 MODULES = {
+    "a stack of encoder layers": module("self.t(x)", "self.t = nn.TransformerEncoder(nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, dropout=0.0), num_layers=2)", inputs=SEQUENCE),
     "relu": module("torch.relu(x)"),
     "square matmul": module("torch.matmul(a, b)", parameters="a, b", inputs="[torch.rand(8, 8), torch.rand(8, 8)]"),
     "batched matmul": module("torch.bmm(a, b)", parameters="a, b", inputs="[torch.rand(3, 4, 5), torch.rand(3, 5, 6)]"),
