@@ -78,8 +78,11 @@ void judge(gym::RefereeClient& referee, const Captured& captured, double seconds
                       fmt::format("line {}: {}", failure->error.line, failure->error.message));
   if (const auto* fault = std::get_if<gym::InfrastructureFault>(&captured.outcome.result))
     return tally.fail(captured.name, "infrastructure", fault->message);
-  ++tally.native;
   const std::string& plan = std::get<gym::CapturedPlan>(captured.outcome.result).json;
+  if (const auto parsed = gym::parse_plan(plan); !parsed || !parsed->unplanned.empty())
+    return tally.fail(captured.name, "no plan of forward",
+                      parsed ? parsed->unplanned : parsed.error().message);
+  ++tally.native;
   const gym::RefereeJob job{.task_key = content_key(captured.source),
                             .candidate_plan = as_candidate(plan),
                             .secret = content_key(*gym::fresh_secret()),

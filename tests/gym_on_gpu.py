@@ -162,7 +162,7 @@ def throughput(programs, seconds, options):
 
 
 def large_shapes(programs, seconds, options):
-    out = run(seconds, programs.path("replay_throughput"), 24, 8, 4, 4096, 393216)
+    out = run(seconds, programs.path("replay_throughput"), 48, 8, 4, 4096, 393216)
     rate = number(r"([\d.]+) verdicts/s", out)
     if rate < 2:
         raise Failed(f"{rate:.2f} verdicts/s")
@@ -211,13 +211,25 @@ def baselines(programs, seconds, options):
     with tempfile.TemporaryDirectory() as folder:
         with Service(programs, folder, 'judge.baselines=["eager", "torch_compile"]') as service:
             verdict = service.judge(RELU_TASK.format(rows=2048, columns=16384), RELU_KERNEL)
-    found = {one["rule"].removeprefix("baseline_"): float(one["message"].split()[0]) for one in verdict["findings"]
-             if one["rule"] in ("baseline_eager", "baseline_torch_compile")}
+    found = {name: timing["median"] for name, timing in verdict.get("baselines", {}).items()}
     if set(found) != {"eager", "torch_compile"}:
         print(json.dumps(verdict))
         raise Failed(json.dumps(verdict)[:600])
     return (f"kernel {verdict['time_ms']['median']:.4f}, replayed {verdict['reference_ms']['median']:.4f}, "
             f"eager {found['eager']:.4f}, torch.compile {found['torch_compile']:.4f} ms")
+
+
+def reference_shell(programs, seconds, options):
+    source = {name: (TESTS / name).read_text() for name in (
+        "tasks/scaled_by_largest.py", "honest/files/scaled_by_largest__two_passes.py", "hostile/files/d01_largest_is_four.py")}
+    task, right, wrong = source.values()
+    with tempfile.TemporaryDirectory() as folder, Service(programs, folder) as service:
+        verdict, refused = service.judge(task, right), service.judge(task, wrong)
+    if not verdict["accepted"] or verdict["reference"] != "shell" or "reference_ms" not in verdict:
+        raise Failed(json.dumps(verdict)[:600])
+    if refused["accepted"] or refused["error"]["class"] != "wrong_value":
+        raise Failed(json.dumps(refused)[:600])
+    return f"kernel {verdict['time_ms']['median']:.4f}, eager {verdict['reference_ms']['median']:.4f} ms; a wrong one is refused"
 
 
 def faults(programs, seconds, options):
@@ -237,11 +249,12 @@ STEPS = [  # name, share of the time, what is asked, how
     ("unit tests", 30, "all pass", unit_tests),
     ("corpora, both backends", 110, "no disagreement", corpora),
     ("500 small kernels", 60, "at least 50/s", throughput),
-    ("4096 x 393216", 80, "at least 2/s", large_shapes),
+    ("4096 x 393216", 50, "at least 2/s", large_shapes),
     ("20 repeats, do_bench", 70, "1 %, 3 %, under 1 s", repeats),
     ("a plan against itself", 60, "medians alike", alike),
     ("memory", 40, "neither fails nor starves", memory),
     ("baselines", 60, "eager and torch.compile", baselines),
+    ("reference shell", 40, "right and wrong kernels of what has no plan", reference_shell),
     ("faults", 90, "one right verdict each, again in 10 s", faults),
     ("KernelBench", 330, "all replay", kernelbench),
 ]

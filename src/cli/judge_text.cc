@@ -31,6 +31,8 @@ std::string timing_text(const Verdict& verdict) {
       "kernels ({} rounds)\n",
       verdict.time_ms->median, verdict.reference_ms->median, verdict.speedup.value_or(0),
       100 * verdict.coverage.value_or(0), verdict.time_ms->n);
+  for (const auto& [name, timing] : verdict.baselines)
+    text += fmt::format("  {}: {:.4f} ms\n", name, timing.median);
   for (const KernelReport& kernel : verdict.kernels)
     if (kernel.launches > 0)
       text += fmt::format("  {:.1f} us in {}\n", kernel.device_us, kernel.name);

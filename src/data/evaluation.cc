@@ -53,7 +53,8 @@ Json to_json(const Speed& speed) {
   return {{"timed", speed.timed},
           {"geometric_mean", speed.geometric_mean},
           {"fast", speed.fast},
-          {"fast_at", fast_at}};
+          {"fast_at", fast_at},
+          {"fast_against", speed.fast_against}};
 }
 
 Speed speed_from_json(const Json& json) {
@@ -63,6 +64,8 @@ Speed speed_from_json(const Json& json) {
               .fast = shares_from_json(reader.object("fast"))};
   for (const auto& [p, shares] : reader.object("fast_at").items())
     speed.fast_at[p] = by_k_from_json(shares);
+  for (const auto& [baseline, shares] : reader.object("fast_against").items())
+    speed.fast_against[baseline] = shares_from_json(shares);
   return speed;
 }
 

@@ -27,6 +27,9 @@ struct Speed {
   double geometric_mean = 0;           // of their speed-ups; 0 where there are none
   std::map<std::string, double> fast;  // "1.2" -> share
   std::map<std::string, std::map<int, double>> fast_at;  // "1.2" -> k -> share, unbiased
+  // The same against the judge's baselines, which is what KernelBench publishes: "eager" -> "1.2"
+  // -> share. Empty where the judge was not asked for any.
+  std::map<std::string, std::map<std::string, double>> fast_against;
 };
 
 struct TaskResult {

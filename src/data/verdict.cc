@@ -40,6 +40,22 @@ Result<Timing> timing_from_json(const Json& json) {
   return timing;
 }
 
+Json to_json(const NamedTimings& timings) {
+  Json json = Json::object();
+  for (const auto& [name, timing] : timings) json[name] = to_json(timing);
+  return json;
+}
+
+Result<NamedTimings> named_timings_from_json(const Json& json) {
+  if (!json.is_object()) return fail("timings by name are an object");
+  NamedTimings timings;
+  for (const auto& [name, value] : json.items()) {
+    TRY_ASSIGN(const Timing timing, timing_from_json(value));
+    timings.emplace_back(name, timing);
+  }
+  return timings;
+}
+
 namespace {
 
 Json to_json(const KernelReport& kernel) {
@@ -108,6 +124,9 @@ Status read_parts(JsonReader& reader, const Json& json, Verdict& verdict) {
   if (reader.has("reference_ms")) {
     TRY_ASSIGN(verdict.reference_ms, timing_from_json(json["reference_ms"]));
   }
+  if (reader.has("baselines")) {
+    TRY_ASSIGN(verdict.baselines, named_timings_from_json(json["baselines"]));
+  }
   if (reader.has("numerics")) {
     JsonReader numerics(json["numerics"]);
     verdict.numerics = Numerics{.max_abs = numerics.number("max_abs", 0),
@@ -128,12 +147,20 @@ bool has_rejecting_finding(const Verdict& verdict) {
                              [](const Finding& f) { return f.severity == Severity::reject; });
 }
 
+std::optional<double> speedup_over(const Verdict& verdict, std::string_view baseline) {
+  const auto at = std::ranges::find(verdict.baselines, baseline, &NamedTimings::value_type::first);
+  if (at == verdict.baselines.end() || !verdict.time_ms || verdict.time_ms->median <= 0)
+    return std::nullopt;
+  return at->second.median / verdict.time_ms->median;
+}
+
 Json to_json(const Verdict& verdict) {
   Json json = {{"schema", 1},
                {"task", verdict.task_id},
                {"stage", name_of(verdict.stage)},
                {"backend", name_of(verdict.backend)},
                {"policy", name_of(verdict.policy)},
+               {"reference", name_of(verdict.reference)},
                {"compiled", verdict.compiled},
                {"correct", verdict.correct},
                {"accepted", verdict.accepted},
@@ -157,6 +184,7 @@ Json to_json(const Verdict& verdict) {
   if (verdict.time_ms) json["time_ms"] = to_json(*verdict.time_ms);
   if (verdict.reference_ms) json["reference_ms"] = to_json(*verdict.reference_ms);
   if (verdict.speedup) json["speedup"] = *verdict.speedup;
+  if (!verdict.baselines.empty()) json["baselines"] = to_json(verdict.baselines);
   if (verdict.coverage) json["coverage"] = *verdict.coverage;
   return json;
 }
@@ -168,6 +196,7 @@ Result<Verdict> verdict_from_json(const Json& json) {
   verdict.stage = reader.enumerated<Stage>("stage");
   verdict.backend = reader.enumerated<Backend>("backend");
   verdict.policy = reader.enumerated<Policy>("policy");
+  verdict.reference = reader.enumerated("reference", std::optional(ReferenceKind::replay));
   verdict.compiled = reader.boolean("compiled");
   verdict.correct = reader.boolean("correct");
   verdict.accepted = reader.boolean("accepted");

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -40,6 +41,13 @@ template <>
 inline constexpr auto enum_names<Policy> =
     names<Policy>({{Policy::strict, "strict"}, {Policy::fused, "fused"}, {Policy::open, "open"}});
 
+// How the task's forward ran: its captured plan was replayed; or, where it cannot be captured, its
+// Python in the reference shell, a trusted process of its own.
+enum class ReferenceKind { replay, shell };
+template <>
+inline constexpr auto enum_names<ReferenceKind> =
+    names<ReferenceKind>({{ReferenceKind::replay, "replay"}, {ReferenceKind::shell, "shell"}});
+
 // Whose fault it is that a verdict ended early. An infrastructure fault is retried and never
 // becomes a reward.
 enum class Fault { none, candidate, infrastructure };
@@ -73,6 +81,8 @@ struct Timing {
   bool operator==(const Timing&) const = default;
 };
 
+using NamedTimings = std::vector<std::pair<std::string, Timing>>;
+
 struct KernelReport {
   std::string name;
   int launches = 0;
@@ -102,6 +112,7 @@ struct Verdict {
   Stage stage = Stage::none;
   Backend backend = Backend::evaluate;
   Policy policy = Policy::strict;
+  ReferenceKind reference = ReferenceKind::replay;
   bool compiled = false;
   bool correct = false;
   bool accepted = false;  // correct, and no finding rejects
@@ -111,6 +122,7 @@ struct Verdict {
   std::optional<Timing> time_ms;
   std::optional<Timing> reference_ms;
   std::optional<double> speedup;   // reference median / candidate median
+  NamedTimings baselines;          // {"eager", ...}: the task, run otherwise
   std::optional<double> coverage;  // share of device time spent in the candidate's own kernels
   std::vector<KernelReport> kernels;
   std::vector<AtenReport> aten;
@@ -122,11 +134,16 @@ struct Verdict {
 };
 
 bool has_rejecting_finding(const Verdict& verdict);
+// The baseline's median / the candidate's; nothing where either was not timed.
+std::optional<double> speedup_over(const Verdict& verdict, std::string_view baseline);
 
 Json to_json(const VerdictError& error);
 Result<VerdictError> error_from_json(const Json& json);
 Json to_json(const Timing& timing);
 Result<Timing> timing_from_json(const Json& json);
+// As an object.
+Json to_json(const NamedTimings& timings);
+Result<NamedTimings> named_timings_from_json(const Json& json);
 
 Json to_json(const Verdict& verdict);
 Result<Verdict> verdict_from_json(const Json& json);

@@ -28,6 +28,20 @@ std::map<std::string, double> fast_shares(std::span<const Verdict> verdicts) {
   return shares;
 }
 
+// By baseline; of all verdicts, so that a sample without a time counts as slow.
+std::map<std::string, std::map<std::string, double>> fast_against(
+    std::span<const Verdict> verdicts) {
+  std::map<std::string, std::map<std::string, double>> all;
+  for (const Verdict& timed : verdicts)
+    for (const auto& [baseline, timing] : timed.baselines)
+      if (auto& shares = all[baseline]; shares.empty())
+        for (const double p : kFastThresholds)
+          shares[name_of_threshold(p)] = share_of(verdicts, [&](const Verdict& v) {
+            return v.accepted && speedup_over(v, baseline).value_or(0) > p;
+          });
+  return all;
+}
+
 // The mean over tasks of the unbiased estimate, by k = 1, 2, 4, ...; `holds` says which
 // conversations are right.
 template <typename Holds>
@@ -76,6 +90,7 @@ Speed speed_of(std::span<const TaskVerdicts> tasks, std::span<const Verdict> ver
   }
   if (speed.timed > 0) speed.geometric_mean = std::exp(logs / speed.timed);
   speed.fast = fast_shares(verdicts);
+  speed.fast_against = fast_against(verdicts);
   if (speed.fast.empty()) return speed;
   for (const double p : kFastThresholds)
     speed.fast_at[name_of_threshold(p)] =

@@ -85,6 +85,22 @@ TEST(Summary, OfSpeedIsKernelBenchs) {
   EXPECT_DOUBLE_EQ(e.speed.fast_at.at("2").at(2), 0.5);
 }
 
+TEST(Summary, OfSpeedIsAlsoAgainstTheBaselinesThatWereTimed) {
+  const auto beside = [](bool accepted, double eager_ms) {
+    Verdict timed = verdict(true, accepted, 9);
+    timed.time_ms = Timing{.median = 2, .n = 10};
+    timed.baselines = {{"eager", {.median = eager_ms, .n = 100}}};
+    return timed;
+  };
+  const Evaluation e = summary({{.id = "a",
+                                 .greedy = once(beside(true, 3)),
+                                 .sampled = {once(beside(true, 3)), once(beside(false, 30)),
+                                             once(verdict(true, false)), once(beside(true, 4))}}});
+  ASSERT_THAT(e.speed.fast_against, SizeIs(1));
+  EXPECT_DOUBLE_EQ(e.speed.fast_against.at("eager").at("1.2"), 0.5) << "1.5 and 2 times as fast";
+  EXPECT_DOUBLE_EQ(e.speed.fast_against.at("eager").at("1.5"), 0.25) << "strictly faster";
+}
+
 TEST(Summary, CountsHacksByRule) {
   Verdict hack = verdict(true, false);
   hack.findings = {{"torch_compute", Severity::reject, 3, ""},

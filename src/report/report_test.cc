@@ -91,7 +91,8 @@ Evaluation timed(const std::string& name, int accepted, double speedup) {
   e.speed = {.timed = 20 * accepted,
              .geometric_mean = speedup,
              .fast = {{"1.2", 0.25}},
-             .fast_at = {{"1.2", {{1, 0.25}, {4, 0.75}}}}};
+             .fast_at = {{"1.2", {{1, 0.25}, {4, 0.75}}}},
+             .fast_against = {{"eager", {{"1.2", 0.375}}}}};
   e.levels = {{.level = "level1", .tasks = 10, .hack_rate = 0.125},
               {.level = "level2", .tasks = 10}};
   e.by_turn = {{.turn = 1, .tokens = 100, .best_at = {{1, 0.25}}},
@@ -207,9 +208,9 @@ TEST(Compare, RefusesDifferentPoliciesAndOtherTasks) {
 
 TEST(Markdown, HasEveryTableAndLabelsWhatIsPublished) {
   const std::string text = render_markdown("A | B", {timed("sft", 1, 1.1), timed("rl", 2, 1.3)});
-  for (const char* part : {"# A \\| B\n", "## Speed", "| fast_1.2 |", "## fast_p@k", "## By level",
-                           "| 12.5 % |", "## Over turns", "| 250 |", "## rl against sft",
-                           "## Published: Dr. Kernel", "torch_compute"})
+  for (const char* part : {"# A \\| B\n", "## Speed", "| fast_1.2 |", "| eager |", "## fast_p@k",
+                           "## By level", "| 12.5 % |", "## Over turns", "| 250 |",
+                           "## rl against sft", "## Published: Dr. Kernel", "torch_compute"})
     EXPECT_NE(text.find(part), std::string::npos) << part;
 }
 

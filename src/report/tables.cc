@@ -52,6 +52,22 @@ Table speed_table(const Evaluations& evaluations) {
   return table;
 }
 
+Table baseline_table(const Evaluations& evaluations) {
+  Table table{.title = "Speed against other ways to run the task",
+              .note =
+                  "The same against the task's own Python (eager) and what torch.compile makes of "
+                  "it, timed as KernelBench does.",
+              .rows = {{"evaluation", "against"}}};
+  append_fast_heads(table.rows[0]);
+  for (const Evaluation& e : evaluations)
+    for (const auto& [baseline, fast] : e.speed.fast_against) {
+      Row row = {e.name, baseline};
+      append_fast(row, fast);
+      table.rows.push_back(std::move(row));
+    }
+  return table;
+}
+
 Table fast_at_table(const Evaluations& evaluations) {
   Table table{.title = "fast_p@k",
               .note = "The chance that one of k samples is so fast (unbiased estimate).",
@@ -288,8 +304,9 @@ std::vector<Table> evaluation_tables(const Evaluations& evaluations, std::string
       if (e.policy == policy) own.push_back(e);
     std::vector<Table> all = {rates_table(own)};
     for (Table& table : comparison_tables(own, baseline)) all.push_back(std::move(table));
-    for (Table& table : std::vector<Table>{speed_table(own), fast_at_table(own), level_table(own),
-                                           turn_table(own), scaling_table(own), refusal_table(own)})
+    for (Table& table : std::vector<Table>{speed_table(own), baseline_table(own),
+                                           fast_at_table(own), level_table(own), turn_table(own),
+                                           scaling_table(own), refusal_table(own)})
       all.push_back(std::move(table));
     for (Table& table : all) {
       if (table.rows.size() < 2) continue;

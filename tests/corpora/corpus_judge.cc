@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "gym/gpu/driver.h"
+#include "gym/schedule/reference_shell.h"
 #include "gym/schedule/secret.h"
 #include "inspect/inspect.h"
 
@@ -11,7 +12,9 @@ namespace {
 class BlindedReferee : public gym::RefereeClient {
  public:
   BlindedReferee(gym::RefereeProgram program, const Blindness& blindness)
-      : referee_(std::move(program)), blindness_(blindness) {}
+      : shell_({.device = program.gpu ? fmt::format("cuda:{}", *program.gpu) : "cpu"}),
+        referee_(std::move(program), &shell_),
+        blindness_(blindness) {}
 
   gym::RefereeOutcome judge(const gym::RefereeJob& job, const std::string& task_plan) override {
     gym::RefereeOutcome outcome = referee_.judge(job, task_plan);
@@ -27,9 +30,13 @@ class BlindedReferee : public gym::RefereeClient {
     return outcome;
   }
 
-  void interrupt() override { referee_.interrupt(); }
+  void interrupt() override {
+    referee_.interrupt();
+    shell_.interrupt();
+  }
 
  private:
+  gym::ReferenceShell shell_;
   gym::RefereeProcess referee_;
   const Blindness& blindness_;
 };

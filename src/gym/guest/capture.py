@@ -31,6 +31,7 @@ class Session:
         self.recorder = Recorder(self.path, self.fake_mode)
         self.launches = launches.Launches(self.recorder)
         self.given = {}  # index in the request's tensors -> fake tensor
+        self.planned = None  # a task's plan without its forward
 
     def run(self):
         recorder = self.recorder
@@ -58,15 +59,17 @@ class Session:
         inputs = self.inputs(module, is_task)
         encoded_inputs = [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
                           else {"value": encode(value, self.recorder.index_of)} for value in inputs]
+        plan = {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
+                "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
+                "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps}
+        if is_task and not CaptureStop.first:
+            self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": list(plan["steps"])}
         self.where = self.recorder.phase = "forward"
         out = model(*inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
         self.refuse_emptied(out)
-        return {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
-                "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
-                "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps,
-                "outputs": outputs, "mutated_inputs": self.mutated(inputs)}
+        return {**plan, "outputs": outputs, "mutated_inputs": self.mutated(inputs)}
 
     def model_class(self, module, is_task):
         name = "Model" if is_task else "ModelNew"
@@ -175,7 +178,15 @@ def capture(request):
         return {"plan": session.run()}
     except BaseException as error:  # whatever it is, it is this candidate's own
         where = session.where if session else "request"
-        return {"error": describe_exception(CaptureStop.first or error, path, where), "stage": "inspected"}
+        described = describe_exception(CaptureStop.first or error, path, where)
+        if session and session.planned:
+            return {"plan": {**session.planned, "unplanned": reason(described)}}
+        return {"error": described, "stage": "inspected"}
+
+
+def reason(error):
+    """Why a task's forward is not in its plan; the reference shell runs it then."""
+    return f"line {error['line']}: {error['class']}: {error['message'][:1000]}"
 
 
 def candidate_request(task_plan, source, path):

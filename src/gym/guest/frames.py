@@ -6,6 +6,7 @@ import socket
 import struct
 
 MAX_FDS = 8
+PIECE = 16 << 20  # as in gym/referee/protocol/blocks.h
 
 
 def _read_exactly(connection, size):
@@ -37,6 +38,26 @@ def read_with_fds(connection):
     head += _read_exactly(connection, 4 - len(head)) if len(head) < 4 else b""
     (size,) = struct.unpack("<I", head)
     return json.loads(_read_exactly(connection, size)), list(fds)
+
+
+def read_blocks(connection, sizes):
+    """Blocks of bytes, each in frames of at most PIECE bytes."""
+    blocks = []
+    for size in sizes:
+        block = bytearray()
+        while len(block) < size:
+            (piece,) = struct.unpack("<I", _read_exactly(connection, 4))
+            block += _read_exactly(connection, piece)
+        blocks.append(block)
+    return blocks
+
+
+def write_block(connection, block):
+    block = memoryview(block)
+    for start in range(0, len(block), PIECE):
+        piece = block[start:start + PIECE]
+        connection.sendall(struct.pack("<I", len(piece)))
+        connection.sendall(piece)
 
 
 def write(connection, value):

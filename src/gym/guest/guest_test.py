@@ -92,8 +92,19 @@ class Tasks(unittest.TestCase):
         tensors = {p["name"]: p["tensor"] for p in capture_task(task_modules.MODULES["tied weights"])["plan"]["parameters"]}
         self.assertEqual(tensors["a.weight"], tensors["b.weight"])
 
+    def test_a_forward_that_cannot_be_captured_leaves_a_plan_of_weights_and_inputs(self):
+        answer = capture_task(task_modules.module("y = self.c(x)\ny * y.max().item()", "self.c = nn.Linear(8, 8)"))
+        plan = answer["plan"]
+        self.assertRegex(plan["unplanned"], r"line \d+: data_dependent: ")
+        self.assertEqual({step["phase"] for step in plan["steps"]}, {"init", "inputs"})
+        self.assertEqual([p["name"] for p in plan["parameters"]], ["c.weight", "c.bias"])
+        self.assertNotIn("outputs", plan)
+        answer = capture(candidate_request(plan, candidate_modules.HEAD + "\nclass ModelNew(nn.Module):\n"
+                                           "    def forward(self, x):\n        return x * 2\n", "candidate.py"))
+        self.assertIn("plan", answer, answer.get("error"))
+
     def test_a_task_that_cannot_be_captured_says_why(self):
-        answer = capture_task(task_modules.module("x * x.max().item()"))
+        answer = capture_task(task_modules.module("x", "self.n = int(torch.rand(1).item() * 9)"))
         self.assertEqual(answer["error"]["class"], "data_dependent")
 
 
@@ -123,6 +134,7 @@ class Candidates(unittest.TestCase):
             self.skipTest("TRITONSMITH_CHECK_PLAN is not set")
         plans = [capture_candidate(source)["plan"] for source in candidate_modules.GOOD.values()]
         plans += [capture_task(source)["plan"] for source in task_modules.MODULES.values()]
+        plans.append(capture_task(task_modules.module("x * x.max().item()"))["plan"])
         done = subprocess.run([program], input="\n".join(map(json.dumps, plans)), capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:])
 

@@ -1,7 +1,9 @@
-"""The reference shell: runs tasks as they are written, to time them. A trusted process without a jail; no candidate comes here.
+"""The reference shell: runs tasks as they are written. A trusted process without a jail; no candidate comes here.
 
+To time them:
 request = {"source": text, "how": "eager" | "torch_compile", "device": "cuda:0"}
 The answer is {"time_ms": {"median", "mean", "p10", "p90", "n"}} or {"error": text}.
+A request with "ask" wants what forward returns, for a task whose forward cannot be captured (shell_forward.py).
 
 "eager" is timed as KernelBench does it: a few calls to warm up, then each of a hundred between two events, one after the
 other; nothing is flushed between them. "torch_compile" is the same of what torch.compile makes of the module.
@@ -21,12 +23,8 @@ MOST_SECONDS = 20  # of one task's trials; at least a few are made
 
 
 def load(source):
-    import types
-    module = types.ModuleType("reference_task")
-    module.__file__ = "task.py"
-    sys.modules["reference_task"] = module
-    exec(compile(source, "task.py", "exec"), module.__dict__)
-    return module
+    from tritonsmith_guest import source_module
+    return source_module.load_module(source, "task.py", "reference_task")
 
 
 def made_on(device, make):
@@ -114,4 +112,8 @@ def main():
             request = frames.read(connection)
         except EOFError:
             return
-        frames.write(connection, answer(request))
+        if "ask" in request:
+            from tritonsmith_guest import shell_forward
+            shell_forward.serve(connection, request)
+        else:
+            frames.write(connection, answer(request))

@@ -7,7 +7,8 @@
 //   - phases come in the order init, inputs, forward (a candidate has no `inputs`);
 //   - launches pass as many arguments as the kernel has, of the right kind, and grids are
 //   launchable;
-//   - a constant holds exactly the bytes of its tensor.
+//   - a constant holds exactly the bytes of its tensor;
+//   - a plan without its forward (`unplanned`) is a task's, with neither forward steps nor outputs.
 // Not checked here, since it takes a dispatcher: that an operator exists, and that its arguments
 // fit its schema.
 #pragma once
@@ -104,6 +105,9 @@ struct Plan {
   std::vector<PlanStep> steps;
   Value outputs;
   std::vector<int> mutated_inputs;  // indices into inputs
+  // Of a task whose forward cannot be captured: why. The plan then only makes weights and inputs,
+  // and the reference shell runs forward. Else empty.
+  std::string unplanned;
   bool operator==(const Plan&) const = default;
 };
 
@@ -118,6 +122,7 @@ inline constexpr std::size_t kDimensions = 8;
 inline constexpr std::size_t kTtirBytes = 1u << 20;
 inline constexpr std::size_t kConstantBytes = 4u << 20;  // one tensor, and all of them together
 inline constexpr std::size_t kName = 256;
+inline constexpr std::size_t kReason = 8192;  // characters
 inline constexpr int kNesting = 32;
 inline constexpr std::int64_t kStorageBytes = std::int64_t{1} << 42;
 inline constexpr std::array<std::int64_t, 3> kGrid = {2147483647, 65535, 65535};

@@ -1,4 +1,5 @@
 // What a plan must satisfy beyond its form: the list at the top of plan.h, in the same order.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -221,6 +222,16 @@ Status check_names(const Plan& plan) {
   return ok();
 }
 
+Status check_unplanned(const Plan& plan) {
+  if (plan.unplanned.empty()) return ok();
+  const bool has_forward = std::ranges::any_of(
+      plan.steps, [](const PlanStep& step) { return step.phase == Phase::forward; });
+  if (plan.role != PlanRole::task || has_forward || !plan.kernels.empty() ||
+      !std::holds_alternative<None>(plan.outputs.data))
+    return fail("only a task's plan may lack its forward, and then has nothing of it");
+  return ok();
+}
+
 }  // namespace
 
 // Only for tensors that passed check_plan, whose product cannot overflow.
@@ -231,6 +242,7 @@ std::int64_t elements_of(const PlanTensor& tensor) {
 }
 
 Status check_plan(const Plan& plan) {
+  TRY(check_unplanned(plan));
   TRY(check_tensors(plan));
   TRY(check_names(plan));
   return Walk(plan).run();

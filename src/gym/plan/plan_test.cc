@@ -50,6 +50,24 @@ std::string refusal(const std::string& pointer, Json value) {
   return plan ? "accepted" : plan.error().message;
 }
 
+TEST(Plan, OfATaskMayLackItsForwardAndSayWhy) {
+  Json json = small_plan();
+  json["role"] = "task";
+  json["unplanned"] = "line 9: data_dependent: .item()";
+  EXPECT_FALSE(parse_plan(to_line(json))) << "it has steps of forward";
+  Json draw = json["steps"][0];
+  draw.update({{"phase", "inputs"}, {"outputs", {0}}});
+  json["steps"] = {json["steps"][0], json["steps"][1], draw};
+  json["kernels"] = Json::array();
+  EXPECT_FALSE(parse_plan(to_line(json))) << "it has outputs";
+  json.erase("outputs");
+  const auto plan = parse_plan(to_line(json));
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(to_json(*plan)["unplanned"], json["unplanned"]);
+  json["role"] = "candidate";
+  EXPECT_FALSE(parse_plan(to_line(json)));
+}
+
 TEST(Plan, IsReadAndWrittenWithoutLoss) {
   const auto plan = parse_plan(to_line(small_plan()));
   ASSERT_TRUE(plan) << plan.error().message;

@@ -10,6 +10,7 @@
 #include "gym/referee/evidence.h"
 #include "gym/referee/gpu_place.h"
 #include "gym/referee/lint.h"
+#include "gym/referee/plan_needs.h"
 #include "gym/referee/timing.h"
 
 namespace tritonsmith::gym {
@@ -23,32 +24,6 @@ RefereeReport ended(std::string error_class, std::string message, Fault fault) {
   report.error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
   report.fault = fault;
   return report;
-}
-
-// Each storage once. A plan may lie; ReplayMemory then holds it to its budget. This spares the work
-// of finding out.
-double declared_bytes(const Plan& plan) {
-  std::set<int> seen;
-  double bytes = 0;
-  for (const PlanTensor& tensor : plan.tensors)
-    if (seen.insert(tensor.storage).second) bytes += static_cast<double>(tensor.storage_bytes);
-  return bytes;
-}
-
-// Two copies of the task's tensors, and the candidate's.
-double needed_bytes(const Plan& task, const Plan& candidate) {
-  return 2 * declared_bytes(task) + declared_bytes(candidate);
-}
-
-// In twice the width.
-double oracle_bytes(const Plan& task) { return 2 * declared_bytes(task); }
-
-int most_choices(const Plan& plan) {
-  std::size_t most = 1;
-  for (const PlanStep& step : plan.steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step.action))
-      most = std::max(most, launch->choices.size());
-  return static_cast<int>(most);
 }
 
 void add_time(RefereeReport& report, const std::string& name, double milliseconds) {
@@ -70,6 +45,23 @@ void add_outcome(RefereeReport& report, const TrialResult& result) {
   numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
 }
 
+Finding eval_mode_note() {
+  return {.rule = "judged_in_eval_mode",
+          .severity = Severity::note,
+          .message = "the reference draws random numbers in training mode"};
+}
+
+Finding no_oracle_note(const std::string& why) {
+  return {.rule = "judged_without_oracle",
+          .severity = Severity::note,
+          .message = why + ": the plain tolerance alone decides"};
+}
+
+Deadline deadline_of(const RefereeJob& job) {
+  return Deadline::after(std::chrono::nanoseconds(
+      static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
+}
+
 void add_trial(RefereeReport& report, const TrialResult& result) {
   add_time(report, "draw", result.draw_ms);
   add_time(report, "evaluate", result.candidate_ms);
@@ -87,9 +79,12 @@ bool take_failure(RefereeReport& report, const TrialResult& result) {
   }
   if (result.reference_stop) {
     report.error = result.reference_stop->error;
+    report.fault = result.reference_stop->fault;
+    if (report.fault == Fault::infrastructure) return true;
     // The line is the task's: it would point into the wrong file.
-    report.error->message =
-        fmt::format("the task itself, line {}: {}", report.error->line, report.error->message);
+    const std::string line =
+        report.error->line > 0 ? fmt::format(", line {}", report.error->line) : "";
+    report.error->message = fmt::format("the task itself{}: {}", line, report.error->message);
     report.error->line = 0;
     if (report.error->error_class == "exception" || report.error->error_class == "bad_plan")
       report.error->error_class = "task_failed";
@@ -112,6 +107,8 @@ struct Referee::Match {
   const Plan& candidate;
   Deadline deadline;
   bool with_oracle = true;
+  ReferenceSource* shell = nullptr;
+  ReferenceMode mode = ReferenceMode::train;
   TrialSetting setting(int trial, TrialKind kind, int choice = 0) const {
     return {.task = task,
             .candidate = candidate,
@@ -122,7 +119,9 @@ struct Referee::Match {
             .tolerance = job.tolerance,
             .deadline = deadline,
             .memory_bytes = job.budget.memory_bytes,
-            .with_oracle = with_oracle};
+            .with_oracle = with_oracle,
+            .shell = shell,
+            .mode = mode};
   }
 };
 
@@ -158,6 +157,8 @@ Status Referee::add_task(const std::string& task_key, std::string_view plan_json
   if (tasks_.size() >= kKeptTasks) {
     tasks_.clear();
     reference_ms_.clear();
+    modes_.clear();
+    not_by_shell_.clear();
   }
   tasks_.insert_or_assign(task_key, std::move(plan));
   return ok();
@@ -180,7 +181,10 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   // Drawing and comparing call LibTorch outside a plan's steps; what it throws there is lack of
   // memory.
   try {
+    refusal_.reset();
     RefereeReport report = judge_plans(job, task->second, *candidate);
+    if (refusal_ && shell_ != nullptr && !not_by_shell_.contains(job.task_key))
+      report = judge_otherwise(job, *candidate, std::move(report));
     if (report.ran) add_findings(report, lint_once(job, task->second));
     return report;
   } catch (const std::exception& error) {
@@ -193,27 +197,34 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   }
 }
 
-RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate) {
-  const Deadline deadline = Deadline::after(std::chrono::nanoseconds(
-      static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
-  RefereeReport report;
+std::optional<RefereeReport> Referee::too_large(const RefereeJob& job, const Plan& task,
+                                                const Plan& candidate) const {
   const auto capacity = static_cast<double>(place_->capacity(job.budget.memory_bytes));
   const double needed = needed_bytes(task, candidate);
+  if (needed <= capacity) return std::nullopt;
+  RefereeReport report = ended("too_large_to_evaluate",
+                               fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
+                                           needed / (1 << 30), capacity / (1 << 30)),
+                               Fault::none);
+  add_findings(report, find_evidence(candidate, nullptr, task, job.policy));
+  return report;
+}
+
+bool Referee::has_room_for_oracle(const RefereeJob& job, const Plan& task,
+                                  const Plan& candidate) const {
+  return needed_bytes(task, candidate) + oracle_bytes(task) <=
+         static_cast<double>(place_->capacity(job.budget.memory_bytes));
+}
+
+RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate) {
+  if (!task.unplanned.empty()) return judge_by_shell(job, task, candidate);
+  const Deadline deadline = deadline_of(job);
   if (cuda_ != nullptr) cuda_->use(job.kernels);
-  if (needed > capacity) {
-    report = ended("too_large_to_evaluate",
-                   fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
-                               needed / (1 << 30), capacity / (1 << 30)),
-                   Fault::none);
-    add_findings(report, find_evidence(candidate, nullptr, task, job.policy));
-    return report;
-  }
-  const bool with_oracle = needed + oracle_bytes(task) <= capacity;
+  if (auto refused = too_large(job, task, candidate)) return *std::move(refused);
+  RefereeReport report;
+  const bool with_oracle = has_room_for_oracle(job, task, candidate);
   if (!with_oracle)
-    report.findings.push_back({.rule = "judged_without_oracle",
-                               .severity = Severity::note,
-                               .message = "no memory for the reference in float64: the plain "
-                                          "tolerance alone decides"});
+    report.findings.push_back(no_oracle_note("no memory for the reference in float64"));
   if (!draws_in_forward(task)) {
     run_trials({job, task, candidate, deadline, with_oracle}, report);
     return report;
@@ -222,10 +233,66 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
   if (draws_in_forward(task_in_eval))
     return ended("nondeterministic_reference",
                  "the reference draws random numbers even in evaluation mode", Fault::none);
-  report.findings.push_back({.rule = "judged_in_eval_mode",
-                             .severity = Severity::note,
-                             .message = "the reference draws random numbers in training mode"});
+  report.findings.push_back(eval_mode_note());
   run_trials({job, task_in_eval, candidate_in_eval, deadline, with_oracle}, report);
+  return report;
+}
+
+// The shell's start and its first run of the task are not on the job's time.
+RefereeReport Referee::judge_by_shell(const RefereeJob& job, const Plan& task,
+                                      const Plan& candidate) {
+  const std::string why = "forward cannot be captured (" + task.unplanned + ")";
+  RefereeReport report;
+  report.reference = ReferenceKind::shell;
+  const auto refused = [&](std::string error_class, const std::string& message, Fault fault) {
+    RefereeReport end = ended(std::move(error_class), message, fault);
+    end.reference = ReferenceKind::shell;
+    return end;
+  };
+  if (shell_ == nullptr)
+    return refused("task_failed", "the task itself: " + why + ", and no reference shell is here",
+                   Fault::none);
+  if (cuda_ != nullptr) cuda_->use(job.kernels);
+  if (auto large = too_large(job, task, candidate)) return *std::move(large);
+  if (!modes_.contains(job.task_key)) {
+    const auto mode = shell_->prepare();
+    if (!mode)
+      return refused(mode.error().error.error_class,
+                     fmt::format("the task itself: {}; {}", mode.error().error.message, why),
+                     mode.error().fault);
+    modes_[job.task_key] = *mode;
+  }
+  Match match{job,
+              task,
+              candidate,
+              deadline_of(job),
+              has_room_for_oracle(job, task, candidate),
+              shell_,
+              modes_.at(job.task_key)};
+  report.findings.push_back({.rule = "reference_shell",
+                             .severity = Severity::note,
+                             .message = why + ": the task's Python ran in the reference shell"});
+  if (match.mode == ReferenceMode::train) {
+    run_trials(match, report);
+    return report;
+  }
+  report.findings.push_back(eval_mode_note());
+  const Plan candidate_in_eval = in_eval_mode(candidate);
+  run_trials({job, task, candidate_in_eval, match.deadline, match.with_oracle, shell_, match.mode},
+             report);
+  return report;
+}
+
+// The task was captured, and yet its forward does not replay here: the shell may run it. Where it
+// does not run there either, what the replay said stands.
+RefereeReport Referee::judge_otherwise(const RefereeJob& job, const Plan& candidate,
+                                       RefereeReport report) {
+  Plan& task = tasks_.at(job.task_key);
+  Plan planned = std::exchange(task, without_forward(task, *refusal_));
+  RefereeReport by_shell = judge_plans(job, task, candidate);
+  if (!by_shell.error || by_shell.error->error_class != "task_failed") return by_shell;
+  task = std::move(planned);
+  not_by_shell_.insert(job.task_key);
   return report;
 }
 
@@ -273,7 +340,10 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
     idle.maybe_copies = idle.maybe_copies && result.kernels_only_copied;
     add_trial(report, result);
     const bool ran = !result.candidate_stop && !result.reference_stop;
+    if (!result.no_oracle.empty())
+      add_findings(report, {no_oracle_note("in float64: " + result.no_oracle)});
     if (trial == 0) {
+      if (result.forward_refused && !result.candidate_stop) refusal_ = result.reference_stop->error;
       add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr,
                                          match.task, match.job.policy));
       report.ran = ran;
@@ -304,6 +374,9 @@ bool Referee::run_extreme_trials(const Match& match, Idleness& idle, RefereeRepo
     if (cuda_ != nullptr)
       cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
     const TrialResult result = run_trial(setting, *executor_, *place_);
+    const bool broke_off =
+        result.reference_stop && result.reference_stop->fault == Fault::infrastructure;
+    if (broke_off) return !take_failure(report, result);
     if (result.reference_stop || !result.reference_is_finite || result.reference_error > precise)
       continue;
     if (result.candidate_stop && result.candidate_stop->fault == Fault::none) continue;
@@ -329,6 +402,10 @@ int Referee::timed_trial(const Match& match) const {
 // Once a task. What it finds goes into every verdict about the task.
 std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task) {
   if (gpu_ != nullptr) return {};  // the CPU's referee lints
+  if (!task.unplanned.empty())
+    return {{.rule = "task_not_linted",
+             .severity = Severity::note,
+             .message = "its forward is no plan's to run"}};
   const auto known = lint_.find(job.task_key);
   if (known != lint_.end()) return known->second;
   constexpr double share = 0.25;  // of the job's time

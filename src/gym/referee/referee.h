@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/lease.h"
@@ -37,6 +38,10 @@ class Referee {
   // Fails when it is no plan of a task.
   Status add_task(const std::string& task_key, std::string_view plan_json);
 
+  // Who runs forward of tasks whose plan lacks it, or does not replay; must outlive the referee.
+  // Without one they cannot be judged.
+  void use_shell(ReferenceSource* shell) { shell_ = shell; }
+
   // The job's task must be known.
   RefereeReport judge(const RefereeJob& job);
   // No job is due: gives back memory that others on the same device would miss.
@@ -47,6 +52,12 @@ class Referee {
  private:
   struct Match;
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
+  RefereeReport judge_by_shell(const RefereeJob& job, const Plan& task, const Plan& candidate);
+  RefereeReport judge_otherwise(const RefereeJob& job, const Plan& candidate, RefereeReport report);
+  // The first thing to say of a job: nothing where it may be judged.
+  std::optional<RefereeReport> too_large(const RefereeJob& job, const Plan& task,
+                                         const Plan& candidate) const;
+  bool has_room_for_oracle(const RefereeJob& job, const Plan& task, const Plan& candidate) const;
   struct Soundness;
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
   // False when the candidate's numbers do not survive large or small inputs.
@@ -64,6 +75,10 @@ class Referee {
   gpu::CudaExecutor* cuda_ = nullptr;  // the same, on a GPU
   Place* place_;
   std::optional<Lease> lease_;
+  ReferenceSource* shell_ = nullptr;
+  std::map<std::string, ReferenceMode> modes_;  // of tasks that the shell runs
+  std::set<std::string> not_by_shell_;          // tasks that neither replay nor run there
+  std::optional<VerdictError> refusal_;         // why this job's task does not replay
   std::map<std::string, Plan> tasks_;
   std::map<std::string, std::vector<Finding>> lint_;  // by task
   // Times of the reference from earlier jobs, by task: on this GPU, in this version.

@@ -11,6 +11,7 @@
 #include "gym/referee/evaluate_executor.h"
 #include "gym/referee/gpu_place.h"
 #include "gym/referee/referee.h"
+#include "gym/referee/shell_reference.h"
 #include "gym/wire/frame.h"
 
 namespace tritonsmith::gym {
@@ -132,6 +133,8 @@ int serve_referee(int socket, std::optional<int> gpu, const std::filesystem::pat
     return 1;
   }
   if (!write_frame(socket, to_line({{"ready", jail.held()}}), Deadline::never())) return 1;
+  ShellReference shell(socket);
+  (*referee)->use_shell(&shell);
   const int code = serve_jobs(**referee, socket);
   // The driver's and LibTorch's own endings stumble over a context that is lost.
   if ((*referee)->spent()) ::_exit(code);

@@ -5,7 +5,8 @@
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's, {"judge":
 // {...}} with a candidate's; where the job's head says "kernels", a third frame has their binaries.
 // Replies are one JSON frame: {"added": true}, {"report": {...}},
-// {"unknown_task": key}, {"error": "..."}.
+// {"unknown_task": key}, {"error": "..."}. Before a report there may be questions to the reference
+// shell, {"reference": {...}} (shell_reference.h), each of which wants its answer.
 #pragma once
 
 #include <filesystem>

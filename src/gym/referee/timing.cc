@@ -64,7 +64,7 @@ class Timer {
       outcome.stop = stopped(std::move(*error));
     if (outcome.stop) return outcome;
     timing.candidate = timing_of(candidate_ms_);
-    timing.reference = timing_of(remembered_reference());
+    if (trial_.reference_replays()) timing.reference = timing_of(remembered_reference());
     if (auto finding = find_impossible_speed(least_work(trial_.setting().task), place_.facts(),
                                              timing.candidate.median))
       outcome.findings.push_back(*std::move(finding));
@@ -194,6 +194,7 @@ class Timer {
   bool runs_reference(int round) const { return round == 0 || !reference_is_known_; }
 
   static Stop as_task_failure(Stop stop) {
+    if (stop.fault == Fault::infrastructure) return stop;
     stop.fault = Fault::none;
     stop.error.line = 0;
     stop.error.error_class = "task_failed";
@@ -269,7 +270,7 @@ class Timer {
 
   // By this job's own rounds, or by those of earlier ones that they confirm.
   bool reference_is_known() const {
-    return median_interval(reference_ms_).within(limits_.share) ||
+    return !trial_.reference_replays() || median_interval(reference_ms_).within(limits_.share) ||
            (limits_.known_reference != nullptr &&
             confirms(reference_ms_, *limits_.known_reference, limits_.share));
   }
@@ -385,7 +386,8 @@ class Timer {
     if (archive_.empty()) return std::nullopt;
     for (const auto& [index, input] : original_inputs_) reference_.replay().bind(index, input);
     reference_.prepare(Filler::zero);
-    if (auto stop = reference_.run()) return as_task_failure(std::move(*stop));
+    auto failed = trial_.reference_replays() ? reference_.run() : trial_.ask_shell();
+    if (failed) return as_task_failure(std::move(*failed));
     std::vector<int> indices;
     append_tensors(candidate_.plan().outputs, indices);
     for (const std::vector<at::Tensor>& outputs : archive_) {
@@ -394,7 +396,7 @@ class Timer {
         tensors.at(static_cast<std::size_t>(indices[k])) = outputs[k];
       Numerics ignored;
       auto wrong = compare_outputs({candidate_.plan().outputs, tensors},
-                                   {reference_.plan().outputs, reference_.replay().tensors()}, {},
+                                   {trial_.task().outputs, reference_.replay().tensors()}, {},
                                    {.tolerance = trial_.tolerance(), .device = place_.comparison()},
                                    ignored);
       if (!wrong) continue;

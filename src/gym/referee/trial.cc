@@ -60,6 +60,12 @@ std::vector<SavedState> save_state(const TensorTable& tensors) {
   return all;
 }
 
+// The operators as such, not what they did to the numbers or how long they took.
+bool does_not_replay(const Stop& stop) {
+  const std::string& kind = stop.error.error_class;
+  return kind == "not_evaluable" || kind == "exception" || kind == "bad_plan";
+}
+
 }  // namespace
 
 Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place)
@@ -82,7 +88,8 @@ TrialResult Trial::run() {
     run_candidate();
     if (place_.spent()) return std::move(result_);
     prepare_oracle();
-    run_reference();
+    // A shell is not asked in vain.
+    if (reference_replays() || !result_.candidate_stop) run_reference();
     if (!result_.candidate_stop && !result_.reference_stop) judge();
     if (!result_.candidate_stop && !result_.reference_stop && !result_.difference) ask_again();
     forget_expected();
@@ -186,7 +193,7 @@ void Trial::await_reference() {
 void Trial::forget_expected() {
   TensorTable made;
   std::vector<int> outputs;
-  append_tensors(setting_.task.outputs, outputs);
+  append_tensors(task().outputs, outputs);
   const std::vector<int> inputs = input_tensors(setting_.task);
   std::set<const void*> kept;
   for (const PlanParameter& parameter : setting_.task.parameters)
@@ -219,7 +226,7 @@ void Trial::run_candidate() {
 void Trial::prepare_oracle() {
   const c10::InferenceMode no_gradients(true);
   if (keeps_state_) reference_state_ = save_state(reference_.tensors());
-  if (!setting_.with_oracle) return;
+  if (!setting_.with_oracle || !reference_replays()) return;
   try {
     for (const at::Tensor& tensor : reference_.tensors())
       oracle_inputs_.push_back(tensor.defined() && tensor.is_floating_point()
@@ -236,7 +243,12 @@ void Trial::prepare_oracle() {
 void Trial::run_reference() {
   const Stopwatch watch;
   seed("forward");
-  result_.reference_stop = reference_.run(Phase::forward);
+  if (reference_replays()) {
+    result_.reference_stop = reference_.run(Phase::forward);
+    result_.forward_refused = result_.reference_stop && does_not_replay(*result_.reference_stop);
+  } else {
+    result_.reference_stop = ask_shell();
+  }
   await_reference();
   result_.reference_ms = watch.milliseconds();
 }
@@ -244,6 +256,7 @@ void Trial::run_reference() {
 // Where some operator has no float64 form there is no oracle, and the plain tolerance alone
 // decides.
 TensorTable Trial::run_oracle() {
+  if (!reference_replays()) return std::move(oracle_);
   if (!has_oracle_) return {};
   const DefaultDouble doubles;
   Replay oracle(setting_.task, executor_,
@@ -261,14 +274,15 @@ void Trial::judge() {
   const CompareOptions how = comparison();
   result_.difference =
       compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
-                      {setting_.task.outputs, reference_.tensors()}, oracle, how, result_.numerics);
+                      {task().outputs, reference_.tensors()}, oracle, how, result_.numerics);
   if (!result_.difference) result_.difference = compare_devices();
   if (!result_.difference) result_.difference = compare_state(oracle, how);
   if (!result_.difference) result_.difference = compare_aliases();
   std::vector<int> outputs;
-  append_tensors(setting_.task.outputs, outputs);
+  append_tensors(task().outputs, outputs);
   for (const int index : outputs)
-    if (!oracle.empty()) place_.forget({&oracle.at(static_cast<std::size_t>(index)), 1});
+    if (const auto at = static_cast<std::size_t>(index); !oracle.empty() && oracle[at].defined())
+      place_.forget({&oracle[at], 1});
   result_.compare_ms = watch.milliseconds();
 }
 
@@ -297,7 +311,7 @@ bool Trial::restore_shared() {
 std::optional<VerdictError> Trial::compare_with_reference(const TensorTable& tensors) {
   Numerics ignored;
   return compare_outputs({setting_.candidate.outputs, tensors},
-                         {setting_.task.outputs, reference_.tensors()}, {}, comparison(), ignored);
+                         {task().outputs, reference_.tensors()}, {}, comparison(), ignored);
 }
 
 // The outputs were right. Are they still where forward finds what its own first call left behind?
@@ -381,7 +395,7 @@ void Trial::measure_reference(const TensorTable& oracle) {
   DeviceComparison* device = place_.comparison();
   double largest = oracle.empty() ? std::numeric_limits<double>::infinity() : 0;
   std::vector<int> outputs;
-  append_tensors(setting_.task.outputs, outputs);
+  append_tensors(task().outputs, outputs);
   for (const int index : outputs) {
     const at::Tensor& output = tensor_at(reference_.tensors(), index);
     if (!output.is_floating_point()) continue;
@@ -403,9 +417,9 @@ void Trial::measure_reference(const TensorTable& oracle) {
 
 std::optional<VerdictError> Trial::compare_devices() const {
   std::vector<int> ours, theirs;
-  append_tensors(setting_.task.outputs, ours);
+  append_tensors(task().outputs, ours);
   append_tensors(setting_.candidate.outputs, theirs);
-  const auto expected = tensors_on_cpu(setting_.task), got = tensors_on_cpu(setting_.candidate);
+  const auto expected = tensors_on_cpu(task()), got = tensors_on_cpu(setting_.candidate);
   for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
     if (got.at(static_cast<std::size_t>(theirs[k])) &&
         !expected.at(static_cast<std::size_t>(ours[k])))
@@ -418,7 +432,7 @@ std::optional<VerdictError> Trial::compare_devices() const {
 // output too.
 double Trial::tolerance() {
   std::vector<int> indices = input_tensors(setting_.task);
-  append_tensors(setting_.task.outputs, indices);
+  append_tensors(task().outputs, indices);
   for (const PlanParameter& parameter : setting_.task.parameters)
     indices.push_back(parameter.tensor);
   double widest = 0;
@@ -457,8 +471,8 @@ std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
 
 // An output that is an input's own memory is allowed only where the reference's is.
 std::optional<VerdictError> Trial::compare_aliases() {
-  if (aliases(setting_.candidate, candidate_.tensors()) &&
-      !aliases(setting_.task, reference_.tensors()))
+  if (aliases(setting_.candidate, candidate_.tensors()) && !aliases_input_ &&
+      !aliases(task(), reference_.tensors()))
     return VerdictError{
         .error_class = "output_aliases_input",
         .message = "an output shares the memory of an input; the reference's does not"};

@@ -8,6 +8,7 @@
 
 #include "gym/referee/draw.h"
 #include "gym/referee/evidence.h"
+#include "gym/referee/reference_source.h"
 #include "gym/referee/replay.h"
 
 namespace tritonsmith::gym {
@@ -25,6 +26,8 @@ struct TrialSetting {
   bool with_oracle = true;           // run the reference in float64 as well
   bool try_without_kernels = false;  // find out whether the outputs need the kernels at all
   bool watch_launches = false;       // find out whether kernels do anything but copy
+  ReferenceSource* shell = nullptr;  // runs forward of a task whose plan lacks it
+  ReferenceMode mode = ReferenceMode::train;  // there
 };
 
 // One memory that forward found: all its bytes, and what they were.
@@ -36,6 +39,7 @@ struct SavedState {
 struct TrialResult {
   std::optional<Stop> candidate_stop;
   std::optional<Stop> reference_stop;
+  bool forward_refused = false;  // the reference's stop is that its plan's forward does not replay
   std::optional<VerdictError> difference;  // of outputs, or of what must not change
   bool reference_is_finite = true;
   // PyTorch's own rounding in units of the tolerance times the output's size; 0: not asked,
@@ -46,6 +50,7 @@ struct TrialResult {
   Numerics numerics;
   LaunchTraces launches;
   std::vector<Finding> findings;
+  std::string no_oracle;  // why the shell could not run the reference in float64
   double draw_ms = 0, candidate_ms = 0, reference_ms = 0, compare_ms = 0;
 };
 
@@ -62,6 +67,11 @@ class Trial {
   Replay& reference() { return reference_; }
   Replay& candidate() { return candidate_; }
   const TrialSetting& setting() const { return setting_; }
+  // The task's plan; with the outputs that came, where a shell runs its forward.
+  const Plan& task() const { return answered_ ? *answered_ : setting_.task; }
+  bool reference_replays() const { return setting_.shell == nullptr; }
+  // Once more, on what its inputs and weights hold now: only where a shell runs it.
+  std::optional<Stop> ask_shell();
   // Of both sides, bytes as they were before forward; kept only when asked for before run().
   void keep_state() { keeps_state_ = true; }
   std::vector<SavedState> take_candidate_state() { return std::move(candidate_state_); }
@@ -98,6 +108,7 @@ class Trial {
   void run_candidate();
   void prepare_oracle();
   void run_reference();
+  void take_answer(ReferenceAnswer answer);
   TensorTable run_oracle();
   void judge();
   bool restore_shared();
@@ -121,7 +132,10 @@ class Trial {
   Replay reference_, candidate_;
   std::vector<Shared> shared_;
   std::vector<OwnState> own_state_;
+  std::optional<Plan> answered_;
+  bool aliases_input_ = false;  // the shell's outputs
   TensorTable oracle_inputs_;
+  TensorTable oracle_;  // as the shell gave it
   bool has_oracle_ = false, keeps_state_ = false;
   std::vector<SavedState> candidate_state_, reference_state_;
   TrialResult result_;

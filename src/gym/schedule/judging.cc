@@ -117,8 +117,8 @@ bool add_kernels(const Judging& judging, Verdict& verdict) {
 void add_timing(const PlanTiming& timing, Verdict& verdict) {
   verdict.stage = Stage::timed;
   verdict.time_ms = timing.candidate;
-  verdict.reference_ms = timing.reference;
-  if (timing.candidate.median > 0)
+  if (timing.reference.n > 0) verdict.reference_ms = timing.reference;
+  if (timing.candidate.median > 0 && timing.reference.n > 0)
     verdict.speedup = timing.reference.median / timing.candidate.median;
   verdict.coverage = timing.coverage;
   for (KernelReport& kernel : verdict.kernels) kernel.launches = 0;  // tuned ones may be others
@@ -137,12 +137,14 @@ void add_timing(const PlanTiming& timing, Verdict& verdict) {
 void add_report(const RefereeReport& report, const Judging& judging, Verdict& verdict) {
   for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
   for (const auto& [stage, ms] : report.stage_ms) verdict.stage_ms.emplace_back(stage, ms);
+  verdict.reference = report.reference;
   if (!verdict.compiled) return;  // what ran here could not be launched on the chip
   verdict.numerics = report.numerics;
   verdict.correct = report.correct;
   if (report.ran) verdict.stage = Stage::ran;
   if (report.correct) verdict.stage = Stage::correct;
   if (report.correct && report.timing) add_timing(*report.timing, verdict);
+  verdict.baselines = report.baselines;
   if (report.error) set_error(verdict, *report.error, report.fault, judging.job.kernel);
 }
 

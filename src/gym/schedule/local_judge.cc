@@ -3,11 +3,22 @@
 #include "gym/client/outbox.h"
 #include "gym/gpu/driver.h"
 #include "gym/gpu/lease_path.h"
-#include "gym/schedule/baseline_referee.h"
 #include "gym/schedule/coordinator.h"
+#include "gym/schedule/referee_with_shell.h"
 #include "gym/schedule/secret.h"
 
 namespace tritonsmith::gym {
+namespace {
+
+std::unique_ptr<RefereeClient> with_shell(const RefereeProgram& program,
+                                          const ReferenceShellOptions& options,
+                                          const std::vector<std::string>& baselines) {
+  return std::make_unique<RefereeWithShell>(
+      [&](ReferenceShell& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
+      options, baselines);
+}
+
+}  // namespace
 
 Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
   using C = LocalJudgeConfig;
@@ -77,7 +88,9 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     TRY_ASSIGN(parts.store, VerdictStore::open(directory / "verdicts.sqlite"));
   }
   program.grace_seconds = config.referee_grace_seconds;
-  parts.make_referee = [program] { return std::make_unique<RefereeProcess>(program); };
+  parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
+    return with_shell(program, {.python = config.capture.python, .device = "cpu"}, {});
+  };
   TRY_ASSIGN(parts.gpus, gpus_for(config));
   parts.make_replay_referee = [program, config,
                                gpus = parts.gpus](int index) -> std::unique_ptr<RefereeClient> {
@@ -85,11 +98,9 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     RefereeProgram on_gpu = program;
     on_gpu.gpu = gpu.ordinal;
     on_gpu.lease = gpu.lease;
-    auto referee = std::make_unique<RefereeProcess>(on_gpu);
-    if (config.baselines.empty()) return referee;
-    const ReferenceShellOptions shell{.python = config.capture.python,
-                                      .device = fmt::format("cuda:{}", gpu.ordinal)};
-    return std::make_unique<BaselineReferee>(std::move(referee), shell, config.baselines);
+    return with_shell(
+        on_gpu, {.python = config.capture.python, .device = fmt::format("cuda:{}", gpu.ordinal)},
+        config.baselines);
   };
   LocalJudgeConfig used = config;
   if (!parts.gpus.empty()) used.target = parts.gpus.back().target;

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "base/check.h"
+#include "gym/schedule/reference_relay.h"
 #include "gym/wire/frame.h"
 
 namespace tritonsmith::gym {
 namespace {
 
 constexpr int kRefereeFd = 3;
+constexpr double kShellSeconds = 120;  // for one answer, the start of Python included
 
 Deadline in_seconds(double seconds) {
   return Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
@@ -26,7 +28,8 @@ RefereeReport crashed_twice(const std::string& how) {
 
 }  // namespace
 
-RefereeProcess::RefereeProcess(RefereeProgram program) : program_(std::move(program)) {
+RefereeProcess::RefereeProcess(RefereeProgram program, ReferenceShell* shell)
+    : program_(std::move(program)), shell_(shell) {
   CHECK(!program_.argv.empty(), "a referee's program has no name");
 }
 
@@ -72,15 +75,16 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
       return tl::unexpected(Broken{Ending::infrastructure, started.error().message});
   const Deadline deadline = in_seconds(job.budget.seconds + program_.grace_seconds);
   const Json judge = {{"judge", to_json(job)}};
-  const std::string binaries = joined_binaries(job);
-  auto reply = exchange(judge, job.candidate_plan, binaries, deadline);
+  const std::string binaries = joined_binaries(job), none;
+  const Json add = {{"add_task", job.task_key}};
+  auto reply = exchange({job, judge, job.candidate_plan, binaries, deadline});
   if (reply && reply->contains("unknown_task")) {
-    auto added = exchange({{"add_task", job.task_key}}, task_plan, {}, deadline);
+    auto added = exchange({job, add, task_plan, none, deadline});
     if (!added) return tl::unexpected(added.error());
     if (added->contains("error"))
       return tl::unexpected(Broken{Ending::infrastructure, "the referee refuses the task's plan: " +
                                                                (*added)["error"].dump()});
-    reply = exchange(judge, job.candidate_plan, binaries, deadline);
+    reply = exchange({job, judge, job.candidate_plan, binaries, deadline});
   }
   if (!reply) return tl::unexpected(reply.error());
   auto report = referee_report_from_json((*reply)["report"]);
@@ -89,22 +93,38 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
   return *std::move(report);
 }
 
-RefereeProcess::Answer<Json> RefereeProcess::exchange(const Json& head, const std::string& plan,
-                                                      const std::string& binaries,
-                                                      Deadline deadline) {
+RefereeProcess::Answer<Json> RefereeProcess::exchange(const Request& request) {
   const int socket = live_->socket.get();
-  const bool sent = write_frame(socket, to_line(head), deadline) &&
-                    write_frame(socket, plan, deadline) &&
-                    (binaries.empty() || write_frame(socket, binaries, deadline));
+  const Deadline deadline = request.deadline;
+  const bool sent = write_frame(socket, to_line(request.head), deadline) &&
+                    write_frame(socket, request.plan, deadline) &&
+                    (request.binaries.empty() || write_frame(socket, request.binaries, deadline));
   if (!sent) return tl::unexpected(bury("it took no job", deadline.passed()));
-  auto frame = read_frame(socket, deadline);
-  if (!frame) {
-    const bool timed_out = frame.error().fault == FrameFault::timeout;
-    return tl::unexpected(bury(frame.error().error.message, timed_out));
+  return await_reply(request);
+}
+
+RefereeProcess::Answer<Json> RefereeProcess::await_reply(const Request& request) {
+  const int socket = live_->socket.get();
+  std::chrono::nanoseconds relayed{0};
+  while (true) {
+    const auto left = request.deadline.at() - system_clock().now() + relayed;
+    auto frame = read_frame(socket, Deadline::after(left));
+    if (!frame) {
+      const bool timed_out = frame.error().fault == FrameFault::timeout;
+      return tl::unexpected(bury(frame.error().error.message, timed_out));
+    }
+    auto json = parse_json(frame->payload);
+    if (!json || !json->is_object()) return tl::unexpected(bury("its reply is no JSON", false));
+    if (!json->contains("reference")) return *std::move(json);
+    const TimePoint start = system_clock().now();
+    const auto passed = relay_to_shell({.question = (*json)["reference"],
+                                        .task_source = request.job.task_source,
+                                        .referee = socket,
+                                        .seconds = kShellSeconds},
+                                       shell_);
+    if (!passed) return tl::unexpected(bury(passed.error().message, false));
+    relayed += system_clock().now() - start;
   }
-  auto json = parse_json(frame->payload);
-  if (!json || !json->is_object()) return tl::unexpected(bury("its reply is no JSON", false));
-  return *std::move(json);
 }
 
 Result<RefereeProcess::Live> RefereeProcess::spawn() {
@@ -121,11 +141,6 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
     if (!program_.lease.empty())
       options.argv.insert(options.argv.end(), {"--lease", program_.lease});
     options.environment.emplace_back("CUDA_CACHE_DISABLE=1");
-    // Large jobs of many sizes would leave holes in segments that cannot grow.
-    const char* allocator = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
-    options.environment.push_back(
-        fmt::format("PYTORCH_CUDA_ALLOC_CONF={}",
-                    allocator != nullptr ? allocator : "expandable_segments:True"));
   }
   auto process = Process::spawn(options);
   if (!process) return fail("{}", process.error().within("cannot start a referee").message);

@@ -15,6 +15,8 @@
 
 namespace tritonsmith::gym {
 
+class ReferenceShell;
+
 struct RefereeProgram {
   std::vector<std::string> argv;  // speaks frames on fd 3; never empty
   double start_seconds = 60;
@@ -25,7 +27,8 @@ struct RefereeProgram {
 
 class RefereeProcess : public RefereeClient {
  public:
-  explicit RefereeProcess(RefereeProgram program);
+  // `shell`, where given, answers what the referee asks in mid-job; it outlives this.
+  explicit RefereeProcess(RefereeProgram program, ReferenceShell* shell = nullptr);
 
   RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) override;
   void interrupt() override;
@@ -49,14 +52,23 @@ class RefereeProcess : public RefereeClient {
   using Answer = tl::expected<T, Broken>;
 
   Answer<RefereeReport> ask(const RefereeJob& job, const std::string& task_plan);
-  Answer<Json> exchange(const Json& head, const std::string& plan, const std::string& binaries,
-                        Deadline deadline);
+  struct Request {
+    const RefereeJob& job;
+    const Json& head;
+    const std::string& plan;
+    const std::string& binaries;
+    Deadline deadline;
+  };
+  Answer<Json> exchange(const Request& request);
+  // Relays what the referee asks of the shell meanwhile, on the shell's own time.
+  Answer<Json> await_reply(const Request& request);
   Result<Live> spawn();
   Status start();
   Broken bury(const std::string& what, bool timed_out);
   bool interrupted() const;
 
   RefereeProgram program_;
+  ReferenceShell* shell_;
   mutable std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
   std::optional<Live> live_;   // changed by the judging thread only

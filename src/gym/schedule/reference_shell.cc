@@ -19,10 +19,16 @@ constexpr const char* kBoot =
     "reference_shell.main()";
 
 // torch.compile looks for a compiler; what it makes goes with the folder.
-std::vector<std::string> environment(const std::string& folder) {
-  std::vector<std::string> list = {"LANG=C.UTF-8", "HOME=" + folder, "TMPDIR=" + folder,
+std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
+  std::vector<std::string> list = {"LANG=C.UTF-8",
+                                   "HOME=" + folder,
+                                   "TMPDIR=" + folder,
                                    "TRITON_CACHE_DIR=" + folder + "/triton",
-                                   "TORCHINDUCTOR_CACHE_DIR=" + folder + "/inductor"};
+                                   "TORCHINDUCTOR_CACHE_DIR=" + folder + "/inductor",
+                                   "TRITONSMITH_REFERENCE_SHELL=1"};
+  if (!on_gpu) {  // as the referee beside it
+    list.insert(list.end(), {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"});
+  }
   for (const std::string name : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME"})
     if (const char* value = std::getenv(name.c_str())) list.push_back(name + "=" + value);
   return list;
@@ -72,6 +78,11 @@ Result<Timing> ReferenceShell::measure(const std::string& task_source, const std
   return timing;
 }
 
+Result<int> ReferenceShell::open() {
+  if (!live_) TRY(start());
+  return live_->socket.get();
+}
+
 Status ReferenceShell::start() {
   if (!files_) {
     TRY_ASSIGN(files_, GuestFiles::write());
@@ -80,7 +91,8 @@ Status ReferenceShell::start() {
   TRY_ASSIGN(Process process,
              Process::spawn({.argv = {guest_python(options_.python), "-I", "-B", "-c", kBoot,
                                       files_->package_root().string()},
-                             .environment = environment(files_->folders().string()),
+                             .environment = environment(files_->folders().string(),
+                                                        options_.device.starts_with("cuda")),
                              .fds = {{sockets.theirs.get(), kShellFd}, {2, 2}}}));
   const std::lock_guard lock(mutex_);
   if (interrupted_) return fail("the judge was shut down");

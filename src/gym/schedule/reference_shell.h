@@ -1,8 +1,9 @@
 // ReferenceShell: a Python process that runs tasks as they are written, for what replaying them
-// cannot tell: how long their eager Python takes, timed as KernelBench does, and what torch.compile
-// makes of them (gym/guest/reference_shell.py). It runs the code of tasks, which is trusted, and
-// never a candidate's. Started when it is first asked. One thread asks, the one that judges on the
-// same device, so that nothing else runs there meanwhile.
+// cannot tell: what forward returns where it cannot be captured (reference_relay.h), how long the
+// eager Python takes, timed as KernelBench does, and what torch.compile makes of it
+// (gym/guest/reference_shell.py). It runs the code of tasks, which is trusted, and never a
+// candidate's. Started when it is first asked. One thread asks, the one that judges on the same
+// device, so that nothing else runs there meanwhile.
 #pragma once
 
 #include <map>
@@ -29,6 +30,11 @@ class ReferenceShell {
   // `how`: "eager" or "torch_compile". What was measured before is told again, and measured anew
   // now and then. Fails where the task does not run so, and says why.
   Result<Timing> time(const std::string& task_source, const std::string& how);
+  // The socket of the shell, started where it does not run, for questions with tensors. Whoever
+  // cannot finish one ends the shell: it is started anew.
+  Result<int> open();
+  void end();
+  const std::string& device() const { return options_.device; }
   // From any thread: ends what is under way, and every later call.
   void interrupt();
 
@@ -43,7 +49,6 @@ class ReferenceShell {
   };
   Result<Timing> measure(const std::string& task_source, const std::string& how);
   Status start();
-  void end();
 
   ReferenceShellOptions options_;
   std::optional<GuestFiles> files_;

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "gym/schedule/baseline_referee.h"
+#include "gym/schedule/referee_process.h"
+#include "gym/schedule/referee_with_shell.h"
 #include "gym/schedule/testing/fake_pool.h"
 
 namespace tritonsmith::gym {
@@ -48,19 +49,71 @@ TEST(ReferenceShell, TimesATaskAsItIsWrittenAndSaysWhatFails) {
   EXPECT_FALSE(shell.time(fmt::format("{}##", kTask), "eager"));
 }
 
-TEST(BaselineReferee, AddsWhatTheTaskTakesOtherwiseToATimedReport) {
+TEST(RefereeWithShell, AddsWhatTheTaskTakesOtherwiseToATimedReport) {
   RefereeReport report{.ran = true, .correct = true};
-  BaselineReferee referee(
-      std::make_unique<FakeReferee>([&](const RefereeJob&) -> RefereeOutcome { return report; }),
+  RefereeWithShell referee(
+      [&](ReferenceShell&) {
+        return std::make_unique<FakeReferee>(
+            [&](const RefereeJob&) -> RefereeOutcome { return report; });
+      },
       kOptions, {"eager", "no such way"});
   const RefereeJob job{.task_source = kTask};
   EXPECT_FALSE(std::get<RefereeReport>(referee.judge(job, "")).timing) << "it was not timed";
   report.timing = PlanTiming{};
   const auto told = std::get<RefereeReport>(referee.judge(job, ""));
-  ASSERT_EQ(told.findings.size(), 2U);
-  EXPECT_EQ(told.findings[0].rule, "baseline_eager");
-  EXPECT_NE(told.findings[0].message.find("median of 100"), std::string::npos);
-  EXPECT_EQ(told.findings[1].rule, "baseline_failed");
+  ASSERT_EQ(told.baselines.size(), 1U);
+  EXPECT_EQ(told.baselines[0].first, "eager");
+  EXPECT_EQ(told.baselines[0].second.n, 100);
+  EXPECT_EQ(told.timing->reference.n, 0) << "the referee's to say, where the plan was replayed";
+  ASSERT_EQ(told.findings.size(), 1U);
+  EXPECT_EQ(told.findings[0].rule, "baseline_failed");
+  report.reference = ReferenceKind::shell;
+  const auto by_shell = std::get<RefereeReport>(referee.judge(job, ""));
+  EXPECT_EQ(by_shell.timing->reference, told.baselines[0].second);
+}
+
+constexpr const char* kDataDependent = R"(
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x / x.abs().max().item()
+
+def get_inputs():
+    return [torch.randn(4)]
+)";
+
+// A referee that asks in mid-job (testing/fake_referee.py), beside a real shell or none.
+std::string told_by(const std::string& task, ReferenceShell* shell) {
+  RefereeProcess referee({.argv = {TRITONSMITH_PYTHON, "-S", "-E", TRITONSMITH_FAKE_REFEREE}},
+                         shell);
+  const RefereeJob job{
+      .task_key = "t", .task_source = task, .candidate_plan = "ask", .budget = {.seconds = 0.5}};
+  const auto outcome = referee.judge(job, "the task");
+  const auto* report = std::get_if<RefereeReport>(&outcome);
+  return report != nullptr ? report->findings.at(0).message
+                           : std::get<RefereeFailure>(outcome).message;
+}
+
+TEST(RelayToShell, BringsWhatForwardMakesOfTheDrawnInputs) {
+  ReferenceShell shell(kOptions);
+  EXPECT_EQ(told_by(kDataDependent, &shell),
+            R"({"ending": null, "outputs": {"t": 0}, "prepare": {"mode": "train"}, )"
+            R"("values": [[-1.0, 0.125, 0.25, 0.5], [-1.0, 0.125, 0.25, 0.5]]})")
+      << "float32, and then float64; on the shell's own time, however long it takes to start";
+}
+
+TEST(RelayToShell, MakesAnAnswerOfWhateverGoesWrong) {
+  ReferenceShell shell(kOptions);
+  EXPECT_NE(told_by("raise ValueError('of the task')", &shell).find("ValueError: of the task"),
+            std::string::npos);
+  EXPECT_NE(told_by("import os; os._exit(3)", &shell).find("it broke off"), std::string::npos);
+  const std::string draws =
+      fmt::format("{}\nModel.forward = lambda self, x: x + torch.rand(4)\n", kDataDependent);
+  EXPECT_NE(told_by(draws, &shell).find("nondeterministic_reference"), std::string::npos);
+  EXPECT_NE(told_by(kDataDependent, nullptr).find("there is no reference shell here"),
+            std::string::npos);
+  EXPECT_NE(told_by(kDataDependent, &shell).find("0.125"), std::string::npos) << "it goes on";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "gym/schedule/task_linter.h"
 
 #include "base/hash.h"
+#include "gym/plan/plan.h"
 #include "gym/schedule/secret.h"
 
 namespace tritonsmith::gym {
@@ -28,6 +29,12 @@ Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
          .severity = Severity::warn,
          .line = failure->error.line,
          .message = failure->error.error_class + ": " + failure->error.message}};
+  TRY_ASSIGN(const Plan plan, parse_plan(std::get<CapturedPlan>(captured.result).json));
+  if (!plan.unplanned.empty())
+    return std::vector<Finding>{
+        {.rule = "task_not_captured",
+         .severity = Severity::warn,
+         .message = "the reference shell must run its forward: " + plan.unplanned}};
   const RefereeJob job{
       .task_key = content_key(task.source), .secret = secret_, .tolerance = task.tolerance};
   const RefereeOutcome outcome = referee_->judge(job, std::get<CapturedPlan>(captured.result).json);

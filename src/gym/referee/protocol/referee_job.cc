@@ -125,6 +125,7 @@ Json to_json(const RefereeReport& report) {
   Json json = {{"ran", report.ran},
                {"correct", report.correct},
                {"fault", name_of(report.fault)},
+               {"reference", name_of(report.reference)},
                {"deadline_hit", report.deadline_hit},
                {"findings", Json::array()},
                {"stage_ms", Json::array()}};
@@ -146,6 +147,7 @@ Result<RefereeReport> referee_report_from_json(const Json& json) {
   report.ran = reader.boolean("ran");
   report.correct = reader.boolean("correct");
   report.fault = reader.enumerated<Fault>("fault");
+  report.reference = reader.enumerated("reference", std::optional(ReferenceKind::replay));
   report.deadline_hit = reader.boolean("deadline_hit", false);
   report.spent = reader.boolean("spent", false);
   TRY(reader.status());

@@ -50,7 +50,7 @@ struct StepTiming {
 
 // How long forward took on a GPU, from the first step to the last, as the device tells.
 struct PlanTiming {
-  Timing candidate, reference;  // milliseconds
+  Timing candidate, reference;  // milliseconds; the reference's n is 0 where a shell runs it
   double coverage = 0;          // share of device time in own kernels
   std::vector<StepTiming> steps;
 };
@@ -63,11 +63,13 @@ struct RefereeReport {
   // Infrastructure: the referee itself failed.
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
+  ReferenceKind reference = ReferenceKind::replay;
   bool deadline_hit = false;  // the time budget ended it: a retry on a quiet machine may say more
   std::vector<Finding> findings;
   std::optional<Numerics> numerics;
   std::vector<std::pair<std::string, double>> stage_ms;
   std::optional<PlanTiming> timing;  // of a correct candidate, on a GPU
+  NamedTimings baselines;            // added by the client: they are not the referee's to take
   bool spent = false;                // the referee's GPU context is lost: it takes no further job
 };
 

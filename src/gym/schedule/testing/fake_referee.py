@@ -1,7 +1,8 @@
 """A referee for tests of its client: does what the candidate's plan says.
 
 A plan is words: "ok" answers, "segfault" dies of a signal, "segfault-once FILE" only while FILE does not exist, "hang" never
-answers, "garble" answers no JSON, "late" closes the socket.
+answers, "garble" answers no JSON, "late" closes the socket, "ask" asks the reference shell for the forward of a Model without weights on four floats, and
+notes what it was told.
 """
 
 import json
@@ -28,8 +29,12 @@ def exactly(count):
     return data
 
 
+def receive_bytes():
+    return exactly(struct.unpack("<I", exactly(4))[0])
+
+
 def receive():
-    return exactly(struct.unpack("<I", exactly(4))[0]).decode()
+    return receive_bytes().decode()
 
 
 def die():
@@ -61,5 +66,21 @@ while True:
         continue
     if words[0] == "late":
         raise SystemExit(3)
+    if words[0] == "ask":
+        send({"reference": {"ask": "prepare", "source": "raise SystemExit('not mine to say')"}})
+        mode = json.loads(receive())
+        send({"reference": {"ask": "forward", "mode": "train", "init_seed": 1, "forward_seed": 2, "oracle": True, "parameters": [],
+                            "tensors": {"5": {"dtype": "float32", "shape": [4], "stride": [1], "offset": 0, "storage": 0}},
+                            "inputs": [{"tensor": 5}], "blocks": [16]}})
+        send(struct.pack("<4f", -8, 1, 2, 4))
+        told = json.loads(receive())
+        blocks = [receive_bytes() for _ in told.get("blocks", [])]
+        values = [list(struct.unpack("<4f" if tensor["dtype"] == "float32" else "<4d", block))
+                  for tensor, block in zip(told.get("tensors", []), blocks)]
+        note = json.dumps({"prepare": mode, "outputs": told.get("outputs"), "values": values,
+                           "ending": told.get("error") or told.get("fault")}, sort_keys=True)
+        send({"report": {"ran": True, "correct": True, "fault": "none", "reference": "shell",
+                         "findings": [{"rule": "told", "severity": "note", "line": 0, "message": note}]}})
+        continue
     note = {"rule": "task_was", "severity": "note", "line": 0, "message": tasks[head["judge"]["task"]]}
     send({"report": {"ran": True, "correct": True, "fault": "none", "findings": [note]}})

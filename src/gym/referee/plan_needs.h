@@ -1,0 +1,20 @@
+// What judging a plan needs of memory and trials, as its declarations have it, and a task's plan
+// without what the referee does not replay. Pure.
+#pragma once
+
+#include "data/verdict.h"
+#include "gym/plan/plan.h"
+
+namespace tritonsmith::gym {
+
+// Two copies of the task's tensors, and the candidate's.
+double needed_bytes(const Plan& task, const Plan& candidate);
+// The reference in float64 besides.
+double oracle_bytes(const Plan& task);
+// Of the launch with the most; at least 1.
+int most_choices(const Plan& plan);
+
+// What the task's plan makes before forward, and why it ends there.
+Plan without_forward(Plan task, const VerdictError& refusal);
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,150 @@
+// Tasks whose forward no plan has, or whose forward does not replay, with a source that is none.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gym/referee/referee.h"
+#include "gym/referee/testing/fake_executor.h"
+#include "gym/referee/testing/plan_builder.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr int n = 64;
+
+// Answers with relu(x + w), and counts.
+struct FakeSource : ReferenceSource {
+  tl::expected<ReferenceMode, Stop> prepare() override {
+    ++prepared;
+    if (refusal) return tl::unexpected(*refusal);
+    return mode;
+  }
+  tl::expected<ReferenceAnswer, Stop> run(const ReferenceQuestion& question) override {
+    ++asked;
+    const at::Tensor &x = question.tensors.at(0), &w = question.tensors.at(1);
+    ReferenceAnswer answer{.outputs = t(0), .tensors = {at::relu(x + w)}};
+    answer.exact.resize(1);
+    if (question.with_oracle) answer.exact[0] = at::relu(x.to(at::kDouble) + w.to(at::kDouble));
+    if (changes_weight) answer.changed.push_back({.tensor = 1, .now = w + 1, .exact = {}});
+    return answer;
+  }
+  ReferenceMode mode = ReferenceMode::train;
+  std::optional<Stop> refusal;
+  bool changes_weight = false;
+  int prepared = 0, asked = 0;
+};
+
+// A drawn input and a drawn weight; what forward makes of them is not in the plan.
+PlanBuilder task_without_forward() {
+  PlanBuilder builder(PlanRole::task);
+  const int x = builder.tensor({n}), w = builder.tensor({n});
+  builder.aten(Phase::init, "aten::randn", {ints({n})}, {w})
+      .parameter("w", w)
+      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+      .input(t(x));
+  builder.plan().unplanned = "line 9: data_dependent: .item()";
+  return builder;
+}
+
+PlanBuilder candidate_of_kernel() {
+  PlanBuilder builder(PlanRole::candidate);
+  const int x = builder.tensor({n}), w = builder.tensor({n}), y = builder.tensor({n});
+  const int kernel = builder.kernel("k", {"*fp32", "*fp32", "*fp32"});
+  builder.aten(Phase::init, "aten::randn", {ints({n})}, {w})
+      .parameter("w", w)
+      .input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(w), t(y)})
+      .returns(t(y));
+  return builder;
+}
+
+// y = max(x + w, least)
+FakeExecutor::Body relu_of_sum(float least) {
+  return [least](std::span<const KernelArgument> arguments) {
+    for (int k = 0; k < n; ++k)
+      floats(arguments[2])[k] = std::max(floats(arguments[0])[k] + floats(arguments[1])[k], least);
+    return LaunchOutcome{.loaded = {0, 1}, .stored = {2}};
+  };
+}
+
+struct ShellJudgingTest : ::testing::Test {
+  RefereeReport judge(const PlanBuilder& task, float least = 0) {
+    auto executor = std::make_unique<FakeExecutor>();
+    executor->define("k", relu_of_sum(least));
+    Referee referee(std::move(executor));
+    referee.use_shell(source);
+    EXPECT_TRUE(referee.add_task("task", to_json(task.plan()).dump()));
+    const RefereeJob job{.task_key = "task",
+                         .candidate_plan = to_json(candidate_of_kernel().plan()).dump(),
+                         .secret = "secret"};
+    return referee.judge(job);
+  }
+  static bool has(const RefereeReport& report, std::string_view rule) {
+    return std::ranges::find(report.findings, rule, &Finding::rule) != report.findings.end();
+  }
+  FakeSource fake;
+  ReferenceSource* source = &fake;
+};
+
+TEST_F(ShellJudgingTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
+  const auto right = judge(task_without_forward());
+  EXPECT_TRUE(right.correct) << (right.error ? right.error->message : "");
+  EXPECT_EQ(right.reference, ReferenceKind::shell);
+  EXPECT_TRUE(has(right, "reference_shell"));
+  EXPECT_FALSE(has(right, "constant_output"));
+  EXPECT_GE(fake.asked, 3);
+  EXPECT_EQ(fake.prepared, 1);
+  const auto wrong = judge(task_without_forward(), 0.1F);
+  ASSERT_TRUE(wrong.error);
+  EXPECT_EQ(wrong.error->error_class, "wrong_value");
+  EXPECT_EQ(wrong.fault, Fault::candidate);
+}
+
+TEST_F(ShellJudgingTest, WantsTheStateThatForwardChangesToChange) {
+  fake.changes_weight = true;
+  const auto report = judge(task_without_forward());
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->error_class, "state_mismatch");
+}
+
+TEST_F(ShellJudgingTest, SaysWhenTheTaskCannotBeJudged) {
+  fake.refusal = Stop{.error = {.error_class = "weights_unbound", .message = "other parameters"}};
+  const auto unbound = judge(task_without_forward());
+  ASSERT_TRUE(unbound.error);
+  EXPECT_EQ(unbound.error->error_class, "weights_unbound");
+  EXPECT_EQ(unbound.fault, Fault::none);
+  EXPECT_EQ(fake.asked, 0);
+  fake.refusal = Stop{.error = {.error_class = "referee_failed"}, .fault = Fault::infrastructure};
+  EXPECT_EQ(judge(task_without_forward()).fault, Fault::infrastructure);
+  source = nullptr;
+  const auto alone = judge(task_without_forward());
+  EXPECT_EQ(alone.error->error_class, "task_failed");
+  EXPECT_NE(alone.error->message.find("no reference shell"), std::string::npos);
+}
+
+TEST_F(ShellJudgingTest, IsInEvaluationModeWhereTheTaskDrawsInTrainingMode) {
+  fake.mode = ReferenceMode::eval;
+  const auto report = judge(task_without_forward());
+  EXPECT_TRUE(report.correct);
+  EXPECT_TRUE(has(report, "judged_in_eval_mode"));
+}
+
+TEST_F(ShellJudgingTest, TakesATaskWhoseForwardDoesNotReplay) {
+  PlanBuilder task = task_without_forward();
+  task.plan().unplanned.clear();
+  const int y = task.tensor({n});
+  task.aten(Phase::forward, "aten::no_such_operator", {t(0), t(1)}, {y}).returns(t(y));
+  const auto report = judge(task);
+  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
+  EXPECT_EQ(report.reference, ReferenceKind::shell);
+  fake.refusal = Stop{.error = {.error_class = "task_failed", .message = "nor does its Python"}};
+  const auto neither = judge(task);
+  ASSERT_TRUE(neither.error);
+  EXPECT_EQ(neither.error->error_class, "not_evaluable") << "what the replay said stands";
+  EXPECT_EQ(neither.reference, ReferenceKind::replay);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym

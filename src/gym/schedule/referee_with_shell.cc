@@ -1,0 +1,45 @@
+#include "gym/schedule/referee_with_shell.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// The candidate's verdict stands without it.
+Finding baseline_failed(const Error& error) {
+  return {.rule = "baseline_failed", .severity = Severity::note, .message = error.message};
+}
+
+}  // namespace
+
+RefereeOutcome RefereeWithShell::judge(const RefereeJob& job, const std::string& task_plan) {
+  RefereeOutcome outcome = referee_->judge(job, task_plan);
+  if (auto* report = std::get_if<RefereeReport>(&outcome);
+      report != nullptr && report->correct && report->timing)
+    time_otherwise(job, *report);
+  return outcome;
+}
+
+void RefereeWithShell::time_otherwise(const RefereeJob& job, RefereeReport& report) {
+  const auto note = [&](const Error& error) { report.findings.push_back(baseline_failed(error)); };
+  if (report.reference ==
+      ReferenceKind::shell) {  // nothing was replayed: its Python is what counts
+    const auto eager = shell_.time(job.task_source, "eager");
+    if (eager)
+      report.timing->reference = *eager;
+    else
+      note(eager.error());
+  }
+  for (const std::string& name : baselines_) {
+    const auto timing = shell_.time(job.task_source, name);
+    if (timing)
+      report.baselines.emplace_back(name, *timing);
+    else
+      note(timing.error());
+  }
+}
+
+void RefereeWithShell::interrupt() {
+  referee_->interrupt();
+  shell_.interrupt();
+}
+
+}  // namespace tritonsmith::gym

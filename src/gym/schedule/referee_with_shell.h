@@ -1,0 +1,35 @@
+// RefereeWithShell: a referee beside which a reference shell may run. The referee asks it for what
+// forward returns where a task's cannot be captured; once a candidate has been timed, it also tells
+// what the task takes in other ways than by replaying it. Both use their device in turn.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gym/schedule/referee_client.h"
+#include "gym/schedule/reference_shell.h"
+
+namespace tritonsmith::gym {
+
+class RefereeWithShell : public RefereeClient {
+ public:
+  using Make = std::function<std::unique_ptr<RefereeClient>(ReferenceShell&)>;
+  // `baselines`, as ReferenceShell knows them, are timed besides.
+  RefereeWithShell(const Make& make, ReferenceShellOptions shell,
+                   std::vector<std::string> baselines)
+      : shell_(std::move(shell)), referee_(make(shell_)), baselines_(std::move(baselines)) {}
+
+  RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) override;
+  void interrupt() override;
+
+ private:
+  void time_otherwise(const RefereeJob& job, RefereeReport& report);
+
+  ReferenceShell shell_;
+  std::unique_ptr<RefereeClient> referee_;
+  std::vector<std::string> baselines_;
+};
+
+}  // namespace tritonsmith::gym
