@@ -141,6 +141,11 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
     if (!program_.lease.empty())
       options.argv.insert(options.argv.end(), {"--lease", program_.lease});
     options.environment.emplace_back("CUDA_CACHE_DISABLE=1");
+    // Large jobs of many sizes would leave holes in segments that cannot grow.
+    const char* allocator = std::getenv("PYTORCH_CUDA_ALLOC_CONF");
+    options.environment.push_back(
+        fmt::format("PYTORCH_CUDA_ALLOC_CONF={}",
+                    allocator != nullptr ? allocator : "expandable_segments:True"));
   }
   auto process = Process::spawn(options);
   if (!process) return fail("{}", process.error().within("cannot start a referee").message);
