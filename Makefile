@@ -29,7 +29,7 @@ fuzz:
 format: build
 	@tools/lint format
 
-# What CI checks: formatting, folder rules, clang-tidy and sanitizers on the folders without torch.
+# What CI checks: formatting, folder rules, that the benchmarks compile, clang-tidy and sanitizers on the folders without torch.
 lint: build
 	@tools/lint quick $(BUILD)
 

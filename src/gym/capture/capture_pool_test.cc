@@ -80,9 +80,9 @@ TEST(CapturePool, WhoAsksForTheCudaDriverGetsOneWithoutDevices) {
 }
 
 TEST(CapturePool, GuestsOfDifferentSlotsRunAtTheSameTime) {
+  BoundedQueue<std::string> finished(4);  // outlives the pool, whose end tells what it left undone
   const auto pool = pool_of({.slots = 2, .capture_seconds = 10});
   ASSERT_TRUE(pool->versions(Deadline::never()));
-  BoundedQueue<std::string> finished(4);
   pool->capture(python("import time; time.sleep(5); answer = 'slow'"),
                 [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
   pool->capture(python("answer = 'quick'"),
