@@ -26,7 +26,8 @@ Result<std::string> load_torch_cuda() {
   void* library = ::dlopen(name, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) return fail("cannot load LibTorch's CUDA half: {}", ::dlerror());
   link_map* loaded = nullptr;
-  if (::dlinfo(library, RTLD_DI_LINKMAP, &loaded) != 0) return std::string(name);
+  if (::dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&loaded)) != 0)
+    return std::string(name);
   return std::string(loaded->l_name);
 }
 

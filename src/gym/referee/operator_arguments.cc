@@ -83,7 +83,7 @@ Result<IValue> Conversion::list(const Value& value, const TypePtr& element,
     TRY_ASSIGN(IValue converted, convert(item, element, std::nullopt));
     out.push_back(std::move(converted));
   }
-  return IValue(std::move(out));
+  return IValue(out);
 }
 
 Result<IValue> Conversion::convert(const Value& value, const TypePtr& type,
@@ -138,7 +138,7 @@ const Value* find_keyword(const AtenCall& call, const std::string& name) {
 }
 
 bool names_device(const c10::Argument& argument) {
-  const auto type = argument.real_type();
+  const auto& type = argument.real_type();
   return type->kind() == TypeKind::OptionalType &&
          type->castRaw<c10::OptionalType>()->getElementType()->kind() == TypeKind::DeviceObjType;
 }

@@ -1,5 +1,6 @@
 #include "gym/referee/referee.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
