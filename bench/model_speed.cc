@@ -1,13 +1,17 @@
 // Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights; the other
 // side of bench/transformers_speed.py. One line a measurement: name, value, unit.
 //   model_speed decode ROWS CONTEXT [NEW]    tokens a second of ROWS sequences around that context
-//   model_speed train SEQUENCES LENGTH [BUDGET] [recompute]
+//   model_speed train SEQUENCES LENGTH [BUDGET]
+//   model_speed gap [SEQUENCES CONTEXT NEW]  |log-probability of the trainer minus the engine's| on
+//       tokens of the engine: with random weights, and again once they have been trained to be sure
+// Words after these: bfloat16 (else float16), recompute (of layers).
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -70,7 +74,7 @@ rollout::GenerationRequest request_of(int index, int prompt, int tokens) {
 }
 
 // How far the engine's log-probabilities of its own tokens are from the trainer's.
-void print_gap(const model::Transformer& model, const Completion& completion) {
+at::Tensor gap_of(const model::Transformer& model, const Completion& completion) {
   const at::NoGradGuard no_grad;
   std::vector<TokenId> sequence = completion.prompt;
   sequence.insert(sequence.end(), completion.tokens.begin(), completion.tokens.end());
@@ -79,9 +83,18 @@ void print_gap(const model::Transformer& model, const Completion& completion) {
   const at::Tensor hidden = model.forward(batch).narrow(0, begin - 1, count);
   const auto expected =
       model::linear_logprob(hidden, model.head_weight(), batch.tokens.narrow(0, begin, count), 1.0);
-  const at::Tensor gap = (at::tensor(completion.logprobs) - expected.logprob.to(at::kCPU)).abs();
-  fmt::print("logprob_gap_mean\t{:.5f}\tnats\n", gap.mean().item<double>());
-  fmt::print("logprob_gap_max\t{:.5f}\tnats\n", gap.max().item<double>());
+  return (at::tensor(completion.logprobs) - expected.logprob.to(at::kCPU)).abs();
+}
+
+void print_gap(const std::string& name, const at::Tensor& gap) {
+  const at::Tensor sorted = std::get<0>(gap.sort());
+  const auto quantile = [&](double share) {
+    return sorted[static_cast<std::int64_t>(share * static_cast<double>(gap.numel() - 1))]
+        .item<double>();
+  };
+  fmt::print("{}_mean\t{:.5f}\tnats\n", name, gap.mean().item<double>());
+  for (const int percent : {50, 95, 99, 100})
+    fmt::print("{}_p{}\t{:.5f}\tnats\n", name, percent, quantile(percent / 100.0));
 }
 
 // The last request is a short one: once it is finished all prompts have been read and every slot
@@ -112,7 +125,7 @@ Status decode(const model::Transformer& model, int rows, int context, int tokens
       is_left = generated.has_value();
     }
     if (turn == 0) continue;
-    print_gap(model, first->completion);
+    print_gap("logprob_gap", gap_of(model, first->completion));
     fmt::print("decode_{}x{}\t{:.0f}\ttokens/s\n", rows, context, count / seconds);
     fmt::print("decode_{}x{}_step\t{:.3f}\tms\n", rows, context, 1e3 * seconds / count * rows);
     fmt::print("prefill_{}x{}\t{:.0f}\ttokens/s\n", rows, context,
@@ -192,16 +205,114 @@ Status train(model::Transformer& model, int count, int length, int budget) {
   return ok();
 }
 
+// Text of little entropy: after each of kKnown tokens one of four comes, with odds 8 : 4 : 3 : 1
+// (1.18 nats).
+constexpr std::uint64_t kKnown = 1024;
+TokenId next_token(TokenId last, Rng& rng) {
+  const std::uint64_t draw = rng.below(16);
+  const auto which = draw < 8 ? 0u : draw < 12 ? 1u : draw < 15 ? 2u : 3u;
+  return static_cast<TokenId>((static_cast<std::uint64_t>(last) * 4 + which) * 0x9E3779B1u %
+                              kKnown);
+}
+std::vector<TokenId> chain(std::uint64_t index, int length) {
+  Rng rng(3, "chain", index);
+  std::vector<TokenId> tokens = {static_cast<TokenId>(rng.below(kKnown))};
+  while (std::ssize(tokens) < length) tokens.push_back(next_token(tokens.back(), rng));
+  return tokens;
+}
+
+// Trains until a token costs less than so many nats; gives what the last steps' cost.
+double train_to(model::Transformer& model, double nats, int most_steps) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
+  train::FlatParameters flat(tensors);
+  auto state = train::AdamWState::zeros_like(flat);
+  constexpr std::size_t kSequences = 16;
+  const std::vector<std::size_t> members = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  double cost = 1e9;
+  for (int step = 0; step < most_steps && cost > nats; ++step) {
+    std::vector<train::TrainingSequence> sequences;
+    for (std::size_t i = 0; i < kSequences; ++i)
+      sequences.push_back(
+          {.tokens = chain(1000 + kSequences * static_cast<std::size_t>(step) + i, 513),
+           .prompt_length = 1});
+    const auto batches = train::make_micro_batches(sequences, members, 8192, model.device());
+    flat.zero_gradients();
+    double sum = 0, count = 0;
+    for (const train::MicroBatch& batch : batches) {
+      const auto now = train::forward_tokens(model, batch, 1.0);
+      now.logprob.backward(at::full_like(now.logprob, -1.0 / (kSequences * 512)));
+      sum -= now.logprob.detach().sum().item<double>();
+      count += static_cast<double>(now.logprob.numel());
+    }
+    cost = sum / count;
+    const train::Clipping clipped = train::clipping(flat, 1.0);
+    train::adamw_update(flat, state, {},
+                        {.learning_rate = 2e-4 * std::min(1.0, (step + 1) / 20.0),
+                         .gradient_scale = clipped.scale,
+                         .half = model.half_weights()->flat()});
+    if (step % 20 == 0) fmt::print("training_step_{}\t{:.3f}\tnats\n", step, cost);
+  }
+  return cost;
+}
+
+struct GapWork {
+  int sequences = 0, prompt = 0, tokens = 0;
+};
+
+Status measure_gap(const model::Transformer& model, const std::string& name, const GapWork& work) {
+  TRY_ASSIGN(const auto engine,
+             rollout::CudaEngine::make(
+                 model, {.slots = work.sequences, .max_length = work.prompt + work.tokens}));
+  for (int i = 0; i < work.sequences; ++i) {
+    auto request = request_of(i, 0, work.tokens);
+    request.prompt = chain(static_cast<std::uint64_t>(i), work.prompt);
+    TRY(engine->submit(std::move(request)));
+  }
+  std::vector<at::Tensor> gaps;
+  double nats = 0;
+  for (;;) {
+    TRY_ASSIGN(const auto generated, engine->next());
+    if (!generated) break;
+    gaps.push_back(gap_of(model, generated->completion));
+    nats -= at::tensor(generated->completion.logprobs).mean().item<double>();
+  }
+  fmt::print("{}_cost\t{:.3f}\tnats a token\n", name, nats / work.sequences);
+  print_gap(name, at::cat(gaps));
+  return ok();
+}
+
+Status gap(model::Transformer& model, const GapWork& work) {
+  TRY(measure_gap(model, "gap_random", work));
+  constexpr double kSure = 1.4;
+  constexpr int kMostSteps = 200;
+  fmt::print("trained_to\t{:.3f}\tnats\n", train_to(model, kSure, kMostSteps));
+  return measure_gap(model, "gap_trained", work);
+}
+
+// Takes the word out of the arguments.
+bool take_word(std::vector<std::string>& words, std::string_view word) {
+  return std::erase(words, word) > 0;
+}
+
 Status run(int argc, char** argv) {
-  const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool is_bfloat16 = take_word(words, "bfloat16");
+  const bool recomputes = take_word(words, "recompute");
+  const auto number = [&](std::size_t i, int fallback) {
+    return words.size() > i ? std::atoi(words[i].c_str()) : fallback;
+  };
   TRY_ASSIGN(const c10::Device device, model::open_device(model::DeviceChoice::cuda));
   if (model::cuda::kernels() == nullptr) return fail("this build has no CUDA kernels");
   auto model = random_model(device);
-  if (argc > 1 && std::strcmp(argv[1], "train") == 0) {
-    if (argc > 5) model.set_recompute(model::Recompute::layers);
-    return train(model, number(2, 8), number(3, 2048), number(4, 8192));
-  }
-  return decode(model, number(2, 64), number(3, 2048), number(4, 128));
+  model.set_precision(is_bfloat16 ? model::Precision::bfloat16 : model::Precision::float16);
+  if (recomputes) model.set_recompute(model::Recompute::layers);
+  const std::string what = words.empty() ? "decode" : words[0];
+  if (what == "train") return train(model, number(1, 8), number(2, 2048), number(3, 8192));
+  if (what == "gap")
+    return gap(model,
+               {.sequences = number(1, 32), .prompt = number(2, 1024), .tokens = number(3, 256)});
+  return decode(model, number(1, 64), number(2, 2048), number(3, 128));
 }
 
 }  // namespace

@@ -8,10 +8,11 @@
 namespace tritonsmith::cli {
 
 Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::path& directory,
-                                                       model::DeviceChoice device,
+                                                       const Placement& placement,
                                                        const text::PromptConfig& prompt) {
-  TRY_ASSIGN(const c10::Device where, model::open_device(device));
+  TRY_ASSIGN(const c10::Device where, model::open_device(placement.device));
   TRY_ASSIGN(model::Transformer model, model::load_model(directory, where));
+  model.set_precision(placement.precision);
   TRY_ASSIGN(text::Tokenizer tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
   if (tokenizer.id_limit() > static_cast<std::size_t>(model.config().vocab_size))
     return fail("{}: tokenizer.json has {} ids, but the model's vocabulary only {}",

@@ -15,11 +15,17 @@
 
 namespace tritonsmith::cli {
 
+// Where the model computes, and in what on a GPU.
+struct Placement {
+  model::DeviceChoice device = model::DeviceChoice::automatic;
+  model::Precision precision = model::Precision::float16;
+};
+
 class ModelAuthor {
  public:
   // Fails in one line that names the directory or file at fault.
   static Result<std::unique_ptr<ModelAuthor>> open(const std::filesystem::path& directory,
-                                                   model::DeviceChoice device,
+                                                   const Placement& placement,
                                                    const text::PromptConfig& prompt);
 
   // For eval::evaluate; refers to this object.

@@ -26,7 +26,7 @@ struct EvalConfig {
   int limit = 0;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
-  model::DeviceChoice device = model::DeviceChoice::automatic;
+  Placement placement;
   rollout::SamplingParams sampling;
   text::PromptConfig prompt;
   std::vector<int> levels;
@@ -36,7 +36,8 @@ struct Options {
   std::string suite, model, out;
   EvalConfig config;
   GymChoice gym;
-  std::string policy = "strict", backend = "auto", device = "auto", style = "full";
+  std::string policy = "strict", backend = "auto", device = "auto", precision = "float16",
+              style = "full";
   TurnsOptions turns;
 };
 
@@ -91,7 +92,8 @@ Status evaluate_model(Options options) {
   EvalConfig& config = options.config;
   TRY_ASSIGN(config.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(config.backend, enum_from_name<Backend>(options.backend));
-  TRY_ASSIGN(config.device, enum_from_name<model::DeviceChoice>(options.device));
+  TRY_ASSIGN(config.placement.device, enum_from_name<model::DeviceChoice>(options.device));
+  TRY_ASSIGN(config.placement.precision, enum_from_name<model::Precision>(options.precision));
   TRY_ASSIGN(config.prompt.style, enum_from_name<text::PromptStyle>(options.style));
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
   TRY(keep_levels(tasks, config.levels));
@@ -99,7 +101,7 @@ Status evaluate_model(Options options) {
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.device, config.prompt));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.placement, config.prompt));
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const Evaluation evaluation,
              eval::evaluate(tasks,
@@ -157,6 +159,8 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())
+      ->capture_default_str();
+  command->add_option("--precision", options->precision, all_names<model::Precision>())
       ->capture_default_str();
   command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
       ->capture_default_str();

@@ -135,7 +135,8 @@ class Quickstart {
   }
 
   Status finish_phase(const std::string& name, const fs::path& model, const Stopwatch& watch) {
-    TRY_ASSIGN(auto author, ModelAuthor::open(model, config_.rl.model.device, config_.rl.prompt));
+    const Placement placement = {config_.rl.model.device, config_.rl.model.precision};
+    TRY_ASSIGN(auto author, ModelAuthor::open(model, placement, config_.rl.prompt));
     TRY_ASSIGN(auto evaluation,
                eval::evaluate(lessons_.heldout,
                               {.name = name,

@@ -21,7 +21,7 @@ struct Options {
   std::vector<TokenId> ids;
   std::string text_file;
   std::string adapter;
-  std::string device = "auto";
+  std::string device = "auto", precision = "float16";
   bool json = false;
 };
 
@@ -61,7 +61,9 @@ std::vector<float> logprobs_of(const model::Transformer& model, const std::vecto
 Status score(const Options& options) {
   TRY_ASSIGN(const auto choice, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(const c10::Device device, model::open_device(choice));
-  TRY_ASSIGN(const model::Transformer model, model::load_model(options.model, device));
+  TRY_ASSIGN(const auto precision, enum_from_name<model::Precision>(options.precision));
+  TRY_ASSIGN(model::Transformer model, model::load_model(options.model, device));
+  model.set_precision(precision);
   if (!options.adapter.empty()) TRY(model::LoraAdapter::load(model, options.adapter));
   TRY_ASSIGN(const std::vector<TokenId> ids, tokens_to_score(options));
   TRY(check_tokens(ids, model.config()));
@@ -88,6 +90,8 @@ void add_score_command(CLI::App& app, Run& run) {
       ->required();
   command->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout");
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())
+      ->capture_default_str();
+  command->add_option("--precision", options->precision, all_names<model::Precision>())
       ->capture_default_str();
   auto* source = command->add_option_group("source");
   source->add_option("--ids", options->ids, "Token ids, as 1,2,3")->delimiter(',');

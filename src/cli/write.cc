@@ -26,7 +26,8 @@ struct Options {
   int trials = 5;
   std::uint64_t seed = 1;
   rollout::SamplingParams sampling{.temperature = 0.8, .max_new_tokens = 2048};
-  std::string policy = "strict", backend = "auto", device = "auto", style = "full";
+  std::string policy = "strict", backend = "auto", device = "auto", style = "full",
+              precision = "float16";
   TurnsOptions turns;
 };
 
@@ -141,8 +142,9 @@ Status write_kernel(const Options& options) {
                   .suite = "write",
                   .source = source};
   TRY_ASSIGN(const auto device, enum_from_name<model::DeviceChoice>(options.device));
+  TRY_ASSIGN(const auto precision, enum_from_name<model::Precision>(options.precision));
   TRY_ASSIGN(const auto style, enum_from_name<text::PromptStyle>(options.style));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, device, {.style = style}));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, {device, precision}, {.style = style}));
   TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
   log_costs(tried.by_turn);
   std::vector<Attempt>& attempts = tried.attempts;
@@ -188,6 +190,8 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())
+      ->capture_default_str();
+  command->add_option("--precision", options->precision, all_names<model::Precision>())
       ->capture_default_str();
   command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
       ->capture_default_str();

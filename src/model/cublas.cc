@@ -29,7 +29,14 @@ Function* symbol(const char* name) {
 }
 
 cublaslt::DataType type_of(const at::Tensor& tensor) {
-  return tensor.scalar_type() == at::kFloat ? cublaslt::kFloat32 : cublaslt::kBFloat16;
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return cublaslt::kFloat32;
+    case at::kHalf:
+      return cublaslt::kFloat16;
+    default:
+      return cublaslt::kBFloat16;
+  }
 }
 
 void check_matrix(const at::Tensor& tensor) {
@@ -76,13 +83,20 @@ struct Cublas::Product {
   std::int64_t depth;
   const at::Tensor* addend = nullptr;
   const at::Tensor* bias = nullptr;
+  float factor = 1;
 
   Key key() const {
-    return {out.size(0),     out.size(1),
-            depth,           out.stride(0),
-            first.stride(0), second.stride(0),
-            first_operation, second_operation,
-            type_of(out),    addend == nullptr ? 0 : 1 + (addend->data_ptr() == out.data_ptr()),
+    return {out.size(0),
+            out.size(1),
+            depth,
+            out.stride(0),
+            first.stride(0),
+            second.stride(0),
+            first_operation,
+            second_operation,
+            type_of(out),
+            type_of(first),
+            addend == nullptr ? 0 : 1 + (addend->data_ptr() == out.data_ptr()),
             bias != nullptr};
   }
 };
@@ -206,12 +220,12 @@ double Cublas::milliseconds_of(const Trial& trial, const at::Tensor& flush) cons
 }
 
 int Cublas::launch(const Plan& plan, const Product& product, int candidate, void* out) const {
-  const float one = 1.0f, beta = product.addend != nullptr ? 1.0f : 0.0f;
+  const float beta = product.addend != nullptr ? 1.0f : 0.0f;
   // An in-place sum stays in place when it is measured on a copy.
   const bool in_place =
       product.addend == nullptr || product.addend->data_ptr() == product.out.data_ptr();
   return api_->matmul(
-      handle_, plan.description, &one, product.first.data_ptr(), plan.first,
+      handle_, plan.description, &product.factor, product.first.data_ptr(), plan.first,
       product.second.data_ptr(), plan.second, &beta, in_place ? out : product.addend->data_ptr(),
       plan.out, out, plan.out, &plan.candidates[static_cast<std::size_t>(candidate)].algorithm,
       workspace_.data_ptr(), static_cast<std::size_t>(kWorkspaceBytes), current_stream(device_));
@@ -220,6 +234,8 @@ int Cublas::launch(const Plan& plan, const Product& product, int candidate, void
 void Cublas::run(const Product& product) {
   for (const at::Tensor* matrix : {&product.out, &product.first, &product.second})
     check_matrix(*matrix);
+  CHECK(product.first.scalar_type() == product.second.scalar_type(),
+        "the operands of a product have one type");
   if (product.out.numel() == 0) return;
   if (plans_.size() > kMostPlans) plans_.clear();
   Plan& plan = plan_for(product);
@@ -247,7 +263,7 @@ void Cublas::linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor
 }
 
 void Cublas::linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
-                         const at::Tensor& weight) {
+                         const at::Tensor& weight, double factor) {
   CHECK(addend.strides() == out.strides(), "the addend must lie as the result does");
   run({.out = out,
        .first = weight,
@@ -255,7 +271,8 @@ void Cublas::linear_onto(const at::Tensor& out, const at::Tensor& addend, const 
        .first_operation = cublaslt::kTransposed,
        .second_operation = cublaslt::kPlain,
        .depth = x.size(1),
-       .addend = &addend});
+       .addend = &addend,
+       .factor = static_cast<float>(factor)});
 }
 
 void Cublas::input_gradient(const at::Tensor& d_x, const at::Tensor& d_out,

@@ -1,11 +1,12 @@
 // Matrix products on a GPU through cuBLASLt, for what LibTorch's own calls do not offer: float32
-// results and sums of bfloat16 operands, added to what is there, and products into parts of wider
+// results and sums of 16-bit operands, added to what is there, and products into parts of wider
 // rows. The library is the one that LibTorch's CUDA half has loaded. All on the current stream. A
 // Cublas serves one stream at a time and keeps its workspace and its choice of kernel for each
 // shape. Fails as LibTorch does, by its exception, which the seams around training and decoding
 // catch.
 //
-// Tensors are 2-d with contiguous rows (which may lie apart); x, weights and d_out are bfloat16.
+// Tensors are 2-d with contiguous rows (which may lie apart); the operands of a product (x, weight,
+// d_out) are both bfloat16 or both float16.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,14 +35,14 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // out = x · weight^T (+ bias): [T, O] of [T, K] and [O, K]; out is bfloat16 or, without bias,
-  // float32.
+  // out = x · weight^T (+ bias): [T, O] of [T, K] and [O, K]; out has their type or, without
+  // bias, float32.
   void linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor& weight,
               const at::Tensor& bias = {});
-  // out = addend + x · weight^T, both float32 and perhaps the same.
+  // out = addend + factor x · weight^T, both float32 and perhaps the same.
   void linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
-                   const at::Tensor& weight);
-  // d_x = d_out · weight: [T, K] bfloat16.
+                   const at::Tensor& weight, double factor = 1);
+  // d_x = d_out · weight: [T, K] of their type or float32.
   void input_gradient(const at::Tensor& d_x, const at::Tensor& d_out, const at::Tensor& weight);
   // d_weight += d_out^T · x: [O, K] float32.
   void add_weight_gradient(const at::Tensor& d_weight, const at::Tensor& d_out,
@@ -52,7 +53,7 @@ class Cublas {
   struct Plan;
   struct Product;
   struct Trial;
-  using Key = std::array<std::int64_t, 11>;
+  using Key = std::array<std::int64_t, 12>;
   Plan& plan_for(const Product& product);
   void guess(Plan& plan, const Product& product, int most);
   void measure(Plan& plan, const Product& product);

@@ -19,7 +19,7 @@ using Stream = void*;
 using Status = int;  // 0 is success
 inline constexpr Status kSuccess = 0;
 
-enum DataType : int { kFloat32 = 0, kBFloat16 = 14 };
+enum DataType : int { kFloat32 = 0, kFloat16 = 2, kBFloat16 = 14 };
 enum ComputeType : int { kComputeFloat32 = 68 };
 enum Operation : int { kPlain = 0, kTransposed = 1 };
 enum Epilogue : std::uint32_t { kAddBias = 4 };

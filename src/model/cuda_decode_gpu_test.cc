@@ -46,7 +46,12 @@ struct Shape {
   int heads, kv_heads, head_dim;
 };
 
-TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
+class CudaDecodeOfType : public CudaDecode, public ::testing::WithParamInterface<at::ScalarType> {};
+INSTANTIATE_TEST_SUITE_P(Types, CudaDecodeOfType, ::testing::Values(at::kBFloat16, at::kHalf));
+
+TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
+  const at::ScalarType type = GetParam();
+  const double rounding = type == at::kHalf ? 5e-4 : 4e-3;
   const std::vector<int> lengths = {1, 16, 17, 64, 65, 1000, 300, 15};
   const int pages_per_slot = 16, slots = 9;
   for (const Shape shape :
@@ -54,11 +59,11 @@ TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
     const int width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
-                 std::nan(""), at::TensorOptions(at::kBFloat16).device(device_));
+                 std::nan(""), at::TensorOptions(type).device(device_));
     const at::Tensor values = keys.clone();  // NaN wherever nothing was written
     const at::Tensor table =
         at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1}).to(device_);
-    const cuda::PagedCache cache = {data<cuda::Bf16>(keys), data<cuda::Bf16>(values),
+    const cuda::PagedCache cache = {data<cuda::Half>(keys), data<cuda::Half>(values),
                                     data<int>(table), pages_per_slot};
     ModelConfig config;
     config.head_dim = shape.head_dim;
@@ -68,10 +73,10 @@ TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
     std::vector<int> positions, rows_slots;
     for (std::size_t s = 0; s < lengths.size(); ++s) {
       const int length = lengths[s], slot = static_cast<int>(s) + 1;
-      const at::Tensor qkv = normal({length, width}, at::kBFloat16), raw = wide(qkv);
+      const at::Tensor qkv = normal({length, width}, type), raw = wide(qkv);
       const at::Tensor at_position = at::arange(length, at::kInt).to(device_);
       const at::Tensor in_slot = at::full_like(at_position, slot);
-      cuda::kernels()->rope({.qkv = data<cuda::Bf16>(qkv),
+      cuda::kernels()->rope({.qkv = data<cuda::Half>(qkv),
                              .cos = data<float>(rope.cos),
                              .sin = data<float>(rope.sin),
                              .positions = data<int>(at_position),
@@ -80,7 +85,8 @@ TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
                              .tokens = length,
                              .heads = shape.heads,
                              .kv_heads = shape.kv_heads,
-                             .head_dim = shape.head_dim},
+                             .head_dim = shape.head_dim,
+                             .type = half_type_of(qkv)},
                             stream());
       const at::Tensor all = wide(qkv).view({length, -1, shape.head_dim});
       const at::Tensor before = raw.view({length, -1, shape.head_dim});
@@ -91,7 +97,7 @@ TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
                        high = before.narrow(1, 0, turned).narrow(2, half, half);
       EXPECT_LT(difference(all.narrow(1, 0, turned),
                            at::cat({low * c - high * n, high * c + low * n}, 2)),
-                4e-3);
+                rounding);
       EXPECT_TRUE(at::equal(all.narrow(1, turned, shape.kv_heads),
                             before.narrow(1, turned, shape.kv_heads)));
       const int group = shape.heads / shape.kv_heads;
@@ -119,12 +125,12 @@ TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
       const at::Tensor parts =
           at::full({rows, shape.heads, splits, shape.head_dim}, std::nan(""), floats);
       const at::Tensor norms = at::full({rows, shape.heads, splits}, std::nan(""), floats);
-      cuda::kernels()->decode({.qkv = data<cuda::Bf16>(packed),
+      cuda::kernels()->decode({.qkv = data<cuda::Half>(packed),
                                .row_stride = width,
                                .slots = data<int>(at_slots),
                                .positions = data<int>(at_positions),
                                .cache = cache,
-                               .out = data<cuda::Bf16>(out),
+                               .out = data<cuda::Half>(out),
                                .part_out = data<float>(parts),
                                .part_norm = data<float>(norms),
                                .rows = rows,
@@ -132,10 +138,11 @@ TEST_F(CudaDecode, AttendsOverThePagedCacheAsFloat64Does) {
                                .kv_heads = shape.kv_heads,
                                .head_dim = shape.head_dim,
                                .splits = splits,
-                               .scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim))},
+                               .scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim)),
+                               .type = half_type_of(packed)},
                               stream());
       for (std::size_t s = 0; s < expected.size(); ++s)
-        EXPECT_LT(difference(out[static_cast<std::int64_t>(s)], expected[s]), 8e-3)
+        EXPECT_LT(difference(out[static_cast<std::int64_t>(s)], expected[s]), 2 * rounding)
             << "length " << lengths[s] << ", " << splits << " splits, head size " << shape.head_dim;
     }
   }

@@ -38,33 +38,39 @@ double difference(const at::Tensor& got, const at::Tensor& expected) {
   return (wide(got) - wide(expected)).norm().item<double>() / (scale == 0 ? 1 : scale);
 }
 
+// How far rounding to the type may take a norm of many numbers.
+double rounding(at::ScalarType type) { return type == at::kHalf ? 5e-4 : 4e-3; }
+constexpr at::ScalarType kHalves[] = {at::kBFloat16, at::kHalf};
+
 template <typename T = float>
 T* data(const at::Tensor& tensor) {
   return static_cast<T*>(tensor.mutable_data_ptr());
 }
 
 TEST_F(Cuda, ProductsAreThoseOfFloat64) {
-  for (const KernelChoice choice : {KernelChoice::guess, KernelChoice::measure}) {
+  for (const auto& [choice, type] : {std::pair{KernelChoice::guess, at::kBFloat16},
+                                     std::pair{KernelChoice::measure, at::kBFloat16},
+                                     std::pair{KernelChoice::guess, at::kHalf}}) {
     Cublas cublas(device_, choice);
     for (const auto& [rows, in, out] :
          {std::array{1, 64, 48}, std::array{37, 128, 192}, std::array{64, 96, 4096}}) {
-      const auto x = normal({rows, in}, at::kBFloat16), w = normal({out, in}, at::kBFloat16);
-      const auto bias = normal({out}, at::kBFloat16), d = normal({rows, out}, at::kBFloat16);
+      const auto x = normal({rows, in}, type), w = normal({out, in}, type);
+      const auto bias = normal({out}, type), d = normal({rows, out}, type);
       const at::Tensor expected = wide(x).matmul(wide(w).t());
       const at::Tensor half = at::empty_like(d), full = at::empty_like(d, at::kFloat);
       cublas.linear(half, x, w, bias);
-      EXPECT_LT(difference(half, expected + wide(bias)), 4e-3);
+      EXPECT_LT(difference(half, expected + wide(bias)), rounding(type));
       cublas.linear(full, x, w);
       EXPECT_LT(difference(full, expected), 1e-5);
       const at::Tensor addend = normal({rows, out}), sum = at::empty_like(addend);
       cublas.linear_onto(sum, addend, x, w);
       EXPECT_LT(difference(sum, expected + wide(addend)), 1e-5);
       const at::Tensor in_place = addend.clone();
-      cublas.linear_onto(in_place, in_place, x, w);
-      EXPECT_LT(difference(in_place, sum), 1e-5);
+      cublas.linear_onto(in_place, in_place, x, w, 16);
+      EXPECT_LT(difference(in_place, 16 * expected + wide(addend)), 1e-5);
       const at::Tensor d_x = at::empty_like(x), d_w = normal({out, in}), before = d_w.clone();
       cublas.input_gradient(d_x, d, w);
-      EXPECT_LT(difference(d_x, wide(d).matmul(wide(w))), 4e-3);
+      EXPECT_LT(difference(d_x, wide(d).matmul(wide(w))), rounding(type));
       cublas.add_weight_gradient(d_w, d, x);
       EXPECT_LT(difference(d_w, wide(before) + wide(d).t().matmul(wide(x))), 1e-5);
     }
@@ -79,10 +85,14 @@ TEST_F(Cuda, NormAndItsGradientAreThoseOfFloat64) {
     const at::Tensor x64 = wide(x).requires_grad_(true), w64 = wide(weight).requires_grad_(true);
     const at::Tensor expected = aten_rms_norm(x64, w64, 1e-6);
     expected.backward(wide(d_out));
-    const at::Tensor out = at::empty_like(d_out), half = at::empty_like(d_out);
-    cuda::kernels()->norm({data(x), data(weight), data<cuda::Bf16>(out), rows, hidden, 1e-6f},
-                          stream());
-    EXPECT_LT(difference(out, expected), 4e-3);
+    const at::Tensor half = at::empty_like(d_out);
+    for (const at::ScalarType type : kHalves) {
+      const at::Tensor rounded = normal({rows, hidden}, type);
+      cuda::kernels()->norm({data(x), data(weight), data<cuda::Half>(rounded), rows, hidden, 1e-6f,
+                             half_type_of(rounded)},
+                            stream());
+      EXPECT_LT(difference(rounded, expected), rounding(type));
+    }
     const at::Tensor d_x = at::empty_like(x), d_weight = at::ones_like(weight);
     const at::Tensor partials = at::empty({cuda::kNormParts, hidden}, x.options());
     cuda::kernels()->norm_backward({.x = data(x),
@@ -105,28 +115,34 @@ TEST_F(Cuda, NormAndItsGradientAreThoseOfFloat64) {
 
 TEST_F(Cuda, SwiGluAndItsGradientAreThoseOfFloat64) {
   const int tokens = 77, inner = 272;
-  const at::Tensor gate_up = 4 * normal({tokens, 2 * inner}, at::kBFloat16);
-  const at::Tensor d_out = normal({tokens, inner}, at::kBFloat16);
-  const at::Tensor input = wide(gate_up).requires_grad_(true);
-  const auto halves = input.chunk(2, 1);
-  const at::Tensor expected = at::silu(halves[0]) * halves[1];
-  expected.backward(wide(d_out));
-  const at::Tensor out = at::empty_like(d_out);
-  cuda::kernels()->swiglu({data<cuda::Bf16>(gate_up), data<cuda::Bf16>(out), tokens, inner},
-                          stream());
-  EXPECT_LT(difference(out, expected), 4e-3);
-  const at::Tensor again = d_out.clone();
-  cuda::kernels()->swiglu_backward(
-      {data<cuda::Bf16>(gate_up), data<cuda::Bf16>(again), tokens, inner}, stream());
-  EXPECT_LT(difference(gate_up, input.grad()), 4e-3);
-  EXPECT_TRUE(at::equal(again, out));
+  for (const at::ScalarType type : kHalves) {
+    const at::Tensor gate_up = 4 * normal({tokens, 2 * inner}, type);
+    const at::Tensor d_out = normal({tokens, inner}, at::kBFloat16);
+    const at::Tensor input = wide(gate_up).requires_grad_(true);
+    const auto halves = input.chunk(2, 1);
+    const at::Tensor expected = at::silu(halves[0]) * halves[1];
+    expected.backward(wide(d_out));
+    const at::Tensor out = normal({tokens, inner}, type);
+    cuda::kernels()->swiglu(
+        {data<cuda::Half>(gate_up), data<cuda::Half>(out), tokens, inner, half_type_of(out), 0.25f},
+        stream());
+    EXPECT_LT(difference(4 * wide(out), expected), rounding(type));
+    const at::Tensor again = d_out.clone();
+    cuda::kernels()->swiglu_backward(
+        {data<cuda::Half>(gate_up), data<cuda::Bf16>(again), tokens, inner, half_type_of(gate_up)},
+        stream());
+    EXPECT_LT(difference(gate_up.view(at::kBFloat16), input.grad()), 4e-3);
+    EXPECT_LT(difference(again, expected), 4e-3);
+  }
 }
 
 // Extreme logits, an offset that a missing shift would overflow on, and masked rows.
 TEST_F(Cuda, HeadAndItsGradientAreThoseOfFloat64) {
   for (const double scale : {0.05, 1.0, 30.0}) {
     const int rows = 150, hidden = 64, vocabulary = 4000;
-    const at::Tensor h = normal({rows, hidden}, at::kBFloat16).requires_grad_(true);
+    // In bfloat16, and in float16 for numbers that it holds.
+    const at::ScalarType type = scale == 1.0 ? at::kFloat : at::kBFloat16;
+    const at::Tensor h = normal({rows, hidden}, at::kBFloat16).to(type).requires_grad_(true);
     const at::Tensor head = (scale * normal({vocabulary, hidden})).to(at::kBFloat16).to(at::kFloat);
     head.requires_grad_(true);
     at::Tensor targets = at::randint(vocabulary, {rows}, at::kLong).to(device_);
@@ -179,7 +195,7 @@ TEST_F(Cuda, AdamWIsThatOfFloat64) {
   EXPECT_LT(difference(w, w64), 1e-6);
   EXPECT_LT(difference(m, m64), 1e-6);
   EXPECT_LT(difference(v, v64), 1e-6);
-  EXPECT_TRUE(at::equal(half, w.to(at::kBFloat16)));
+  EXPECT_TRUE(at::equal(half, w.to(half.scalar_type())));
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The head over our own CUDA kernels: float32 logits of bfloat16 operands, a chunk of rows at a
-// time.
+// The head over our own CUDA kernels: float32 logits of 16-bit operands, a chunk of rows at a time.
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -24,8 +23,8 @@ float* rows_from(const at::Tensor& column, std::int64_t begin) {
 
 // What forward and backward have in common: chunks of rows and their logits.
 struct Chunks {
-  const at::Tensor& hidden;   // [N, H] bfloat16
-  const at::Tensor head;      // [V, H] bfloat16
+  const at::Tensor hidden;    // [N, H], 16 bits
+  const at::Tensor head;      // [V, H] likewise
   const at::Tensor& targets;  // [N]
   float inverse_temperature;
 
@@ -46,7 +45,8 @@ struct Chunks {
 
 Chunks chunks_of(const at::Tensor& hidden, const at::Tensor& head_weight, const at::Tensor& targets,
                  double temperature) {
-  return {hidden, head_weight.detach().to(at::kBFloat16), targets,
+  const at::ScalarType type = hidden.scalar_type() == at::kFloat ? at::kHalf : at::kBFloat16;
+  return {hidden.to(type), head_weight.detach().to(type), targets,
           static_cast<float>(1.0 / temperature)};
 }
 
@@ -91,9 +91,12 @@ struct HeadFunction : torch::autograd::Function<HeadFunction> {
     const Chunks chunks =
         chunks_of(hidden, head_weight, saved[2], ctx->saved_data["temperature"].toDouble());
     Cublas& cublas = training_cublas(hidden.device());
+    // Gradients are bfloat16 whatever the forward was.
+    const at::Tensor rows_of_x = hidden.to(at::kBFloat16);
+    const at::Tensor head = chunks.head.to(at::kBFloat16);
     if (hidden.size(0) > 0)
       chunks.each([&](std::int64_t begin, std::int64_t rows, const at::Tensor& logits) {
-        const at::Tensor d_logits = at::empty(logits.sizes(), hidden.options());
+        const at::Tensor d_logits = at::empty(logits.sizes(), rows_of_x.options());
         cuda::kernels()->head_rows_backward(
             {.logits = logits.const_data_ptr<float>(),
              .targets = saved[2].const_data_ptr<std::int64_t>() + begin,
@@ -106,8 +109,8 @@ struct HeadFunction : torch::autograd::Function<HeadFunction> {
              .vocabulary = static_cast<int>(logits.size(1)),
              .inverse_temperature = chunks.inverse_temperature},
             current_stream(hidden.device()));
-        cublas.input_gradient(d_hidden.narrow(0, begin, rows), d_logits, chunks.head);
-        cublas.add_weight_gradient(d_head, d_logits, hidden.narrow(0, begin, rows));
+        cublas.input_gradient(d_hidden.narrow(0, begin, rows), d_logits, head);
+        cublas.add_weight_gradient(d_head, d_logits, rows_of_x.narrow(0, begin, rows));
       });
     return {d_hidden, in_place ? at::Tensor() : d_head, {}, {}};
   }

@@ -7,11 +7,13 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "model/cuda_attention.h"
 
 namespace tritonsmith::model {
 namespace {
 
 using cuda::Bf16;
+using cuda::Half;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
@@ -22,9 +24,21 @@ T* data(const at::Tensor& tensor) {
   return tensor.defined() ? static_cast<T*>(tensor.mutable_data_ptr()) : nullptr;
 }
 
-at::Tensor half_rows(const at::Tensor& like, std::int64_t columns) {
-  return at::empty({like.size(0), columns}, like.options().dtype(at::kBFloat16));
+at::Tensor half_rows(const at::Tensor& like, std::int64_t columns,
+                     at::ScalarType type = at::kBFloat16) {
+  return at::empty({like.size(0), columns}, like.options().dtype(type));
 }
+
+// What the backward multiplies with: gradients need bfloat16's range.
+at::Tensor for_backward(const at::Tensor& half) { return half.to(at::kBFloat16); }
+
+// The norm of x by `weight`, within a layer or behind the last.
+struct NormPlace {
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  double eps;
+  cuda::Stream stream;
+};
 
 // One layer of one batch.
 struct Work {
@@ -37,28 +51,38 @@ struct Work {
   int heads() const { return static_cast<int>(config.num_attention_heads); }
   int kv_heads() const { return static_cast<int>(config.num_key_value_heads); }
   int head_dim() const { return static_cast<int>(config.head_dim); }
+  // What the forward computes in.
+  at::ScalarType type() const { return weights.half->qkv.scalar_type(); }
+  cuda::HalfType half_type() const { return half_type_of(weights.half->qkv); }
+  AttentionPlace attention() const {
+    return {batch.offsets, batch.longest, batch.is_even, scale()};
+  }
+  NormPlace place(const at::Tensor& x, const at::Tensor& weight) const {
+    return {x, weight, config.rms_norm_eps, stream};
+  }
   double scale() const { return 1.0 / std::sqrt(static_cast<double>(config.head_dim)); }
 };
 
 // What forward makes, and backward reads.
 struct Kept {
-  at::Tensor qkv;       // [T, (heads + 2 kv_heads) D], turned
-  at::Tensor attended;  // [T, heads, D]
-  at::Tensor log_normaliser, random_state, unused;
+  at::Tensor qkv;  // [T, (heads + 2 kv_heads) D], turned
+  Attended attended;
   at::Tensor raw;      // qkv before norm and turn, where heads are normed and it is wanted
   at::Tensor middle;   // [T, H] float32, after attention
   at::Tensor gate_up;  // [T, 2 I]
 };
 
-at::Tensor norm(const at::Tensor& x, const at::Tensor& weight, double eps, cuda::Stream stream) {
-  const at::Tensor out = half_rows(x, x.size(1));
+at::Tensor norm(const NormPlace& place, at::ScalarType type) {
+  const at::Tensor &x = place.x, &weight = place.weight;
+  const at::Tensor out = half_rows(x, x.size(1), type);
   kernels().norm({.x = data(x),
                   .weight = data(weight),
-                  .out = data<Bf16>(out),
+                  .out = data<Half>(out),
                   .rows = x.size(0),
                   .hidden = static_cast<int>(x.size(1)),
-                  .eps = static_cast<float>(eps)},
-                 stream);
+                  .eps = static_cast<float>(place.eps),
+                  .type = half_type_of(out)},
+                 place.stream);
   return out;
 }
 
@@ -77,11 +101,11 @@ void project(const at::Tensor& x, const Work& work, const CacheTarget& target, K
              Kept& kept) {
   const HalfLayer& half = *work.weights.half;
   const LayerWeights& masters = *work.weights.masters;
-  const at::Tensor normed = norm(x, masters.input_norm, work.config.rms_norm_eps, work.stream);
-  kept.qkv = half_rows(x, half.qkv.size(0));
+  const at::Tensor normed = norm(work.place(x, masters.input_norm), work.type());
+  kept.qkv = half_rows(x, half.qkv.size(0), work.type());
   work.cublas.linear(kept.qkv, normed, half.qkv, half.qkv_bias);
   if (keep_raw == KeepRaw::yes && masters.q_norm.defined()) kept.raw = kept.qkv.clone();
-  kernels().rope({.qkv = data<Bf16>(kept.qkv),
+  kernels().rope({.qkv = data<Half>(kept.qkv),
                   .cos = data(work.batch.rope.cos),
                   .sin = data(work.batch.rope.sin),
                   .positions = data<int>(work.batch.positions),
@@ -93,32 +117,28 @@ void project(const at::Tensor& x, const Work& work, const CacheTarget& target, K
                   .heads = work.heads(),
                   .kv_heads = work.kv_heads(),
                   .head_dim = work.head_dim(),
-                  .eps = static_cast<float>(work.config.rms_norm_eps)},
+                  .eps = static_cast<float>(work.config.rms_norm_eps),
+                  .type = work.half_type()},
                  work.stream);
 }
 
-void attend(const Work& work, Kept& kept) {
-  const QueryKeyValue qkv = split(kept.qkv, work.config);
-  std::tie(kept.attended, kept.log_normaliser, kept.random_state, kept.unused, std::ignore) =
-      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, work.batch.offsets,
-                                   work.batch.offsets, work.batch.longest, work.batch.longest, 0.0,
-                                   /*is_causal=*/true, /*return_debug_mask=*/false, work.scale());
+at::Tensor rows_of(const Attended& attended) {
+  return attended.out.reshape({attended.out.size(0), -1});
 }
 
-at::Tensor rows_of(const at::Tensor& attended) { return attended.reshape({attended.size(0), -1}); }
-
-// The gated product of the MLP, [T, I].
+// The gated product of the MLP, [T, I], times inner_share().
 at::Tensor gated(const Work& work, const at::Tensor& middle, Kept& kept) {
   const HalfLayer& half = *work.weights.half;
-  const at::Tensor normed =
-      norm(middle, work.weights.masters->post_norm, work.config.rms_norm_eps, work.stream);
-  kept.gate_up = half_rows(middle, half.gate_up.size(0));
+  const at::Tensor normed = norm(work.place(middle, work.weights.masters->post_norm), work.type());
+  kept.gate_up = half_rows(middle, half.gate_up.size(0), work.type());
   work.cublas.linear(kept.gate_up, normed, half.gate_up);
-  const at::Tensor inner = half_rows(middle, half.down.size(1));
-  kernels().swiglu({.gate_up = data<Bf16>(kept.gate_up),
-                    .out = data<Bf16>(inner),
+  const at::Tensor inner = half_rows(middle, half.down.size(1), work.type());
+  kernels().swiglu({.gate_up = data<Half>(kept.gate_up),
+                    .out = data<Half>(inner),
                     .tokens = middle.size(0),
-                    .inner = static_cast<int>(inner.size(1))},
+                    .inner = static_cast<int>(inner.size(1)),
+                    .type = work.half_type(),
+                    .factor = static_cast<float>(inner_share(work.type()))},
                    work.stream);
   return inner;
 }
@@ -126,7 +146,7 @@ at::Tensor gated(const Work& work, const at::Tensor& middle, Kept& kept) {
 // All but the last product, which the backward has no need of.
 at::Tensor forward_to_inner(const at::Tensor& x, const Work& work, Kept& kept) {
   project(x, work, {}, KeepRaw::yes, kept);
-  attend(work, kept);
+  kept.attended = cuda_attend(split(kept.qkv, work.config), work.attention());
   kept.middle = at::empty_like(x);
   work.cublas.linear_onto(kept.middle, x, rows_of(kept.attended), work.weights.half->o);
   return gated(work, kept.middle, kept);
@@ -135,7 +155,8 @@ at::Tensor forward_to_inner(const at::Tensor& x, const Work& work, Kept& kept) {
 at::Tensor forward(const at::Tensor& x, const Work& work, Kept& kept) {
   const at::Tensor inner = forward_to_inner(x, work, kept);
   const at::Tensor out = at::empty_like(x);
-  work.cublas.linear_onto(out, kept.middle, inner, work.weights.half->down);
+  work.cublas.linear_onto(out, kept.middle, inner, work.weights.half->down,
+                          1 / inner_share(work.type()));
   return out;
 }
 
@@ -169,14 +190,6 @@ struct NormGradient {
   at::Tensor d_x_half;  // bfloat16, where asked for
 };
 
-// The norm of x by `weight`, within a layer or behind the last.
-struct NormPlace {
-  const at::Tensor& x;
-  const at::Tensor& weight;
-  double eps;
-  cuda::Stream stream;
-};
-
 enum class Also { nothing, half };
 NormGradient norm_backward(const NormPlace& place, const at::Tensor& d_out,
                            const at::Tensor& d_residual, Also also) {
@@ -205,46 +218,43 @@ NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& 
   const LayerWeights& masters = *work.weights.masters;
   const at::Tensor d_out_half = d_out.to(at::kBFloat16);
   const at::Tensor inner = half_rows(d_out, half.down.size(1));  // its gradient at first
-  work.cublas.input_gradient(inner, d_out_half, half.down);
-  kernels().swiglu_backward({.gate_up = data<Bf16>(kept.gate_up),
+  work.cublas.input_gradient(inner, d_out_half, for_backward(half.down));
+  kernels().swiglu_backward({.gate_up = data<Half>(kept.gate_up),
                              .d_out = data<Bf16>(inner),
                              .tokens = d_out.size(0),
-                             .inner = static_cast<int>(inner.size(1))},
+                             .inner = static_cast<int>(inner.size(1)),
+                             .type = work.half_type()},
                             work.stream);
-  const at::Tensor& d_gate_up = kept.gate_up;
+  const at::Tensor d_gate_up = kept.gate_up.view(at::kBFloat16);
   add_weight_gradients(work, {&masters.down}, d_out_half, inner);
-  const at::Tensor normed =
-      norm(kept.middle, masters.post_norm, work.config.rms_norm_eps, work.stream);
+  const NormPlace place = work.place(kept.middle, masters.post_norm);
+  const at::Tensor normed = norm(place, at::kBFloat16);
   add_weight_gradients(work, {&masters.gate, &masters.up}, d_gate_up, normed);
   const at::Tensor d_normed = at::empty_like(normed);
-  work.cublas.input_gradient(d_normed, d_gate_up, half.gate_up);
-  return norm_backward({kept.middle, masters.post_norm, work.config.rms_norm_eps, work.stream},
-                       d_normed, d_out, Also::half);
+  work.cublas.input_gradient(d_normed, d_gate_up, for_backward(half.gate_up));
+  return norm_backward(place, d_normed, d_out, Also::half);
 }
 
 // The gradient of the packed projections before they were turned.
-at::Tensor attention_backward(const Work& work, const Kept& kept, const at::Tensor& d_attended) {
-  const QueryKeyValue qkv = split(kept.qkv, work.config);
-  const auto [d_query, d_key, d_value] = at::_flash_attention_backward(
-      d_attended.view(kept.attended.sizes()), qkv.query, qkv.key, qkv.value, kept.attended,
-      kept.log_normaliser, work.batch.offsets, work.batch.offsets, work.batch.longest,
-      work.batch.longest, 0.0, /*is_causal=*/true, kept.random_state, kept.unused, work.scale());
-  const at::Tensor query = d_query.contiguous(), key = d_key.contiguous(),
-                   value = d_value.contiguous();
-  const at::Tensor d_qkv = at::empty_like(kept.qkv);
+at::Tensor attention_backward(const Work& work, const Kept& kept, const Attended& attended,
+                              const at::Tensor& d_attended) {
+  const QueryKeyValue gradient =
+      cuda_attend_backward(split(for_backward(kept.qkv), work.config), attended,
+                           d_attended.view(attended.out.sizes()), work.attention());
+  const at::Tensor d_qkv = half_rows(kept.qkv, kept.qkv.size(1));
   const LayerWeights& masters = *work.weights.masters;
   const bool is_normed = masters.q_norm.defined();
   const at::Tensor partials = is_normed ? at::empty({cuda::kRopeParts, 2, work.config.head_dim},
                                                     d_qkv.options().dtype(at::kFloat))
                                         : at::Tensor();
-  kernels().rope_backward({.d_query = data<Bf16>(query),
-                           .d_key = data<Bf16>(key),
-                           .d_value = data<Bf16>(value),
+  kernels().rope_backward({.d_query = data<Bf16>(gradient.query),
+                           .d_key = data<Bf16>(gradient.key),
+                           .d_value = data<Bf16>(gradient.value),
                            .d_qkv = data<Bf16>(d_qkv),
                            .cos = data(work.batch.rope.cos),
                            .sin = data(work.batch.rope.sin),
                            .positions = data<int>(work.batch.positions),
-                           .raw = data<Bf16>(kept.raw),
+                           .raw = data<Half>(kept.raw),
                            .q_norm = data(masters.q_norm),
                            .k_norm = data(masters.k_norm),
                            .partials = data(partials),
@@ -254,7 +264,8 @@ at::Tensor attention_backward(const Work& work, const Kept& kept, const at::Tens
                            .heads = work.heads(),
                            .kv_heads = work.kv_heads(),
                            .head_dim = work.head_dim(),
-                           .eps = static_cast<float>(work.config.rms_norm_eps)},
+                           .eps = static_cast<float>(work.config.rms_norm_eps),
+                           .type = work.half_type()},
                           work.stream);
   return d_qkv;
 }
@@ -274,18 +285,19 @@ at::Tensor backward(const at::Tensor& x, const Work& work, const Kept& kept,
   const HalfLayer& half = *work.weights.half;
   const LayerWeights& masters = *work.weights.masters;
   const NormGradient d_middle = mlp_backward(work, kept, d_out);
-  add_weight_gradients(work, {&masters.o}, d_middle.d_x_half, rows_of(kept.attended));
+  Attended attended = kept.attended;
+  attended.out = for_backward(attended.out);
+  add_weight_gradients(work, {&masters.o}, d_middle.d_x_half, rows_of(attended));
   const at::Tensor d_attended = half_rows(x, half.o.size(1));
-  work.cublas.input_gradient(d_attended, d_middle.d_x_half, half.o);
-  const at::Tensor d_qkv = attention_backward(work, kept, d_attended);
+  work.cublas.input_gradient(d_attended, d_middle.d_x_half, for_backward(half.o));
+  const at::Tensor d_qkv = attention_backward(work, kept, attended, d_attended);
   add_bias_gradients(masters, d_qkv);
-  const at::Tensor normed = norm(x, masters.input_norm, work.config.rms_norm_eps, work.stream);
+  const NormPlace place = work.place(x, masters.input_norm);
+  const at::Tensor normed = norm(place, at::kBFloat16);
   add_weight_gradients(work, {&masters.q, &masters.k, &masters.v}, d_qkv, normed);
   const at::Tensor d_normed = at::empty_like(normed);
-  work.cublas.input_gradient(d_normed, d_qkv, half.qkv);
-  return norm_backward({x, masters.input_norm, work.config.rms_norm_eps, work.stream}, d_normed,
-                       d_middle.d_x, Also::nothing)
-      .d_x;
+  work.cublas.input_gradient(d_normed, d_qkv, for_backward(half.qkv));
+  return norm_backward(place, d_normed, d_middle.d_x, Also::nothing).d_x;
 }
 
 struct LayerContext : torch::CustomClassHolder {
@@ -312,8 +324,9 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
     const at::Tensor out = model::forward(x, context->work(), kept);
     variable_list saved = {x};
     if (context->recompute == Recompute::nothing)
-      saved.insert(saved.end(), {kept.qkv, kept.attended, kept.log_normaliser, kept.random_state,
-                                 kept.unused, kept.raw, kept.middle, kept.gate_up});
+      saved.insert(saved.end(), {kept.qkv, kept.attended.out, kept.attended.log_normaliser,
+                                 kept.attended.random_state, kept.attended.unused, kept.raw,
+                                 kept.middle, kept.gate_up});
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["context"] = c10::IValue::make_capsule(context);
     return out;
@@ -327,7 +340,7 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
     const Work work = context.work();
     Kept kept;
     if (context.recompute == Recompute::nothing) {
-      kept = {saved[1], saved[2], saved[3], saved[4], saved[5], saved[6], saved[7], saved[8]};
+      kept = {saved[1], {saved[2], saved[3], saved[4], saved[5]}, saved[6], saved[7], saved[8]};
     } else {
       forward_to_inner(saved[0], work, kept);
     }
@@ -335,12 +348,29 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
   }
 };
 
+// A dense gradient of a large table would be made, and read, for the few rows that a batch has.
+struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table,
+                            const at::Tensor& tokens) {
+    ctx->save_for_backward({table, tokens});
+    return at::embedding(table, tokens);
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
+    const at::NoGradGuard no_grad;
+    const auto saved = ctx->get_saved_variables();
+    gradient_of(saved[0]).index_add_(0, saved[1], d_outputs[0]);
+    return {at::Tensor(), at::Tensor()};
+  }
+};
+
 struct NormFunction : torch::autograd::Function<NormFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,
-                            double eps) {
+                            double eps, at::ScalarType type) {
     ctx->save_for_backward({x, weight});
     ctx->saved_data["eps"] = eps;
-    return norm(x, weight, eps, current_stream(x.device()));
+    const at::Tensor out = norm({x, weight, eps, current_stream(x.device())}, type);
+    return type == at::kHalf ? out.to(at::kFloat) : out;
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
@@ -349,11 +379,17 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
     const NormPlace place = {saved[0], saved[1], ctx->saved_data["eps"].toDouble(),
                              current_stream(d_out.device())};
     const auto gradient = norm_backward(place, d_out, {}, Also::nothing);
-    return {gradient.d_x, at::Tensor(), at::Tensor()};
+    return {gradient.d_x, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
+
+cuda::HalfType half_type_of(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kHalf ? cuda::HalfType::float16 : cuda::HalfType::bfloat16;
+}
+
+double inner_share(c10::ScalarType type) { return type == at::kHalf ? 1.0 / 16 : 1.0; }
 
 at::Tensor& gradient_of(const at::Tensor& leaf) {
   at::Tensor& gradient = leaf.mutable_grad();
@@ -376,10 +412,12 @@ std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeT
   const auto on_device = [&](const std::vector<int>& values) {
     return at::tensor(values, at::kInt).to(batch.tokens.device());
   };
-  return std::make_shared<const CudaBatch>(CudaBatch{.offsets = on_device(offsets),
-                                                     .positions = on_device(positions),
-                                                     .rope = std::move(rope),
-                                                     .longest = batch.longest()});
+  return std::make_shared<const CudaBatch>(
+      CudaBatch{.offsets = on_device(offsets),
+                .positions = on_device(positions),
+                .rope = std::move(rope),
+                .longest = batch.longest(),
+                .is_even = batch.longest() * batch.sequences() == batch.length()});
 }
 
 void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
@@ -392,10 +430,10 @@ void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
                      .stream = current_stream(x.device())};
   Kept kept;
   project(x, work, target, KeepRaw::no, kept);
-  attend(work, kept);
+  kept.attended = cuda_attend(split(kept.qkv, config), work.attention());
   cublas.linear_onto(x, x, rows_of(kept.attended), weights.half->o);
   const at::Tensor inner = gated(work, x, kept);
-  cublas.linear_onto(x, x, inner, weights.half->down);
+  cublas.linear_onto(x, x, inner, weights.half->down, 1 / inner_share(work.type()));
 }
 
 at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,
@@ -411,8 +449,14 @@ at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,
   return LayerFunction::apply(context, x);
 }
 
-at::Tensor cuda_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
-  return NormFunction::apply(x, weight, eps);
+at::Tensor cuda_embedding(const at::Tensor& table, const at::Tensor& tokens) {
+  return table.is_leaf() && table.requires_grad() ? EmbeddingFunction::apply(table, tokens)
+                                                  : at::embedding(table, tokens);
+}
+
+at::Tensor cuda_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps,
+                         c10::ScalarType type) {
+  return NormFunction::apply(x, weight, eps, type);
 }
 
 }  // namespace tritonsmith::model

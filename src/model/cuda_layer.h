@@ -1,6 +1,7 @@
 // The decoder layer over our own CUDA kernels, cuBLASLt and LibTorch's FlashAttention: forward and
 // backward written out, one autograd node a layer. The residual stream is float32 and products add
-// to it directly; everything else is bfloat16. Gradients of weights are added to the masters'
+// to it directly; everything else has 16 bits, those of the weights on the way forward, bfloat16 on
+// the way back. Gradients of weights are added to the masters'
 // .grad() in place, in float32, and never pass through autograd, so a backward must be run once, by
 // backward().
 #pragma once
@@ -21,10 +22,11 @@ struct CudaBatch {
   at::Tensor positions;  // [T] int32
   RopeTable rope;        // float32 rows by position
   std::int64_t longest = 0;
+  bool is_even = false;  // all sequences are as long as the longest
 };
 std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope);
 
-// A layer's masters and their bfloat16 copy.
+// A layer's masters and their 16-bit copy, which says what the layer computes in.
 struct CudaLayerWeights {
   const LayerWeights* masters = nullptr;
   const HalfLayer* half = nullptr;
@@ -41,14 +43,26 @@ void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
                           const ModelConfig& config, const CudaBatch& batch, Cublas& cublas,
                           const CacheTarget& target = {});
 
+cuda::HalfType half_type_of(const at::Tensor& tensor);
+
+// The gated product of an MLP is kept as this share of itself: of all activations it alone comes
+// near the end of float16's range.
+double inner_share(c10::ScalarType type);
+
 // Differentiable in x and in the masters.
 at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,
                       const ModelConfig& config, std::shared_ptr<const CudaBatch> batch,
                       Recompute recompute);
 
-// bfloat16 rows of float32 ones.
-at::Tensor cuda_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
+// Rows of the float32 table, [T, H]; their gradient is added to the table's in place.
+at::Tensor cuda_embedding(const at::Tensor& table, const at::Tensor& tokens);
 
+// 16-bit rows of float32 ones. Those of float16 come as float32, so that their gradient, which
+// autograd gives the same type, keeps its range.
+at::Tensor cuda_rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps,
+                         c10::ScalarType type);
+
+// In bfloat16 where `hidden` is, in float16 where it is float32.
 LogprobAndEntropy cuda_linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
                                       const at::Tensor& targets, double temperature);
 

@@ -1,6 +1,6 @@
 // FlatLayout: where each parameter lies when all of a model's are laid end to end in one buffer:
 // matrices first, vectors (norms, biases) behind them, each on a cache line. The optimizer's
-// buffers and the bfloat16 copy that a GPU computes with share it, so that one pass serves both.
+// buffers and the 16-bit copy that a GPU computes with share it, so that one pass serves both.
 #pragma once
 
 #include <ATen/core/Tensor.h>

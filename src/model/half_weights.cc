@@ -43,7 +43,7 @@ class Parts {
     if (!(*masters.begin())->defined()) return {};
     const at::Tensor& first = of(**masters.begin());
     std::vector<std::int64_t> shape = first.sizes().vec(), strides = first.strides().vec();
-    const auto* next = static_cast<const at::BFloat16*>(first.const_data_ptr());
+    const auto* next = static_cast<const cuda::Half*>(first.const_data_ptr());
     shape[0] = 0;
     for (const at::Tensor* master : masters) {
       const at::Tensor& part = of(*master);
@@ -71,11 +71,11 @@ bool HalfWeights::serve(const ModelConfig& config) {
          config.intermediate_size % 16 == 0;
 }
 
-HalfWeights::HalfWeights(const Transformer& model) {
+HalfWeights::HalfWeights(const Transformer& model, at::ScalarType type) {
   const at::NoGradGuard no_grad;
   const auto masters = tensors_of(model);
   const FlatLayout layout = flat_layout(masters);
-  flat_ = at::zeros({layout.total}, at::TensorOptions(at::kBFloat16).device(model.device()));
+  flat_ = at::zeros({layout.total}, at::TensorOptions(type).device(model.device()));
   for (std::size_t i = 0; i < masters.size(); ++i)
     parts_.push_back(
         flat_.narrow(0, layout.offsets[i], masters[i].numel()).view(masters[i].sizes()));

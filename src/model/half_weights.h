@@ -1,4 +1,4 @@
-// HalfWeights: the bfloat16 copy of a model's weights that our CUDA kernels compute with, in one
+// HalfWeights: the 16-bit copy of a model's weights that our CUDA kernels compute with, in one
 // flat buffer laid out as FlatLayout says. Projections that read the same input lie behind each
 // other and are one matrix here. Training and decoding use this one copy: the optimizer writes it
 // with the master weights, so nothing is ever handed over. Norms are used as float32, from the
@@ -29,7 +29,7 @@ class HalfWeights {
   // Whether the kernels are in this build and serve models of this shape.
   static bool serve(const ModelConfig& config);
 
-  explicit HalfWeights(const Transformer& model);
+  HalfWeights(const Transformer& model, at::ScalarType type);
   // Rounds the masters again if they have been changed since by anything but the optimizer.
   void refresh(const Transformer& model);
 

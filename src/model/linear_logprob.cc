@@ -86,7 +86,8 @@ struct AtenLinearLogprob : torch::autograd::Function<AtenLinearLogprob> {
 };
 
 bool serve_kernels(const at::Tensor& hidden, const at::Tensor& head_weight) {
-  return cuda::kernels() != nullptr && hidden.is_cuda() && hidden.scalar_type() == at::kBFloat16 &&
+  return cuda::kernels() != nullptr && hidden.is_cuda() &&
+         (hidden.scalar_type() == at::kBFloat16 || hidden.scalar_type() == at::kFloat) &&
          head_weight.scalar_type() == at::kFloat && hidden.size(1) % 8 == 0 &&
          head_weight.size(0) % 8 == 0;
 }

@@ -17,7 +17,8 @@ struct LogprobAndEntropy {
 // differentiable in hidden and head_weight; the normaliser is taken after subtracting the row's
 // maximum, so no logprob is ever above 0.
 // On a CPU the fused kernels compute it (fused_layer.h), on a GPU our own kernels (cuda_layer.h)
-// from bfloat16 hidden states, else ATen. The kernels add d_head to .grad() of a leaf themselves.
+// from bfloat16 hidden states, and in float16 from float32 ones, else ATen. The kernels add d_head
+// to .grad() of a leaf themselves.
 LogprobAndEntropy linear_logprob(const at::Tensor& hidden, const at::Tensor& head_weight,
                                  const at::Tensor& targets, double temperature = 1.0);
 

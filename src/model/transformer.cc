@@ -26,6 +26,10 @@ void fill_normal(at::Tensor& tensor, double deviation, Rng rng) {
 
 }  // namespace
 
+c10::ScalarType type_of(Precision precision) {
+  return precision == Precision::float16 ? at::kHalf : at::kBFloat16;
+}
+
 Transformer::Transformer(const ModelConfig& config, c10::Device device, c10::ScalarType dtype)
     : config_(config), device_(device), dtype_(dtype) {
   const Status sound = check(config);
@@ -89,6 +93,7 @@ Transformer Transformer::frozen_copy() const {
   }
   copy.path_ = path_;
   copy.recompute_ = recompute_;
+  copy.precision_ = precision_;
   return copy;
 }
 
@@ -101,19 +106,24 @@ void Transformer::check_batch(const PackedBatch& batch) const {
         config_.max_position_embeddings);
 }
 
+void Transformer::set_precision(Precision precision) {
+  CHECK(half_ == nullptr || precision == precision_, "the 16-bit weights are in use");
+  precision_ = precision;
+}
+
 HalfWeights* Transformer::half_weights() const {
   if (!device_.is_cuda() || dtype_ != at::kFloat || path_ == LayerPath::aten ||
       !HalfWeights::serve(config_))
     return nullptr;
   if (half_ == nullptr)
-    half_ = std::make_shared<HalfWeights>(*this);
+    half_ = std::make_shared<HalfWeights>(*this, type_of(precision_));
   else
     half_->refresh(*this);
   return half_.get();
 }
 
 at::Tensor Transformer::forward_cuda(const PackedBatch& batch, const HalfWeights& half) const {
-  at::Tensor x = at::embedding(embedding_, batch.tokens);  // [T, H] float32
+  at::Tensor x = cuda_embedding(embedding_, batch.tokens);  // [T, H] float32
   const auto shared = make_cuda_batch(
       batch, make_rope_table(config_, batch.longest(), x.options().requires_grad(false)));
   const bool is_trained = at::GradMode::is_enabled() && x.requires_grad();
@@ -124,7 +134,7 @@ at::Tensor Transformer::forward_cuda(const PackedBatch& batch, const HalfWeights
     else
       cuda_layer_inference(x, weights, config_, *shared, training_cublas(device_));
   }
-  return cuda_rms_norm(x, final_norm_, config_.rms_norm_eps);
+  return cuda_rms_norm(x, final_norm_, config_.rms_norm_eps, type_of(precision_));
 }
 
 at::Tensor Transformer::forward(const PackedBatch& batch) const {

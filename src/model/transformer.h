@@ -1,9 +1,9 @@
 // Transformer: a decoder of the Qwen2, Qwen3 or Llama 3 family (GQA, RoPE, RMSNorm, SwiGLU; QKV
 // bias or QK norm as its config says) over packed sequences. It owns its weights, under Hugging
 // Face's names; the trainer's optimizer and the rollout engine work on these very tensors. Master
-// weights are float32 (float64 in tests); on a GPU the layers compute in bfloat16, on a CPU in the
-// weights' own type. One thread runs forward and backward at a time. On a CPU the same inputs give
-// the same bits, forward and backward, on every run and for every number of threads.
+// weights are float32 (float64 in tests); on a GPU the layers compute in 16 bits (Precision), on a
+// CPU in the weights' own type. One thread runs forward and backward at a time. On a CPU the same
+// inputs give the same bits, forward and backward, on every run and for every number of threads.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -39,9 +39,16 @@ struct LayerWeights {
 // `aten` is plain autograd everywhere, the oracle of the tests.
 enum class LayerPath { automatic, aten };
 
+// The 16 bits of weights and activations on a GPU; gradients are bfloat16 either way. float16
+// rounds eight times finer, so that trainer and engine, which sum in other orders, agree the better
+// (docs/gpu.md); bfloat16 is for models whose activations leave the range of float16 (65504).
+enum class Precision { float16, bfloat16 };
+
 // What a GPU keeps of a layer for the backward: all of it, or only its input, from which the rest
 // is computed again (a third more work for a tenth of the memory). The numbers are the same.
 enum class Recompute { nothing, layers };
+
+c10::ScalarType type_of(Precision precision);
 
 class Transformer {
  public:
@@ -70,6 +77,9 @@ class Transformer {
   Transformer frozen_copy() const;
   void set_layer_path(LayerPath path) { path_ = path; }
   void set_recompute(Recompute recompute) { recompute_ = recompute; }
+  Precision precision() const { return precision_; }
+  // Before half_weights() is called: engines keep what it gives.
+  void set_precision(Precision precision);
 
   // What our own CUDA kernels compute with, true to the masters as they are now; null where they
   // do not serve this model. Who writes masters past LibTorch's sight writes the copy as well.
@@ -85,6 +95,7 @@ class Transformer {
   c10::ScalarType dtype_;
   LayerPath path_ = LayerPath::automatic;
   Recompute recompute_ = Recompute::nothing;
+  Precision precision_ = Precision::float16;
   mutable std::shared_ptr<HalfWeights> half_;
   std::vector<NamedTensor> parameters_;
   at::Tensor embedding_, head_, final_norm_;
@@ -97,4 +108,7 @@ namespace tritonsmith {
 template <>
 inline constexpr auto enum_names<model::Recompute> = names<model::Recompute>(
     {{model::Recompute::nothing, "nothing"}, {model::Recompute::layers, "layers"}});
+template <>
+inline constexpr auto enum_names<model::Precision> = names<model::Precision>(
+    {{model::Precision::float16, "float16"}, {model::Precision::bfloat16, "bfloat16"}});
 }  // namespace tritonsmith

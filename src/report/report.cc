@@ -81,6 +81,9 @@ const std::vector<Picture>& pictures() {
       {"Entropy", {{"entropy", "entropy"}}},
       {"Log-probabilities, sampler against trainer",
        {{"logprob_difference/mean", "mean |difference|"},
+        {"logprob_difference/p50", "median"},
+        {"logprob_difference/p95", "95 % are below"},
+        {"logprob_difference/p99", "99 % are below"},
         {"logprob_difference/max", "largest |difference|"}}},
       {"Gradient norm", {{"grad_norm", "gradient norm"}}},
   };

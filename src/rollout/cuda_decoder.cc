@@ -13,7 +13,7 @@
 namespace tritonsmith::rollout {
 namespace {
 
-using model::cuda::Bf16;
+using model::cuda::Half;
 using model::cuda::kPage;
 
 const model::cuda::Kernels& kernels() { return *model::cuda::kernels(); }
@@ -71,7 +71,7 @@ struct CudaDecoder::Arrays {
 struct CudaDecoder::Buffers {
   at::Tensor slots, positions;                       // [rows] int32
   at::Tensor x;                                      // [rows, H] float32
-  at::Tensor normed, qkv, attended, gate_up, inner;  // [rows, ...] bfloat16
+  at::Tensor normed, qkv, attended, gate_up, inner;  // [rows, ...] 16 bits
   at::Tensor part_out, part_norm;                    // of attention
   at::Tensor logits;                                 // [rows, V] float32
   at::Tensor drawn;                                  // [2, rows] int32: tokens, logprobs' bits
@@ -128,7 +128,8 @@ CudaDecoder::~CudaDecoder() {
 
 void CudaDecoder::allocate(const Limits& limits) {
   const model::ModelConfig& c = model_.config();
-  const auto options = at::TensorOptions(at::kBFloat16).device(model_.device());
+  const auto options =
+      at::TensorOptions(model::type_of(model_.precision())).device(model_.device());
   const auto ints = options.dtype(at::kInt), floats = options.dtype(at::kFloat);
   keys_ = at::zeros({c.num_hidden_layers, limits.pages, c.num_key_value_heads, kPage, c.head_dim},
                     options);
@@ -161,8 +162,8 @@ void CudaDecoder::allocate(const Limits& limits) {
 
 model::cuda::PagedCache CudaDecoder::cache_of(std::size_t layer) const {
   const auto at = static_cast<std::int64_t>(layer);
-  return {.keys = data<Bf16>(keys_) + at * keys_.stride(0),
-          .values = data<Bf16>(values_) + at * values_.stride(0),
+  return {.keys = data<Half>(keys_) + at * keys_.stride(0),
+          .values = data<Half>(values_) + at * values_.stride(0),
           .page_table = data<int>(page_table_),
           .pages_per_slot = pages_per_slot_};
 }
@@ -211,7 +212,8 @@ void CudaDecoder::prefill(std::span<const Prompt> prompts) {
   const std::vector<std::int64_t> ends(batch.offsets.begin() + 1, batch.offsets.end());
   const at::Tensor last = at::tensor(ends, at::kLong).to(ints.device()) - 1;
   const at::Tensor normed = model::cuda_rms_norm(x.index_select(0, last), model_.final_norm(),
-                                                 model_.config().rms_norm_eps);
+                                                 model_.config().rms_norm_eps, keys_.scalar_type())
+                                .to(keys_.scalar_type());
   const at::Tensor logits =
       at::empty({std::ssize(prompts), model_.config().vocab_size}, prompt_logits_.options());
   prefill_cublas_->linear(logits, normed, half_->head());
@@ -225,8 +227,8 @@ void CudaDecoder::copy_pages(std::span<const PageCopy> copies) {
   for (const PageCopy& copy : copies) pages.push_back(copy.from);
   for (const PageCopy& copy : copies) pages.push_back(copy.to);
   const at::Tensor pairs = at::tensor(pages, at::kInt).to(model_.device());
-  kernels().copy_pages({.keys = data<Bf16>(keys_),
-                        .values = data<Bf16>(values_),
+  kernels().copy_pages({.keys = data<Half>(keys_),
+                        .values = data<Half>(values_),
                         .from = data<int>(pairs),
                         .to = data<int>(pairs) + copies.size(),
                         .pairs = static_cast<int>(copies.size()),
@@ -290,12 +292,14 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
   const auto part = [rows](const at::Tensor& buffer) { return buffer.narrow(0, 0, rows); };
   const at::Tensor x = part(b.x), normed = part(b.normed), qkv = part(b.qkv),
                    attended = part(b.attended), gate_up = part(b.gate_up), inner = part(b.inner);
+  const model::cuda::HalfType type = model::half_type_of(keys_);
+  const double share = model::inner_share(keys_.scalar_type());
   const auto heads = static_cast<int>(c.num_attention_heads);
   const auto kv_heads = static_cast<int>(c.num_key_value_heads);
   const auto head_dim = static_cast<int>(c.head_dim);
   norm(x, masters.input_norm, normed);
   cublas_->linear(qkv, normed, half.qkv, half.qkv_bias);
-  kernels().rope({.qkv = data<Bf16>(qkv),
+  kernels().rope({.qkv = data<Half>(qkv),
                   .cos = data<float>(rope_.cos),
                   .sin = data<float>(rope_.sin),
                   .positions = data<int>(b.positions),
@@ -307,14 +311,15 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
                   .heads = heads,
                   .kv_heads = kv_heads,
                   .head_dim = head_dim,
-                  .eps = static_cast<float>(c.rms_norm_eps)},
+                  .eps = static_cast<float>(c.rms_norm_eps),
+                  .type = type},
                  native_stream());
-  kernels().decode({.qkv = data<Bf16>(qkv),
+  kernels().decode({.qkv = data<Half>(qkv),
                     .row_stride = static_cast<int>(qkv.stride(0)),
                     .slots = data<int>(b.slots),
                     .positions = data<int>(b.positions),
                     .cache = cache_of(layer),
-                    .out = data<Bf16>(attended),
+                    .out = data<Half>(attended),
                     .part_out = data<float>(b.part_out),
                     .part_norm = data<float>(b.part_norm),
                     .rows = static_cast<int>(rows),
@@ -322,27 +327,31 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
                     .kv_heads = kv_heads,
                     .head_dim = head_dim,
                     .splits = splits_for(rows, kv_heads),
-                    .scale = 1.0f / std::sqrt(static_cast<float>(head_dim))},
+                    .scale = 1.0f / std::sqrt(static_cast<float>(head_dim)),
+                    .type = type},
                    native_stream());
   cublas_->linear_onto(x, x, attended, half.o);
   norm(x, masters.post_norm, normed);
   cublas_->linear(gate_up, normed, half.gate_up);
-  kernels().swiglu({.gate_up = data<Bf16>(gate_up),
-                    .out = data<Bf16>(inner),
+  kernels().swiglu({.gate_up = data<Half>(gate_up),
+                    .out = data<Half>(inner),
                     .tokens = rows,
-                    .inner = static_cast<int>(c.intermediate_size)},
+                    .inner = static_cast<int>(c.intermediate_size),
+                    .type = type,
+                    .factor = static_cast<float>(share)},
                    native_stream());
-  cublas_->linear_onto(x, x, inner, half.down);
+  cublas_->linear_onto(x, x, inner, half.down, 1 / share);
 }
 
 void CudaDecoder::norm(const at::Tensor& x, const at::Tensor& weight,
                        const at::Tensor& normed) const {
   kernels().norm({.x = data<float>(x),
                   .weight = data<float>(weight),
-                  .out = data<Bf16>(normed),
+                  .out = data<Half>(normed),
                   .rows = x.size(0),
                   .hidden = static_cast<int>(x.size(1)),
-                  .eps = static_cast<float>(model_.config().rms_norm_eps)},
+                  .eps = static_cast<float>(model_.config().rms_norm_eps),
+                  .type = model::half_type_of(normed)},
                  native_stream());
 }
 

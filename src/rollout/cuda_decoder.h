@@ -4,7 +4,7 @@
 // read_oldest(), in the order of the launches, so that the device never waits for the host. Which
 // sequence has which slot and pages is CudaEngine's to decide.
 //
-// Weights are the trainer's own bfloat16 copy (model/half_weights.h), read in place. One thread
+// Weights are the trainer's own 16-bit copy (model/half_weights.h), read in place. One thread
 // calls it; all its work is on a stream of its own, and refresh() waits for the trainer's.
 #pragma once
 

@@ -302,7 +302,10 @@ Status CudaEngine::read_draws() {
     const Slot& slot = slots_[static_cast<std::size_t>(launch.slots[row])];
     if (!slot.busy || slot.occupant != launch.occupants[row]) continue;  // it has stopped since
     if (draws.tokens[row] < 0)
-      return fail("the model's logits are no finite numbers; its weights are damaged");
+      return fail(
+          "the model's logits are no finite numbers; its weights are damaged, or its activations "
+          "are "
+          "too large for float16: set model.precision = \"bfloat16\"");
     append(launch.slots[row], draws.tokens[row], draws.logprobs[row]);
   }
   return ok();

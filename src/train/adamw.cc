@@ -40,7 +40,7 @@ void update_by_kernel(const FlatPart& part, AdamWState& state, const AdamWOption
        .gradients = part.gradients.const_data_ptr<float>(),
        .first = state.first.mutable_data_ptr<float>(),
        .second = state.second.mutable_data_ptr<float>(),
-       .half = step.half.defined() ? static_cast<model::cuda::Bf16*>(step.half.mutable_data_ptr())
+       .half = step.half.defined() ? static_cast<model::cuda::Half*>(step.half.mutable_data_ptr())
                                    : nullptr,
        .count = part.values.numel(),
        .decayed = part.decayed,
@@ -51,7 +51,10 @@ void update_by_kernel(const FlatPart& part, AdamWState& state, const AdamWOption
        .weight_decay = narrow(options.weight_decay),
        .correction1 = narrow(1.0 - std::pow(options.beta1, updates)),
        .correction2 = narrow(1.0 - std::pow(options.beta2, updates)),
-       .gradient_scale = narrow(step.gradient_scale)},
+       .gradient_scale = narrow(step.gradient_scale),
+       .type = step.half.defined() && step.half.scalar_type() == at::kHalf
+                   ? model::cuda::HalfType::float16
+                   : model::cuda::HalfType::bfloat16},
       model::current_stream(part.values.device()));
 }
 
@@ -67,7 +70,7 @@ void adamw_update(const FlatPart& part, AdamWState& state, const AdamWOptions& o
   state.updates += 1;
   if (part.values.is_cuda() && model::cuda::kernels() != nullptr)
     return update_by_kernel(part, state, options, step);
-  CHECK(!step.half.defined(), "only our own kernel writes a bfloat16 copy");
+  CHECK(!step.half.defined(), "only our own kernel writes a 16-bit copy");
   if (step.gradient_scale != 1) part.gradients.mul_(step.gradient_scale);
   const std::int64_t decayed = part.decayed;
   const std::int64_t total = part.values.numel();

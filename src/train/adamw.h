@@ -47,7 +47,7 @@ double norm_of(const at::Tensor& gradients);
 struct AdamWStep {
   double learning_rate = 0;
   double gradient_scale = 1;
-  at::Tensor half;  // [P] bfloat16 on a GPU, or undefined: the new weights are written here as well
+  at::Tensor half;  // [P], 16 bits, on a GPU, or undefined: the new weights are written here too
 };
 
 // One update of the values by the gradients, which may be scaled in place. On a GPU it is one pass

@@ -80,15 +80,17 @@ double difference(const at::Tensor& got, const at::Tensor& expected) {
   return (got - expected).norm().item<double>() / expected.norm().item<double>();
 }
 
-// Bfloat16 costs digits; ours must cost no more than plain ATen's, which rounds more often.
+// 16 bits cost digits; ours must cost no more than plain ATen's, which rounds more often.
 TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
   for (const auto family : {model::Family::qwen2, model::Family::qwen3, model::Family::llama}) {
     const auto config = small(family == model::Family::qwen2, family);
     const auto on_cpu = model::Transformer::random(config, 3);
+    auto in_float16 = model::Transformer::random(config, 3, device_);
     auto on_gpu = model::Transformer::random(config, 3, device_);
+    on_gpu.set_precision(model::Precision::bfloat16);
     ASSERT_NE(on_gpu.half_weights(), nullptr);
-    const FlatParameters flat(tensors_of(on_gpu));
-    const Pass expected = run(on_cpu, 1000), got = run(on_gpu, 1000);
+    const FlatParameters flat(tensors_of(on_gpu)), other(tensors_of(in_float16));
+    const Pass expected = run(on_cpu, 1000), got = run(on_gpu, 1000), fine = run(in_float16, 1000);
     on_gpu.set_layer_path(model::LayerPath::aten);
     const Pass plain = run(on_gpu, 1000);
     const auto gap = [&](const Pass& pass) {
@@ -96,10 +98,13 @@ TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
     };
     EXPECT_LT(gap(got), 0.03);
     EXPECT_LT(gap(got), gap(plain));
+    EXPECT_LT(gap(fine), gap(got) / 4);  // eight times finer
     for (std::size_t i = 0; i < got.gradients.size(); ++i) {
       const double ours = difference(got.gradients[i], expected.gradients[i]);
       EXPECT_LT(ours, 0.05) << on_gpu.parameters()[i].name;
       EXPECT_LT(ours, 1.25 * difference(plain.gradients[i], expected.gradients[i]))
+          << on_gpu.parameters()[i].name;
+      EXPECT_LT(difference(fine.gradients[i], expected.gradients[i]), 1.1 * ours)
           << on_gpu.parameters()[i].name;
     }
   }
@@ -130,12 +135,13 @@ TEST_F(CudaTraining, TheOptimizerWritesTheCopyThatTheLayersRead) {
   adamw_update(flat, state, {}, {.learning_rate = 0.01, .half = model.half_weights()->flat()});
   const at::Tensor after = model.half_weights()->flat();
   EXPECT_FALSE(at::equal(before, after));
-  EXPECT_TRUE(at::equal(after, flat.values().to(at::kBFloat16)));
+  EXPECT_EQ(after.scalar_type(), at::kHalf);
+  EXPECT_TRUE(at::equal(after, flat.values().to(at::kHalf)));
   {
     const at::NoGradGuard no_grad;  // by other hands
     model.layers()[1].down.mul_(2);
   }
-  EXPECT_TRUE(at::equal(model.half_weights()->flat(), flat.values().to(at::kBFloat16)));
+  EXPECT_TRUE(at::equal(model.half_weights()->flat(), flat.values().to(at::kHalf)));
 }
 
 }  // namespace

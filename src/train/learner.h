@@ -82,6 +82,7 @@ class Learner {
   // What is trained: the model's weights, or the adapter's.
   const FlatParameters& parameters() const { return adapted_ ? adapted_->parameters : parameters_; }
   void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
+  void set_precision(model::Precision precision) { model_->set_precision(precision); }
   std::int64_t updates() const { return optimizer_->updates(); }
   distributed::Ranks& ranks() const { return *ranks_; }
 

@@ -28,7 +28,7 @@ class Optimizer {
   // Its bytes on all ranks together.
   std::size_t bytes() const;
 
-  // `half`: the bfloat16 copy of the weights, [saved_count], or undefined. Fails when the gradients
+  // `half`: the 16-bit copy of the weights, [saved_count], or undefined. Fails when the gradients
   // are not finite; the weights are then as before.
   Result<UpdateReport> update(FlatParameters& parameters, const OptimizerSection& options,
                               std::int64_t total_updates, const at::Tensor& half);

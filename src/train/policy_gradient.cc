@@ -106,6 +106,7 @@ class Sums {
                    sum(entropy), loss.kl.defined() ? sum(loss.kl) : sum(at::zeros_like(entropy)),
                    sum(loss.is_clipped), sum(difference)});
     const at::Tensor largest = difference.max();
+    differences_.add(difference);
     sums_ = sums_.defined() ? sums_ + part : part;
     largest_ = largest_.defined() ? at::max(largest_, largest) : largest;
     count_ += tokens.logprob.numel();
@@ -123,11 +124,13 @@ class Sums {
             .clip_fraction = mean(4),
             .difference_mean = mean(5),
             .difference_max = largest_.item<double>(),
+            .differences = differences_,
             .measured = count_};
   }
 
  private:
   at::Tensor sums_, largest_;
+  DifferenceHistogram differences_;
   std::int64_t count_ = 0;
 };
 
@@ -268,6 +271,8 @@ Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks) {
   const at::Tensor largest = at::full({1}, report.difference_max, at::kDouble);
   TRY(ranks.sum(sums, "the sum of the loss"));
   TRY(ranks.largest(largest, "the largest difference"));
+  const at::Tensor counts = report.differences.counts().to(at::kCPU).clone();
+  TRY(ranks.sum(counts, "the histogram of differences"));
   const auto total = [&](int i) { return sums[i].item<double>(); };
   const auto mean = [&](int i) { return total(6) > 0 ? total(i) / total(6) : 0; };
   report = {.loss = total(0),
@@ -277,6 +282,7 @@ Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks) {
             .clip_fraction = mean(4),
             .difference_mean = mean(5),
             .difference_max = largest.item<double>(),
+            .differences = DifferenceHistogram(counts),
             .tokens = static_cast<std::int64_t>(total(7)),
             .measured = static_cast<std::int64_t>(total(6))};
   return ok();

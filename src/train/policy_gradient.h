@@ -8,6 +8,7 @@
 #pragma once
 
 #include "algorithm/policy_loss.h"
+#include "train/difference_histogram.h"
 #include "train/learner.h"
 
 namespace tritonsmith::train {
@@ -47,6 +48,7 @@ struct PolicyGradientReport {
   double surrogate = 0;  // -sum weight * advantage * logprob: moves where `loss` is near 0
   double entropy = 0, kl = 0, clip_fraction = 0;
   double difference_mean = 0, difference_max = 0;  // |logprob of sampler - of trainer at rollout|
+  DifferenceHistogram differences;                 // the same
   std::int64_t tokens = 0;                         // that went through the model, prompts included
   std::int64_t measured = 0;                       // that the means are over
 };

@@ -23,6 +23,8 @@ Fields<ModelSection> ModelSection::fields() {
           field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
           field("recompute", &S::recompute,
                 "nothing, or layers: on a GPU keep a layer's input alone for the backward"),
+          field("precision", &S::precision,
+                "float16 or bfloat16: what a GPU computes in; gradients are bfloat16 either way"),
           field("check_chat", &S::check_chat,
                 "refuse a model whose own chat template renders otherwise than ours")};
 }

@@ -27,6 +27,7 @@ struct ModelSection {
   std::string path;
   model::DeviceChoice device = model::DeviceChoice::automatic;
   model::Recompute recompute = model::Recompute::nothing;
+  model::Precision precision = model::Precision::float16;
   bool check_chat = true;
   static Fields<ModelSection> fields();
 };

@@ -93,6 +93,7 @@ Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunP
                      : Learner::start(options.model.path, seat, options.lora, options.run.seed);
   TRY(learner);
   learner->set_recompute(options.model.recompute);
+  learner->set_precision(options.model.precision);
   TrainingRun run(options, std::move(place.directory), CheckpointWriter(std::move(place.store)),
                   *std::move(learner));
   if (place.latest) TRY(run.restore(*place.latest));

@@ -1,5 +1,5 @@
 // AdamW over flat buffers in one pass: 28 bytes read and written a weight, and two more for its
-// bfloat16 copy.
+// 16-bit copy.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 
@@ -17,6 +17,7 @@ __device__ void update(const AdamW& a, float decay, float gradient, float& weigh
   weight -= a.learning_rate * (decay * weight + first / a.correction1 / denominator);
 }
 
+template <typename T>
 __global__ void __launch_bounds__(kThreads) adamw_kernel(AdamW a) {
   const std::int64_t quads = a.count / 4, stride = std::int64_t{gridDim.x} * kThreads;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < quads; i += stride) {
@@ -32,7 +33,7 @@ __global__ void __launch_bounds__(kThreads) adamw_kernel(AdamW a) {
     reinterpret_cast<float4*>(a.first)[i] = m;
     reinterpret_cast<float4*>(a.second)[i] = v;
     if (a.half != nullptr)
-      reinterpret_cast<uint2*>(a.half)[i] = make_uint2(pack_bf16(w.x, w.y), pack_bf16(w.z, w.w));
+      reinterpret_cast<uint2*>(a.half)[i] = make_uint2(T::pack(w.x, w.y), T::pack(w.z, w.w));
   }
 }
 
@@ -42,8 +43,9 @@ void launch_adamw(const AdamW& a, Stream stream) {
   const std::int64_t blocks = (a.count / 4 + kThreads - 1) / kThreads;
   if (blocks == 0) return;
   constexpr std::int64_t kMost = 132 * 16;
-  adamw_kernel<<<static_cast<unsigned>(blocks < kMost ? blocks : kMost), kThreads, 0,
-                 stream_of(stream)>>>(a);
+  const auto used = static_cast<unsigned>(blocks < kMost ? blocks : kMost);
+  with_type(a.type,
+            [&]<typename T>(T) { adamw_kernel<T><<<used, kThreads, 0, stream_of(stream)>>>(a); });
 }
 
 }  // namespace tritonsmith::model::cuda

@@ -5,6 +5,8 @@
 // shared memory, filled ahead by asynchronous copies, and keeps a running softmax of its own
 // ("Online normalizer calculation for softmax", arXiv 1805.02867); warps are joined at the end, the
 // parts of a sequence by a second kernel ("Flash-Decoding").
+#include <type_traits>
+
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 
@@ -58,12 +60,20 @@ __device__ Fragment load_matrices_turned(unsigned address) {
   return f;
 }
 // c += a · b for a [16, 16], b [16, 8].
+template <typename T>
 __device__ void multiply(float (&c)[4], const Fragment& a, unsigned b0, unsigned b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
+  if constexpr (std::is_same_v<T, AsFp16>)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
+  else
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
 }
 
 // The running softmax of a warp: lane l holds rows l / 4 and l / 4 + 8 of the group, and of each
@@ -113,7 +123,7 @@ __device__ void fetch(const Decode& a, const Part& part, int tile, unsigned stag
 template <int kHeadDim>
 __device__ void read_queries(const Decode& a, Fragment (&query)[kHeadDim / 16]) {
   const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
-  const Bf16* base =
+  const Half* base =
       a.qkv + std::int64_t{blockIdx.z} * a.row_stride + std::int64_t{blockIdx.y} * group * kHeadDim;
 #pragma unroll
   for (int k = 0; k < kHeadDim / 16; ++k)
@@ -126,7 +136,7 @@ __device__ void read_queries(const Decode& a, Fragment (&query)[kHeadDim / 16]) 
 }
 
 // Scores of the group against a tile: [16, 16] as two pieces of eight tokens.
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, float (&s)[2][4]) {
   const int lane = threadIdx.x % 32;
   // Matrices in the order (tokens 0-7, low half), (0-7, high), (8-15, low), (8-15, high).
@@ -134,13 +144,13 @@ __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, flo
 #pragma unroll
   for (int k = 0; k < kHeadDim / 16; ++k) {
     const Fragment b = load_matrices(keys + chunk_offset<kHeadDim>(row, 2 * k + half));
-    multiply(s[0], query[k], b.r[0], b.r[1]);
-    multiply(s[1], query[k], b.r[2], b.r[3]);
+    multiply<T>(s[0], query[k], b.r[0], b.r[1]);
+    multiply<T>(s[1], query[k], b.r[2], b.r[3]);
   }
 }
 
 // Takes the tile's tokens into the running softmax. Scores are in units of log 2.
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -169,19 +179,19 @@ __device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values
       state.out[n][2 * row + 1] *= shrink;
     }
   }
-  const Fragment weights = {pack_bf16(s[0][0], s[0][1]), pack_bf16(s[0][2], s[0][3]),
-                            pack_bf16(s[1][0], s[1][1]), pack_bf16(s[1][2], s[1][3])};
+  const Fragment weights = {T::pack(s[0][0], s[0][1]), T::pack(s[0][2], s[0][3]),
+                            T::pack(s[1][0], s[1][1]), T::pack(s[1][2], s[1][3])};
   // Matrices in the order (tokens 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15).
   const int row = lane % 16, half = lane / 16;
 #pragma unroll
   for (int n = 0; n < kHeadDim / 16; ++n) {
     const Fragment b = load_matrices_turned(values + chunk_offset<kHeadDim>(row, 2 * n + half));
-    multiply(state.out[2 * n], weights, b.r[0], b.r[1]);
-    multiply(state.out[2 * n + 1], weights, b.r[2], b.r[3]);
+    multiply<T>(state.out[2 * n], weights, b.r[0], b.r[1]);
+    multiply<T>(state.out[2 * n + 1], weights, b.r[2], b.r[3]);
   }
 }
 
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
                              State<kHeadDim>& state) {
   constexpr unsigned kStageBytes = 2 * kTile * kHeadDim * 2;
@@ -204,7 +214,7 @@ __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
     commit_copies();
     const unsigned keys = ring + stage * kStageBytes;
     float s[2][4] = {};
-    score<kHeadDim>(query, keys, s);
+    score<T, kHeadDim>(query, keys, s);
 #pragma unroll
     for (int piece = 0; piece < 2; ++piece)
 #pragma unroll
@@ -212,7 +222,7 @@ __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
         const int token = tile * kTile + piece * 8 + threadIdx.x % 4 * 2 + i % 2;
         s[piece][i] = token < part.length ? s[piece][i] * scale : kNothing;
       }
-    absorb<kHeadDim>(state, s, keys + kStageBytes / 2);
+    absorb<T, kHeadDim>(state, s, keys + kStageBytes / 2);
     stage = stage == kStages - 1 ? 0 : stage + 1;
   }
   wait_copies<0>();
@@ -220,7 +230,7 @@ __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
 
 // Joins the warps through shared memory and writes the block's result: the attention itself when
 // the sequence is in one part, else this part's mean of values and its log2 of the sum of weights.
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __device__ void finish(const Decode& a, const State<kHeadDim>& state, unsigned char* memory) {
   auto* out = reinterpret_cast<float*>(memory);  // [warps, kGroup, D]
   __shared__ float largest[kWarps][kGroup], sum[kWarps][kGroup];
@@ -247,7 +257,7 @@ __device__ void finish(const Decode& a, const State<kHeadDim>& state, unsigned c
     const std::int64_t head = std::int64_t{blockIdx.z} * a.heads + blockIdx.y * group + q;
     const float mean = total > 0 ? value / total : 0.0f;
     if (a.splits == 1) {
-      a.out[head * kHeadDim + column] = to_bf16(mean);
+      a.out[head * kHeadDim + column] = T::from_float(mean);
       continue;
     }
     const std::int64_t part = head * a.splits + blockIdx.x;
@@ -256,7 +266,7 @@ __device__ void finish(const Decode& a, const State<kHeadDim>& state, unsigned c
   }
 }
 
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads) decode_kernel(Decode a) {
   extern __shared__ __align__(128) unsigned char memory[];
   constexpr unsigned kRingBytes = kStages * 2 * kTile * kHeadDim * 2;
@@ -265,11 +275,12 @@ __global__ void __launch_bounds__(kThreads) decode_kernel(Decode a) {
   state.largest[0] = state.largest[1] = kNothing;
   const unsigned ring =
       static_cast<unsigned>(__cvta_generic_to_shared(memory)) + threadIdx.x / 32 * kRingBytes;
-  if (part.first_tile < part.last_tile) stream_tiles<kHeadDim>(a, part, ring, state);
-  finish<kHeadDim>(a, state, memory);
+  if (part.first_tile < part.last_tile) stream_tiles<T, kHeadDim>(a, part, ring, state);
+  finish<T, kHeadDim>(a, state, memory);
 }
 
 // One block a row and head.
+template <typename T>
 __global__ void join_parts_kernel(Decode a) {
   const std::int64_t head = blockIdx.x;
   const float* norms = a.part_norm + head * a.splits;
@@ -281,34 +292,36 @@ __global__ void join_parts_kernel(Decode a) {
     total += weight;
     value += weight * a.part_out[(head * a.splits + part) * a.head_dim + threadIdx.x];
   }
-  a.out[head * a.head_dim + threadIdx.x] = to_bf16(total > 0 ? value / total : 0.0f);
+  a.out[head * a.head_dim + threadIdx.x] = T::from_float(total > 0 ? value / total : 0.0f);
 }
 
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 void launch(const Decode& a, cudaStream_t stream) {
   constexpr int kRing = kWarps * kStages * 2 * kTile * kHeadDim * 2;
   constexpr int kJoin = kWarps * kGroup * kHeadDim * 4;
   constexpr int kBytes = kRing > kJoin ? kRing : kJoin;
   static const cudaError_t raised = cudaFuncSetAttribute(
-      decode_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+      decode_kernel<T, kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
   const dim3 grid(a.splits, a.kv_heads, a.rows);
-  decode_kernel<kHeadDim><<<grid, kThreads, kBytes, stream>>>(a);
-  if (a.splits > 1) join_parts_kernel<<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
+  decode_kernel<T, kHeadDim><<<grid, kThreads, kBytes, stream>>>(a);
+  if (a.splits > 1) join_parts_kernel<T><<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
 }
 
 }  // namespace
 
 void launch_decode(const Decode& a, Stream stream) {
   if (a.rows == 0) return;
-  switch (a.head_dim) {
-    case 32:
-      return launch<32>(a, stream_of(stream));
-    case 64:
-      return launch<64>(a, stream_of(stream));
-    case 128:
-      return launch<128>(a, stream_of(stream));
-  }
+  with_type(a.type, [&]<typename T>(T) {
+    switch (a.head_dim) {
+      case 32:
+        return launch<T, 32>(a, stream_of(stream));
+      case 64:
+        return launch<T, 64>(a, stream_of(stream));
+      case 128:
+        return launch<T, 128>(a, stream_of(stream));
+    }
+  });
 }
 
 }  // namespace tritonsmith::model::cuda

@@ -1,7 +1,8 @@
-// What the kernels share: bfloat16 in and out of registers, and sums over a warp or a block.
+// What the kernels share: 16-bit numbers in and out of registers, and sums over a warp or a block.
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -24,6 +25,31 @@ __device__ inline unsigned pack_bf16(float low, float high) {
 }
 __device__ inline float low_bf16(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ inline float high_bf16(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
+
+// The two types of 16-bit numbers, for kernels that serve either.
+struct AsBf16 {
+  static __device__ float to_float(Half bits) { return cuda::to_float(bits); }
+  static __device__ Half from_float(float value) { return to_bf16(value); }
+  static __device__ unsigned pack(float low, float high) { return pack_bf16(low, high); }
+  static __device__ float low(unsigned pair) { return low_bf16(pair); }
+  static __device__ float high(unsigned pair) { return high_bf16(pair); }
+};
+struct AsFp16 {
+  static __device__ float to_float(Half bits) { return __half2float(__ushort_as_half(bits)); }
+  // What is beyond 65504 becomes infinite, and is noticed as such.
+  static __device__ Half from_float(float value) {
+    return __half_as_ushort(__float2half_rn(value));
+  }
+  static __device__ unsigned pack(float low, float high) {
+    return static_cast<unsigned>(from_float(low)) | static_cast<unsigned>(from_float(high)) << 16;
+  }
+  static __device__ float low(unsigned pair) { return to_float(static_cast<Half>(pair)); }
+  static __device__ float high(unsigned pair) { return to_float(static_cast<Half>(pair >> 16)); }
+};
+template <typename Launch>
+void with_type(HalfType type, const Launch& launch) {
+  type == HalfType::float16 ? launch(AsFp16{}) : launch(AsBf16{});
+}
 
 __device__ inline float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2)

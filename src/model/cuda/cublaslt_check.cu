@@ -10,7 +10,8 @@
 namespace tritonsmith::model::cublaslt {
 
 static_assert(int{kSuccess} == CUBLAS_STATUS_SUCCESS);
-static_assert(int{kFloat32} == CUDA_R_32F && int{kBFloat16} == CUDA_R_16BF);
+static_assert(int{kFloat32} == CUDA_R_32F && int{kFloat16} == CUDA_R_16F);
+static_assert(int{kBFloat16} == CUDA_R_16BF);
 static_assert(int{kComputeFloat32} == CUBLAS_COMPUTE_32F);
 static_assert(int{kPlain} == CUBLAS_OP_N && int{kTransposed} == CUBLAS_OP_T);
 static_assert(static_cast<int>(kAddBias) == CUBLASLT_EPILOGUE_BIAS);

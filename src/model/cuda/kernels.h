@@ -4,25 +4,30 @@
 // and may be captured into a graph. Sums are taken in a fixed order: the same inputs give the same
 // bits.
 //
-// T tokens, H hidden size, I inner size of the MLP, D head size, V vocabulary. bfloat16 data is
-// 16-byte aligned, rows too.
+// T tokens, H hidden size, I inner size of the MLP, D head size, V vocabulary. 16-bit data is
+// 16-byte aligned, rows too. What the forward computes is bfloat16 or float16, gradients are
+// bfloat16.
 #pragma once
 
 #include <cstdint>
 
+#include "model/cuda/runtime.h"
+
 namespace tritonsmith::model::cuda {
 
-using Stream = void*;        // a cudaStream_t
 using Bf16 = std::uint16_t;  // the bits of a bfloat16
+using Half = std::uint16_t;  // the bits of a number of the HalfType that stands beside it
+enum class HalfType { bfloat16, float16 };
 
-// out = bf16(x / rms(x) * weight); x [rows, H].
+// out = x / rms(x) * weight; x [rows, H].
 struct Norm {
   const float* x;
   const float* weight;  // [H]
-  Bf16* out;            // [rows, H]
+  Half* out;            // [rows, H]
   std::int64_t rows;
   int hidden;  // a multiple of 4
   float eps;
+  HalfType type = HalfType::bfloat16;
 };
 
 // d_x = d_residual + d norm / d x · d_out, also as bfloat16 where `d_x_half` is given; d_weight is
@@ -46,8 +51,8 @@ inline constexpr int kNormParts = 1056;
 // layer. A slot's pages are named by its row of the page table.
 inline constexpr int kPage = 64;
 struct PagedCache {
-  Bf16* keys;
-  Bf16* values;
+  Half* keys;
+  Half* values;
   const int* page_table;  // [slots, pages_per_slot]
   int pages_per_slot;
 };
@@ -55,7 +60,7 @@ struct PagedCache {
 // Rotary positions, Hugging Face's pairing (i with i + D / 2), on q and k of packed projections
 // [T, (heads + 2 kv_heads) D], in place. With a cache, keys and values are stored there too.
 struct Rope {
-  Bf16* qkv;
+  Half* qkv;
   const float* cos;  // [positions, D / 2]
   const float* sin;
   const int* positions;  // [T]
@@ -66,6 +71,7 @@ struct Rope {
   std::int64_t tokens;
   int heads, kv_heads, head_dim;  // head_dim 32, 64, 128 or 256
   float eps;
+  HalfType type = HalfType::bfloat16;
 };
 
 // From the gradients of turned q, k and of v to that of the packed projections. Where heads are
@@ -78,7 +84,7 @@ struct RopeBackward {
   const float* cos;
   const float* sin;
   const int* positions;
-  const Bf16* raw;      // as d_qkv, or null: heads are not normed
+  const Half* raw;      // as d_qkv, or null: heads are not normed
   const float* q_norm;  // [D]
   const float* k_norm;
   float* partials;  // [kRopeParts, 2, D], scratch
@@ -87,22 +93,26 @@ struct RopeBackward {
   std::int64_t tokens;
   int heads, kv_heads, head_dim;
   float eps;
+  HalfType type = HalfType::bfloat16;  // of `raw`
 };
 inline constexpr int kRopeParts = 1056;
 
-// out = silu(gate) * up; gate_up is [T, 2 I], the gates first. I is a multiple of 8.
+// out = factor * silu(gate) * up; gate_up is [T, 2 I], the gates first. I is a multiple of 8.
 struct SwiGlu {
-  const Bf16* gate_up;
-  Bf16* out;  // [T, I]
+  const Half* gate_up;
+  Half* out;  // [T, I]
   std::int64_t tokens;
   int inner;
+  HalfType type = HalfType::bfloat16;
+  float factor = 1;
 };
-// In place: gate_up becomes its gradient, and d_out becomes silu(gate) * up again.
+// In place: gate_up becomes its gradient, and d_out becomes silu(gate) * up again, both bfloat16.
 struct SwiGluBackward {
-  Bf16* gate_up;
+  Half* gate_up;
   Bf16* d_out;
   std::int64_t tokens;
   int inner;
+  HalfType type = HalfType::bfloat16;  // of gate_up as it comes
 };
 
 // V is a multiple of 4. Of each row of logits [rows, V]: log-probability of the target and entropy,
@@ -132,17 +142,18 @@ struct HeadRowsBackward {
 };
 
 // One AdamW update (train/adamw.h) over flat buffers; gradients are multiplied by gradient_scale
-// first, and the new weights are also written as bfloat16.
+// first, and the new weights are also written as 16-bit numbers.
 struct AdamW {
   float* weights;
   const float* gradients;
   float* first;
   float* second;
-  Bf16* half;                   // or null
+  Half* half;                   // or null
   std::int64_t count, decayed;  // the first `decayed` take weight decay; both multiples of 4
   float learning_rate, beta1, beta2, epsilon, weight_decay;
   float correction1, correction2;  // 1 - beta^t
   float gradient_scale;
+  HalfType type = HalfType::bfloat16;  // of `half`
 };
 
 // What a decode step knows of each slot; the arrays are indexed by slot.
@@ -170,16 +181,17 @@ struct Embed {
 // Attention of one new token a row over its slot's cache. Each sequence is cut in `splits` parts
 // that are read side by side and joined.
 struct Decode {
-  const Bf16* qkv;       // [rows, row_stride]: the queries come first
+  const Half* qkv;       // [rows, row_stride]: the queries come first
   int row_stride;        // in elements
   const int* slots;      // [rows]
   const int* positions;  // [rows]: tokens 0..position are attended to
   PagedCache cache;
-  Bf16* out;                                    // [rows, heads D]
+  Half* out;                                    // [rows, heads D]
   float* part_out;                              // [rows, heads, splits, D], scratch
   float* part_norm;                             // [rows, heads, splits], scratch
   int rows, heads, kv_heads, head_dim, splits;  // heads / kv_heads at most 16
   float scale;
+  HalfType type = HalfType::bfloat16;
 };
 
 // Draws a token for each row (rollout/device_sampler.h tells how) and moves its slot on.
@@ -195,32 +207,12 @@ struct Sample {
 
 // Pages from[i] -> to[i], in every layer, of keys and values.
 struct CopyPages {
-  Bf16* keys;  // [layers, pages, kv_heads, kPage, D]
-  Bf16* values;
+  Half* keys;  // [layers, pages, kv_heads, kPage, D]
+  Half* values;
   const int* from;
   const int* to;
   int pairs, layers;
   std::int64_t pages, page_elements;  // elements of one page in one layer: kv_heads * kPage * D
-};
-
-// The parts of CUDA's runtime that the engine needs. Codes other than 0 are errors.
-struct Runtime {
-  int (*begin_capture)(Stream);
-  int (*end_capture)(Stream, void** executable_graph);
-  int (*launch_graph)(void* executable_graph, Stream);
-  void (*destroy_graph)(void* executable_graph);
-  int (*make_event)(void** event);
-  void (*destroy_event)(void* event);
-  int (*record_event)(void* event, Stream);
-  int (*wait_event)(void* event);
-  int (*elapsed_ms)(void* from, void* to, float* ms);
-  int (*copy)(void* to, const void* from, std::size_t bytes, Stream);  // either direction
-  int (*synchronize)(Stream);
-  int (*pinned)(void** memory, std::size_t bytes);
-  void (*free_pinned)(void* memory);
-  int (*memory)(std::size_t* free_bytes, std::size_t* total_bytes);
-  int (*last_error)();
-  const char* (*message)(int code);
 };
 
 struct Kernels {

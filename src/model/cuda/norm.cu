@@ -16,6 +16,7 @@ __device__ float reciprocal_rms(const float4* x, int quads, float eps, float* sc
   return rsqrtf(block_sum(squares, scratch) / static_cast<float>(4 * quads) + eps);
 }
 
+template <typename T>
 __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   __shared__ float scratch[33];
   const int quads = a.hidden / 4;
@@ -25,8 +26,8 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   const float rstd = reciprocal_rms(x, quads, a.eps, scratch);
   for (int i = threadIdx.x; i < quads; i += kThreads) {
     const float4 v = x[i], w = weight[i];
-    out[i] = make_uint2(pack_bf16(v.x * rstd * w.x, v.y * rstd * w.y),
-                        pack_bf16(v.z * rstd * w.z, v.w * rstd * w.w));
+    out[i] = make_uint2(T::pack(v.x * rstd * w.x, v.y * rstd * w.y),
+                        T::pack(v.z * rstd * w.z, v.w * rstd * w.w));
   }
 }
 
@@ -92,7 +93,9 @@ __global__ void add_partials_kernel(const float* partials, int parts, int hidden
 
 void launch_norm(const Norm& a, Stream stream) {
   if (a.rows == 0) return;
-  norm_kernel<<<static_cast<unsigned>(a.rows), kThreads, 0, stream_of(stream)>>>(a);
+  with_type(a.type, [&]<typename T>(T) {
+    norm_kernel<T><<<static_cast<unsigned>(a.rows), kThreads, 0, stream_of(stream)>>>(a);
+  });
 }
 
 void launch_norm_backward(const NormBackward& a, Stream stream) {

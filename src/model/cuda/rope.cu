@@ -19,26 +19,26 @@ struct Lane {
   static __device__ bool is_used() { return first() < kHalf; }
 };
 
-template <int kHeadDim>
-__device__ void read_head(const Bf16* head, float (&low)[Lane<kHeadDim>::kPairs],
+template <typename T, int kHeadDim>
+__device__ void read_head(const Half* head, float (&low)[Lane<kHeadDim>::kPairs],
                           float (&high)[Lane<kHeadDim>::kPairs]) {
   using L = Lane<kHeadDim>;
 #pragma unroll
   for (int i = 0; i < L::kPairs; ++i) {
-    low[i] = L::is_used() ? to_float(head[L::first() + i]) : 0.0f;
-    high[i] = L::is_used() ? to_float(head[L::first() + i + L::kHalf]) : 0.0f;
+    low[i] = L::is_used() ? T::to_float(head[L::first() + i]) : 0.0f;
+    high[i] = L::is_used() ? T::to_float(head[L::first() + i + L::kHalf]) : 0.0f;
   }
 }
 
-template <int kHeadDim>
-__device__ void write_head(Bf16* head, const float (&low)[Lane<kHeadDim>::kPairs],
+template <typename T, int kHeadDim>
+__device__ void write_head(Half* head, const float (&low)[Lane<kHeadDim>::kPairs],
                            const float (&high)[Lane<kHeadDim>::kPairs]) {
   using L = Lane<kHeadDim>;
   if (!L::is_used()) return;
 #pragma unroll
   for (int i = 0; i < L::kPairs; ++i) {
-    head[L::first() + i] = to_bf16(low[i]);
-    head[L::first() + i + L::kHalf] = to_bf16(high[i]);
+    head[L::first() + i] = T::from_float(low[i]);
+    head[L::first() + i + L::kHalf] = T::from_float(high[i]);
   }
 }
 
@@ -74,7 +74,7 @@ __device__ void turn(float (&low)[Lane<kHeadDim>::kPairs], float (&high)[Lane<kH
 }
 
 // One warp a head of a token: the queries' heads, then the keys', then the values'.
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads) rope_kernel(Rope a) {
   using L = Lane<kHeadDim>;
   const int heads = a.heads + 2 * a.kv_heads;
@@ -85,23 +85,23 @@ __global__ void __launch_bounds__(kThreads) rope_kernel(Rope a) {
   const bool is_value = head >= a.heads + a.kv_heads, is_query = head < a.heads;
   const int slot = a.slots == nullptr ? -1 : a.slots[token];
   if (is_value && slot < 0) return;
-  Bf16* at = a.qkv + item * kHeadDim;
+  Half* at = a.qkv + item * kHeadDim;
   float low[L::kPairs], high[L::kPairs];
-  read_head<kHeadDim>(at, low, high);
+  read_head<T, kHeadDim>(at, low, high);
   const int position = a.positions[token];
   if (!is_value) {
     const float* weight = is_query ? a.q_norm : a.k_norm;
     if (weight != nullptr) norm_head<kHeadDim>(low, high, weight, a.eps);
     const std::int64_t row = std::int64_t{position} * L::kHalf;
     turn<kHeadDim>(low, high, a.cos + row, a.sin + row, 1.0f);
-    write_head<kHeadDim>(at, low, high);
+    write_head<T, kHeadDim>(at, low, high);
   }
   if (is_query || slot < 0) return;
   const int kv_head = (head - a.heads) % a.kv_heads;
   const std::int64_t page =
       a.cache.page_table[std::int64_t{slot} * a.cache.pages_per_slot + position / kPage];
-  Bf16* cache = is_value ? a.cache.values : a.cache.keys;
-  write_head<kHeadDim>(
+  Half* cache = is_value ? a.cache.values : a.cache.keys;
+  write_head<T, kHeadDim>(
       cache + ((page * a.kv_heads + kv_head) * kPage + position % kPage) * kHeadDim, low, high);
 }
 
@@ -112,14 +112,14 @@ struct NormGradient {
 };
 
 // d becomes the gradient before the norm.
-template <int kHeadDim>
-__device__ void norm_head_backward(const Bf16* raw, const float* weight, float eps,
+template <typename T, int kHeadDim>
+__device__ void norm_head_backward(const Half* raw, const float* weight, float eps,
                                    float (&d_low)[Lane<kHeadDim>::kPairs],
                                    float (&d_high)[Lane<kHeadDim>::kPairs],
                                    NormGradient<kHeadDim>& d_weight) {
   using L = Lane<kHeadDim>;
   float low[L::kPairs], high[L::kPairs];
-  read_head<kHeadDim>(raw, low, high);
+  read_head<T, kHeadDim>(raw, low, high);
   const float* of_lane = weight + (L::is_used() ? L::first() : 0);
   float squares = 0, dot = 0;
 #pragma unroll
@@ -157,7 +157,7 @@ __device__ void write_partials(const NormGradient<kHeadDim>& mine, float* partia
   }
 }
 
-template <int kHeadDim>
+template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads) rope_backward_kernel(RopeBackward a) {
   using L = Lane<kHeadDim>;
   const int heads = a.heads + 2 * a.kv_heads;
@@ -172,15 +172,15 @@ __global__ void __launch_bounds__(kThreads) rope_backward_kernel(RopeBackward a)
     const Bf16* from = is_query ? a.d_query + (token * a.heads + head) * kHeadDim
                                 : (is_value ? a.d_value : a.d_key) + kv_head * kHeadDim;
     float low[L::kPairs], high[L::kPairs];
-    read_head<kHeadDim>(from, low, high);
+    read_head<AsBf16, kHeadDim>(from, low, high);
     if (!is_value) {
       const std::int64_t row = std::int64_t{a.positions[token]} * L::kHalf;
       turn<kHeadDim>(low, high, a.cos + row, a.sin + row, -1.0f);
       if (a.raw != nullptr)
-        norm_head_backward<kHeadDim>(a.raw + item * kHeadDim, is_query ? a.q_norm : a.k_norm, a.eps,
-                                     low, high, is_query ? d_q_norm : d_k_norm);
+        norm_head_backward<T, kHeadDim>(a.raw + item * kHeadDim, is_query ? a.q_norm : a.k_norm,
+                                        a.eps, low, high, is_query ? d_q_norm : d_k_norm);
     }
-    write_head<kHeadDim>(a.d_qkv + item * kHeadDim, low, high);
+    write_head<AsBf16, kHeadDim>(a.d_qkv + item * kHeadDim, low, high);
   }
   if (a.raw == nullptr) return;
   float* partials = a.partials + std::int64_t{blockIdx.x} * 2 * kHeadDim;
@@ -196,51 +196,46 @@ __global__ void add_norm_partials_kernel(RopeBackward a, int parts) {
   total[threadIdx.x] += sum;
 }
 
+template <int kSize>
+struct HeadDim {
+  static constexpr int value = kSize;
+};
+
+// Calls launch(type, head size, blocks for a warp a head).
 template <typename Arguments, typename Launch>
-void for_head_dim(const Arguments& a, const Launch& launch) {
+void for_kind(const Arguments& a, const Launch& launch) {
   const std::int64_t warps = a.tokens * (a.heads + 2 * a.kv_heads);
   const auto blocks = static_cast<unsigned>((warps + kWarps - 1) / kWarps);
-  if (blocks != 0) launch(blocks);
+  if (blocks == 0) return;
+  with_type(a.type, [&](auto type) {
+    switch (a.head_dim) {
+      case 32:
+        return launch(type, HeadDim<32>{}, blocks);
+      case 64:
+        return launch(type, HeadDim<64>{}, blocks);
+      case 128:
+        return launch(type, HeadDim<128>{}, blocks);
+      case 256:
+        return launch(type, HeadDim<256>{}, blocks);
+    }
+  });
 }
 
 }  // namespace
 
 void launch_rope(const Rope& a, Stream stream) {
-  for_head_dim(a, [&](unsigned blocks) {
-    const cudaStream_t s = stream_of(stream);
-    switch (a.head_dim) {
-      case 32:
-        return rope_kernel<32><<<blocks, kThreads, 0, s>>>(a);
-      case 64:
-        return rope_kernel<64><<<blocks, kThreads, 0, s>>>(a);
-      case 128:
-        return rope_kernel<128><<<blocks, kThreads, 0, s>>>(a);
-      case 256:
-        return rope_kernel<256><<<blocks, kThreads, 0, s>>>(a);
-    }
+  for_kind(a, [&]<typename T, typename Dim>(T, Dim, unsigned blocks) {
+    rope_kernel<T, Dim::value><<<blocks, kThreads, 0, stream_of(stream)>>>(a);
   });
 }
 
 void launch_rope_backward(const RopeBackward& a, Stream stream) {
-  for_head_dim(a, [&](unsigned needed) {
-    const cudaStream_t s = stream_of(stream);
+  for_kind(a, [&]<typename T, typename Dim>(T, Dim, unsigned needed) {
     const unsigned blocks = needed < kRopeParts ? needed : kRopeParts;
-    switch (a.head_dim) {
-      case 32:
-        rope_backward_kernel<32><<<blocks, kThreads, 0, s>>>(a);
-        break;
-      case 64:
-        rope_backward_kernel<64><<<blocks, kThreads, 0, s>>>(a);
-        break;
-      case 128:
-        rope_backward_kernel<128><<<blocks, kThreads, 0, s>>>(a);
-        break;
-      case 256:
-        rope_backward_kernel<256><<<blocks, kThreads, 0, s>>>(a);
-        break;
-    }
+    rope_backward_kernel<T, Dim::value><<<blocks, kThreads, 0, stream_of(stream)>>>(a);
     if (a.raw != nullptr)
-      add_norm_partials_kernel<<<2, a.head_dim, 0, s>>>(a, static_cast<int>(blocks));
+      add_norm_partials_kernel<<<2, a.head_dim, 0, stream_of(stream)>>>(a,
+                                                                        static_cast<int>(blocks));
   });
 }
 

@@ -22,16 +22,19 @@ __device__ Place place_of(std::int64_t tokens, int inner) {
 
 __device__ float sigmoid(float x) { return 1.0f / (1.0f + __expf(-x)); }
 
+template <typename T>
 __device__ float element(const uint4& group, int i) {
   const unsigned pair = i < 2 ? group.x : i < 4 ? group.y : i < 6 ? group.z : group.w;
-  return i % 2 == 0 ? low_bf16(pair) : high_bf16(pair);
+  return i % 2 == 0 ? T::low(pair) : T::high(pair);
 }
 
+template <typename T>
 __device__ uint4 packed(const float (&v)[8]) {
-  return make_uint4(pack_bf16(v[0], v[1]), pack_bf16(v[2], v[3]), pack_bf16(v[4], v[5]),
-                    pack_bf16(v[6], v[7]));
+  return make_uint4(T::pack(v[0], v[1]), T::pack(v[2], v[3]), T::pack(v[4], v[5]),
+                    T::pack(v[6], v[7]));
 }
 
+template <typename T>
 __global__ void __launch_bounds__(kThreads) swiglu_kernel(SwiGlu a) {
   const auto [row, column] = place_of(a.tokens, a.inner);
   if (row < 0) return;
@@ -41,12 +44,13 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(SwiGlu a) {
   float out[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const float g = element(gate, i);
-    out[i] = g * sigmoid(g) * element(up, i);
+    const float g = element<T>(gate, i);
+    out[i] = g * sigmoid(g) * element<T>(up, i) * a.factor;
   }
-  reinterpret_cast<uint4*>(a.out)[row * groups + column] = packed(out);
+  reinterpret_cast<uint4*>(a.out)[row * groups + column] = packed<T>(out);
 }
 
+template <typename T>
 __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwiGluBackward a) {
   const auto [row, column] = place_of(a.tokens, a.inner);
   if (row < 0) return;
@@ -57,15 +61,15 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwiGluBackwar
   float out[8], d_gate[8], d_up[8];
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    const float g = element(gate, i), u = element(up, i), s = sigmoid(g);
-    const float silu = g * s;
+    const float g = element<T>(gate, i), u = element<T>(up, i), s = sigmoid(g);
+    const float d_of = element<AsBf16>(d, i), silu = g * s;
     out[i] = silu * u;
-    d_up[i] = element(d, i) * silu;
-    d_gate[i] = element(d, i) * u * (s + silu * (1.0f - s));
+    d_up[i] = d_of * silu;
+    d_gate[i] = d_of * u * (s + silu * (1.0f - s));
   }
-  gates[0] = packed(d_gate);
-  gates[groups] = packed(d_up);
-  *d_out = packed(out);
+  gates[0] = packed<AsBf16>(d_gate);
+  gates[groups] = packed<AsBf16>(d_up);
+  *d_out = packed<AsBf16>(out);
 }
 
 unsigned blocks_for(std::int64_t tokens, int inner) {
@@ -76,12 +80,16 @@ unsigned blocks_for(std::int64_t tokens, int inner) {
 
 void launch_swiglu(const SwiGlu& a, Stream stream) {
   if (a.tokens == 0) return;
-  swiglu_kernel<<<blocks_for(a.tokens, a.inner), kThreads, 0, stream_of(stream)>>>(a);
+  with_type(a.type, [&]<typename T>(T) {
+    swiglu_kernel<T><<<blocks_for(a.tokens, a.inner), kThreads, 0, stream_of(stream)>>>(a);
+  });
 }
 
 void launch_swiglu_backward(const SwiGluBackward& a, Stream stream) {
   if (a.tokens == 0) return;
-  swiglu_backward_kernel<<<blocks_for(a.tokens, a.inner), kThreads, 0, stream_of(stream)>>>(a);
+  with_type(a.type, [&]<typename T>(T) {
+    swiglu_backward_kernel<T><<<blocks_for(a.tokens, a.inner), kThreads, 0, stream_of(stream)>>>(a);
+  });
 }
 
 }  // namespace tritonsmith::model::cuda

@@ -1,0 +1,152 @@
+#include "model/cuda_attention.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <map>
+#include <mutex>
+
+#include "base/log.h"
+
+namespace tritonsmith::model {
+namespace {
+
+// Shorter sequences gain nothing.
+constexpr std::int64_t kShortest = 256;
+// Every shape costs cuDNN a plan, which is worth its while after several passes through all layers.
+constexpr int kFrequent = 300;
+
+Attended flash(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  Attended kept;
+  std::tie(kept.out, kept.log_normaliser, kept.random_state, kept.unused, std::ignore) =
+      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, place.offsets, place.offsets,
+                                   place.longest, place.longest, 0.0, /*is_causal=*/true,
+                                   /*return_debug_mask=*/false, place.scale);
+  return kept;
+}
+
+QueryKeyValue flash_backward(const QueryKeyValue& qkv, const Attended& kept,
+                             const at::Tensor& d_out, const AttentionPlace& place) {
+  const auto [query, key, value] = at::_flash_attention_backward(
+      d_out, qkv.query, qkv.key, qkv.value, kept.out, kept.log_normaliser, place.offsets,
+      place.offsets, place.longest, place.longest, 0.0, /*is_causal=*/true, kept.random_state,
+      kept.unused, place.scale);
+  return {query.contiguous(), key.contiguous(), value.contiguous()};
+}
+
+// [T, heads, D] of even sequences as [B, heads, S, D], in the same memory, and back.
+at::Tensor by_sequence(const at::Tensor& rows, const AttentionPlace& place) {
+  return rows.unflatten(0, {rows.size(0) / place.longest, place.longest}).transpose(1, 2);
+}
+at::Tensor by_token(const at::Tensor& sequences) {
+  return sequences.transpose(1, 2).flatten(0, 1).contiguous();
+}
+
+Attended cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  const auto all = at::_cudnn_attention_forward(
+      by_sequence(qkv.query, place), by_sequence(qkv.key, place), by_sequence(qkv.value, place), {},
+      {}, {}, place.longest, place.longest, /*compute_log_sumexp=*/true, 0.0, /*is_causal=*/true,
+      /*return_debug_mask=*/false, place.scale);
+  return {.out = by_token(std::get<0>(all)),
+          .log_normaliser = std::get<1>(all),
+          .random_state = std::get<6>(all),
+          .unused = std::get<7>(all)};
+}
+
+QueryKeyValue cudnn_backward(const QueryKeyValue& qkv, const Attended& kept,
+                             const at::Tensor& d_out, const AttentionPlace& place) {
+  const auto [query, key, value] = at::_cudnn_attention_backward(
+      by_sequence(d_out, place), by_sequence(qkv.query, place), by_sequence(qkv.key, place),
+      by_sequence(qkv.value, place), by_sequence(kept.out, place), kept.log_normaliser,
+      kept.random_state, kept.unused, {}, {}, {}, place.longest, place.longest, 0.0,
+      /*is_causal=*/true, place.scale);
+  return {by_token(query), by_token(key), by_token(value)};
+}
+
+double difference(const at::Tensor& got, const at::Tensor& expected) {
+  return ((got.to(at::kFloat) - expected.to(at::kFloat)).norm() / expected.to(at::kFloat).norm())
+      .item<double>();
+}
+
+// Both ways on two short sequences of such heads.
+bool is_cudnn_right(const QueryKeyValue& like) {
+  constexpr std::int64_t kLength = kShortest;
+  constexpr double kRounding = 0.03;
+  const at::NoGradGuard no_grad;
+  const auto wave = [&](const at::Tensor& of, double step) {
+    const std::int64_t rows = 2 * kLength, heads = of.size(1), head_dim = of.size(2);
+    return at::sin(step *
+                   at::arange(rows * heads * head_dim, of.options().dtype(at::kFloat)).fmod(4096))
+        .view({rows, heads, head_dim})
+        .to(of.scalar_type());
+  };
+  const QueryKeyValue qkv = {wave(like.query, 0.37), wave(like.key, 0.53), wave(like.value, 0.71)};
+  const AttentionPlace place = {
+      .offsets = at::arange(3, like.query.options().dtype(at::kInt)) * kLength,
+      .longest = kLength,
+      .is_even = true,
+      .scale = 0.1};
+  try {
+    const at::Tensor d_out = wave(like.query, 0.29);
+    const Attended kept = cudnn(qkv, place), other = flash(qkv, place);
+    const QueryKeyValue got = cudnn_backward(qkv, kept, d_out, place),
+                        expected = flash_backward(qkv, other, d_out, place);
+    return difference(kept.out, other.out) < kRounding &&
+           difference(got.query, expected.query) < kRounding &&
+           difference(got.key, expected.key) < kRounding &&
+           difference(got.value, expected.value) < kRounding;
+  } catch (const std::exception& error) {
+    const std::string_view what = error.what();
+    LOG("attention by FlashAttention alone, since cuDNN's fails: {}",
+        what.substr(0, what.find('\n')));
+    return false;
+  }
+}
+
+// Whether cuDNN serves such heads, tried once; and how often a shape has come.
+class Known {
+ public:
+  static Known& instance() {
+    static auto* known = new Known;  // never destroyed: CUDA may be gone by then
+    return *known;
+  }
+
+  bool is_frequent_and_right(const QueryKeyValue& qkv, const AttentionPlace& place) {
+    const std::lock_guard lock(mutex_);
+    constexpr std::size_t kMostShapes = 4096;
+    if (uses_.size() > kMostShapes) uses_.clear();
+    if (++uses_[{qkv.query.size(0), place.longest}] < kFrequent) return false;
+    const std::array<std::int64_t, 4> kind = {
+        qkv.query.size(1), qkv.key.size(1), qkv.query.size(2),
+        static_cast<std::int64_t>(qkv.query.device().index())};
+    const auto found = right_.find(kind);
+    if (found != right_.end()) return found->second;
+    const auto half = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
+    return right_[kind] = is_cudnn_right({half(qkv.query), half(qkv.key), half(qkv.value)});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::array<std::int64_t, 2>, int> uses_;
+  std::map<std::array<std::int64_t, 4>, bool> right_;
+};
+
+bool uses_cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  return place.is_even && place.longest >= kShortest &&
+         Known::instance().is_frequent_and_right(qkv, place);
+}
+
+}  // namespace
+
+Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
+}
+
+QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
+                                   const at::Tensor& d_out, const AttentionPlace& place) {
+  const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
+  return is_by_cudnn ? cudnn_backward(qkv, attended, d_out, place)
+                     : flash_backward(qkv, attended, d_out, place);
+}
+
+}  // namespace tritonsmith::model

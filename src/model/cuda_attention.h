@@ -1,0 +1,34 @@
+// Causal attention of packed sequences on a GPU, forward and backward: LibTorch's FlashAttention 2,
+// and where all sequences of a batch have one length, and such batches come often, cuDNN's, which
+// is faster (bench/kernel_speed). Whether cuDNN is there and right is tried once for each kind of
+// heads; without it nothing changes but the time. Fails as LibTorch does, by its exception.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "model/aten_layer.h"
+
+namespace tritonsmith::model {
+
+// The sequences of a batch, and what their scores are multiplied by.
+struct AttentionPlace {
+  at::Tensor offsets;  // [B + 1] int32
+  std::int64_t longest = 0;
+  bool is_even = false;  // all are as long as the longest
+  double scale = 1;
+};
+
+// What the backward needs besides the inputs.
+struct Attended {
+  at::Tensor out;  // [T, heads, D]
+  at::Tensor log_normaliser, random_state, unused;
+};
+
+// query [T, heads, D], key and value [T, kv_heads, D], 16 bits; rows may lie apart.
+Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place);
+// The gradients of the three, contiguous, given that of `out`. All of one type, which may differ
+// from the forward's.
+QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
+                                   const at::Tensor& d_out, const AttentionPlace& place);
+
+}  // namespace tritonsmith::model
