@@ -131,7 +131,8 @@ def keep_last_weights(run, keeps):
         if not (keeps and checkpoint == last):
             shutil.rmtree(checkpoint)
         else:
-            (checkpoint / "optimizer.safetensors").unlink()
+            for file in checkpoint.glob("optimizer*.safetensors"):
+                file.unlink()
 
 
 def last_checkpoint(run):

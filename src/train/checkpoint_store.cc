@@ -90,17 +90,36 @@ Result<std::optional<std::int64_t>> CheckpointStore::latest_in(const fs::path& d
   return step;
 }
 
+fs::path CheckpointStore::hidden(const Part& part) const {
+  return directory_ / fmt::format(".writing-step-{}-{}", part.step, part.rank);
+}
+
+Status CheckpointStore::write_part(const Part& part, const Write& write) const {
+  const fs::path path = hidden(part);
+  TRY(remove_tree(path));
+  TRY(make_directories(path));
+  Status written = write(path);
+  if (written) written = sync_tree(path);
+  if (written) return ok();
+  std::error_code ignored;
+  fs::remove_all(path, ignored);  // gives a full disk its space back
+  return tl::unexpected(written.error().within(fmt::format("checkpoint of step {}", part.step)));
+}
+
 Status CheckpointStore::save(std::int64_t step, const Write& write) const {
-  const fs::path hidden = directory_ / fmt::format(".writing-step-{}", step);
-  TRY(remove_tree(hidden));
-  TRY(make_directories(hidden));
-  Status written = write(hidden);
-  if (written) written = sync_tree(hidden);
-  if (!written) {
-    std::error_code ignored;
-    fs::remove_all(hidden, ignored);  // gives a full disk its space back
-    return tl::unexpected(written.error().within(fmt::format("checkpoint of step {}", step)));
+  TRY(write_part({.step = step}, write));
+  return publish(step, 1);
+}
+
+Status CheckpointStore::publish(std::int64_t step, int ranks) const {
+  const fs::path hidden = this->hidden({.step = step});
+  for (int rank = 1; rank < ranks; ++rank) {
+    const fs::path part = this->hidden({.step = step, .rank = rank});
+    for (const auto& entry : fs::directory_iterator(part))
+      TRY(rename_path(entry.path(), hidden / entry.path().filename()));
+    TRY(remove_tree(part));
   }
+  TRY(sync_path(hidden));
   // A run that died between the rename and `latest` left one behind that nothing points to.
   const fs::path gone = directory_ / fmt::format(".removed-step-{}", step);
   std::error_code ignored;

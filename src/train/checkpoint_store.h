@@ -1,6 +1,7 @@
 // CheckpointStore: the directory `checkpoints/` of a run. A checkpoint is written under a hidden
 // name, synced, and renamed to step-N; the file `latest` then names it. Whenever the process dies,
-// `latest` names a whole checkpoint. Older ones go by policy, renamed away before they are removed.
+// `latest` names a whole checkpoint. Of several ranks each writes its part under a name of its own,
+// and the first joins them. Older ones go by policy, renamed away before they are removed.
 // What is in a checkpoint is not known here.
 #pragma once
 
@@ -42,6 +43,14 @@ class CheckpointStore {
   // `write` fills the directory it is given.
   using Write = std::function<Status(const std::filesystem::path&)>;
   Status save(std::int64_t step, const Write& write) const;
+  // The same in two: the part of one rank under its hidden name, synced; then, by the first, when
+  // all have written theirs, what makes it the run's latest.
+  struct Part {
+    std::int64_t step = 0;
+    int rank = 0;
+  };
+  Status write_part(const Part& part, const Write& write) const;
+  Status publish(std::int64_t step, int ranks) const;
 
   // Which of these steps the policy gives up once `newest` was saved: later ones (someone pointed
   // `latest` back, and went another way), and all but the last few and the chosen multiples. Step 0
@@ -51,6 +60,7 @@ class CheckpointStore {
  private:
   CheckpointStore(std::filesystem::path directory, const CheckpointConfig& config)
       : directory_(std::move(directory)), config_(config) {}
+  std::filesystem::path hidden(const Part& part) const;
   Result<std::vector<std::int64_t>> steps() const;
   Status prune(std::int64_t newest) const;
   std::filesystem::path directory_;

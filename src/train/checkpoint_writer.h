@@ -18,8 +18,11 @@ class CheckpointWriter {
   // Waits for the write before this one, fails if that failed, and begins the next. `write` runs on
   // another thread and owns all that it needs.
   Status begin(std::int64_t step, CheckpointStore::Write write);
+  // The part of one rank among several; the first publishes the whole.
+  Status begin_part(const CheckpointStore::Part& part, CheckpointStore::Write write);
   // Waits for the write in progress, and tells how it ended.
   Status finish();
+  bool is_busy() const;
 
  private:
   CheckpointStore store_;

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kAdapterDirectory = "adapter";
 
 std::vector<at::Tensor> tensors_of(const std::vector<model::NamedTensor>& parameters) {
@@ -66,7 +65,7 @@ Result<Learner> Learner::resume(const fs::path& directory, Seat seat, const fs::
       is_adapted ? start_from(origin, directory / kAdapterDirectory, seat) : start(directory, seat);
   TRY(started);
   Learner learner = *std::move(started);
-  TRY(learner.optimizer_->read(learner.trained(), directory / kOptimizerFile));
+  TRY(learner.optimizer_->read(learner.trained(), directory));
   return learner;
 }
 
@@ -74,12 +73,11 @@ Result<LearnerSnapshot> Learner::snapshot_on(c10::Device device) const {
   const auto copy = [&](const at::Tensor& t) { return at::empty_like(t, device).copy_(t); };
   const at::NoGradGuard no_grad;
   LearnerSnapshot snapshot{.config = model_->config(),
-                           .weights = model_->parameters(),
-                           .optimizer = {.first = {}, .second = {}},
+                           .weights = {},
+                           .optimizer = optimizer_->copy(parameters(), device),
                            .adapter = {}};
-  TRY_ASSIGN(snapshot.optimizer, optimizer_->whole(parameters(), device));
-  if (!ranks_->is_first()) return snapshot;
-  if (adapted_)
+  if (ranks_->is_first()) snapshot.weights = model_->parameters();
+  if (ranks_->is_first() && adapted_)
     snapshot.adapter = adapted_->adapter.copy();
   else
     for (auto& [name, tensor] : snapshot.weights) tensor = copy(tensor.detach());
@@ -92,7 +90,7 @@ Result<LearnerSnapshot> Learner::snapshot_on(c10::Device device) const {
 
 std::size_t Learner::snapshot_bytes() const {
   const FlatParameters& copied = adapted_ ? adapted_->parameters : parameters_;
-  return copied.values().nbytes() + optimizer_->bytes();
+  return (ranks_->is_first() ? copied.values().nbytes() : 0) + optimizer_->bytes();
 }
 
 Result<LearnerSnapshot> Learner::snapshot() {
@@ -107,20 +105,22 @@ Result<LearnerSnapshot> Learner::snapshot() {
 
 Status Learner::save(const fs::path& directory, const fs::path& origin) {
   TRY_ASSIGN(const LearnerSnapshot taken, snapshot());
-  return ranks_->is_first() ? taken.save(directory, origin) : ok();
+  return taken.save(directory, origin);
 }
 
 Status LearnerSnapshot::save(const fs::path& directory, const fs::path& origin) const {
   c10::OptionalStreamGuard own_stream;
-  if (const c10::Device used = weights.front().tensor.device(); used.is_cuda())
+  const c10::Device used = weights.empty() ? device() : weights.front().tensor.device();
+  if (used.is_cuda())
     own_stream.reset_stream(c10::impl::VirtualGuardImpl(used.type()).getStreamFromGlobalPool(used));
+  if (weights.empty()) return optimizer.write(directory);
   const auto now = [&](const model::NamedTensor& weight) {
     const at::Tensor merged = adapter ? adapter->merged(weight.name) : at::Tensor();
     return merged.defined() ? merged : weight.tensor;
   };
   TRY(model::save_model(config, weights, directory, now));
   if (adapter) TRY(adapter->save(directory / kAdapterDirectory, fs::absolute(origin).string()));
-  TRY(Optimizer::write(optimizer, directory / kOptimizerFile));
+  TRY(optimizer.write(directory));
   return model::copy_companions(origin, directory);
 }
 

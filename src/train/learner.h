@@ -1,7 +1,8 @@
 // Learner: a model with its flat weights, gradients and optimizer state: what SFT and RL have in
 // common. It turns sequences into gradients and gradients into an update, and is saved to and
 // restored from a checkpoint directory in Hugging Face's layout:
-//   config.json, model.safetensors, tokenizer.json (as they came), optimizer.safetensors
+//   config.json, model.safetensors, tokenizer.json (as they came), optimizer.safetensors or, of
+//   several ranks, each one's shard of it
 // With LoRA it trains an adapter: model.safetensors then holds the merged weights, and adapter/ the
 // adapter in PEFT's layout. Several ranks hold the same weights, compute gradients of different
 // sequences, and share the optimizer (optimizer.h).
@@ -45,14 +46,15 @@ struct Seat {
 // stream of its own, so that the training does not wait for the copies.
 struct LearnerSnapshot {
   model::ModelConfig config;
-  std::vector<model::NamedTensor> weights;  // of the model
-  AdamWState optimizer;
+  std::vector<model::NamedTensor> weights;  // of the model; the first rank's alone
+  OptimizerShard optimizer;
   // Where there is one, the weights are the model's own: those that are adapted are merged anew as
   // they are written, the others never change.
   std::optional<model::LoraAdapter> adapter;
 
-  c10::Device device() const { return optimizer.first.device(); }
+  c10::Device device() const { return optimizer.state.first.device(); }
 
+  // All of a checkpoint; of a rank that is not the first its shard of the optimizer alone.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin) const;
 };
 
@@ -72,8 +74,8 @@ class Learner {
   // Also copies the tokenizer's files from `origin`.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
   // All that save() would write, copied: on the device where it fits beside the training, else in
-  // host memory. A whole copy when this returns. One at a time: the one before must be gone. All
-  // ranks take it together; the first alone gets one that can be saved.
+  // host memory. A whole copy when this returns. One at a time: the one before must be gone. Each
+  // rank takes its own; together they are a checkpoint.
   Result<LearnerSnapshot> snapshot();
 
   const model::Transformer& model() const { return *model_; }

@@ -10,22 +10,72 @@
 namespace tritonsmith::train {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kFirst = "exp_avg";
 constexpr const char* kSecond = "exp_avg_sq";
 constexpr const char* kUpdates = "updates";
-// Elements of each shard that are exchanged at a time when the whole is put together.
-constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+constexpr const char* kBegin = "begin";  // of a shard in the whole
 
-// The part of a whole tensor in the file that falls into the shard; what lies behind it is padding.
-Status read_shard(const model::SafetensorsFile& file, const char* name, std::int64_t count,
-                  const distributed::Shard& own, at::Tensor& into) {
-  TRY_ASSIGN(const at::Tensor whole, file.view(name));
-  if (whole.sizes() != at::IntArrayRef({count}) || whole.scalar_type() != at::kFloat)
-    return fail("{}: '{}' does not belong to this model", file.path().string(), name);
-  const std::int64_t end = std::min(own.begin + own.count, count);
-  if (end <= own.begin) return ok();
-  into.narrow(0, 0, end - own.begin).copy_(whole.narrow(0, own.begin, end - own.begin));
-  return ok();
+std::string file_name(int rank, int ranks) {
+  return ranks == 1 ? "optimizer.safetensors"
+                    : fmt::format("optimizer-{:05}-of-{:05}.safetensors", rank + 1, ranks);
+}
+
+// The files of a checkpoint, in the order of the shards.
+Result<std::vector<fs::path>> shard_files(const fs::path& directory) {
+  std::error_code ignored;
+  const fs::path single = directory / file_name(0, 1);
+  if (fs::exists(single, ignored)) return std::vector{single};
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory, ignored))
+    if (const std::string name = entry.path().filename().string();
+        name.starts_with("optimizer-") && name.ends_with(".safetensors"))
+      found.push_back(entry.path());
+  std::ranges::sort(found);
+  const auto count = static_cast<int>(found.size());
+  for (int rank = 0; rank < count; ++rank)
+    if (found[static_cast<std::size_t>(rank)].filename() != file_name(rank, count))
+      return fail("{}: a shard of the optimizer's state is missing", directory.string());
+  if (found.empty()) return fail("{} is missing", single.string());
+  return found;
+}
+
+// A stretch of the whole state, as one file has it.
+struct Stretch {
+  at::Tensor first, second;
+  std::int64_t begin = 0, updates = 0;
+
+  std::int64_t end() const { return begin + first.numel(); }
+};
+
+Result<Stretch> stretch_of(const model::SafetensorsFile& file) {
+  Stretch stretch;
+  TRY_ASSIGN(stretch.first, file.view(kFirst));
+  TRY_ASSIGN(stretch.second, file.view(kSecond));
+  TRY_ASSIGN(const at::Tensor updates, file.tensor(kUpdates));
+  for (const at::Tensor& moments : {stretch.first, stretch.second})
+    if (moments.dim() != 1 || moments.scalar_type() != at::kFloat ||
+        moments.numel() != stretch.first.numel())
+      return fail("{}: the optimizer's state has other tensors", file.path().string());
+  stretch.updates = updates.item<std::int64_t>();
+  if (file.entries().contains(kBegin)) {
+    TRY_ASSIGN(const at::Tensor begin, file.tensor(kBegin));
+    stretch.begin = begin.item<std::int64_t>();
+  }
+  return stretch;
+}
+
+// What of the stretch falls into the own shard.
+void take(const Stretch& stretch, const distributed::Shard& own, AdamWState& state) {
+  const std::int64_t begin = std::max(own.begin, stretch.begin);
+  const std::int64_t count = std::min(own.begin + own.count, stretch.end()) - begin;
+  if (count <= 0) return;
+  const auto copy = [&](const at::Tensor& into, const at::Tensor& from) {
+    into.narrow(0, begin - own.begin, count).copy_(from.narrow(0, begin - stretch.begin, count));
+  };
+  copy(state.first, stretch.first);
+  copy(state.second, stretch.second);
 }
 
 }  // namespace
@@ -39,10 +89,7 @@ distributed::Shard Optimizer::own(const FlatParameters& parameters) const {
   return ranks_->shard_of(parameters.values().numel());
 }
 
-std::size_t Optimizer::bytes() const {
-  return (state_.first.nbytes() + state_.second.nbytes()) *
-         static_cast<std::size_t>(ranks_->size());
-}
+std::size_t Optimizer::bytes() const { return state_.first.nbytes() + state_.second.nbytes(); }
 
 Result<double> Optimizer::norm_over_ranks(const at::Tensor& own_gradients) const {
   const double norm = norm_of(own_gradients);
@@ -75,56 +122,66 @@ Result<UpdateReport> Optimizer::update(FlatParameters& parameters, const Optimiz
   return report;
 }
 
-Result<at::Tensor> Optimizer::joined(const at::Tensor& shard, std::int64_t count,
-                                     c10::Device device) const {
-  if (ranks_->is_alone()) return at::empty_like(shard, device).copy_(shard);
-  const std::int64_t length = shard.numel(), ranks = ranks_->size();
-  const bool keeps = ranks_->is_first();
-  at::Tensor all =
-      keeps ? at::empty({ranks * length}, shard.options().device(device)) : at::Tensor();
-  for (std::int64_t begin = 0; begin < length; begin += kPiece) {
-    const std::int64_t piece = std::min(kPiece, length - begin);
-    const at::Tensor rows = at::empty({ranks, piece}, shard.options());
-    rows[ranks_->rank()].copy_(shard.narrow(0, begin, piece));
-    TRY(ranks_->gather_shards(rows.view({-1}), "the optimizer's state"));
-    for (std::int64_t rank = 0; keeps && rank < ranks; ++rank)
-      all.narrow(0, rank * length + begin, piece).copy_(rows[rank]);
-  }
-  return keeps ? all.narrow(0, 0, count) : all;
-}
-
-Result<AdamWState> Optimizer::whole(const FlatParameters& parameters, c10::Device device) const {
+OptimizerShard Optimizer::copy(const FlatParameters& parameters, c10::Device device) const {
   const at::NoGradGuard no_grad;
-  AdamWState whole{.first = {}, .second = {}, .updates = state_.updates};
-  const std::int64_t count = parameters.saved_count();
-  TRY_ASSIGN(whole.first, joined(state_.first, count, device));
-  TRY_ASSIGN(whole.second, joined(state_.second, count, device));
-  return whole;
+  const distributed::Shard shard = own(parameters);
+  // What lies behind the model's own elements is padding.
+  const std::int64_t count =
+      std::clamp(parameters.saved_count() - shard.begin, std::int64_t{0}, shard.count);
+  const auto copied = [&](const at::Tensor& moments) {
+    const at::Tensor part = moments.narrow(0, 0, count);
+    return at::empty_like(part, device).copy_(part);
+  };
+  return {.state = {.first = copied(state_.first),
+                    .second = copied(state_.second),
+                    .updates = state_.updates},
+          .begin = shard.begin,
+          .rank = ranks_->rank(),
+          .ranks = ranks_->size()};
 }
 
-Status Optimizer::write(const AdamWState& whole, const std::filesystem::path& file) {
-  const std::vector<model::NamedTensor> state = {
-      {kFirst, whole.first},
-      {kSecond, whole.second},
-      {kUpdates, at::full({1}, whole.updates, at::kLong)}};
-  return model::write_safetensors(file, state);
+Status OptimizerShard::write(const fs::path& directory) const {
+  std::vector<model::NamedTensor> tensors = {{kFirst, state.first},
+                                             {kSecond, state.second},
+                                             {kUpdates, at::full({1}, state.updates, at::kLong)}};
+  if (ranks > 1) tensors.push_back({kBegin, at::full({1}, begin, at::kLong)});
+  return model::write_safetensors(directory / file_name(rank, ranks), tensors);
 }
 
-Status Optimizer::read(const FlatParameters& parameters, const std::filesystem::path& path) {
+Status Optimizer::read(const FlatParameters& parameters, const fs::path& directory) {
+  TRY_ASSIGN(const auto files, shard_files(directory));
+  return ranks_->is_alone() && files.size() == 1 ? read_whole(files[0])
+                                                 : read_shards(parameters, files);
+}
+
+// By all threads, straight to where it belongs.
+Status Optimizer::read_whole(const fs::path& file) {
   const at::Tensor updates = at::zeros({1}, at::kLong);
-  if (ranks_->is_alone()) {
-    const std::vector<model::NamedTensor> state = {
-        {kFirst, state_.first}, {kSecond, state_.second}, {kUpdates, updates}};
-    TRY(model::read_tensors_into(state, path));
-  } else {
-    TRY_ASSIGN(const auto file, model::SafetensorsFile::open(path));
-    const distributed::Shard shard = own(parameters);
-    TRY(read_shard(file, kFirst, parameters.saved_count(), shard, state_.first));
-    TRY(read_shard(file, kSecond, parameters.saved_count(), shard, state_.second));
-    TRY_ASSIGN(const at::Tensor written, file.tensor(kUpdates));
-    updates.copy_(written);
-  }
+  const std::vector<model::NamedTensor> state = {
+      {kFirst, state_.first}, {kSecond, state_.second}, {kUpdates, updates}};
+  TRY(model::read_tensors_into(state, file));
   state_.updates = updates.item<std::int64_t>();
+  return ok();
+}
+
+Status Optimizer::read_shards(const FlatParameters& parameters,
+                              const std::vector<fs::path>& files) {
+  const at::NoGradGuard no_grad;
+  std::int64_t covered = 0;
+  for (const fs::path& path : files) {
+    TRY_ASSIGN(const auto file, model::SafetensorsFile::open(path));
+    TRY_ASSIGN(const Stretch stretch, stretch_of(file));
+    const bool is_next = stretch.begin == covered || stretch.first.numel() == 0;
+    if (!is_next || (covered > 0 && stretch.updates != state_.updates))
+      return fail("{}: the shards do not belong together", path.string());
+    covered += stretch.first.numel();
+    state_.updates = stretch.updates;
+    take(stretch, own(parameters), state_);
+    file.release(stretch.first);
+    file.release(stretch.second);
+  }
+  if (covered != parameters.saved_count())
+    return fail("{}: the optimizer's state does not belong to this model", files[0].string());
   return ok();
 }
 

@@ -1,7 +1,7 @@
 // Optimizer: AdamW over the flat weights of a model, its moments shared out among the ranks as
 // ZeRO-1 has it (arXiv 1910.02054): each rank sums up its own shard of all ranks' gradients,
-// updates that part of the weights, and hands it to the others. What is saved is the whole, the
-// same for any number of ranks. Alone it is AdamW and nothing else.
+// updates that part of the weights, and hands it to the others. Each rank saves its own shard, and
+// any number of ranks reads them again. Alone it is AdamW and nothing else.
 #pragma once
 
 #include <filesystem>
@@ -19,13 +19,23 @@ struct UpdateReport {
   double grad_norm = 0;  // before clipping, over all ranks
 };
 
+// A copy of what one rank has of the moments, without padding, to be written by any thread.
+struct OptimizerShard {
+  AdamWState state;
+  std::int64_t begin = 0;  // of the shard in the whole
+  int rank = 0, ranks = 1;
+
+  // Into a checkpoint's directory: optimizer.safetensors, or optimizer-00001-of-00004.safetensors.
+  Status write(const std::filesystem::path& directory) const;
+};
+
 class Optimizer {
  public:
   // Its moments are zero. The ranks must outlive it.
   Optimizer(const FlatParameters& parameters, distributed::Ranks& ranks);
 
   std::int64_t updates() const { return state_.updates; }
-  // Its bytes on all ranks together.
+  // Of the own shard.
   std::size_t bytes() const;
 
   // `half`: the 16-bit copy of the weights, [saved_count], or undefined. Fails when the gradients
@@ -33,17 +43,16 @@ class Optimizer {
   Result<UpdateReport> update(FlatParameters& parameters, const OptimizerSection& options,
                               std::int64_t total_updates, const at::Tensor& half);
 
-  // A copy of the whole state on the device, without padding; of the first rank alone, the others
-  // help and get nothing.
-  Result<AdamWState> whole(const FlatParameters& parameters, c10::Device device) const;
-  static Status write(const AdamWState& whole, const std::filesystem::path& file);
-  // As write() left it, of any number of ranks.
-  Status read(const FlatParameters& parameters, const std::filesystem::path& file);
+  OptimizerShard copy(const FlatParameters& parameters, c10::Device device) const;
+  // From a directory with the shards of any number of ranks, or one file for all.
+  Status read(const FlatParameters& parameters, const std::filesystem::path& directory);
 
  private:
   distributed::Shard own(const FlatParameters& parameters) const;
   Result<double> norm_over_ranks(const at::Tensor& own_gradients) const;
-  Result<at::Tensor> joined(const at::Tensor& shard, std::int64_t count, c10::Device device) const;
+  Status read_whole(const std::filesystem::path& file);
+  Status read_shards(const FlatParameters& parameters,
+                     const std::vector<std::filesystem::path>& files);
 
   distributed::Ranks* ranks_;
   AdamWState state_;  // of the own shard

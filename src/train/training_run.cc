@@ -103,7 +103,7 @@ Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunP
 Status TrainingRun::begin() {
   TRY(directory_.open_records({}));
   TRY(save());
-  return finish_writing();
+  return publish();
 }
 
 Status TrainingRun::restore(std::int64_t step) {
@@ -124,20 +124,36 @@ Status TrainingRun::save() {
   TRY_ASSIGN(const RecordSizes sizes, directory_.sync_records());
   const Json trainer = {
       {"schema", 1}, {"step", step_}, {"state", state_}, {"records", to_json(sizes)}};
-  if (ranks().is_first()) TRY(writer_.finish());  // one snapshot at a time
+  TRY(publish());  // one snapshot at a time
   TRY_ASSIGN(LearnerSnapshot taken, learner_.snapshot());
-  if (!ranks().is_first()) return ok();
   const auto snapshot = std::make_shared<const LearnerSnapshot>(std::move(taken));
-  return writer_.begin(step_,
-                       [=, origin = first_model(options_.run, options_.model)](
-                           const std::filesystem::path& path) -> Status {
-                         TRY(snapshot->save(path, origin));
-                         return write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n");
-                       });
+  const auto write = [=, is_first = ranks().is_first(),
+                      origin = first_model(options_.run, options_.model)](
+                         const std::filesystem::path& path) -> Status {
+    TRY(snapshot->save(path, origin));
+    return is_first ? write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n") : ok();
+  };
+  if (ranks().is_alone()) return writer_.begin(step_, write);
+  TRY(writer_.begin_part({.step = step_, .rank = ranks().rank()}, write));
+  unpublished_ = step_;
+  return ok();
 }
 
-Status TrainingRun::finish_writing() {
-  return ranks().agree(ranks().is_first() ? writer_.finish() : ok(), "the checkpoint");
+// Once every rank has written its part, or failed to: all fail where one did.
+Status TrainingRun::publish() {
+  TRY(ranks().agree(writer_.finish(), "the checkpoint"));
+  if (!unpublished_) return ok();
+  const std::int64_t step = *std::exchange(unpublished_, std::nullopt);
+  const Status published =
+      ranks().is_first() ? writer_.store().publish(step, ranks().size()) : ok();
+  return ranks().agree(published, "the checkpoint");
+}
+
+// Between steps, if all are there.
+Status TrainingRun::publish_if_written() {
+  if (!unpublished_) return ok();
+  TRY_ASSIGN(const bool is_busy, ranks().any(writer_.is_busy(), "the checkpoint"));
+  return is_busy ? ok() : publish();
 }
 
 Status TrainingRun::keep_data(const std::string& name, std::string_view bytes) {
@@ -157,8 +173,9 @@ Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   TRY(directory_.append(StepRecord{.step = step_, .phase = options_.command, .metrics = metrics}));
   TRY_ASSIGN(is_stopping_, ranks().any(stop, "the end of the step"));
   const bool is_last = is_finished() || *is_stopping_;
+  TRY(publish_if_written());
   if (is_last || writer_.store().is_due(step_)) TRY(save());
-  return is_last ? finish_writing() : ok();
+  return is_last ? publish() : ok();
 }
 
 Status without_exceptions(const std::function<Status()>& body) {

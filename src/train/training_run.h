@@ -2,7 +2,7 @@
 // the checkpoints, and going on where a killed process stopped. A checkpoint holds the learner and
 // trainer.json (step, lengths of the records, the loop's own state), so a resumed run computes what
 // the uninterrupted one would have. Of several ranks every one has such a run of the same steps;
-// the first alone writes.
+// the first alone writes, but for each one's shard of the optimizer's state.
 #pragma once
 
 #include <optional>
@@ -82,13 +82,15 @@ class TrainingRun {
   Status restore(std::int64_t step);
   Status begin();
   Status save();
-  Status finish_writing();
+  Status publish();
+  Status publish_if_written();
 
   TrainingRunOptions options_;
   RunDirectory directory_;
   CheckpointWriter writer_;
   Learner learner_;
   std::int64_t step_ = 0;
+  std::optional<std::int64_t> unpublished_;  // of several ranks: the step whose parts are written
   std::optional<bool> is_stopping_;  // what the ranks agreed on; nothing yet before the first step
   Json state_ = Json::object();
 };
