@@ -27,7 +27,8 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   author->chat_ = opened.chat;
   TRY_ASSIGN(author->stop_tokens_, model::end_tokens(directory, author->model_.config()));
   author->stop_tokens_.insert(author->stop_tokens_.begin(), opened.chat.stop_token());
-  TRY_ASSIGN(author->engine_, make_generator_by_turns(author->model_, {}, lease_of_model(device)));
+  TRY_ASSIGN(author->engine_,
+             make_generator_by_turns(author->model_, {}, lease_of_model(placement.device)));
   return author;
 }
 

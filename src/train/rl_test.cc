@@ -65,6 +65,7 @@ TEST_F(RlTest, ReportsWhatSamplerAndTrainerDifferBy) {
   ASSERT_TRUE(run());
   EXPECT_THAT(metric("logprob_difference/max"), Each(Le(1e-5)));
   EXPECT_THAT(metric("logprob_difference/mean"), Each(::testing::Ge(0.0)));
+  EXPECT_THAT(metric("logprob_difference/p99"), Each(Le(1e-5)));
   EXPECT_THAT(metric("clip_fraction"), Each(0.0));
 }
 

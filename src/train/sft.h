@@ -23,7 +23,8 @@ struct SftDataSection {
 
 struct SftConfig {
   RunSection run;
-  ModelSection model;
+  // No sampler has to agree with it, and bfloat16 needs no conversions on the way back.
+  ModelSection model = {.precision = model::Precision::bfloat16};
   model::LoraConfig lora;
   SftDataSection data;
   OptimizerSection optimizer;
