@@ -3,8 +3,10 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <array>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "base/log.h"
 

@@ -1,6 +1,7 @@
 #include "train/training_run.h"
 
 #include <exception>
+#include <utility>
 
 #include "base/file.h"
 #include "base/hash.h"
