@@ -1,6 +1,7 @@
 #include "gym/referee/serve.h"
 
 #include <ATen/ATen.h>
+#include <c10/util/Exception.h>
 #include <malloc.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -76,6 +77,12 @@ std::optional<Lease> open_lease(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
+// LibTorch's advice to authors of models is nothing that anybody here could follow.
+class NoAdvice final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
 Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
                                               const std::filesystem::path& lease) {
   if (gpu) {
@@ -122,6 +129,8 @@ int serve_referee(int socket, std::optional<int> gpu, const std::filesystem::pat
   // each time.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
+  static NoAdvice no_advice;
+  c10::WarningUtils::set_warning_handler(&no_advice);
   auto referee = open_referee(gpu, lease);
   if (!referee) {
     fmt::print(stderr, "referee: {}\n", referee.error().message);

@@ -92,15 +92,18 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     return with_shell(program, {.python = config.capture.python, .device = "cpu"}, {});
   };
   TRY_ASSIGN(parts.gpus, gpus_for(config));
-  parts.make_replay_referee = [program, config,
-                               gpus = parts.gpus](int index) -> std::unique_ptr<RefereeClient> {
-    const ReplayGpu& gpu = gpus.at(static_cast<std::size_t>(index));
+  // Made now, so that they come up while the pool does.
+  const auto on_gpus = std::make_shared<std::vector<std::unique_ptr<RefereeClient>>>();
+  for (const ReplayGpu& gpu : parts.gpus) {
     RefereeProgram on_gpu = program;
     on_gpu.gpu = gpu.ordinal;
     on_gpu.lease = gpu.lease;
-    return with_shell(
+    on_gpus->push_back(with_shell(
         on_gpu, {.python = config.capture.python, .device = fmt::format("cuda:{}", gpu.ordinal)},
-        config.baselines);
+        config.baselines));
+  }
+  parts.make_replay_referee = [on_gpus](int index) {
+    return std::move(on_gpus->at(static_cast<std::size_t>(index)));
   };
   LocalJudgeConfig used = config;
   if (!parts.gpus.empty()) used.target = parts.gpus.back().target;
