@@ -46,7 +46,7 @@ TEST(Blocks, AreReadToTheirEndWhereNobodyTakesThem) {
 
 TEST(Blocks, RefuseSizesThatCannotBe) {
   EXPECT_EQ(block_sizes(Json::object())->size(), 0U);
-  EXPECT_EQ(block_sizes({{"blocks", {3, 0}}})->size(), 2U);
+  EXPECT_EQ(block_sizes({{"blocks", {3U, 0U}}})->size(), 2U);
   EXPECT_FALSE(block_sizes({{"blocks", 3}}));
   EXPECT_FALSE(block_sizes({{"blocks", {-1}}}));
   EXPECT_FALSE(block_sizes({{"blocks", {std::uint64_t{1} << 62}}}));
