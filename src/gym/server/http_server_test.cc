@@ -5,6 +5,9 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <thread>
+
+#include "base/clock.h"
 #include "base/fd.h"
 #include "gym/server/testing/service_fixture.h"
 
@@ -92,6 +95,10 @@ TEST_F(HttpServerTest, StreamsVerdictsAsTheyCome) {
       });
   EXPECT_TRUE(reply && came_before_release);
   EXPECT_EQ(occurrences(text, "event: verdict"), 1);
+  // The listener may know of the stream's end before the server has tidied up behind it.
+  const Deadline soon = Deadline::after(std::chrono::seconds(10));
+  while (metrics.streams() != 0 && !soon.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(metrics.streams(), 0);
 }
 
