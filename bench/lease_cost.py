@@ -43,7 +43,7 @@ def train(options, lease):
         "prompt.style": "compact", "rollout.prompts": options.prompts, "rollout.samples": options.samples,
         "rollout.max_new_tokens": 256, "rollout.staleness": 1, "engine.slots": 256, "turns.limit": 2,
         "optimizer.learning_rate": 1e-5, "judge.policy": "open", "judge.backend": "replay", "judge.lease": lease,
-        "judge.gpus": [0], "checkpoint.every": 0,
+        "judge.gpus": [0], "checkpoint.every": 1000,
     }
     config.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items()))
     more = [part for each in options.set for part in ("--set", each)]

@@ -14,6 +14,7 @@ with by the next. Leaves summary.md and report.html. Without a GPU the cells tha
 to be.
 """
 import argparse
+import dataclasses
 import pathlib
 import shutil
 import signal
@@ -29,6 +30,7 @@ from phases import OutOfTime, Study
 from summary import summarise
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+NUMBERS = [field.name for field in dataclasses.fields(FULL) if isinstance(getattr(FULL, field.name), int)]
 NOT_DONE = 75  # EX_TEMPFAIL: call again
 
 
@@ -53,8 +55,20 @@ def arguments():
                              "(FILE, FILE.1, ... of at most 15 MiB)")
     parser.add_argument("--rejudge-only", action="store_true",
                         help="only judge again what finished cells were paid for, and sum up: needs no GPU")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", dest="scale",
+                        help="another size than cells.py's: " + ", ".join(NUMBERS))
     parser.add_argument("--tiny", action="store_true", help="seconds on a CPU: every part runs, nothing is measured")
     return parser.parse_args()
+
+
+def chosen_scale(options):
+    changed = {}
+    for each in options.scale:
+        name, _, number = each.partition("=")
+        if name not in NUMBERS or not number.isdigit():
+            sys.exit(f"--set {each}: one of {', '.join(NUMBERS)} and a whole number, as in --set steps=120")
+        changed[name] = int(number)
+    return dataclasses.replace(TINY if options.tiny else FULL, **changed)
 
 
 def chosen_cells(options, has_gpu):
@@ -87,12 +101,11 @@ def run(study, names, options):
 def main():
     began = time.monotonic()
     options = arguments()
-    gpu = find_gpu()
+    scale, gpu = chosen_scale(options), find_gpu()
     names, left_out = chosen_cells(options, gpu is not None)
     if options.pack and options.pack.exists() and not options.out.exists():
         unpack(options.pack, options.out)
-    study = Study(options.binary, options.out, TINY if options.tiny else FULL, options.device, gpu,
-                  began + options.seconds)
+    study = Study(options.binary, options.out, scale, options.device, gpu, began + options.seconds)
     signal.signal(signal.SIGTERM, stop)
     is_done = False
     try:
