@@ -94,8 +94,9 @@ RemoteJudge::~RemoteJudge() {
   if (sender_.joinable()) sender_.join();
   if (listener_.joinable()) listener_.join();
   if (waiting_.empty()) return;
+  // For good: a submission that stop() cut short may still be read after this.
   sending_->http.set_read_timeout(2);
-  const auto ignored = sending_->http.Delete("/v1/jobs?client=" + client_);
+  const auto ignored = sending_->http.Delete("/v1/clients/" + client_);
   static_cast<void>(ignored);
 }
 

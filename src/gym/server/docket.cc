@@ -87,9 +87,11 @@ void Docket::changed() {
   changed_.notify_all();
 }
 
-Result<std::variant<std::vector<JobView>, DocketFull>> Docket::submit(
+Result<std::variant<std::vector<JobView>, DocketFull, ClientGone>> Docket::submit(
     std::span<const Submission> submissions) {
   const std::lock_guard lock(mutex_);
+  for (const Submission& submission : submissions)
+    if (gone_.contains(submission.client)) return ClientGone{submission.client};
   std::vector<JobView> views;
   Admission admission;
   TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
@@ -222,6 +224,19 @@ Status Docket::cancel_all(const std::string& client) {
   }
   for (const std::string& name : names) TRY(cancel(name, client));
   return ok();
+}
+
+Status Docket::dismiss(const std::string& client) {
+  constexpr std::size_t most = 10'000;  // what is on its way arrives within seconds
+  {
+    const std::lock_guard lock(mutex_);
+    if (gone_.insert(client).second) farewells_.push_back(client);
+    if (farewells_.size() > most) {
+      gone_.erase(farewells_.front());
+      farewells_.pop_front();
+    }
+  }
+  return cancel_all(client);
 }
 
 Result<std::optional<Submission>> Docket::take() {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -48,6 +49,11 @@ struct DocketFull {
   int unfinished = 0, limit = 0;
 };
 
+// One of them came under the name of a client that has left.
+struct ClientGone {
+  std::string client;
+};
+
 class Docket {
  public:
   using UnixMilliseconds = std::function<std::int64_t()>;
@@ -58,13 +64,16 @@ class Docket {
   static std::int64_t unix_milliseconds();
 
   // All of them or none. Those judged before, in this run of the program, come back done.
-  Result<std::variant<std::vector<JobView>, DocketFull>> submit(
+  Result<std::variant<std::vector<JobView>, DocketFull, ClientGone>> submit(
       std::span<const Submission> submissions);
   Result<std::optional<JobView>> find(const std::string& name);
   // `client` does not want it any more. True when the job is cancelled, as nobody does.
   Result<bool> cancel(const std::string& name, const std::string& client);
   // Of everything unfinished that it wanted.
   Status cancel_all(const std::string& client);
+  // The same for good: submissions under its name that come later are refused, until the program
+  // ends. What a client sent and gave up waiting for may be read after its farewell.
+  Status dismiss(const std::string& client);
 
   // The most urgent queued job, which is running from now on.
   Result<std::optional<Submission>> take();
@@ -154,6 +163,8 @@ class Docket {
   std::set<Place> queue_;
   std::set<std::pair<std::int64_t, std::string>> deadlines_;
   std::vector<std::string> cancelled_running_;
+  std::set<std::string> gone_;         // clients that have left; the last so many of them
+  std::deque<std::string> farewells_;  // the same, in order
 };
 
 }  // namespace tritonsmith::gym

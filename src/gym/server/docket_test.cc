@@ -117,6 +117,17 @@ TEST_F(DocketTest, LosesNothingInARestart) {
   EXPECT_EQ(events("ann", number).size(), 1U);
 }
 
+TEST_F(DocketTest, TakesNothingMoreFromAClientThatHasLeft) {
+  submit({wish("k", "ann"), wish("l", "bob")});
+  EXPECT_TRUE(docket().dismiss("ann"));
+  EXPECT_EQ(state("k"), JobState::cancelled);
+  const auto late = docket().submit(std::vector{wish("l", "bob"), wish("k", "ann")});
+  ASSERT_TRUE(late && std::holds_alternative<ClientGone>(*late));
+  EXPECT_EQ(std::get<ClientGone>(*late).client, "ann");
+  EXPECT_EQ(state("k"), JobState::cancelled);
+  EXPECT_EQ(submit({wish("k", "bob")}).at(0).state, JobState::queued);
+}
+
 TEST_F(DocketTest, LeavesWhatAnEarlierRunConcludedToTheStore) {
   submit({wish("k")});
   take_kernel();

@@ -19,6 +19,11 @@ Status check(JsonReader& reader, const KernelGymRequest& request) {
   if (reader.string("backend", "triton") != "triton") return fail("backend: only triton is served");
   if (reader.string("entry_point", "Model") != "Model")
     return fail("entry_point: only Model (and ModelNew) is served");
+  if (reader.has("reference_backend") && reader.string("reference_backend") != "eager")
+    return fail(
+        "reference_backend: speedups are against the task as it is written; with "
+        "judge.baselines=[\"torch_compile\"] the service times it compiled as well, in "
+        "metadata.verdict.baselines");
   const int trials = request.submission.job.trials;
   if (trials < 1 || trials > 20) return fail("num_correct_trials must lie between 1 and 20");
   if (request.timeout_seconds < 10 || request.timeout_seconds > 3600)

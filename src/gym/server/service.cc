@@ -9,6 +9,7 @@ namespace tritonsmith::gym {
 namespace {
 
 constexpr std::string_view kJobs = "/v1/jobs/";
+constexpr std::string_view kClients = "/v1/clients/";
 constexpr double kLongestWait = 3600;
 
 HttpReply json_reply(int status, const Json& json) {
@@ -77,6 +78,8 @@ HttpReply Service::answer(const HttpCall& call) {
   if (path.starts_with(kJobs) && gets) return show(path.substr(kJobs.size()), call);
   if (path.starts_with(kJobs) && call.method == "DELETE")
     return cancel(path.substr(kJobs.size()), call);
+  if (path.starts_with(kClients) && call.method == "DELETE")
+    return dismiss(path.substr(kClients.size()));
   if (path == "/v1/verdicts" && gets) return verdicts(call);
   if (path == "/v1/status" && gets) return status();
   if ((path == "/healthz" || path == "/health") && gets) return health();
@@ -100,6 +103,11 @@ HttpReply Service::submit(const HttpCall& call) {
     return error_reply(429, "queue_full",
                        fmt::format("{} of at most {} jobs are unfinished; try again later",
                                    full->unfinished, full->limit));
+  if (const auto* gone = std::get_if<ClientGone>(&*submitted))
+    return error_reply(409, "client_gone",
+                       fmt::format("the client {} has left (DELETE /v1/clients/{}): take another "
+                                   "name",
+                                   gone->client, gone->client));
   const auto& jobs = std::get<std::vector<JobView>>(*submitted);
   const auto repeats =
       std::ranges::count_if(jobs, [](const JobView& job) { return job.state != JobState::queued; });
@@ -147,6 +155,13 @@ HttpReply Service::cancel_all(const HttpCall& call) {
   if (!is_client_name(client))
     return error_reply(400, "bad_request", "client=NAME says whose jobs to cancel");
   if (const auto done = docket_.cancel_all(client); !done) return internal_error(done.error());
+  return json_reply(200, {{"client", client}});
+}
+
+HttpReply Service::dismiss(const std::string& client) {
+  if (!is_client_name(client))
+    return error_reply(400, "bad_request", "/v1/clients/NAME says who leaves");
+  if (const auto done = docket_.dismiss(client); !done) return internal_error(done.error());
   return json_reply(200, {{"client", client}});
 }
 
@@ -215,7 +230,8 @@ HttpReply Service::evaluate(const HttpCall& call) {
   if (!submitted) return internal_error(submitted.error());
   if (std::holds_alternative<DocketFull>(*submitted))
     return error_reply(429, "RESOURCE_ERROR", "too many jobs are unfinished; try again later");
-  metrics_.count_submission(1, 0);
+  const JobView& entered = std::get<std::vector<JobView>>(*submitted).front();
+  metrics_.count_submission(1, entered.state == JobState::queued ? 0 : 1);
   if (const auto known = docket_.remember_alias(request->task_id, name); !known)
     return internal_error(known.error());
   // A little longer than the job's own deadline, which ends it with a verdict.

@@ -59,6 +59,7 @@ class Service {
   HttpReply show(const std::string& name, const HttpCall& call);
   HttpReply cancel(const std::string& name, const HttpCall& call);
   HttpReply cancel_all(const HttpCall& call);
+  HttpReply dismiss(const std::string& client);
   HttpReply verdicts(const HttpCall& call) const;
   HttpReply status() const;
   HttpReply health() const;

@@ -109,6 +109,19 @@ TEST_F(ServiceTest, CancelsAllOfAClient) {
   EXPECT_EQ(json_of(call("GET", "/v1/jobs/" + id))["state"], "cancelled");
 }
 
+TEST_F(ServiceTest, TakesNoMoreFromAClientThatHasLeft) {
+  hold = true;
+  Json of_ann = Json::parse(job_json("k"));
+  of_ann["client"] = "ann";
+  const std::string id = json_of(call("POST", "/v1/jobs", of_ann.dump()))["id"];
+  EXPECT_EQ(call("DELETE", "/v1/clients/a b").status, 400);
+  EXPECT_EQ(call("DELETE", "/v1/clients/ann").status, 200);
+  const HttpReply late = call("POST", "/v1/jobs", of_ann.dump());
+  EXPECT_EQ(late.status, 409);
+  EXPECT_EQ(json_of(late)["error"]["code"], "client_gone");
+  EXPECT_EQ(json_of(call("GET", "/v1/jobs/" + id))["state"], "cancelled");
+}
+
 TEST_F(ServiceTest, SurvivesAJudgeThatBreaksDown) {
   breakdowns = 1;
   const std::string id = json_of(call("POST", "/v1/jobs", job_json("k")))["id"];
@@ -146,9 +159,14 @@ TEST_F(ServiceTest, DocumentsEveryPath) {
 }
 
 TEST_F(ServiceTest, AnswersAsKernelGymDoes) {
-  const Json request = {{"task_id", "t-1"},           {"reference_code", "class Model: ..."},
-                        {"kernel_code", "good"},      {"num_correct_trials", 3},
-                        {"num_perf_trials", 100},     {"timeout", 30},
+  const Json request = {{"task_id", "t-1"},
+                        {"reference_code", "class Model: ..."},
+                        {"kernel_code", "good"},
+                        {"num_correct_trials", 3},
+                        {"num_perf_trials", 100},
+                        {"timeout", 30},
+                        {"reference_backend", nullptr},
+                        {"cases", nullptr},
                         {"detect_decoy_kernel", true}};
   const HttpReply reply = call("POST", "/evaluate", request.dump());
   ASSERT_EQ(reply.status, 200) << reply.body;
@@ -170,8 +188,11 @@ TEST_F(ServiceTest, TellsKernelGymsUsersWhatFailed) {
   EXPECT_EQ(response["correctness"], false);
   EXPECT_EQ(response["error_code"], "CORRECTNESS_ERROR");
   EXPECT_EQ(response["error_message"], "as the test says");
-  const std::vector<std::pair<std::string, Json>> wrong = {
-      {"entry_point", "Net"}, {"backend", "cuda"}, {"num_correct_trials", 21}, {"timeout", 5}};
+  const std::vector<std::pair<std::string, Json>> wrong = {{"entry_point", "Net"},
+                                                           {"backend", "cuda"},
+                                                           {"num_correct_trials", 21},
+                                                           {"timeout", 5},
+                                                           {"reference_backend", "torch_compile"}};
   for (const auto& [name, value] : wrong) {
     Json other = request;
     other[name] = value;
