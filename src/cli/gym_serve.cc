@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -101,8 +102,10 @@ Status serve_gym(const ServeOptions& options) {
   const auto make_judge =
       [judge =
            config.judge](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
+    const Stopwatch watch;
     TRY_ASSIGN(auto local, gym::LocalJudge::start(judge, inspect::inspect_kernel, own_referee()));
     TRY(gym::self_test(*local, stopping));
+    LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
     return std::unique_ptr<gym::Judge>(std::move(local));
   };
   // Twice as many as are judged at a time, so that none of the judge's places is ever empty.

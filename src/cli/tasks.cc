@@ -128,10 +128,11 @@ Status lint_tasks(const Options& options, const std::vector<Task>& tasks) {
     Json list = Json::array();
     for (const Finding& finding : findings) list.push_back(to_json(finding));
     lines += to_line({{"task", task.id}, {"findings", list}}) + "\n";
-    const bool serious = std::ranges::any_of(
+    const auto serious = std::ranges::find_if(
         findings, [](const Finding& finding) { return finding.severity != Severity::note; });
-    marked += serious ? 1 : 0;
-    if (serious) fmt::print("{}: {}: {}\n", task.id, findings[0].rule, findings[0].message);
+    if (serious == findings.end()) continue;
+    ++marked;
+    fmt::print("{}: {}: {}\n", task.id, serious->rule, serious->message);
   }
   TRY(write_file_atomic(file, lines));
   fmt::print("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);

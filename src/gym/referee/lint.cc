@@ -17,9 +17,11 @@ namespace {
 constexpr auto kKinds = std::to_array<TrialKind>(
     {TrialKind::plain, TrialKind::scaled, TrialKind::sparse, TrialKind::plain});
 
-// The reference's answer to one draw.
+// The reference's answer to one draw, tensor by tensor.
 struct Sample {
-  TensorTable tensors, oracle;
+  TensorTable outputs;
+  TensorTable exact;  // in float64, undefined where that is not known; as many
+  double tolerance = 0;
 };
 
 class Linter {
@@ -29,7 +31,15 @@ class Linter {
     append_tensors(setting.task.outputs, outputs_);
   }
 
-  std::vector<Finding> lint() {
+  LintReport lint() {
+    std::vector<Finding> findings = look();
+    return {.findings = std::move(findings), .is_final = is_final_};
+  }
+
+ private:
+  using MakeAnswer = std::function<at::Tensor(std::size_t output, const at::Tensor& expected)>;
+
+  std::vector<Finding> look() {
     for (std::size_t draw = 0; draw < kKinds.size(); ++draw) {
       auto sample = answer_to(static_cast<int>(draw), kKinds[draw]);
       if (!sample) {
@@ -45,9 +55,6 @@ class Linter {
     return std::move(findings_);
   }
 
- private:
-  using MakeAnswer = std::function<at::Tensor(std::size_t output, const at::Tensor& expected)>;
-
   at::Tensor& at_index(TensorTable& tensors, int index) const {
     return tensors.at(static_cast<std::size_t>(index));
   }
@@ -61,8 +68,10 @@ class Linter {
   }
 
   bool stopped(const std::optional<Stop>& stop) {
-    if (stop) stop_message_ = stop->error.message;
-    return stop.has_value();
+    if (!stop) return false;
+    stop_message_ = stop->error.message;
+    is_final_ = is_final_ && stop->fault != Fault::infrastructure;
+    return true;
   }
 
   // Draws as a trial does. With `other` set, this one input comes from a draw of its own.
@@ -85,11 +94,50 @@ class Linter {
     Rng rng(trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
     Replay::seed(trial_seed(setting_.secret, "lint perturb", draw));
     perturb_inputs(setting_.task, kind, rng, reference.tensors());
-    Sample sample;
-    if (!other) sample.oracle = in_doubles(reference.tensors());
+    const bool with_exact = !other;
+    auto sample = setting_.shell != nullptr ? by_shell(draw, with_exact, reference.tensors())
+                                            : by_plan(with_exact, reference);
+    if (!sample || !is_finite(*sample)) return std::nullopt;
+    sample->tolerance = tolerance_for(reference.tensors(), sample->outputs);
+    return sample;
+  }
+
+  std::optional<Sample> by_plan(bool with_exact, Replay& reference) {
+    TensorTable exact;
+    if (with_exact) exact = in_doubles(reference.tensors());
     if (stopped(reference.run(Phase::forward))) return std::nullopt;
-    sample.tensors = reference.tensors();
-    return is_finite(sample) ? std::optional(std::move(sample)) : std::nullopt;
+    Sample sample;
+    for (const int index : outputs_) {
+      sample.outputs.push_back(at_index(reference.tensors(), index));
+      sample.exact.push_back(exact.empty() ? at::Tensor() : at_index(exact, index));
+    }
+    return sample;
+  }
+
+  std::optional<Sample> by_shell(int draw, bool with_exact, const TensorTable& drawn) {
+    if (setting_.deadline.passed()) {
+      stop_message_ = "no time is left for it";
+      return std::nullopt;
+    }
+    auto answer =
+        setting_.shell->run({.task = setting_.task,
+                             .tensors = drawn,
+                             .mode = setting_.mode,
+                             .init_seed = trial_seed(setting_.secret, "lint init", draw),
+                             .forward_seed = trial_seed(setting_.secret, "lint forward", draw),
+                             .with_oracle = with_exact});
+    if (!answer) {
+      stopped(answer.error());
+      return std::nullopt;
+    }
+    std::vector<int> outputs;
+    append_tensors(answer->outputs, outputs);
+    Sample sample;
+    for (const int index : outputs) {
+      sample.outputs.push_back(at_index(answer->tensors, index));
+      sample.exact.push_back(at_index(answer->exact, index));
+    }
+    return sample;
   }
 
   TensorTable in_doubles(const TensorTable& drawn) {
@@ -102,36 +150,33 @@ class Linter {
     return oracle.run(Phase::forward) ? TensorTable() : std::move(oracle.tensors());
   }
 
-  bool is_finite(Sample& sample) {
-    const bool finite = std::ranges::all_of(outputs_, [&](int index) {
-      const at::Tensor& output = at_index(sample.tensors, index);
+  bool is_finite(const Sample& sample) {
+    const bool finite = std::ranges::all_of(sample.outputs, [](const at::Tensor& output) {
       return !output.is_floating_point() || at::isfinite(output).all().item<bool>();
     });
     if (!finite) stop_message_ = "its outputs are not finite";
     return finite;
   }
 
-  double tolerance_for(Sample& sample) const {
+  double tolerance_for(TensorTable& drawn, const TensorTable& outputs) const {
     double widest = 0;
-    std::vector<int> all = inputs_;
-    all.insert(all.end(), outputs_.begin(), outputs_.end());
-    for (const int index : all)
-      widest = std::max(widest, tolerance_of(at_index(sample.tensors, index).scalar_type()));
+    for (const int index : inputs_)
+      widest = std::max(widest, tolerance_of(at_index(drawn, index).scalar_type()));
+    for (const at::Tensor& output : outputs)
+      widest = std::max(widest, tolerance_of(output.scalar_type()));
     return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
   }
 
   // Whether these answers would be taken for right on every draw from `first` on.
-  bool passes(std::size_t first, const MakeAnswer& make) {
+  bool passes(std::size_t first, const MakeAnswer& make) const {
     for (std::size_t draw = first; draw < samples_.size(); ++draw) {
-      Sample& sample = samples_[draw];
-      const CompareOptions how{.tolerance = tolerance_for(sample)};
-      for (std::size_t k = 0; k < outputs_.size(); ++k) {
-        const at::Tensor& expected = at_index(sample.tensors, outputs_[k]);
-        const at::Tensor exact =
-            sample.oracle.empty() ? at::Tensor() : at_index(sample.oracle, outputs_[k]);
+      const Sample& sample = samples_[draw];
+      const CompareOptions how{.tolerance = sample.tolerance};
+      for (std::size_t k = 0; k < sample.outputs.size(); ++k) {
+        const at::Tensor& expected = sample.outputs[k];
         Numerics ignored;
         const at::Tensor answer = make(k, expected).contiguous();
-        if (compare_tensors("output", answer, expected.contiguous(), exact, how, ignored))
+        if (compare_tensors("output", answer, expected.contiguous(), sample.exact[k], how, ignored))
           return false;
       }
     }
@@ -139,22 +184,22 @@ class Linter {
   }
 
   void find_cheap_answers() {
-    const bool empty = std::ranges::all_of(
-        outputs_, [&](int index) { return at_index(samples_[0].tensors, index).numel() == 0; });
-    if (outputs_.empty() || empty) return find("task_zeros_pass", "the task has no output");
+    const TensorTable& known = samples_[0].outputs;
+    if (std::ranges::all_of(known, [](const at::Tensor& output) { return output.numel() == 0; }))
+      return find("task_zeros_pass", "the task has no output");
     const auto zeros = [](std::size_t, const at::Tensor& expected) {
       return at::zeros_like(expected);
     };
-    const auto known = [&](std::size_t k) -> at::Tensor& {
-      return at_index(samples_[0].tensors, outputs_[k]);
-    };
+    // Python that looks at values may return other tensors another time.
     const auto mean = [&](std::size_t k, const at::Tensor& expected) {
-      if (known(k).numel() == 0) return at::zeros_like(expected);
-      const double value = known(k).to(at::kDouble).mean().item<double>();
+      if (k >= known.size() || known[k].numel() == 0) return at::zeros_like(expected);
+      const double value = known[k].to(at::kDouble).mean().item<double>();
       return at::full_like(expected, value);
     };
     const auto replayed = [&](std::size_t k, const at::Tensor& expected) {
-      return known(k).sizes() == expected.sizes() ? known(k) : at::zeros_like(expected);
+      const bool fits = k < known.size() && known[k].sizes() == expected.sizes() &&
+                        known[k].scalar_type() == expected.scalar_type();
+      return fits ? known[k] : at::zeros_like(expected);
     };
     if (passes(0, zeros))
       find("task_zeros_pass", "an output of zeros is within the tolerance, whatever the inputs");
@@ -169,30 +214,29 @@ class Linter {
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       auto other = answer_to(0, TrialKind::plain, inputs_[k]);
       if (!other || unchanged_draw_) continue;
-      const bool ignored = std::ranges::all_of(outputs_, [&](int index) {
-        return at::equal(at_index(other->tensors, index), at_index(samples_[0].tensors, index));
-      });
-      if (ignored && !outputs_.empty())
+      const TensorTable &now = other->outputs, &before = samples_[0].outputs;
+      const bool ignored =
+          std::ranges::equal(now, before, [](const at::Tensor& one, const at::Tensor& another) {
+            return one.sizes() == another.sizes() && at::equal(one, another);
+          });
+      if (ignored && !now.empty())
         find("task_ignores_input", fmt::format("the output does not depend on input {}", k));
     }
   }
 
   // On the task's own inputs. A right kernel that rounds elsewhere is then as far off, and refused.
   void find_lost_digits() {
-    Sample& sample = samples_[0];
-    if (sample.oracle.empty()) return;
+    const Sample& sample = samples_[0];
     double error = 0;
-    for (const int index : outputs_)
-      if (at_index(sample.tensors, index).numel() > 0)
-        error = std::max(
-            error, own_error(at_index(sample.tensors, index), at_index(sample.oracle, index)));
-    const double tolerance = tolerance_for(sample);
-    if (std::isfinite(error) && error > tolerance)
+    for (std::size_t k = 0; k < sample.outputs.size(); ++k)
+      if (sample.outputs[k].numel() > 0)
+        error = std::max(error, own_error(sample.outputs[k], sample.exact[k]));
+    if (std::isfinite(error) && error > sample.tolerance)
       find("task_loses_digits",
            fmt::format(
                "PyTorch's own rounding is {:.2g} of the output's size, the tolerance {:.2g}: "
                "right kernels may be refused",
-               error, tolerance));
+               error, sample.tolerance));
   }
 
   const LintSetting& setting_;
@@ -201,17 +245,17 @@ class Linter {
   std::vector<Sample> samples_;
   std::vector<Finding> findings_;
   std::string stop_message_;
-  bool unchanged_draw_ = false;
+  bool unchanged_draw_ = false, is_final_ = true;
 };
 
 }  // namespace
 
-std::vector<Finding> lint_task(const LintSetting& setting, KernelExecutor& executor) {
+LintReport lint_task(const LintSetting& setting, KernelExecutor& executor) {
   ReplayMemory& memory = ReplayMemory::instance();
   memory.begin(Filler::zero, setting.memory_bytes);
-  std::vector<Finding> findings = Linter(setting, executor).lint();
+  LintReport report = Linter(setting, executor).lint();
   memory.end();
-  return findings;
+  return report;
 }
 
 }  // namespace tritonsmith::gym

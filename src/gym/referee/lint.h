@@ -18,10 +18,17 @@ struct LintSetting {
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;
+  ReferenceSource* shell = nullptr;           // runs forward of a task whose plan lacks it
+  ReferenceMode mode = ReferenceMode::train;  // there
 };
 
-// Rules: task_zeros_pass, task_constant_passes, task_replay_passes, task_ignores_input (all warn),
-// and task_not_linted (note) where time, memory or the task's own failure ended it.
-std::vector<Finding> lint_task(const LintSetting& setting, KernelExecutor& executor);
+struct LintReport {
+  // Rules: task_zeros_pass, task_constant_passes, task_replay_passes, task_ignores_input,
+  // task_loses_digits (all warn), and task_not_linted (note) where time, memory or the task's own
+  // failure ended it.
+  std::vector<Finding> findings;
+  bool is_final = true;  // false: the infrastructure failed, another time may tell more
+};
+LintReport lint_task(const LintSetting& setting, KernelExecutor& executor);
 
 }  // namespace tritonsmith::gym

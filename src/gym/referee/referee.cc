@@ -10,15 +10,11 @@
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/evidence.h"
 #include "gym/referee/gpu_place.h"
-#include "gym/referee/lint.h"
 #include "gym/referee/plan_needs.h"
 #include "gym/referee/timing.h"
 
 namespace tritonsmith::gym {
 namespace {
-
-// Task plans kept at once; a run has many tasks, and a forgotten one is simply sent again.
-constexpr std::size_t kKeptTasks = 512;
 
 RefereeReport ended(std::string error_class, std::string message, Fault fault) {
   RefereeReport report;
@@ -255,21 +251,13 @@ RefereeReport Referee::judge_by_shell(const RefereeJob& job, const Plan& task,
                    Fault::none);
   if (cuda_ != nullptr) cuda_->use(job.kernels);
   if (auto large = too_large(job, task, candidate)) return *std::move(large);
-  if (!modes_.contains(job.task_key)) {
-    const auto mode = shell_->prepare();
-    if (!mode)
-      return refused(mode.error().error.error_class,
-                     fmt::format("the task itself: {}; {}", mode.error().error.message, why),
-                     mode.error().fault);
-    modes_[job.task_key] = *mode;
-  }
-  Match match{job,
-              task,
-              candidate,
-              deadline_of(job),
-              has_room_for_oracle(job, task, candidate),
-              shell_,
-              modes_.at(job.task_key)};
+  const auto mode = mode_by_shell(job);
+  if (!mode)
+    return refused(mode.error().error.error_class,
+                   fmt::format("the task itself: {}; {}", mode.error().error.message, why),
+                   mode.error().fault);
+  Match match{job,    task, candidate, deadline_of(job), has_room_for_oracle(job, task, candidate),
+              shell_, *mode};
   report.findings.push_back({.rule = "reference_shell",
                              .severity = Severity::note,
                              .message = why + ": the task's Python ran in the reference shell"});
@@ -398,38 +386,6 @@ int Referee::timed_trial(const Match& match) const {
   constexpr int second_plain = 3, beyond_all_choices = 1 << 20;
   if (gpu_ == nullptr) return -1;
   return match.job.trials > second_plain ? second_plain : beyond_all_choices;
-}
-
-// Once a task. What it finds goes into every verdict about the task.
-std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task) {
-  if (gpu_ != nullptr) return {};  // the CPU's referee lints
-  if (!task.unplanned.empty())
-    return {{.rule = "task_not_linted",
-             .severity = Severity::note,
-             .message = "its forward is no plan's to run"}};
-  const auto known = lint_.find(job.task_key);
-  if (known != lint_.end()) return known->second;
-  constexpr double share = 0.25;  // of the job's time
-  const Plan plan = draws_in_forward(task) ? in_eval_mode(task) : task;
-  const LintSetting setting{
-      .task = plan,
-      .secret = job.secret,
-      .tolerance = job.tolerance,
-      .deadline = Deadline::after(std::chrono::nanoseconds(
-          static_cast<std::int64_t>(1e9 * share * std::clamp(job.budget.seconds, 0.001, 86400.0)))),
-      .memory_bytes = job.budget.memory_bytes};
-  std::vector<Finding> findings;
-  try {
-    findings = lint_task(setting, *executor_);
-  } catch (const std::exception& error) {  // LibTorch's, for lack of memory as a rule
-    place_->end();
-    const std::string what = error.what();
-    findings = {{.rule = "task_not_linted",
-                 .severity = Severity::note,
-                 .message = what.substr(0, what.find('\n'))}};
-  }
-  if (lint_.size() >= kKeptTasks) lint_.clear();
-  return lint_[job.task_key] = findings;
 }
 
 // Whoever else computes on this GPU pauses meanwhile; one that does not is named in the verdict.

@@ -50,6 +50,8 @@ class Referee {
   bool spent() const;
 
  private:
+  // Task plans kept at once; a run has many tasks, and a forgotten one is simply sent again.
+  static constexpr std::size_t kKeptTasks = 512;
   struct Match;
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
   RefereeReport judge_by_shell(const RefereeJob& job, const Plan& task, const Plan& candidate);
@@ -63,6 +65,8 @@ class Referee {
   // False when the candidate's numbers do not survive large or small inputs.
   bool run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report);
   std::vector<Finding> lint_once(const RefereeJob& job, const Plan& task);
+  // Asked of the shell once a task.
+  tl::expected<ReferenceMode, Stop> mode_by_shell(const RefereeJob& job);
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
   void run_other_choices(const Match& match, RefereeReport& report);

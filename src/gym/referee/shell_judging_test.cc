@@ -23,15 +23,21 @@ struct FakeSource : ReferenceSource {
   tl::expected<ReferenceAnswer, Stop> run(const ReferenceQuestion& question) override {
     ++asked;
     const at::Tensor &x = question.tensors.at(0), &w = question.tensors.at(1);
-    ReferenceAnswer answer{.outputs = t(0), .tensors = {at::relu(x + w)}};
+    const auto forward = [&](at::ScalarType type) {
+      return at::relu((ignores_input ? at::zeros_like(x) : x).to(type) + w.to(type));
+    };
+    ReferenceAnswer answer{.outputs = t(0), .tensors = {forward(at::kFloat)}};
     answer.exact.resize(1);
-    if (question.with_oracle) answer.exact[0] = at::relu(x.to(at::kDouble) + w.to(at::kDouble));
+    if (question.with_oracle) answer.exact[0] = forward(at::kDouble);
+    if (dies_when_asked == asked)
+      return tl::unexpected(Stop{.error = {.message = "it died"}, .fault = Fault::infrastructure});
     if (changes_weight) answer.changed.push_back({.tensor = 1, .now = w + 1, .exact = {}});
     return answer;
   }
   ReferenceMode mode = ReferenceMode::train;
   std::optional<Stop> refusal;
-  bool changes_weight = false;
+  bool changes_weight = false, ignores_input = false;
+  int dies_when_asked = 0;  // counted from 1
   int prepared = 0, asked = 0;
 };
 
@@ -100,6 +106,31 @@ TEST_F(ShellJudgingTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
   ASSERT_TRUE(wrong.error);
   EXPECT_EQ(wrong.error->error_class, "wrong_value");
   EXPECT_EQ(wrong.fault, Fault::candidate);
+}
+
+TEST_F(ShellJudgingTest, LooksAtTheTaskAsAtOneWithAPlan) {
+  const auto look = [this](Referee& referee) {
+    const RefereeJob job{.task_key = "task", .candidate_plan = "", .secret = "secret"};
+    return referee.judge(job);
+  };
+  const auto referee_of = [this] {
+    auto referee = std::make_unique<Referee>(std::make_unique<FakeExecutor>());
+    referee->use_shell(source);
+    EXPECT_TRUE(referee->add_task("task", to_json(task_without_forward().plan()).dump()));
+    return referee;
+  };
+  auto referee = referee_of();
+  EXPECT_TRUE(look(*referee).findings.empty());
+  EXPECT_EQ(fake.asked, 5) << "four draws, and one with another input";
+  look(*referee);
+  EXPECT_EQ(fake.asked, 5) << "once a task";
+  fake.ignores_input = true;
+  EXPECT_TRUE(has(look(*referee_of()), "task_ignores_input"));
+  fake.asked = 0;
+  fake.dies_when_asked = 1;
+  referee = referee_of();
+  EXPECT_TRUE(has(look(*referee), "task_not_linted"));
+  EXPECT_TRUE(has(look(*referee), "task_ignores_input")) << "the next time it is asked again";
 }
 
 TEST_F(ShellJudgingTest, WantsTheStateThatForwardChangesToChange) {

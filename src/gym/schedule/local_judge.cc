@@ -88,10 +88,11 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     TRY_ASSIGN(parts.store, VerdictStore::open(directory / "verdicts.sqlite"));
   }
   program.grace_seconds = config.referee_grace_seconds;
+  TRY_ASSIGN(parts.gpus, gpus_for(config));
+  program.early = parts.gpus.empty();  // else few jobs, or none, are evaluated
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
     return with_shell(program, {.python = config.capture.python, .device = "cpu"}, {});
   };
-  TRY_ASSIGN(parts.gpus, gpus_for(config));
   // Made now, so that they come up while the pool does.
   const auto on_gpus = std::make_shared<std::vector<std::unique_ptr<RefereeClient>>>();
   for (const ReplayGpu& gpu : parts.gpus) {

@@ -31,9 +31,8 @@ RefereeReport crashed_twice(const std::string& how) {
 RefereeProcess::RefereeProcess(RefereeProgram program, ReferenceShell* shell)
     : program_(std::move(program)), shell_(shell) {
   CHECK(!program_.argv.empty(), "a referee's program has no name");
-  // A GPU's takes seconds to come up: it begins while others do. What fails here is told by
-  // start().
-  if (program_.gpu)
+  // It takes seconds to come up: it begins while others do. What fails here is told by start().
+  if (program_.gpu || program_.early)
     if (auto early = spawn()) spare_ = *std::move(early);
 }
 

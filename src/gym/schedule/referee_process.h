@@ -1,8 +1,8 @@
 // RefereeProcess: a referee in a process of its own, so that a hostile plan harms nothing but its
-// own verdict. Started on first use by the thread that judges, kept between jobs, started anew
-// after it died. A referee on a GPU lends its place to a spare, started beforehand, when a plan
-// broke its context. A plan that kills two referees in a row is its candidate's fault; every other
-// job just sees a fresh referee.
+// own verdict. Started on first use by the thread that judges, or before (`early`), kept between
+// jobs, started anew after it died. A referee on a GPU lends its place to a spare, started
+// beforehand, when a plan broke its context. A plan that kills two referees in a row is its
+// candidate's fault; every other job just sees a fresh referee.
 #pragma once
 
 #include <mutex>
@@ -20,6 +20,7 @@ class ReferenceShell;
 struct RefereeProgram {
   std::vector<std::string> argv;  // speaks frames on fd 3; never empty
   double start_seconds = 60;
+  bool early = false;         // comes up at once, not for the first job; a GPU's always does
   std::optional<int> gpu;     // runs plans there; a spare then stands ready
   std::string lease;          // the file of that GPU's lease; empty: it takes none
   double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed

@@ -37,6 +37,16 @@ TEST_F(RefereeProcessTest, HandsOverTheTaskWhenTheRefereeLacksItAndKeepsTheProce
   EXPECT_EQ(referee.starts(), 1);
 }
 
+TEST_F(RefereeProcessTest, ComesUpBeforeTheFirstJobWhereItIsToldTo) {
+  EXPECT_EQ(referee.starts(), 0);
+  RefereeProgram program = fake_program();
+  program.early = true;
+  RefereeProcess ready(program);
+  EXPECT_EQ(ready.starts(), 1);
+  EXPECT_TRUE(report(ready.judge(job("ok"), "the task")).correct);
+  EXPECT_EQ(ready.starts(), 1);
+}
+
 TEST_F(RefereeProcessTest, BlamesThePlanThatKillsTwoRefereesAndJudgesTheNextAsBefore) {
   const auto outcome = judge("segfault");
   EXPECT_EQ(report(outcome).error->error_class, "crashed_referee");

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "gym/plan/plan.h"
+#include "gym/schedule/referee_with_shell.h"
 #include "gym/schedule/secret.h"
 
 namespace tritonsmith::gym {
@@ -10,8 +11,10 @@ Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const CaptureConfig& confi
                                                       RefereeProgram program) {
   TRY_ASSIGN(auto pool, CapturePool::start(config));
   TRY_ASSIGN(std::string secret, fresh_secret());
-  return std::make_unique<TaskLinter>(
-      std::move(pool), std::make_unique<RefereeProcess>(std::move(program)), std::move(secret));
+  auto referee = std::make_unique<RefereeWithShell>(
+      [&](ReferenceShell& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
+      ReferenceShellOptions{.python = config.python, .device = "cpu"}, std::vector<std::string>());
+  return std::make_unique<TaskLinter>(std::move(pool), std::move(referee), std::move(secret));
 }
 
 TaskLinter::TaskLinter(std::unique_ptr<CapturePool> pool, std::unique_ptr<RefereeClient> referee,
@@ -30,20 +33,26 @@ Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
          .line = failure->error.line,
          .message = failure->error.error_class + ": " + failure->error.message}};
   TRY_ASSIGN(const Plan plan, parse_plan(std::get<CapturedPlan>(captured.result).json));
+  std::vector<Finding> findings;
   if (!plan.unplanned.empty())
-    return std::vector<Finding>{
-        {.rule = "task_not_captured",
-         .severity = Severity::warn,
-         .message = "the reference shell must run its forward: " + plan.unplanned}};
-  const RefereeJob job{
-      .task_key = content_key(task.source), .secret = secret_, .tolerance = task.tolerance};
+    findings.push_back(
+        {.rule = "reference_shell",
+         .severity = Severity::note,
+         .message = "forward cannot be captured (" + plan.unplanned + "): its Python runs"});
+  const RefereeJob job{.task_key = content_key(task.source),
+                       .task_source = task.source,
+                       .secret = secret_,
+                       .tolerance = task.tolerance};
   const RefereeOutcome outcome = referee_->judge(job, std::get<CapturedPlan>(captured.result).json);
   if (const auto* failure = std::get_if<RefereeFailure>(&outcome)) {
     if (failure->kind != RefereeFailure::Kind::timeout) return fail("{}", failure->message);
-    return std::vector<Finding>{
-        {.rule = "task_not_linted", .severity = Severity::note, .message = failure->message}};
+    findings.push_back(
+        {.rule = "task_not_linted", .severity = Severity::note, .message = failure->message});
+    return findings;
   }
-  return std::get<RefereeReport>(outcome).findings;
+  const std::vector<Finding>& found = std::get<RefereeReport>(outcome).findings;
+  findings.insert(findings.end(), found.begin(), found.end());
+  return findings;
 }
 
 }  // namespace tritonsmith::gym
