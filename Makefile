@@ -17,9 +17,9 @@ quickstart: build
 bench: build
 	@bench/run $(BUILD)
 
-# 20,000 jobs while the gym's processes are killed at random: some three quarters of an hour on two cores.
+# 20,000 jobs while the gym's processes are killed at random: the better part of an hour on two cores.
 soak: build
-	@python3 tests/soak.py $(BUILD)/tritonsmith --jobs 20000
+	@python3 tests/soak.py $(BUILD)/tritonsmith --jobs 20000 --rare 500 --pause 8 --batch 16 --backend evaluate $(ARGS)
 
 # Each fuzz target for so many seconds.
 SECONDS_EACH ?= 60

@@ -1,17 +1,19 @@
 """A soak of `tritonsmith gym serve`: jobs of known outcome over HTTP, while processes are killed at random.
 
-usage: soak.py PATH_OF_TRITONSMITH [--jobs N | --seconds S] [--pause S] [--seed N]
+usage: soak.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--pause S] [--rare N] [--backend NAME] [--set KEY=VALUE] [--seed N]
 
 Guests, the zygote, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
 the service is started again on the same folder. Some of the jobs do what they can besides: never end, fork, flood, fill
 the disk and the memory, kill themselves. Every submitted job must come back on the client's one stream exactly once, with
 the outcome its kernel has; after each kill a verdict must come within --serve-again seconds; at the end no process and no
-temporary file is left. Infrastructure faults are no wrong verdicts, but more than one in fifty is a failure.
+temporary file is left. Infrastructure faults are no wrong verdicts, but more than one in fifty is a failure. All jobs
+differ, so that none is answered by the store. A table comes last.
 """
 
 import argparse
 import collections
 import http.client
+import itertools
 import json
 import os
 import random
@@ -86,12 +88,14 @@ KINDS = {
 }
 OFTEN = (["good"] * 30 + ["wrong"] * 8 + ["out of bounds"] * 4 + ["raises"] * 4 + ["does not compile"] * 2
          + ["fork bomb", "output flood", "full disk", "takes all memory"])
-RARE = ["hangs", "endless kernel", "illegal address", "kills itself"]  # they cost seconds, or a referee
+# They cost seconds during which nothing else is judged (a deadline hit is tried again alone), or a referee.
+RARE = ["hangs", "endless kernel", "illegal address", "kills itself"]
 ON_A_GPU = {"endless kernel": "timeout"}  # there the clock tells
 
 
-def kind_of(number, random_choice):
-    return RARE[number // 100 % len(RARE)] if number % 100 == 30 else random_choice(OFTEN)
+def kind_of(number, one_rare_in, random_choice):
+    rare = number % one_rare_in == min(30, one_rare_in - 1)
+    return RARE[number // one_rare_in % len(RARE)] if rare else random_choice(OFTEN)
 
 
 def kernel_source(kind, number):
@@ -143,8 +147,10 @@ class Processes:
 
 
 class Service:
-    def __init__(self, binary, folder):
+    def __init__(self, binary, folder, settings):
         self.binary, self.folder, self.port = binary, folder, free_port()
+        self.settings = [f"unfinished_jobs={max(60, 12 * os.cpu_count())}", "judge.capture.capture_seconds=4",
+                         "finished_jobs=1000000", "judge.referee_seconds=3", *settings]
         self.log = open(os.path.join(folder, "service.log"), "ab")
         self.temporary = os.path.join(folder, "tmp")
         os.chmod(folder, 0o711)  # guests have users of their own
@@ -155,8 +161,7 @@ class Service:
     def start(self):
         self.process = subprocess.Popen(
             [self.binary, "gym", "serve", "--listen", f"127.0.0.1:{self.port}", "--dir", os.path.join(self.folder, "gym"),
-             "--set", "unfinished_jobs=60", "--set", "judge.capture.capture_seconds=4", "--set", "finished_jobs=1000000",
-             "--set", "judge.referee_seconds=3"],
+             *(part for setting in self.settings for part in ("--set", setting))],
             stdout=self.log, stderr=self.log, env={**os.environ, "TMPDIR": self.temporary})
         for _ in range(600):
             if self.process.poll() is not None:
@@ -197,22 +202,24 @@ class Soak:
         self.lock = threading.Lock()
         self.over = threading.Event()
 
-    def submit(self, kind, number):
-        body = json.dumps({"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number),
-                           "client": "soak"})
+    def submit(self, batch):
+        """Pairs of a kind and a number, in one request."""
+        jobs = [{"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number)}
+                for kind, number in batch]
+        body = json.dumps({"client": "soak", "backend": self.options.backend, "jobs": jobs})
         while True:
             try:
                 status, reply = self.service.ask("POST", "/v1/jobs", body)
             except (OSError, http.client.HTTPException):
-                time.sleep(0.05)  # it was killed; the job may be there or not, and is sent again
+                time.sleep(0.05)  # it was killed; the jobs may be there or not, and are sent again
                 continue
             if status == 202:
                 with self.lock:
-                    self.expected[reply["id"]] = kind
+                    self.expected.update({job["id"]: kind for job, (kind, _) in zip(reply["jobs"], batch)})
                 return
             if status not in (429, 503):
                 raise SystemExit(f"a submission ended in {status}: {reply}")
-            time.sleep(0.1)
+            time.sleep(0.02)
 
     def listen(self):
         last = ""
@@ -281,10 +288,13 @@ class Soak:
         for worker in workers:
             worker.start()
         start = time.monotonic()
-        number = 0
-        while number < self.options.jobs and time.monotonic() - start < self.options.seconds:
-            self.submit(kind_of(number, self.random.choice), number)
-            number += 1
+        numbers = iter(range(self.options.jobs))
+        while time.monotonic() - start < self.options.seconds:
+            batch = [(kind_of(number, self.options.rare, self.random.choice), number)
+                     for number in itertools.islice(numbers, self.options.batch)]
+            if not batch:
+                break
+            self.submit(batch)
         deadline = time.monotonic() + 300
         while len(self.verdicts) < len(self.expected) and time.monotonic() < deadline and not self.trouble:
             time.sleep(0.05)
@@ -301,29 +311,39 @@ class Soak:
 
     def faults(self):
         found = list(self.trouble)
-        infrastructure = 0
+        count = self.count = collections.Counter(verdicts=sum(map(len, self.verdicts.values())))
         for job, kind in self.expected.items():
             verdicts = self.verdicts.get(job, [])
             if len(verdicts) != 1:
+                count["doubled" if verdicts else "lost"] += 1
                 found.append(f"{kind}: {len(verdicts)} verdicts for {job}")
                 continue
             verdict = verdicts[0]
             error = (verdict.get("error") or {}).get("class")
             if verdict["fault"] == "infrastructure":
-                infrastructure += 1
+                count["infrastructure"] += 1
             elif error != self.wanted(kind, verdict) or verdict["accepted"] != (error is None):
+                count["wrong"] += 1
                 found.append(f"{kind}: {error}: {json.dumps(verdict)[:600]}")
         found += [f"a verdict for {job}, which nobody submitted" for job in self.verdicts if job not in self.expected]
-        if infrastructure > max(1, len(self.expected) // 50):
-            found.append(f"{infrastructure} infrastructure faults")
+        if count["infrastructure"] > max(1, len(self.expected) // 50):
+            found.append(f"{count['infrastructure']} infrastructure faults")
         for kind, pauses in self.pauses.items():
             if max(pauses) > self.options.serve_again:
                 found.append(f"after a kill of {kind} {max(pauses):.1f} s passed without a verdict")
-        every = [pause for pauses in self.pauses.values() for pause in pauses] or [0]
-        print(f"{infrastructure} infrastructure faults; the first verdict after a kill came after "
-              f"{statistics.median(every):.1f} s (median), {max(every):.1f} s (slowest); slowest of each kind: "
-              + ", ".join(f"{kind} {max(pauses):.1f}" for kind, pauses in sorted(self.pauses.items())))
         return found
+
+    def print_table(self, seconds):
+        kinds = collections.Counter(self.expected.values())
+        print("jobs: " + ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind]))
+        print("| killed | times | first verdict after it, median | longest |\n|---|---|---|---|")
+        for kind, times in sorted(self.kills.items()):
+            pauses = self.pauses[kind] or [0]
+            print(f"| {kind} | {times} | {statistics.median(pauses):.2f} s | {max(pauses):.2f} s |")
+        count, longest = self.count, max([0, *(pause for pauses in self.pauses.values() for pause in pauses)])
+        print(f"{len(self.expected)} jobs in {seconds:.0f} s ({len(self.expected) / seconds:.1f}/s), {count['verdicts']} verdicts, "
+              f"{count['wrong']} wrong, {count['lost']} lost, {count['doubled']} doubled, {count['infrastructure']} infrastructure "
+              f"faults; {sum(self.kills.values())} kills, again after {longest:.1f} s at the longest")
 
 
 def left_behind(service):
@@ -346,22 +366,25 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--jobs", type=int, default=10**9)
-    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--seconds", type=float, default=1e9, help="of submitting; what is unfinished then is waited for")
     parser.add_argument("--pause", type=float, default=2.0, help="seconds between two kills, on average")
+    parser.add_argument("--rare", type=int, default=100, help="one in so many jobs is of a kind that stops all others for seconds")
+    parser.add_argument("--batch", type=int, default=4, help="jobs of one request")
+    parser.add_argument("--backend", default="auto", help="of all jobs: auto, evaluate, replay")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the service")
     parser.add_argument("--serve-again", type=float, default=60, help="seconds after a kill, at most, until a verdict comes")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(options.binary, folder)
+        service = Service(options.binary, folder, options.set)
         soak = Soak(service, options)
         seconds = soak.run()
         service.processes()
         service.process.terminate()
         if service.process.wait(30) != 0:
             raise SystemExit("the service did not end in good order")
-        print(f"{len(soak.expected)} jobs in {seconds:.0f} s; killed: "
-              + ", ".join(f"{kind} {count}" for kind, count in sorted(soak.kills.items())))
         found = soak.faults() + left_behind(service)
+        soak.print_table(seconds)
         if found:
             print(open(service.log.name).read()[-3000:])
         for fault in found[:20]:
