@@ -3,21 +3,28 @@
 //   checkpoint_speed load [LAYERS] [auto|cpu|cuda]   a bfloat16 checkpoint in shards, and a float32
 //                                                    one in a single file
 //   checkpoint_speed stop [LAYERS] [auto|cpu|cuda]   a snapshot of the learner, and writing it
-// Each measurement is a process of its own. The files lie below $TMPDIR or /tmp and were just
-// written: the disk is warm. On a CPU the weights themselves (float32) are part of the host memory.
+//   while
+//                                                    the training goes on; `crowded` behind it: on
+//                                                    a GPU that has no room for the snapshot
+// Each measurement is a process of its own. The files lie below $TMPDIR or /tmp (`stop 36` writes
+// 43 GB there: TMPDIR=/dev/shm spares a slow disk) and were just written: the disk is warm. On a
+// CPU the weights themselves (float32) are part of the host memory.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
+#include <future>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/rng.h"
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
 #include "model/device.h"
-#include "train/learner.h"
+#include "train/sft_gradient.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -108,20 +115,83 @@ Status load(const fs::path& directory, c10::Device device) {
   return ok();
 }
 
-Status stop(const fs::path& directory, c10::Device device) {
-  TRY_ASSIGN(Learner learner, Learner::start(directory, device));
-  for (int i = 0; i < 2; ++i) {
-    const Stopwatch watch;
-    TRY_ASSIGN(const LearnerSnapshot snapshot, learner.snapshot());
-    const double stopped = watch.seconds();
-    const fs::path out = directory / "written";
-    TRY(make_directories(out));
-    TRY(snapshot.save(out, directory));
-    fmt::print(
-        "the training stands for {:.2f} s, the snapshot lies on {}; {:.1f} GB written in {:.1f} "
-        "s\n",
-        stopped, snapshot.device().str(), bytes_in(out) / kGb, watch.seconds() - stopped);
+// Steps of training, as short as they can be: what a stop would show in.
+class Training {
+ public:
+  explicit Training(Learner& learner) : learner_(learner) {
+    const std::size_t length = learner.model().device().is_cuda() ? 1024 : 64;
+    Rng rng(1, "checkpoint speed", 0);
+    for (std::size_t t = 0; t <= length; ++t)
+      sequences_[0].tokens.push_back(static_cast<TokenId>(rng.below(1024)));
+    sequences_[0].prompt_length = 1;
   }
+
+  Result<double> step() {
+    const Stopwatch watch;
+    constexpr std::size_t kAll[] = {0};
+    set_sft_gradient(learner_, sequences_, kAll, 8192);
+    TRY(learner_.update({.learning_rate = 1e-6}, 1000));
+    return watch.seconds();
+  }
+
+  // Steps until it is done, but at least so many.
+  Status steps_until(const std::function<bool()>& is_done, std::size_t least, const char* when) {
+    std::vector<double> seconds;
+    while (seconds.size() < least || !is_done()) {
+      TRY_ASSIGN(const double taken, step());
+      seconds.push_back(taken);
+    }
+    std::ranges::sort(seconds);
+    fmt::print("{} steps {}: {:.3f} s in the median, {:.3f} s at most\n", seconds.size(), when,
+               seconds[seconds.size() / 2], seconds.back());
+    std::fflush(stdout);
+    return ok();
+  }
+
+ private:
+  Learner& learner_;
+  std::vector<TrainingSequence> sequences_{1};
+};
+
+// All of the GPU's memory but so much, as an engine's cache takes it.
+at::Tensor crowd(c10::Device device) {
+  constexpr std::size_t kLeft = std::size_t{12} << 30;
+  const std::size_t spare = model::spare_bytes(device);
+  return at::empty({static_cast<std::int64_t>(spare > kLeft ? spare - kLeft : 0)},
+                   at::TensorOptions(at::kByte).device(device));
+}
+
+// Whether others use the GPU as well.
+enum class Company { none, crowd };
+
+Status stop(const fs::path& directory, c10::Device device, Company company) {
+  TRY_ASSIGN(Learner learner, Learner::start(directory, device));
+  Training training(learner);
+  const auto at_once = [] { return true; };
+  TRY(training.steps_until(at_once, 3, "to warm up"));
+  at::Tensor others;
+  if (company == Company::crowd && device.is_cuda()) others = crowd(device);
+  TRY(training.steps_until(at_once, 5, "with nothing beside"));
+  std::optional<LearnerSnapshot> snapshot;
+  for (int i = 0; i < 3; ++i) {
+    snapshot.reset();
+    const Stopwatch watch;
+    TRY_ASSIGN(snapshot, learner.snapshot());
+    fmt::print("the training stands for {:.3f} s, the snapshot lies on {}\n", watch.seconds(),
+               snapshot->device().str());
+    std::fflush(stdout);
+  }
+  const fs::path out = directory / "written";
+  TRY(make_directories(out));
+  const Stopwatch watch;
+  std::future<Status> writing =
+      std::async(std::launch::async, [&] { return snapshot->save(out, directory); });
+  const auto is_written = [&] {
+    return writing.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  TRY(training.steps_until(is_written, 1, "while it is written"));
+  TRY(writing.get());
+  fmt::print("{:.1f} GB written in {:.1f} s\n", bytes_in(out) / kGb, watch.seconds());
   return ok();
 }
 
@@ -138,15 +208,20 @@ Status in_own_process(const Words& words) {
   return ok();
 }
 
-Status measure(const std::string& what, const std::string& layers, const std::string& device) {
+struct Wish {
+  std::string layers, device, crowded;
+};
+
+Status measure(const std::string& what, const Wish& wish) {
+  const auto& [layers, device, crowded] = wish;
   TRY_ASSIGN(const TempDir scratch, TempDir::make("checkpoint-speed"));
   const std::string sharded = scratch.path() / "bfloat16", single = scratch.path() / "float32";
   TRY(in_own_process({"make", sharded, layers, "bfloat16"}));
-  TRY(in_own_process({"one", what, sharded, device}));
+  TRY(in_own_process({"one", what, sharded, device, crowded}));
   if (what == "stop") return ok();
   fs::remove_all(sharded);
   TRY(in_own_process({"make", single, layers, "float32"}));
-  return in_own_process({"one", what, single, device});
+  return in_own_process({"one", what, single, device, crowded});
 }
 
 Status run(const Words& words) {
@@ -159,11 +234,13 @@ Status run(const Words& words) {
   if (word(0, "") == "one") {
     TRY_ASSIGN(const auto choice, enum_from_name<model::DeviceChoice>(words[3]));
     TRY_ASSIGN(const c10::Device device, model::open_device(choice));
-    return words[1] == "load" ? load(words[2], device) : stop(words[2], device);
+    return words[1] == "load"
+               ? load(words[2], device)
+               : stop(words[2], device, words[4].empty() ? Company::none : Company::crowd);
   }
-  if (word(0, "load") == "load") return measure("load", word(1, "9"), word(2, "auto"));
-  if (words[0] == "stop") return measure("stop", word(1, "2"), word(2, "auto"));
-  return fail("checkpoint_speed load|stop [LAYERS] [auto|cpu|cuda]");
+  if (word(0, "load") == "load") return measure("load", {word(1, "9"), word(2, "auto"), ""});
+  if (words[0] == "stop") return measure("stop", {word(1, "2"), word(2, "auto"), word(3, "")});
+  return fail("checkpoint_speed load|stop [LAYERS] [auto|cpu|cuda] [crowded]");
 }
 
 }  // namespace

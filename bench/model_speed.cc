@@ -20,7 +20,7 @@
 #include "model/linear_logprob.h"
 #include "rollout/cuda_engine.h"
 #include "train/adamw.h"
-#include "train/micro_batch.h"
+#include "train/token_gradient.h"
 
 namespace tritonsmith {
 namespace {
@@ -155,10 +155,11 @@ TrainingCost train_step(model::Transformer& model, train::FlatParameters& flat,
                         train::AdamWState& state, std::span<const train::MicroBatch> batches) {
   const Stopwatch watch;
   flat.zero_gradients();
-  for (const train::MicroBatch& batch : batches) {
-    const auto now = train::forward_tokens(model, batch, 1.0);
-    now.logprob.backward(at::full_like(now.logprob, -1e-4));
-  }
+  const auto coefficients = [](const train::TokensNow& now) {
+    return train::TokenGradient{.logprob = at::full_like(now.logprob, -1e-4), .entropy = {}};
+  };
+  for (const train::MicroBatch& batch : batches)
+    train::add_token_gradient(model, batch, 1.0, train::Dependence::token, coefficients);
   synchronize(model.device());
   const Stopwatch optimizer;
   const train::Clipping clipped = train::clipping(flat, 1.0);
@@ -197,7 +198,8 @@ Status train(model::Transformer& model, int count, int length, int budget) {
   const TrainingCost median = costs[costs.size() / 2];
   const double flops =
       flops_of(model.config(), static_cast<double>(flat.parameter_count()), count, length);
-  const auto name = fmt::format("train_{}x{}_by_{}", count, length, budget);
+  const auto name =
+      fmt::format("train_{}x{}_by_{}_{}", count, length, budget, name_of(model.precision()));
   fmt::print("{}\t{:.0f}\ttokens/s\n", name, count * length / median.seconds);
   fmt::print("{}_of_peak\t{:.1f}\t%\n", name, 100 * flops / median.seconds / 989e12);
   fmt::print("{}_optimizer\t{:.1f}\tms\n", name, 1e3 * median.optimizer_seconds);

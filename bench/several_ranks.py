@@ -7,7 +7,8 @@
 
 Prints, for each loop and number of ranks, the median over the steps after the first two of trained and generated tokens a second and
 of seconds a step, and the largest relative difference of a step's loss (for rl: of the first step's entropy) from the run with one
-rank. sft starts from random weights, rl from those that sft ended with. NVLink's multicast is left off (NCCL_NVLS_ENABLE=0) unless the
+rank. Both start from random weights; --trained lets rl start from those that sft ended with, whose checkpoints then have to be written
+(for 1.5b 36 GB: on a slow disk that takes longer than all else). NVLink's multicast is left off (NCCL_NVLS_ENABLE=0) unless the
 environment says otherwise.
 """
 import argparse
@@ -60,6 +61,12 @@ def steps_of(run):
     return [json.loads(line) for line in (run / "steps.jsonl").read_text().splitlines()]
 
 
+def make_model(folder, shape):
+    settings = [each for key, value in shape.items() for each in ("--set", f"{key}={value}")]
+    call(TRITONSMITH, "model", "make", "--examples", folder / "examples.jsonl", "--out", folder / "start", "--set", "type=bfloat16",
+         *settings)
+
+
 def median_of(steps, name):
     values = [step[name] for step in steps[WARM_UP:] or steps if step.get(name) is not None]
     return statistics.median(values) if values else None
@@ -76,12 +83,12 @@ def difference(first, other, name):
 def make_data(folder, options):
     call(TRITONSMITH, "tasks", "make", "--quickstart", "--train", 60, "--heldout", 0, "--out", folder / "tasks.jsonl")
     call(TRITONSMITH, "tasks", "teach", "--quickstart", "--set", "curriculum.train=60", "--out", folder / "examples.jsonl")
-    settings = [each for key, value in SHAPES[options.shape].items() for each in ("--set", f"{key}={value}")]
-    call(TRITONSMITH, "model", "make", "--examples", folder / "examples.jsonl", "--out", folder / "start", *settings)
+    make_model(folder, SHAPES[options.shape])
 
 
 def sft(folder, size, options):
     run = folder / f"sft-{size}"
+    keeps = options.trained and size == 1
     config = folder / f"sft-{size}.toml"
     config.write_text(f"""
 run.dir = "{run}"
@@ -92,11 +99,12 @@ data.examples = "{folder / 'examples.jsonl'}"
 data.step_tokens = {options.step_tokens}
 optimizer.learning_rate = 3e-4
 optimizer.warmup_updates = 2
-checkpoint.every = 1000
+checkpoint.every = {1000 if keeps else 0}
 checkpoint.keep_last = 1
 """)
     call_ranks(size, TRITONSMITH, "sft", config)
-    keep_last_weights(run, keeps=size == 1)
+    if keeps:
+        keep_last_weights(run)
     return run
 
 
@@ -116,23 +124,20 @@ rollout.max_new_tokens = 256
 engine.slots = {8 * options.prompts}
 optimizer.learning_rate = 1e-6
 algorithm.entropy_beta = 1e-4
-checkpoint.every = 1000
-checkpoint.keep_last = 1
+checkpoint.every = 0
 """)
     call_ranks(size, TRITONSMITH, "rl", config)
-    keep_last_weights(run, keeps=False)
     return run
 
 
-def keep_last_weights(run, keeps):
+def keep_last_weights(run):
     """Checkpoints of large models fill a disk; only the weights that rl begins with are needed."""
     last = last_checkpoint(run)
     for checkpoint in (run / "checkpoints").glob("step-*"):
-        if not (keeps and checkpoint == last):
+        if checkpoint != last:
             shutil.rmtree(checkpoint)
-        else:
-            for file in checkpoint.glob("optimizer*.safetensors"):
-                file.unlink()
+    for file in last.glob("optimizer*.safetensors"):
+        file.unlink()
 
 
 def last_checkpoint(run):
@@ -157,6 +162,7 @@ def main():
     parser.add_argument("--step-tokens", type=int, default=65536)
     parser.add_argument("--prompts", type=int, default=16)
     parser.add_argument("--without-rl", action="store_true")
+    parser.add_argument("--trained", action="store_true")
     options = parser.parse_args()
     if options.shape == "tiny":
         options.step_tokens, options.prompts = 2048, 2
@@ -167,9 +173,10 @@ def main():
         runs = {size: sft(folder, size, options) for size in (1, options.ranks)}
         report("sft", "loss", runs)
         if not options.without_rl:
-            model = last_checkpoint(runs[1])
+            model = last_checkpoint(runs[1]) if options.trained else folder / "start"
             # In the first step alone: later samples are those of weights that differ by rounding.
             report("rl", "entropy", {size: rl(folder, size, options, model) for size in (1, options.ranks)}, compared=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

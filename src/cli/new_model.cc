@@ -1,7 +1,10 @@
 #include "cli/new_model.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "model/checkpoint.h"
+#include "model/random_weights.h"
 #include "text/checkpoint_chat.h"
 #include "text/tokenizer.h"
 
@@ -35,7 +38,11 @@ Fields<NewModelConfig> NewModelConfig::fields() {
   Fields<C> fields = {
       field("seed", &C::seed, "the random weights follow from it"),
       field("vocabulary", &C::vocabulary,
-            "tokens of the tokenizer, which is trained on the examples", between(300, 1 << 20))};
+            "tokens of the tokenizer, which is trained on the examples", between(300, 1 << 20)),
+      field("vocab_size", &C::vocab_size,
+            "rows of the embedding, if more than the tokens; 0: one for each token",
+            at_least<std::int64_t>(0)),
+      field("type", &C::type, "float32 or bfloat16: what the weights are written in")};
   for (auto& inner : model::ModelConfig::fields())
     if (inner.name != "vocab_size")
       fields.push_back({.name = inner.name,
@@ -62,11 +69,18 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
                                              .pieces = text::PieceRule::phrases}));
   model::ModelConfig shape = config.shape;
   shape.vocab_size = static_cast<std::int64_t>(tokenizer.id_limit());
+  if (config.vocab_size > 0 && config.vocab_size < shape.vocab_size)
+    return fail("vocab_size is {}, but the tokenizer has {} tokens", config.vocab_size,
+                shape.vocab_size);
+  shape.vocab_size = std::max(shape.vocab_size, config.vocab_size);
   shape.eos_token_id = *tokenizer.id_of(kEnd);
   TRY(model::check(shape));
   TRY(make_directories(directory));
   TRY(save_companions(directory, tokenizer));
-  return model::save_model(model::Transformer::random(shape, config.seed), directory);
+  const model::Transformer model(
+      shape, c10::kCPU, config.type == WeightType::bfloat16 ? c10::kBFloat16 : c10::kFloat);
+  model::fill_random_weights(model.parameters(), shape.initializer_range, config.seed);
+  return model::save_model(model, directory);
 }
 
 }  // namespace tritonsmith::cli

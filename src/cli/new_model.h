@@ -10,10 +10,15 @@
 
 namespace tritonsmith::cli {
 
+// What the weights are written in.
+enum class WeightType { float32, bfloat16 };
+
 struct NewModelConfig {
   std::uint64_t seed = 1;
-  int vocabulary = 1024;     // tokens
-  model::ModelConfig shape;  // its vocab_size follows from the tokenizer
+  int vocabulary = 1024;        // tokens
+  std::int64_t vocab_size = 0;  // rows of the embedding; 0: one for each token
+  WeightType type = WeightType::float32;
+  model::ModelConfig shape;  // with the vocab_size that comes of these
   static Fields<NewModelConfig> fields();
 };
 
@@ -22,3 +27,9 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
                       std::span<const train::SftExample> examples);
 
 }  // namespace tritonsmith::cli
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<cli::WeightType> = names<cli::WeightType>(
+    {{cli::WeightType::float32, "float32"}, {cli::WeightType::bfloat16, "bfloat16"}});
+}  // namespace tritonsmith

@@ -118,10 +118,11 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);
   TRY_ASSIGN(const auto summary, reinforce(config, std::move(material), stop, ranks));
-  if (!summary.is_finished) return stopped(summary.steps, config.run, "rl");
+  if (!summary.is_finished) return stopped(summary.steps, config, "rl");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\nmodel: {}\n", summary.steps,
-             summary.reward, 100 * summary.accepted, summary.checkpoint.string());
+  fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
+             100 * summary.accepted);
+  print_model(summary.checkpoint);
   return ok();
 }
 

@@ -14,12 +14,20 @@ namespace {
 
 using train::SftConfig;
 
-Status preview(const SftConfig& config, const std::vector<train::SftExample>& examples) {
-  TRY_ASSIGN(const auto found, train::preview_sft(config, examples));
-  print_preview(
-      settings_of(config), config.run, found.run,
-      fmt::format("{} of {} examples, {} tokens", found.sequences, examples.size(), found.tokens));
+Status preview(const SftConfig& config, const train::SftMaterial& material) {
+  TRY_ASSIGN(const auto found, train::preview_sft(config, material));
+  print_preview(settings_of(config), config.run, found.run,
+                fmt::format("{} of {} examples, {} tokens", found.sequences,
+                            material.examples.size(), found.tokens));
   return ok();
+}
+
+Result<std::vector<train::SftExample>> heldout_examples(const TrainingCall& call,
+                                                        const SftConfig& config) {
+  if (config.data.heldout.empty()) return std::vector<train::SftExample>();
+  TRY_ASSIGN(const auto file,
+             data_file(call, "heldout.jsonl", config.data.heldout, "data.heldout"));
+  return train::read_sft_examples(file);
 }
 
 Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
@@ -28,15 +36,17 @@ Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
   TRY_ASSIGN(const auto file,
              data_file(call, "examples.jsonl", config.data.examples, "data.examples"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(file));
-  if (call.is_dry_run) return ranks.is_first() ? preview(config, examples) : ok();
+  TRY_ASSIGN(const auto heldout, heldout_examples(call, config));
+  const train::SftMaterial material{.examples = examples, .heldout = heldout};
+  if (call.is_dry_run) return ranks.is_first() ? preview(config, material) : ok();
   LOG("sft: {} examples from {}", examples.size(), file.string());
   train::StopFlag stop = false;
   const train::StopSignals signals(stop);
-  TRY_ASSIGN(const auto summary, train::run_sft(config, examples, stop, ranks));
-  if (!summary.is_finished) return stopped(summary.steps, config.run, "sft");
+  TRY_ASSIGN(const auto summary, train::run_sft(config, material, stop, ranks));
+  if (!summary.is_finished) return stopped(summary.steps, config, "sft");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, loss {:.3f}\nmodel: {}\n", summary.steps, summary.loss,
-             summary.checkpoint.string());
+  fmt::print("{} steps, loss {:.3f}\n", summary.steps, summary.loss);
+  print_model(summary.checkpoint);
   return ok();
 }
 

@@ -50,8 +50,19 @@ void print_preview(const Settings& settings, const train::RunSection& run,
   fmt::print(stderr, "dry run: {}; {}; nothing was started\n", sentence, data);
 }
 
-tl::unexpected<Error> stopped(std::int64_t step, const train::RunSection& run,
-                              std::string_view command) {
+void print_model(const fs::path& checkpoint) {
+  if (!checkpoint.empty()) fmt::print("model: {}\n", checkpoint.string());
+}
+
+tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSection& run) {
+  return fail(
+      "stopped after step {} of {}; without checkpoints (checkpoint.every = 0) it begins "
+      "anew when called again",
+      step, run.steps);
+}
+
+tl::unexpected<Error> stopped_run(std::int64_t step, const train::RunSection& run,
+                                  std::string_view command) {
   return fail("stopped after step {} of {}; `tritonsmith {} {}` goes on from there", step,
               run.steps, command, run.dir);
 }

@@ -41,8 +41,17 @@ Result<std::filesystem::path> data_file(const TrainingCall& call, const std::str
 void print_preview(const Settings& settings, const train::RunSection& run,
                    const train::RunOutlook& outlook, const std::string& data);
 
+// The model that a run ended with, if it kept one.
+void print_model(const std::filesystem::path& checkpoint);
+
 // How a run that was asked to stop ends: in an error that says how to go on.
-tl::unexpected<Error> stopped(std::int64_t step, const train::RunSection& run,
-                              std::string_view command);
+tl::unexpected<Error> stopped_run(std::int64_t step, const train::RunSection& run,
+                                  std::string_view command);
+tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSection& run);
+template <typename Config>
+tl::unexpected<Error> stopped(std::int64_t step, const Config& config, std::string_view command) {
+  return config.checkpoint.every > 0 ? stopped_run(step, config.run, command)
+                                     : stopped_for_good(step, config.run);
+}
 
 }  // namespace tritonsmith::cli

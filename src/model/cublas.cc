@@ -17,7 +17,7 @@ constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 constexpr std::size_t kMostPlans = 4096;
 // More uses than a batch of odd length brings: several passes through all layers.
 constexpr int kFrequent = 300;
-constexpr int kMostCandidates = 12;
+constexpr int kMostCandidates = 24;
 // More than any cache holds: in a model the weights come from memory.
 constexpr std::int64_t kFlushBytes = std::int64_t{256} << 20;
 

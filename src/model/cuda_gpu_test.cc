@@ -6,8 +6,11 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "base/temp_dir.h"
 #include "model/cuda_layer.h"
 #include "model/device.h"
+#include "model/head_gradient.h"
+#include "model/host_copy.h"
 #include "model/transformer.h"
 
 namespace tritonsmith::model {
@@ -160,6 +163,62 @@ TEST_F(Cuda, HeadAndItsGradientAreThoseOfFloat64) {
         .backward();
     EXPECT_LT(difference(h.grad(), h64.grad()), 8e-3);
     EXPECT_LT(difference(head.grad(), head64.grad()), 8e-3);
+  }
+}
+
+// A vocabulary so large that the rows come in several chunks.
+TEST_F(Cuda, TheHeadInOnePassIsTheHeadInTwo) {
+  for (const Precision precision : {Precision::float16, Precision::bfloat16}) {
+    auto model = Transformer::random({.vocab_size = 151936,
+                                      .hidden_size = 64,
+                                      .intermediate_size = 64,
+                                      .num_hidden_layers = 1,
+                                      .num_attention_heads = 2,
+                                      .num_key_value_heads = 1,
+                                      .head_dim = 32},
+                                     3, device_);
+    model.set_precision(precision);
+    const int rows = 4000;
+    const at::ScalarType type = precision == Precision::float16 ? at::kFloat : at::kBFloat16;
+    const at::Tensor h = normal({rows, 64}, at::kBFloat16).to(type).requires_grad_(true);
+    at::Tensor targets = at::randint(151936, {rows}, at::kLong).to(device_);
+    targets.slice(0, 0, rows, 7).fill_(-1);
+    const at::Tensor of_logprob = normal({rows}), of_entropy = 0.1 * normal({rows});
+    at::Tensor head = model.head_weight();
+    const auto twice = linear_logprob(h, head, targets, 0.8);
+    ((twice.logprob * of_logprob).sum() + (twice.entropy * of_entropy).sum()).backward();
+    const at::Tensor expected = head.grad().clone();
+    head.mutable_grad().zero_();
+    ASSERT_TRUE(serves_head_gradient(model, h));
+    std::vector<at::Tensor> logprobs;
+    const at::Tensor d_h = head_gradient(
+        model, h.detach(), targets, 0.8, [&](std::int64_t begin, const LogprobAndEntropy& now) {
+          logprobs.push_back(now.logprob.clone());
+          const std::int64_t count = now.entropy.numel();
+          return LogprobAndEntropy{.logprob = of_logprob.narrow(0, begin, count),
+                                   .entropy = of_entropy.narrow(0, begin, count)};
+        });
+    EXPECT_GT(logprobs.size(), 1U);
+    EXPECT_TRUE(at::equal(at::cat(logprobs), twice.logprob));
+    EXPECT_TRUE(at::equal(d_h, h.grad()));
+    EXPECT_LT(difference(head.grad(), expected), 1e-5);
+  }
+}
+
+TEST_F(Cuda, WhatLiesThereIsCopiedAndWrittenWhole) {
+  // More than one piece of either, the last of them odd; one that is no vector; none at all.
+  const std::vector<NamedTensor> tensors = {{"large", normal({(std::int64_t{64} << 18) + 12345})},
+                                            {"matrix", normal({33, 7}, at::kBFloat16).t()},
+                                            {"empty", normal({0})}};
+  const auto dir = TempDir::make("gpu");
+  const auto path = dir->path() / "some.safetensors";
+  ASSERT_TRUE(write_safetensors(path, tensors));
+  const auto file = SafetensorsFile::open(path);
+  ASSERT_TRUE(file) << file.error().message;
+  for (const auto& [name, tensor] : tensors) {
+    const at::Tensor expected = tensor.to(at::kCPU);
+    EXPECT_TRUE(at::equal(host_copy(tensor), expected)) << name;
+    EXPECT_TRUE(at::equal(*file->tensor(name), expected)) << name;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/cuda_layer.h"
+#include "model/head_gradient.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -21,16 +22,21 @@ float* rows_from(const at::Tensor& column, std::int64_t begin) {
   return column.mutable_data_ptr<float>() + begin;
 }
 
+at::Tensor column_like(const at::Tensor& hidden) {
+  return at::empty({hidden.size(0)}, hidden.options().dtype(at::kFloat));
+}
+
 // What forward and backward have in common: chunks of rows and their logits.
 struct Chunks {
-  const at::Tensor hidden;    // [N, H], 16 bits
-  const at::Tensor head;      // [V, H] likewise
-  const at::Tensor& targets;  // [N]
+  const at::Tensor hidden;   // [N, H], 16 bits
+  const at::Tensor head;     // [V, H] likewise
+  const at::Tensor targets;  // [N]
   float inverse_temperature;
 
   template <typename Body>
   void each(const Body& body) const {
     const std::int64_t vocabulary = head.size(0), all = hidden.size(0);
+    if (all == 0) return;
     const std::int64_t most = std::max(kLogitsAtOnce / vocabulary / kTile, std::int64_t{1}) * kTile;
     const std::int64_t step = std::min(most, all);
     const at::Tensor logits = at::empty({step, vocabulary}, hidden.options().dtype(at::kFloat));
@@ -38,7 +44,7 @@ struct Chunks {
       const std::int64_t rows = std::min(step, all - begin);
       const at::Tensor part = logits.narrow(0, 0, rows);
       training_cublas(hidden.device()).linear(part, hidden.narrow(0, begin, rows), head);
-      body(begin, rows, part);
+      body(begin, part);
     }
   }
 };
@@ -50,31 +56,81 @@ Chunks chunks_of(const at::Tensor& hidden, const at::Tensor& head_weight, const 
           static_cast<float>(1.0 / temperature)};
 }
 
+// Of each row, [N].
+struct RowMoments {
+  at::Tensor logprob, entropy, log_normaliser;
+
+  static RowMoments like(const at::Tensor& hidden) {
+    return {column_like(hidden), column_like(hidden), column_like(hidden)};
+  }
+};
+
+// Of the rows [begin, begin + n), whose logits these are.
+void take_moments(const Chunks& chunks, std::int64_t begin, const at::Tensor& logits,
+                  const RowMoments& moments) {
+  cuda::kernels()->head_rows({.logits = logits.const_data_ptr<float>(),
+                              .targets = chunks.targets.const_data_ptr<std::int64_t>() + begin,
+                              .logprob = rows_from(moments.logprob, begin),
+                              .entropy = rows_from(moments.entropy, begin),
+                              .log_normaliser = rows_from(moments.log_normaliser, begin),
+                              .rows = logits.size(0),
+                              .vocabulary = static_cast<int>(logits.size(1)),
+                              .inverse_temperature = chunks.inverse_temperature},
+                             current_stream(logits.device()));
+}
+
+// What the gradient of a chunk is multiplied with and added to. Gradients are bfloat16 whatever the
+// forward was.
+struct Backward {
+  const Chunks& chunks;
+  const RowMoments& moments;
+  at::Tensor hidden, head;  // bfloat16
+  at::Tensor d_hidden;      // [N, H]
+  at::Tensor d_head;        // [V, H] float32, added to
+};
+
+Backward backward_of(const Chunks& chunks, const RowMoments& moments, const at::Tensor& d_hidden,
+                     const at::Tensor& d_head) {
+  return {chunks,   moments, chunks.hidden.to(at::kBFloat16), chunks.head.to(at::kBFloat16),
+          d_hidden, d_head};
+}
+
+// `gradient`: of the rows [begin, begin + n), [n] each.
+void add_gradient(const Backward& to, std::int64_t begin, const at::Tensor& logits,
+                  const LogprobAndEntropy& gradient) {
+  const std::int64_t rows = logits.size(0);
+  const at::Tensor d_logits = at::empty(logits.sizes(), to.hidden.options());
+  const at::Tensor& d_entropy = gradient.entropy;
+  cuda::kernels()->head_rows_backward(
+      {.logits = logits.const_data_ptr<float>(),
+       .targets = to.chunks.targets.const_data_ptr<std::int64_t>() + begin,
+       .entropy = rows_from(to.moments.entropy, begin),
+       .log_normaliser = rows_from(to.moments.log_normaliser, begin),
+       .d_logprob = gradient.logprob.const_data_ptr<float>(),
+       .d_entropy = d_entropy.defined() ? d_entropy.const_data_ptr<float>() : nullptr,
+       .d_logits = static_cast<Bf16*>(d_logits.mutable_data_ptr()),
+       .rows = rows,
+       .vocabulary = static_cast<int>(logits.size(1)),
+       .inverse_temperature = to.chunks.inverse_temperature},
+      current_stream(logits.device()));
+  Cublas& cublas = training_cublas(logits.device());
+  cublas.input_gradient(to.d_hidden.narrow(0, begin, rows), d_logits, to.head);
+  cublas.add_weight_gradient(to.d_head, d_logits, to.hidden.narrow(0, begin, rows));
+}
+
 struct HeadFunction : torch::autograd::Function<HeadFunction> {
   static variable_list forward(AutogradContext* ctx, const at::Tensor& hidden_in,
                                const at::Tensor& head_weight, const at::Tensor& targets_in,
                                double temperature) {
     const at::Tensor hidden = hidden_in.contiguous(), targets = targets_in.contiguous();
-    const auto column = [&] {
-      return at::empty({hidden.size(0)}, hidden.options().dtype(at::kFloat));
-    };
-    const at::Tensor logprob = column(), entropy = column(), log_normaliser = column();
+    const RowMoments moments = RowMoments::like(hidden);
     const Chunks chunks = chunks_of(hidden, head_weight, targets, temperature);
-    if (hidden.size(0) > 0)
-      chunks.each([&](std::int64_t begin, std::int64_t rows, const at::Tensor& logits) {
-        cuda::kernels()->head_rows({.logits = logits.const_data_ptr<float>(),
-                                    .targets = targets.const_data_ptr<std::int64_t>() + begin,
-                                    .logprob = rows_from(logprob, begin),
-                                    .entropy = rows_from(entropy, begin),
-                                    .log_normaliser = rows_from(log_normaliser, begin),
-                                    .rows = rows,
-                                    .vocabulary = static_cast<int>(logits.size(1)),
-                                    .inverse_temperature = chunks.inverse_temperature},
-                                   current_stream(hidden.device()));
-      });
-    ctx->save_for_backward({hidden, head_weight, targets, entropy, log_normaliser});
+    chunks.each([&](std::int64_t begin, const at::Tensor& logits) {
+      take_moments(chunks, begin, logits, moments);
+    });
+    ctx->save_for_backward({hidden, head_weight, targets, moments.entropy, moments.log_normaliser});
     ctx->saved_data["temperature"] = temperature;
-    return {logprob, entropy};
+    return {moments.logprob, moments.entropy};
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
@@ -90,28 +146,15 @@ struct HeadFunction : torch::autograd::Function<HeadFunction> {
     const at::Tensor d_head = in_place ? gradient_of(head_weight) : at::zeros_like(head_weight);
     const Chunks chunks =
         chunks_of(hidden, head_weight, saved[2], ctx->saved_data["temperature"].toDouble());
-    Cublas& cublas = training_cublas(hidden.device());
-    // Gradients are bfloat16 whatever the forward was.
-    const at::Tensor rows_of_x = hidden.to(at::kBFloat16);
-    const at::Tensor head = chunks.head.to(at::kBFloat16);
-    if (hidden.size(0) > 0)
-      chunks.each([&](std::int64_t begin, std::int64_t rows, const at::Tensor& logits) {
-        const at::Tensor d_logits = at::empty(logits.sizes(), rows_of_x.options());
-        cuda::kernels()->head_rows_backward(
-            {.logits = logits.const_data_ptr<float>(),
-             .targets = saved[2].const_data_ptr<std::int64_t>() + begin,
-             .entropy = rows_from(entropy, begin),
-             .log_normaliser = rows_from(saved[4], begin),
-             .d_logprob = rows_from(d_logprob, begin),
-             .d_entropy = d_entropy.defined() ? rows_from(d_entropy, begin) : nullptr,
-             .d_logits = static_cast<Bf16*>(d_logits.mutable_data_ptr()),
-             .rows = rows,
-             .vocabulary = static_cast<int>(logits.size(1)),
-             .inverse_temperature = chunks.inverse_temperature},
-            current_stream(hidden.device()));
-        cublas.input_gradient(d_hidden.narrow(0, begin, rows), d_logits, head);
-        cublas.add_weight_gradient(d_head, d_logits, rows_of_x.narrow(0, begin, rows));
-      });
+    const RowMoments moments = {.logprob = {}, .entropy = entropy, .log_normaliser = saved[4]};
+    const Backward to = backward_of(chunks, moments, d_hidden, d_head);
+    chunks.each([&](std::int64_t begin, const at::Tensor& logits) {
+      const auto rows_of = [&](const at::Tensor& column) {
+        return column.defined() ? column.narrow(0, begin, logits.size(0)) : column;
+      };
+      add_gradient(to, begin, logits,
+                   {.logprob = rows_of(d_logprob), .entropy = rows_of(d_entropy)});
+    });
     return {d_hidden, in_place ? at::Tensor() : d_head, {}, {}};
   }
 };
@@ -122,6 +165,38 @@ LogprobAndEntropy cuda_linear_logprob(const at::Tensor& hidden, const at::Tensor
                                       const at::Tensor& targets, double temperature) {
   auto outputs = HeadFunction::apply(hidden, head_weight, targets, temperature);
   return {.logprob = outputs[0], .entropy = outputs[1]};
+}
+
+bool serves_head_gradient(const Transformer& model, const at::Tensor& hidden) {
+  const at::Tensor& head = model.head_weight();
+  return model.half_weights() != nullptr && hidden.is_cuda() && head.is_leaf() &&
+         head.requires_grad() && head.size(0) % 8 == 0;
+}
+
+at::Tensor head_gradient(const Transformer& model, const at::Tensor& hidden,
+                         const at::Tensor& targets, double temperature,
+                         const RowGradient& gradient) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor& half = model.half_weights()->head();
+  const Chunks chunks = {hidden.to(half.scalar_type()).contiguous(), half, targets.contiguous(),
+                         static_cast<float>(1.0 / temperature)};
+  const RowMoments moments = RowMoments::like(hidden);
+  const at::Tensor d_hidden = at::empty_like(hidden, at::MemoryFormat::Contiguous);
+  const Backward to = backward_of(chunks, moments, d_hidden, gradient_of(model.head_weight()));
+  chunks.each([&](std::int64_t begin, const at::Tensor& logits) {
+    take_moments(chunks, begin, logits, moments);
+    const auto rows_of = [&](const at::Tensor& column) {
+      return column.narrow(0, begin, logits.size(0));
+    };
+    const LogprobAndEntropy given =
+        gradient(begin, {.logprob = rows_of(moments.logprob), .entropy = rows_of(moments.entropy)});
+    const auto plain = [](const at::Tensor& column) {
+      return column.defined() ? column.to(at::kFloat).contiguous() : column;
+    };
+    add_gradient(to, begin, logits,
+                 {.logprob = plain(given.logprob), .entropy = plain(given.entropy)});
+  });
+  return d_hidden;
 }
 
 }  // namespace tritonsmith::model

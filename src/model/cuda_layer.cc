@@ -67,9 +67,10 @@ struct Work {
 struct Kept {
   at::Tensor qkv;  // [T, (heads + 2 kv_heads) D], turned
   Attended attended;
-  at::Tensor raw;      // qkv before norm and turn, where heads are normed and it is wanted
-  at::Tensor middle;   // [T, H] float32, after attention
-  at::Tensor gate_up;  // [T, 2 I]
+  at::Tensor raw;  // qkv before norm and turn, where heads are normed and it is wanted
+  at::Tensor normed, normed_middle;  // [T, H] what the products read; bfloat16, or undefined
+  at::Tensor middle;                 // [T, H] float32, after attention
+  at::Tensor gate_up;                // [T, 2 I]
 };
 
 at::Tensor norm(const NormPlace& place, at::ScalarType type) {
@@ -95,16 +96,24 @@ QueryKeyValue split(const at::Tensor& qkv, const ModelConfig& config) {
           .value = all.narrow(1, heads + kv_heads, kv_heads)};
 }
 
-enum class KeepRaw { no, yes };
+// What the backward alone has use for.
+enum class Keep { nothing, for_backward };
 
-void project(const at::Tensor& x, const Work& work, const CacheTarget& target, KeepRaw keep_raw,
+// The rows that weight gradients are made with, where the forward has them in the backward's type.
+at::Tensor kept_rows(const at::Tensor& normed, Keep keep) {
+  const bool is_of_use = keep == Keep::for_backward && normed.scalar_type() == at::kBFloat16;
+  return is_of_use ? normed : at::Tensor();
+}
+
+void project(const at::Tensor& x, const Work& work, const CacheTarget& target, Keep keep,
              Kept& kept) {
   const HalfLayer& half = *work.weights.half;
   const LayerWeights& masters = *work.weights.masters;
   const at::Tensor normed = norm(work.place(x, masters.input_norm), work.type());
+  kept.normed = kept_rows(normed, keep);
   kept.qkv = half_rows(x, half.qkv.size(0), work.type());
   work.cublas.linear(kept.qkv, normed, half.qkv, half.qkv_bias);
-  if (keep_raw == KeepRaw::yes && masters.q_norm.defined()) kept.raw = kept.qkv.clone();
+  if (keep == Keep::for_backward && masters.q_norm.defined()) kept.raw = kept.qkv.clone();
   kernels().rope({.qkv = data<Half>(kept.qkv),
                   .cos = data(work.batch.rope.cos),
                   .sin = data(work.batch.rope.sin),
@@ -127,9 +136,10 @@ at::Tensor rows_of(const Attended& attended) {
 }
 
 // The gated product of the MLP, [T, I], times inner_share().
-at::Tensor gated(const Work& work, const at::Tensor& middle, Kept& kept) {
+at::Tensor gated(const Work& work, const at::Tensor& middle, Keep keep, Kept& kept) {
   const HalfLayer& half = *work.weights.half;
   const at::Tensor normed = norm(work.place(middle, work.weights.masters->post_norm), work.type());
+  kept.normed_middle = kept_rows(normed, keep);
   kept.gate_up = half_rows(middle, half.gate_up.size(0), work.type());
   work.cublas.linear(kept.gate_up, normed, half.gate_up);
   const at::Tensor inner = half_rows(middle, half.down.size(1), work.type());
@@ -145,11 +155,11 @@ at::Tensor gated(const Work& work, const at::Tensor& middle, Kept& kept) {
 
 // All but the last product, which the backward has no need of.
 at::Tensor forward_to_inner(const at::Tensor& x, const Work& work, Kept& kept) {
-  project(x, work, {}, KeepRaw::yes, kept);
+  project(x, work, {}, Keep::for_backward, kept);
   kept.attended = cuda_attend(split(kept.qkv, work.config), work.attention());
   kept.middle = at::empty_like(x);
   work.cublas.linear_onto(kept.middle, x, rows_of(kept.attended), work.weights.half->o);
-  return gated(work, kept.middle, kept);
+  return gated(work, kept.middle, Keep::for_backward, kept);
 }
 
 at::Tensor forward(const at::Tensor& x, const Work& work, Kept& kept) {
@@ -212,6 +222,10 @@ NormGradient norm_backward(const NormPlace& place, const at::Tensor& d_out,
   return result;
 }
 
+at::Tensor rows_for_gradient(const at::Tensor& kept, const NormPlace& place) {
+  return kept.defined() ? kept : norm(place, at::kBFloat16);
+}
+
 // From the gradient of the layer's output to that of `middle`, in both types.
 NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& d_out) {
   const HalfLayer& half = *work.weights.half;
@@ -228,7 +242,7 @@ NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& 
   const at::Tensor d_gate_up = kept.gate_up.view(at::kBFloat16);
   add_weight_gradients(work, {&masters.down}, d_out_half, inner);
   const NormPlace place = work.place(kept.middle, masters.post_norm);
-  const at::Tensor normed = norm(place, at::kBFloat16);
+  const at::Tensor normed = rows_for_gradient(kept.normed_middle, place);
   add_weight_gradients(work, {&masters.gate, &masters.up}, d_gate_up, normed);
   const at::Tensor d_normed = at::empty_like(normed);
   work.cublas.input_gradient(d_normed, d_gate_up, for_backward(half.gate_up));
@@ -293,7 +307,7 @@ at::Tensor backward(const at::Tensor& x, const Work& work, const Kept& kept,
   const at::Tensor d_qkv = attention_backward(work, kept, attended, d_attended);
   add_bias_gradients(masters, d_qkv);
   const NormPlace place = work.place(x, masters.input_norm);
-  const at::Tensor normed = norm(place, at::kBFloat16);
+  const at::Tensor normed = rows_for_gradient(kept.normed, place);
   add_weight_gradients(work, {&masters.q, &masters.k, &masters.v}, d_qkv, normed);
   const at::Tensor d_normed = at::empty_like(normed);
   work.cublas.input_gradient(d_normed, d_qkv, for_backward(half.qkv));
@@ -326,7 +340,7 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
     if (context->recompute == Recompute::nothing)
       saved.insert(saved.end(), {kept.qkv, kept.attended.out, kept.attended.log_normaliser,
                                  kept.attended.random_state, kept.attended.unused, kept.raw,
-                                 kept.middle, kept.gate_up});
+                                 kept.normed, kept.normed_middle, kept.middle, kept.gate_up});
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["context"] = c10::IValue::make_capsule(context);
     return out;
@@ -340,7 +354,10 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
     const Work work = context.work();
     Kept kept;
     if (context.recompute == Recompute::nothing) {
-      kept = {saved[1], {saved[2], saved[3], saved[4], saved[5]}, saved[6], saved[7], saved[8]};
+      kept = {saved[1], {saved[2], saved[3], saved[4], saved[5]},
+              saved[6], saved[7],
+              saved[8], saved[9],
+              saved[10]};
     } else {
       forward_to_inner(saved[0], work, kept);
     }
@@ -429,10 +446,10 @@ void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
                      .cublas = cublas,
                      .stream = current_stream(x.device())};
   Kept kept;
-  project(x, work, target, KeepRaw::no, kept);
+  project(x, work, target, Keep::nothing, kept);
   kept.attended = cuda_attend(split(kept.qkv, config), work.attention());
   cublas.linear_onto(x, x, rows_of(kept.attended), weights.half->o);
-  const at::Tensor inner = gated(work, x, kept);
+  const at::Tensor inner = gated(work, x, Keep::nothing, kept);
   cublas.linear_onto(x, x, inner, weights.half->down, 1 / inner_share(work.type()));
 }
 

@@ -1,4 +1,5 @@
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
@@ -99,6 +100,24 @@ TEST(Transformer, WeightsAreAFunctionOfTheSeed) {
   EXPECT_TRUE(at::equal(a.embedding(), b.embedding()));
   EXPECT_FALSE(at::equal(a.embedding(), c.embedding()));
   EXPECT_NEAR(a.embedding().std().item<double>(), 0.02, 0.001);
+}
+
+TEST(Transformer, LargeWeightsDoNotRepeatNorDependOnTheThreads) {
+  ModelConfig config = tiny();
+  config.vocab_size = (std::int64_t{1} << 23) / config.hidden_size + 1;  // drawn in three blocks
+  const auto weights = [&](int threads) {
+    at::set_num_threads(threads);
+    return Transformer::random(config, 7).embedding().detach().view({-1});
+  };
+  const int before = at::get_num_threads();
+  const at::Tensor alone = weights(1), together = weights(3);
+  at::set_num_threads(before);
+  EXPECT_TRUE(at::equal(alone, together));
+  constexpr std::int64_t kBlock = std::int64_t{1} << 22;
+  const at::Tensor first = alone.narrow(0, 0, kBlock), second = alone.narrow(0, kBlock, kBlock);
+  EXPECT_LT((first * second).mean().abs().item<double>(), 1e-6);  // their deviation is 0.02
+  EXPECT_NEAR(second.std().item<double>(), 0.02, 0.001);
+  EXPECT_GT(alone.narrow(0, 2 * kBlock, alone.numel() - 2 * kBlock).abs().max().item<double>(), 0.01);
 }
 
 TEST(Checkpoint, GivesTheSameWeightsBack) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -123,6 +124,28 @@ Status write_bytes(int fd, const void* data, std::size_t size) {
   return ok();
 }
 
+// What lies on a GPU, by way of a buffer that its copies are fast into; none of it stays in host
+// memory.
+Status write_from_gpu(int fd, const at::Tensor& values) {
+  constexpr std::int64_t kPiece = std::int64_t{64} << 20;
+  const at::Tensor bytes = values.detach().contiguous().view({-1}).view(at::kByte);
+  const std::int64_t most = std::min(kPiece, bytes.numel());
+  const at::Tensor buffer = at::empty({most}, at::TensorOptions(at::kByte).pinned_memory(true));
+  for (std::int64_t begin = 0; begin < bytes.numel(); begin += most) {
+    const std::int64_t count = std::min(most, bytes.numel() - begin);
+    at::Tensor piece = buffer.narrow(0, 0, count);
+    piece.copy_(bytes.narrow(0, begin, count));
+    TRY(write_bytes(fd, piece.const_data_ptr(), static_cast<std::size_t>(count)));
+  }
+  return ok();
+}
+
+Status write_values(int fd, const at::Tensor& values) {
+  if (values.is_cuda()) return write_from_gpu(fd, values);
+  const at::Tensor plain = values.detach().contiguous();
+  return write_bytes(fd, plain.const_data_ptr(), plain.nbytes());
+}
+
 Status write_all(int fd, const std::string& header, std::span<const NamedTensor> tensors,
                  const TensorContent& content) {
   const std::uint64_t length = header.size();
@@ -132,8 +155,7 @@ Status write_all(int fd, const std::string& header, std::span<const NamedTensor>
     const at::Tensor values = content ? content(each) : each.tensor;
     CHECK(values.sizes() == each.tensor.sizes() && values.dtype() == each.tensor.dtype(),
           "other values than the header says for '{}'", each.name);
-    const at::Tensor plain = values.detach().to(c10::kCPU).contiguous();
-    TRY(write_bytes(fd, plain.const_data_ptr(), plain.nbytes()));
+    TRY(write_values(fd, values));
   }
   if (::fsync(fd) != 0) return fail_errno("fsync");
   return ok();

@@ -4,27 +4,12 @@
 #include <ATen/core/grad_mode.h>
 
 #include "base/check.h"
-#include "base/rng.h"
 #include "model/aten_layer.h"
 #include "model/cuda_layer.h"
 #include "model/fused_layer.h"
+#include "model/random_weights.h"
 
 namespace tritonsmith::model {
-namespace {
-
-bool ends_with_norm(std::string_view name) {
-  return name.ends_with("norm.weight") || name.ends_with("layernorm.weight");
-}
-
-void fill_normal(at::Tensor& tensor, double deviation, Rng rng) {
-  const at::Tensor values = at::empty(tensor.sizes(), at::TensorOptions().dtype(at::kFloat));
-  float* out = values.mutable_data_ptr<float>();
-  for (std::int64_t i = 0; i < values.numel(); ++i)
-    out[i] = static_cast<float>(deviation * rng.normal());
-  tensor.copy_(values);
-}
-
-}  // namespace
 
 c10::ScalarType type_of(Precision precision) {
   return precision == Precision::float16 ? at::kHalf : at::kBFloat16;
@@ -73,14 +58,7 @@ at::Tensor Transformer::add(std::string name, std::vector<std::int64_t> shape) {
 
 Transformer Transformer::random(const ModelConfig& config, std::uint64_t seed, c10::Device device) {
   Transformer model(config, device);
-  const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < model.parameters_.size(); ++i) {
-    auto& [name, tensor] = model.parameters_[i];
-    if (ends_with_norm(name))
-      tensor.fill_(1.0);
-    else if (!name.ends_with(".bias"))
-      fill_normal(tensor, config.initializer_range, Rng(seed, "model.weights", i));
-  }
+  fill_random_weights(model.parameters_, config.initializer_range, seed);
   return model;
 }
 

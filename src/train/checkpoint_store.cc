@@ -55,7 +55,9 @@ Status remove_tree(const fs::path& path) {
 Fields<CheckpointConfig> CheckpointConfig::fields() {
   return {
       field("every", &CheckpointConfig::every,
-            "steps between checkpoints; the last step always gets one", at_least<std::int64_t>(1)),
+            "steps between checkpoints, the last step always gets one; 0: none at all, and a run "
+            "that is stopped begins anew",
+            at_least<std::int64_t>(0)),
       field("keep_last", &CheckpointConfig::keep_last, "how many of the newest are kept",
             at_least<std::int64_t>(1)),
       field("keep_every", &CheckpointConfig::keep_every,

@@ -16,7 +16,7 @@
 namespace tritonsmith::train {
 
 struct CheckpointConfig {
-  std::int64_t every = 100;  // steps; the last step always gets one
+  std::int64_t every = 100;  // steps; the last step always gets one. 0: no checkpoints at all
   std::int64_t keep_last = 2;
   std::int64_t keep_every = 0;  // 0: none beyond keep_last
   static Fields<CheckpointConfig> fields();
@@ -38,6 +38,8 @@ class CheckpointStore {
   // Likewise, where nothing may be touched.
   static Result<std::optional<std::int64_t>> latest_in(const std::filesystem::path& directory);
   std::filesystem::path path_of(std::int64_t step) const;
+  // Without, a run leaves its records alone, and begins anew when it is called again.
+  bool is_in_use() const { return config_.every > 0; }
   bool is_due(std::int64_t step) const { return config_.every > 0 && step % config_.every == 0; }
 
   // `write` fills the directory it is given.

@@ -7,6 +7,7 @@
 
 #include "model/checkpoint.h"
 #include "model/device.h"
+#include "model/host_copy.h"
 #include "model/safetensors.h"
 
 namespace tritonsmith::train {
@@ -70,7 +71,9 @@ Result<Learner> Learner::resume(const fs::path& directory, Seat seat, const fs::
 }
 
 Result<LearnerSnapshot> Learner::snapshot_on(c10::Device device) const {
-  const auto copy = [&](const at::Tensor& t) { return at::empty_like(t, device).copy_(t); };
+  const auto copy = [&](const at::Tensor& t) {
+    return device.is_cpu() ? model::host_copy(t) : at::empty_like(t, device).copy_(t);
+  };
   const at::NoGradGuard no_grad;
   LearnerSnapshot snapshot{.config = model_->config(),
                            .weights = {},
@@ -125,15 +128,9 @@ Status LearnerSnapshot::save(const fs::path& directory, const fs::path& origin) 
 }
 
 void Learner::add_gradient(std::span<const MicroBatch> batches, double temperature,
-                           const Coefficients& coefficients) {
-  for (const MicroBatch& batch : batches) {
-    const auto now = forward_tokens(*model_, batch, temperature);
-    const TokenGradient gradient =
-        coefficients(batch, {.logprob = now.logprob.detach(), .entropy = now.entropy.detach()});
-    at::Tensor loss = (now.logprob * gradient.logprob).sum();
-    if (gradient.entropy.defined()) loss = loss + (now.entropy * gradient.entropy).sum();
-    loss.backward();
-  }
+                           Dependence dependence, const Coefficients& coefficients) {
+  for (const MicroBatch& batch : batches)
+    add_token_gradient(*model_, batch, temperature, dependence, coefficients);
   if (adapted_) adapted_->adapter.take_gradients();
 }
 

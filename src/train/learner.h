@@ -10,7 +10,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,20 +17,11 @@
 #include "algorithm/aggregation.h"
 #include "algorithm/policy_loss.h"
 #include "model/lora.h"
-#include "train/micro_batch.h"
 #include "train/optimizer.h"
 #include "train/sections.h"
+#include "train/token_gradient.h"
 
 namespace tritonsmith::train {
-
-// What the gradient of a loss is made from, for each trained token of a micro-batch.
-struct TokenGradient {
-  at::Tensor logprob;  // [N], d loss / d logprob
-  at::Tensor entropy;  // [N], d loss / d entropy; undefined: 0
-};
-// From what the model gives now (without gradient history).
-using Coefficients =
-    std::function<TokenGradient(const MicroBatch&, const model::LogprobAndEntropy& now)>;
 
 // Where a learner computes, and with whom.
 struct Seat {
@@ -92,7 +82,7 @@ class Learner {
   // Adds sum(coefficient * d logprob), and likewise of the entropy, over the trained tokens of
   // these sequences to the gradients. As the coefficients carry the normaliser of the whole
   // optimizer step, how it is cut does not matter.
-  void add_gradient(std::span<const MicroBatch> batches, double temperature,
+  void add_gradient(std::span<const MicroBatch> batches, double temperature, Dependence dependence,
                     const Coefficients& coefficients);
   // By the sum of all ranks' gradients. Fails when they are not finite; the weights are then as
   // before.

@@ -52,11 +52,14 @@ std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> seq
   return batches;
 }
 
+at::Tensor predicting_states(const model::Transformer& model, const MicroBatch& batch) {
+  return model.forward(batch.packed).index_select(0, batch.rows);
+}
+
 model::LogprobAndEntropy forward_tokens(const model::Transformer& model, const MicroBatch& batch,
                                         double temperature) {
-  const at::Tensor hidden = model.forward(batch.packed);             // [T, H]
-  const at::Tensor predicting = hidden.index_select(0, batch.rows);  // [N, H]
-  return model::linear_logprob(predicting, model.head_weight(), batch.targets, temperature);
+  return model::linear_logprob(predicting_states(model, batch), model.head_weight(), batch.targets,
+                               temperature);
 }
 
 }  // namespace tritonsmith::train

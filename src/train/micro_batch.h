@@ -26,6 +26,9 @@ std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> seq
                                            std::span<const std::size_t> members,
                                            std::int64_t budget, c10::Device device);
 
+// The hidden states that trained tokens are predicted from, [N, H].
+at::Tensor predicting_states(const model::Transformer& model, const MicroBatch& batch);
+
 // Log-probability and entropy of each trained token, [N], at the given temperature.
 model::LogprobAndEntropy forward_tokens(const model::Transformer& model, const MicroBatch& batch,
                                         double temperature);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/checkpoint.h"
+#include "model/host_copy.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -131,7 +132,7 @@ OptimizerShard Optimizer::copy(const FlatParameters& parameters, c10::Device dev
       std::clamp(parameters.saved_count() - shard.begin, std::int64_t{0}, shard.count);
   const auto copied = [&](const at::Tensor& moments) {
     const at::Tensor part = moments.narrow(0, 0, count);
-    return at::empty_like(part, device).copy_(part);
+    return device.is_cpu() ? model::host_copy(part) : at::empty_like(part, device).copy_(part);
   };
   return {.state = {.first = copied(state_.first),
                     .second = copied(state_.second),

@@ -90,6 +90,35 @@ std::vector<std::size_t> members_for_model(const PolicyBatch& batch,
   return needed;
 }
 
+// What the loss of a micro-batch's tokens is made from beside the model, [N] each.
+struct Columns {
+  at::Tensor weight, sampler, advantage;
+  at::Tensor old, reference, mismatch, sequence;  // undefined where the options want none
+
+  static Columns of(const MicroBatch& micro, const PolicyBatch& batch,
+                    std::span<const double> weights, const PolicyGradientOptions& options) {
+    const auto column = [&](const TokenColumn& values) { return column_of(micro, batch, values); };
+    const bool by_sequence = options.policy.loss == algorithm::Loss::gspo;
+    return {.weight = spread(micro, batch, at::kFloat,
+                             [&](std::size_t g) { return static_cast<float>(weights[g]); }),
+            .sampler = column(batch.sampler),
+            .advantage = column(batch.advantages),
+            .old = column(batch.old),
+            .reference = column(batch.reference),
+            .mismatch = column(batch.mismatch),
+            .sequence = by_sequence ? segment_numbers(micro, batch) : at::Tensor()};
+  }
+
+  // Of a stretch of the tokens.
+  Columns part(std::int64_t begin, std::int64_t count) const {
+    const auto rows = [&](const at::Tensor& column) {
+      return column.defined() ? column.narrow(0, begin, count) : column;
+    };
+    return {rows(weight),    rows(sampler),  rows(advantage), rows(old),
+            rows(reference), rows(mismatch), rows(sequence)};
+  }
+};
+
 // Sums over the tokens of all micro-batches, on the device until the end.
 class Sums {
  public:
@@ -171,32 +200,31 @@ PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& ba
   const std::vector<double> weights = weights_of(batch, members, options);
   const auto used =
       own_share(batch.sequences, members_for_model(batch, members, options), learner.ranks());
+  const bool by_token = options.policy.loss != algorithm::Loss::gspo;
   Sums sums;
+  Columns columns;  // of the micro-batch that is being asked for
   learner.zero_gradients();
   learner.add_gradient(
       make_micro_batches(batch.sequences, used, options.budget, learner.model().device()),
-      options.temperature, [&](const MicroBatch& micro, const model::LogprobAndEntropy& now) {
-        if (options.pause) options.pause();
-        const auto column = [&](const TokenColumn& values) {
-          return column_of(micro, batch, values);
-        };
-        const at::Tensor weight = spread(micro, batch, at::kFloat, [&](std::size_t g) {
-          return static_cast<float>(weights[g]);
-        });  // [N]
-        const at::Tensor old = column(batch.old);
-        algorithm::PolicyTokens tokens{.logprob = now.logprob,
-                                       .old_logprob = old.defined() ? old : now.logprob,
-                                       .reference_logprob = column(batch.reference),
-                                       .advantage = column(batch.advantages),
-                                       .mismatch_weight = column(batch.mismatch),
-                                       .sequence = {}};
-        if (options.policy.loss == algorithm::Loss::gspo)
-          tokens.sequence = segment_numbers(micro, batch);
+      options.temperature, by_token ? Dependence::token : Dependence::micro_batch,
+      [&](const TokensNow& now) {
+        if (now.begin == 0) {
+          if (options.pause) options.pause();
+          columns = Columns::of(now.batch, batch, weights, options);
+        }
+        const Columns own = columns.part(now.begin, now.count());
+        const algorithm::PolicyTokens tokens{
+            .logprob = now.logprob,
+            .old_logprob = own.old.defined() ? own.old : now.logprob,
+            .reference_logprob = own.reference,
+            .advantage = own.advantage,
+            .mismatch_weight = own.mismatch,
+            .sequence = own.sequence};
         const auto loss = algorithm::policy_loss(tokens, options.policy);
         sums.add(loss, tokens,
-                 {.weight = weight, .entropy = now.entropy, .sampler = column(batch.sampler)});
-        TokenGradient gradient{.logprob = loss.derivative * weight, .entropy = {}};
-        if (options.entropy_beta > 0) gradient.entropy = -options.entropy_beta * weight;
+                 {.weight = own.weight, .entropy = now.entropy, .sampler = own.sampler});
+        TokenGradient gradient{.logprob = loss.derivative * own.weight, .entropy = {}};
+        if (options.entropy_beta > 0) gradient.entropy = -options.entropy_beta * own.weight;
         return gradient;
       });
   PolicyGradientReport report = sums.report();

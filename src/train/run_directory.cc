@@ -45,9 +45,9 @@ bool is_of_the_judge(const std::string& name) {
 // Everything a run may leave before its first step is done.
 bool is_of_unbegun_run(const std::string& name) {
   static const std::set<std::string, std::less<>> known = {
-      "config.toml",   "checkpoints", ".lock",          "steps.jsonl",
-      "samples.jsonl", "tasks.jsonl", "examples.jsonl", "references.jsonl",
-      kEventsFile,     "trace.json"};
+      "config.toml",      "checkpoints", ".lock",          "steps.jsonl",
+      "samples.jsonl",    "tasks.jsonl", "examples.jsonl", "heldout.jsonl",
+      "references.jsonl", kEventsFile,   "trace.json"};
   return known.contains(name.substr(0, name.find(".new-"))) || is_of_the_judge(name);
 }
 

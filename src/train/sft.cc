@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "train/heldout.h"
 #include "train/sft_gradient.h"
 
 namespace tritonsmith::train {
@@ -24,13 +25,18 @@ std::vector<std::size_t> take_step(EpochOrder& order, std::uint64_t& place,
   }
 }
 
+// Examples as tokens.
+struct Sequences {
+  std::vector<TrainingSequence> trained, heldout;
+};
+
 class SftLoop {
  public:
-  SftLoop(const SftConfig& config, TrainingRun& run, std::vector<TrainingSequence> sequences)
+  SftLoop(const SftConfig& config, TrainingRun& run, Sequences sequences)
       : config_(config),
         run_(run),
         sequences_(std::move(sequences)),
-        order_(config.run.seed, "sft order", sequences_.size()) {}
+        order_(config.run.seed, "sft order", sequences_.trained.size()) {}
 
   Result<SftSummary> run(const StopFlag& stop) {
     Progress progress("sft", static_cast<std::size_t>(config_.run.steps));
@@ -51,27 +57,46 @@ class SftLoop {
 
  private:
   Status step(const StopFlag& stop) {
+    Metrics heldout;
+    if (run_.step() == 0) TRY(try_heldout("heldout/loss_at_start", heldout));
     const Stopwatch watch;
     std::uint64_t place = run_.state().value("place", std::uint64_t{0});
-    const auto members = take_step(order_, place, sequences_, config_.data.step_tokens);
+    const auto& trained = sequences_.trained;
+    const auto members = take_step(order_, place, trained, config_.data.step_tokens);
     auto gradient =
-        set_sft_gradient(run_.learner(), sequences_, members, config_.optimizer.micro_batch_tokens);
+        set_sft_gradient(run_.learner(), trained, members, config_.optimizer.micro_batch_tokens);
     TRY(sum_over_ranks(gradient, run_.ranks()));
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
     run_.state()["place"] = place;
     const double seconds = watch.seconds();
     note(gradient, seconds);
-    return run_.finish_step({{"loss", gradient.loss},
-                             {"entropy", gradient.entropy},
-                             {"learning_rate", update.learning_rate},
-                             {"grad_norm", update.grad_norm},
-                             {"epoch", order_.epochs_at(place)},
-                             {"sequences", static_cast<double>(members.size())},
-                             {"tokens", static_cast<double>(gradient.tokens)},
-                             {"trained_tokens", static_cast<double>(gradient.trained_tokens)},
-                             {"tokens_per_second", static_cast<double>(gradient.tokens) / seconds},
-                             {"seconds/step", seconds}},
-                            stop);
+    if (is_tried_after(run_.step() + 1)) TRY(try_heldout("heldout/loss", heldout));
+    Metrics metrics = {{"loss", gradient.loss},
+                       {"entropy", gradient.entropy},
+                       {"learning_rate", update.learning_rate},
+                       {"grad_norm", update.grad_norm},
+                       {"epoch", order_.epochs_at(place)},
+                       {"sequences", static_cast<double>(members.size())},
+                       {"tokens", static_cast<double>(gradient.tokens)},
+                       {"trained_tokens", static_cast<double>(gradient.trained_tokens)},
+                       {"tokens_per_second", static_cast<double>(gradient.tokens) / seconds},
+                       {"seconds/step", seconds}};
+    metrics.insert(metrics.end(), heldout.begin(), heldout.end());
+    return run_.finish_step(metrics, stop);
+  }
+
+  bool is_tried_after(std::int64_t step) const {
+    const std::int64_t every = config_.data.heldout_every;
+    return step >= config_.run.steps || (every > 0 && step % every == 0);
+  }
+
+  Status try_heldout(const char* name, Metrics& metrics) {
+    if (sequences_.heldout.empty()) return ok();
+    TRY_ASSIGN(const double loss, heldout_loss(run_.learner().model(), sequences_.heldout,
+                                               config_.optimizer.micro_batch_tokens, run_.ranks()));
+    metrics.emplace_back(name, loss);
+    metrics.emplace_back("heldout/unigram_entropy", unigram_entropy(sequences_.heldout));
+    return ok();
   }
 
   void note(const SftGradientReport& gradient, double seconds) {
@@ -89,27 +114,34 @@ class SftLoop {
 
   const SftConfig& config_;
   TrainingRun& run_;
-  std::vector<TrainingSequence> sequences_;
+  Sequences sequences_;
   EpochOrder order_;
   std::deque<double> recent_losses_;
   double tokens_ = 0, seconds_ = 0;
 };
 
 // `model`: the directory that the run begins with.
-Result<std::vector<TrainingSequence>> encode(const SftConfig& config,
-                                             const std::filesystem::path& model,
-                                             std::span<const SftExample> examples) {
+Result<Sequences> encode(const SftConfig& config, const std::filesystem::path& model,
+                         const SftMaterial& material) {
+  const auto& examples = material.examples;
   TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(model / "tokenizer.json"));
   TRY(check_model_fits(model, tokenizer.id_limit(), config.data.max_tokens, "data.max_tokens"));
   if (examples.empty()) return fail("there are no examples to train on");
   TRY_ASSIGN(const auto chat, open_chat(config.model, model, tokenizer, examples.front().prompt));
-  auto sequences = encode_examples(examples, tokenizer, chat, config.data.max_tokens);
-  if (sequences.empty())
-    return fail("none of the {} examples fits into data.max_tokens = {}", examples.size(),
-                config.data.max_tokens);
-  if (sequences.size() < examples.size())
-    LOG("{} of {} examples are longer than data.max_tokens = {} and are left out",
-        examples.size() - sequences.size(), examples.size(), config.data.max_tokens);
+  const auto fitting = [&](std::span<const SftExample> those,
+                           std::string_view name) -> Result<std::vector<TrainingSequence>> {
+    auto sequences = encode_examples(those, tokenizer, chat, config.data.max_tokens);
+    if (sequences.empty() && !those.empty())
+      return fail("none of the {} {} fits into data.max_tokens = {}", those.size(), name,
+                  config.data.max_tokens);
+    if (sequences.size() < those.size())
+      LOG("{} of {} {} are longer than data.max_tokens = {} and are left out",
+          those.size() - sequences.size(), those.size(), name, config.data.max_tokens);
+    return sequences;
+  };
+  Sequences sequences;
+  TRY_ASSIGN(sequences.trained, fitting(examples, "examples"));
+  TRY_ASSIGN(sequences.heldout, fitting(material.heldout, "held-out examples"));
   return sequences;
 }
 
@@ -130,6 +162,11 @@ Fields<SftDataSection> SftDataSection::fields() {
   using S = SftDataSection;
   return {field("examples", &S::examples,
                 "a JSONL file of {task, prompt, completion}, as `tasks teach` writes it"),
+          field("heldout", &S::heldout,
+                "likewise: examples that are not trained on, to be tried as training goes on"),
+          field("heldout_every", &S::heldout_every,
+                "try them every so many steps; 0: before the first step and after the last",
+                at_least<std::int64_t>(0)),
           field("step_tokens", &S::step_tokens,
                 "an optimizer step takes examples up to so many tokens", at_least<std::int64_t>(1)),
           field("max_tokens", &S::max_tokens, "longer examples are left out",
@@ -149,23 +186,25 @@ Fields<SftConfig> SftConfig::fields() {
 
 Status check(const SftConfig& config) { return check_sections(config.run, config.model); }
 
-Result<SftPreview> preview_sft(const SftConfig& config, std::span<const SftExample> examples) {
+Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {
   TRY(check(config));
   SftPreview preview;
   TRY_ASSIGN(preview.run, TrainingRun::outlook(run_options(config)));
-  TRY_ASSIGN(const auto sequences, encode(config, preview.run.model, examples));
-  preview.sequences = sequences.size();
-  for (const TrainingSequence& each : sequences) preview.tokens += std::ssize(each.tokens);
+  TRY_ASSIGN(const Sequences sequences, encode(config, preview.run.model, material));
+  preview.sequences = sequences.trained.size();
+  for (const TrainingSequence& each : sequences.trained) preview.tokens += std::ssize(each.tokens);
   return preview;
 }
 
-Result<SftSummary> run_sft(const SftConfig& config, std::span<const SftExample> examples,
+Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop, distributed::Ranks& ranks) {
   TRY(check(config));
   // Opened first: only then is it settled which model the run begins with.
   TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, ranks)));
-  TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), examples));
-  TRY(run.keep_data("examples.jsonl", sft_examples_to_jsonl(examples)));
+  TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), material));
+  TRY(run.keep_data("examples.jsonl", sft_examples_to_jsonl(material.examples)));
+  if (!material.heldout.empty())
+    TRY(run.keep_data("heldout.jsonl", sft_examples_to_jsonl(material.heldout)));
   return SftLoop(config, run, std::move(sequences)).run(stop);
 }
 

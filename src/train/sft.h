@@ -16,6 +16,8 @@ namespace tritonsmith::train {
 
 struct SftDataSection {
   std::string examples;
+  std::string heldout;             // none: nothing is held out
+  std::int64_t heldout_every = 0;  // steps; 0: before the first step and after the last
   std::int64_t step_tokens = 2048;
   std::int64_t max_tokens = 1024;
   static Fields<SftDataSection> fields();
@@ -35,6 +37,12 @@ struct SftConfig {
 // Settings that contradict each other, and what must be set.
 Status check(const SftConfig& config);
 
+// What a run is given: to learn from, and, if anything, to be tried on.
+struct SftMaterial {
+  std::span<const SftExample> examples;
+  std::span<const SftExample> heldout = {};
+};
+
 struct SftPreview {
   RunOutlook run;
   std::size_t sequences = 0;  // examples that fit
@@ -42,20 +50,20 @@ struct SftPreview {
 };
 
 // Checks all that run_sft would, and writes nothing.
-Result<SftPreview> preview_sft(const SftConfig& config, std::span<const SftExample> examples);
+Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material);
 
 struct SftSummary {
   std::int64_t steps = 0;
   double loss = 0;                   // mean over the last steps (up to 20 of this process)
   double tokens_per_second = 0;      // trained by this process, prompts included
-  std::filesystem::path checkpoint;  // a model directory
+  std::filesystem::path checkpoint;  // a model directory; empty where the run leaves none
   bool is_finished = false;          // false: asked to stop before the last step
 };
 
 // Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The
 // examples are recorded in the run directory and must be the same when it goes on.
 // Every rank of a job calls it with the same.
-Result<SftSummary> run_sft(const SftConfig& config, std::span<const SftExample> examples,
+Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop,
                            distributed::Ranks& ranks = distributed::nobody_else());
 

@@ -21,7 +21,7 @@ SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSeq
   learner.zero_gradients();
   learner.add_gradient(
       make_micro_batches(sequences, share, budget, learner.model().device()), 1.0,
-      [&](const MicroBatch&, const model::LogprobAndEntropy& now) {
+      Dependence::token, [&](const TokensNow& now) {
         const at::Tensor part =
             at::stack({now.logprob.sum(at::kDouble), now.entropy.sum(at::kDouble)});
         sums = sums.defined() ? sums + part : part;

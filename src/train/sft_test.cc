@@ -40,14 +40,14 @@ class SftTest : public ::testing::Test {
   Result<SftSummary> run(const fs::path& directory) {
     SftConfig config = config_;
     config.run.dir = directory.string();
-    return run_sft(config, examples_, stop_);
+    return run_sft(config, {.examples = examples_, .heldout = heldout_}, stop_);
   }
   static std::string weights(const fs::path& run, int step) {
     return *read_file(run / fmt::format("checkpoints/step-{}/model.safetensors", step));
   }
   Result<TempDir> temp_ = TempDir::make("sft");
   SftConfig config_;
-  std::vector<SftExample> examples_;
+  std::vector<SftExample> examples_, heldout_;
   StopFlag stop_ = false;
 };
 
@@ -121,6 +121,44 @@ TEST_F(SftTest, TrainsAnAdapterAndGoesOnWithItToTheSameWeights) {
     EXPECT_TRUE(at::allclose(before->parameters()[i].tensor, after->parameters()[i].tensor));
 }
 
+TEST_F(SftTest, TriesWhatIsHeldOutBeforeAndAfter) {
+  config_.run.steps = 60;
+  config_.data.heldout_every = 20;
+  for (const char* name : {"six", "seven"})
+    heldout_.push_back({.task_id = name,
+                        .prompt = {{.role = text::Role::user, .content = name}},
+                        .completion = std::string("it is ") + name});
+  ASSERT_TRUE(run(path("run")));
+  const auto steps = steps_of(path("run"));
+  std::vector<std::int64_t> tried;
+  for (const StepRecord& step : steps)
+    if (metric_of(step, "heldout/loss")) tried.push_back(step.step);
+  EXPECT_THAT(tried, ::testing::ElementsAre(20, 40, 60));
+  EXPECT_GT(*metric_of(steps.front(), "heldout/loss_at_start"), 4.5);
+  EXPECT_LT(*metric_of(steps.back(), "heldout/loss"),
+            *metric_of(steps.front(), "heldout/loss_at_start") - 1);
+  EXPECT_EQ(*read_file(path("run") / "heldout.jsonl"), sft_examples_to_jsonl(heldout_));
+  // It is looked at, not learnt from.
+  heldout_.clear();
+  config_.data.heldout_every = 0;
+  ASSERT_TRUE(run(path("without")));
+  EXPECT_EQ(weights(path("run"), 60), weights(path("without"), 60));
+}
+
+TEST_F(SftTest, WithoutCheckpointsLeavesItsRecordsAndBeginsAnew) {
+  config_.checkpoint.every = 0;
+  const auto summary = run(path("run"));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_TRUE(summary->checkpoint.empty());
+  EXPECT_TRUE(fs::is_empty(path("run") / "checkpoints"));
+  const auto steps = steps_of(path("run"));
+  ASSERT_EQ(steps.size(), 12U);
+  ASSERT_TRUE(run(path("run")));
+  const auto again = steps_of(path("run"));
+  ASSERT_EQ(again.size(), 12U);
+  EXPECT_EQ(*metric_of(again.back(), "loss"), *metric_of(steps.back(), "loss"));
+}
+
 TEST_F(SftTest, RefusesAModelWhoseChatTemplateIsNotOurs) {
   std::ofstream(path("model") / "chat_template.jinja") << "{{ messages[0].content }}";
   EXPECT_THAT(run(path("run")).error().message, HasSubstr("is not the one we render"));
@@ -131,16 +169,16 @@ TEST_F(SftTest, RefusesAModelWhoseChatTemplateIsNotOurs) {
 
 TEST_F(SftTest, PreviewsWithoutWriting) {
   config_.run.dir = path("run").string();
-  const auto preview = preview_sft(config_, examples_);
+  const auto preview = preview_sft(config_, {.examples = examples_});
   ASSERT_TRUE(preview) << preview.error().message;
   EXPECT_EQ(preview->run.step, std::nullopt);
   EXPECT_EQ(preview->sequences, 5U);
   EXPECT_FALSE(fs::exists(path("run")));
   ASSERT_TRUE(run(path("run")));
-  EXPECT_EQ(preview_sft(config_, examples_)->run.step, 12);
+  EXPECT_EQ(preview_sft(config_, {.examples = examples_})->run.step, 12);
   const fs::path optimizer = path("run") / "checkpoints/step-12/optimizer.safetensors";
   fs::resize_file(optimizer, fs::file_size(optimizer) - 1);
-  EXPECT_THAT(preview_sft(config_, examples_).error().message,
+  EXPECT_THAT(preview_sft(config_, {.examples = examples_}).error().message,
               HasSubstr("optimizer.safetensors: tensor"));
 }
 

@@ -123,6 +123,7 @@ Status TrainingRun::restore(std::int64_t step) {
 
 Status TrainingRun::save() {
   TRY_ASSIGN(const RecordSizes sizes, directory_.sync_records());
+  if (!has_checkpoints()) return ok();
   const Json trainer = {
       {"schema", 1}, {"step", step_}, {"state", state_}, {"records", to_json(sizes)}};
   TRY(publish());  // one snapshot at a time

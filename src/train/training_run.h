@@ -43,7 +43,8 @@ class TrainingRun {
  public:
   // Fails where open() would. Reads the weights, so that damaged ones show.
   static Result<RunOutlook> outlook(const TrainingRunOptions& options);
-  // A new run begins with a checkpoint of step 0, so that the directory needs nothing outside it.
+  // A new run begins with a checkpoint of step 0, so that the directory needs nothing outside it
+  // (unless it is to have no checkpoints).
   // Fails on all ranks where it does on one, and where they were not given the same config.
   static Result<TrainingRun> open(const TrainingRunOptions& options);
 
@@ -61,6 +62,7 @@ class TrainingRun {
   bool ends_in_checkpoint(std::int64_t step) const {
     return writer_.store().is_due(step) || step >= options_.run.steps;
   }
+  bool has_checkpoints() const { return writer_.store().is_in_use(); }
   // What the loop itself must remember between steps; an object, empty in a new run.
   Json& state() { return state_; }
 
@@ -68,8 +70,10 @@ class TrainingRun {
   // when the run is asked to stop. It is written while the training goes on; the last one is on the
   // disk when this returns.
   Status finish_step(const Metrics& metrics, const StopFlag& stop);
-  // Of the last checkpoint.
-  std::filesystem::path checkpoint_path() const { return writer_.store().path_of(step_); }
+  // Of the last checkpoint; empty where there are none.
+  std::filesystem::path checkpoint_path() const {
+    return has_checkpoints() ? writer_.store().path_of(step_) : std::filesystem::path();
+  }
 
  private:
   TrainingRun(TrainingRunOptions options, RunDirectory directory, CheckpointWriter writer,

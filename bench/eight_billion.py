@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""A model of Qwen3-8B's shape learns: adapters on one GPU, all weights on two, its optimizer shared out (ZeRO-1).
+
+  bench/eight_billion.py                        two GPUs; about two minutes and a half
+  bench/eight_billion.py --parts lora           one GPU
+  bench/eight_billion.py --device cpu --shape tiny --steps 30      anywhere: proves the script
+
+Random weights with all of Qwen3's 151,936 rows of embedding and of head (8.19 billion parameters), and a tokenizer of 4,096 tokens learnt
+from the teacher's examples; every tenth task of the teacher is held out with all its examples. Prints for each run the loss on those
+before and after, the entropy of their tokens' own frequencies, which a model that has learnt nothing of the context cannot go below,
+speed, and the most memory that the run had on a GPU. Nothing is written but the model it starts from (16 GB): 20 GB of disk do, and
+a folder in memory (TMPDIR=/dev/shm) is quicker than a slow disk.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import threading
+import time
+
+from several_ranks import TRITONSMITH, call, call_ranks, make_model, median_of, steps_of, written
+
+SHAPES = {
+    "tiny": {"vocabulary": 600, "family": "qwen3", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3,
+             "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32, "initializer_range": 0.1, "tie_word_embeddings": "false"},
+    "8b": {"vocabulary": 4096, "vocab_size": 151936, "family": "qwen3", "hidden_size": 4096, "intermediate_size": 12288,
+           "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+           "max_position_embeddings": 40960, "rope_theta": 1000000, "tie_word_embeddings": "false"},
+}
+# Adapters learn from the layers alone, so by larger steps.
+PARTS = {
+    "lora": {"ranks": 1, "settings": {"lora.rank": 64, "lora.alpha": 128, "optimizer.learning_rate": 1e-3,
+                                      "optimizer.micro_batch_tokens": 4096}},
+    "full": {"ranks": 2, "settings": {"optimizer.learning_rate": 3e-4, "model.recompute": '"layers"',
+                                      "optimizer.micro_batch_tokens": 9216}},
+}
+
+
+class PeakMemory:
+    """The most that any GPU of this machine had in use, in GB, looked at twice a second."""
+
+    def __enter__(self):
+        self.gigabytes, self.ends = 0.0, threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ends.set()
+        self.thread.join()
+
+    def watch(self):
+        while not self.ends.wait(0.5):
+            try:
+                told = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True,
+                                      text=True, check=True).stdout
+            except (OSError, subprocess.CalledProcessError):
+                return
+            self.gigabytes = max([self.gigabytes] + [float(line) * 2**20 / 1e9 for line in told.split()])
+
+
+def make_data(folder, tasks):
+    examples = folder / "all.jsonl"
+    call(TRITONSMITH, "tasks", "teach", "--set", f"curriculum.train={tasks}", "--set", "teacher.repairs=0", "--out",
+         examples)
+    lines = examples.read_text().splitlines(keepends=True)
+    names = sorted({json.loads(line)["task"] for line in lines})
+    unseen = set(names[::10])
+    for name, is_unseen in (("examples", False), ("heldout", True)):
+        chosen = [line for line in lines if (json.loads(line)["task"] in unseen) == is_unseen]
+        (folder / f"{name}.jsonl").write_text("".join(chosen))
+
+
+def train(folder, part, options):
+    run = folder / f"run-{part}"
+    config = folder / f"{part}.toml"
+    settings = {"run.dir": f'"{run}"', "run.steps": options.steps, "model.path": f'"{folder / "start"}"',
+                "model.device": f'"{options.device}"', "data.examples": f'"{folder / "examples.jsonl"}"',
+                "data.heldout": f'"{folder / "heldout.jsonl"}"', "data.step_tokens": options.step_tokens, "data.max_tokens": 1024,
+                "optimizer.warmup_updates": 5, "checkpoint.every": 0, **PARTS[part]["settings"]}
+    config.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
+    began = time.monotonic()
+    with PeakMemory() as memory:
+        call_ranks(PARTS[part]["ranks"], TRITONSMITH, "sft", config)
+    steps = steps_of(run)
+    last = steps[-1]
+    print("\t".join([part, str(PARTS[part]["ranks"]), f'{steps[0]["heldout/loss_at_start"]:.2f}', f'{last["heldout/loss"]:.2f}',
+                     f'{last["heldout/unigram_entropy"]:.2f}', written(median_of(steps, "tokens_per_second"), ",.0f"),
+                     written(median_of(steps, "seconds/step"), ".2f"), f"{memory.gigabytes:.1f}",
+                     f"{time.monotonic() - began:.0f}"]), flush=True)
+    assert last["heldout/loss"] < last["heldout/unigram_entropy"], "it learnt no more than frequencies"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--shape", choices=SHAPES, default="8b")
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--step-tokens", type=int, default=16384)
+    parser.add_argument("--tasks", type=int, default=400)
+    options = parser.parse_args()
+    if options.shape == "tiny":
+        options.step_tokens, options.tasks = min(options.step_tokens, 2048), min(options.tasks, 60)
+    with tempfile.TemporaryDirectory(prefix="tritonsmith-8b-") as name:
+        folder = pathlib.Path(name)
+        began = time.monotonic()
+        make_data(folder, options.tasks)
+        make_model(folder, SHAPES[options.shape])
+        size = (folder / "start/model.safetensors").stat().st_size / 1e9
+        print(f"a model of {size:.1f} GB and its data made in {time.monotonic() - began:.0f} s", flush=True)
+        print("part\tranks\tloss before\tafter\tunigram\ttrained/s\ts/step\tGB\ts", flush=True)
+        for part in options.parts:
+            train(folder, part, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+#include "model/random_weights.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace tritonsmith::model {
+namespace {
+
+// What one thread draws at a time, of each tensor. Small models have one block a tensor.
+constexpr std::int64_t kBlock = std::int64_t{1} << 22;
+
+bool is_norm(std::string_view name) { return name.ends_with("norm.weight"); }
+bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
+
+// A stretch of one parameter.
+struct Block {
+  at::Tensor flat;  // [n]
+  std::uint64_t parameter = 0, number = 0;
+};
+
+Rng rng_of(const Block& block, std::uint64_t seed) {
+  if (block.number == 0) return {seed, "model.weights", block.parameter};
+  return {seed, fmt::format("model.weights.{}", block.parameter), block.number};
+}
+
+void draw(const Block& block, double deviation, std::uint64_t seed) {
+  Rng rng = rng_of(block, seed);
+  const at::Tensor values = at::empty(block.flat.sizes(), at::TensorOptions().dtype(at::kFloat));
+  float* out = values.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i)
+    out[i] = static_cast<float>(deviation * rng.normal());
+  at::Tensor target = block.flat;
+  target.copy_(values);
+}
+
+}  // namespace
+
+void fill_random_weights(std::span<const NamedTensor> parameters, double deviation,
+                         std::uint64_t seed) {
+  const at::NoGradGuard no_grad;
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    at::Tensor tensor = parameters[i].tensor;
+    if (is_norm(parameters[i].name)) tensor.fill_(1.0);
+    if (is_bias(parameters[i].name)) tensor.zero_();
+    if (is_norm(parameters[i].name) || is_bias(parameters[i].name)) continue;
+    const at::Tensor flat = tensor.detach().view({-1});
+    for (std::int64_t begin = 0; begin < flat.numel(); begin += kBlock)
+      blocks.push_back({.flat = flat.narrow(0, begin, std::min(kBlock, flat.numel() - begin)),
+                        .parameter = i,
+                        .number = static_cast<std::uint64_t>(begin / kBlock)});
+  }
+  at::parallel_for(0, std::ssize(blocks), 1, [&](std::int64_t begin, std::int64_t end) {
+    const at::NoGradGuard none_here;  // each thread's own
+    for (std::int64_t i = begin; i < end; ++i)
+      draw(blocks[static_cast<std::size_t>(i)], deviation, seed);
+  });
+}
+
+}  // namespace tritonsmith::model
