@@ -111,7 +111,8 @@ class Quickstart {
     train::SftConfig sft = config_.sft;
     sft.run.dir = out_ / "sft";
     sft.model.path = out_ / "start";
-    TRY_ASSIGN(const train::SftSummary summary, train::run_sft(sft, {.examples = examples_}, stop_));
+    TRY_ASSIGN(const train::SftSummary summary,
+               train::run_sft(sft, {.examples = examples_}, stop_));
     if (!summary.is_finished) return fail("stopped; the same command goes on from here");
     sft_model_ = summary.checkpoint;
     return finish_phase("sft", summary.checkpoint, watch);

@@ -30,8 +30,8 @@ void copy_bytes(const at::Tensor& from, std::byte* to, std::int64_t begin, std::
 at::Tensor host_copy(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
   const at::Tensor source = tensor.detach().contiguous();
-  const at::Tensor copy = at::empty(source.sizes(), source.options().device(at::kCPU));
-  if (!source.is_cuda()) return at::Tensor(copy).copy_(source);
+  at::Tensor copy = at::empty(source.sizes(), source.options().device(at::kCPU));
+  if (!source.is_cuda()) return copy.copy_(source);
   const at::Tensor bytes = source.view({-1}).view(at::kByte);
   auto* to = static_cast<std::byte*>(copy.mutable_data_ptr());
   at::parallel_for(0, bytes.numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {

@@ -117,7 +117,8 @@ TEST(Transformer, LargeWeightsDoNotRepeatNorDependOnTheThreads) {
   const at::Tensor first = alone.narrow(0, 0, kBlock), second = alone.narrow(0, kBlock, kBlock);
   EXPECT_LT((first * second).mean().abs().item<double>(), 1e-6);  // their deviation is 0.02
   EXPECT_NEAR(second.std().item<double>(), 0.02, 0.001);
-  EXPECT_GT(alone.narrow(0, 2 * kBlock, alone.numel() - 2 * kBlock).abs().max().item<double>(), 0.01);
+  EXPECT_GT(alone.narrow(0, 2 * kBlock, alone.numel() - 2 * kBlock).abs().max().item<double>(),
+            0.01);
 }
 
 TEST(Checkpoint, GivesTheSameWeightsBack) {
