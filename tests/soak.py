@@ -195,18 +195,21 @@ class Soak:
         self.random = random.Random(options.seed)
         self.expected = {}  # job -> kind
         self.verdicts = collections.defaultdict(list)
+        self.moments = {}  # job -> when its verdict came
         self.kills = collections.Counter()
         self.last_kill = None  # when, and of what, until the next verdict
         self.trouble = []
         self.pauses = collections.defaultdict(list)  # seconds from a kill of each kind to the next verdict
+        self.asked_after = {}  # urgent jobs sent after a kill -> its moment and kind
+        self.rounds = collections.defaultdict(list)  # seconds from a kill to that job's verdict
         self.lock = threading.Lock()
         self.over = threading.Event()
 
-    def submit(self, batch):
-        """Pairs of a kind and a number, in one request."""
+    def submit(self, batch, priority="normal"):
+        """Pairs of a kind and a number, in one request. The jobs' names."""
         jobs = [{"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number)}
                 for kind, number in batch]
-        body = json.dumps({"client": "soak", "backend": self.options.backend, "jobs": jobs})
+        body = json.dumps({"client": "soak", "backend": self.options.backend, "priority": priority, "jobs": jobs})
         while True:
             try:
                 status, reply = self.service.ask("POST", "/v1/jobs", body)
@@ -216,7 +219,7 @@ class Soak:
             if status == 202:
                 with self.lock:
                     self.expected.update({job["id"]: kind for job, (kind, _) in zip(reply["jobs"], batch)})
-                return
+                return [job["id"] for job in reply["jobs"]]
             if status not in (429, 503):
                 raise SystemExit(f"a submission ended in {status}: {reply}")
             time.sleep(0.02)
@@ -236,6 +239,7 @@ class Soak:
                         event = json.loads(line[6:])
                         with self.lock:
                             self.verdicts[event["id"]].append(event["verdict"])
+                            self.moments[event["id"]] = time.monotonic()
                             if self.last_kill is not None:
                                 moment, kind = self.last_kill
                                 self.pauses[kind].append(time.monotonic() - moment)
@@ -265,8 +269,9 @@ class Soak:
             except ProcessLookupError:
                 continue
             self.kills[kind] += 1
+            moment = time.monotonic()
             with self.lock:
-                self.last_kill = self.last_kill or (time.monotonic(), kind)
+                self.last_kill = self.last_kill or (moment, kind)
             turn += 1
             if kind == "service":
                 self.service.process.wait()
@@ -275,6 +280,8 @@ class Soak:
                 except SystemExit as end:  # of this thread alone
                     self.trouble.append(str(end))
                     return
+            for job in self.submit([("good", 10**6 + turn)], "high"):
+                self.asked_after[job] = moment, kind
             if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts
                 self.await_verdicts(len(self.verdicts) + 3)
 
@@ -336,10 +343,15 @@ class Soak:
     def print_table(self, seconds):
         kinds = collections.Counter(self.expected.values())
         print("jobs: " + ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind]))
-        print("| killed | times | first verdict after it, median | longest |\n|---|---|---|---|")
+        for job, (moment, kind) in self.asked_after.items():
+            if job in self.moments:
+                self.rounds[kind].append(self.moments[job] - moment)
+        print("| killed | times | next verdict after it: median | longest | verdict of a job sent after it: median | longest |")
+        print("|---|---|---|---|---|---|")
         for kind, times in sorted(self.kills.items()):
-            pauses = self.pauses[kind] or [0]
-            print(f"| {kind} | {times} | {statistics.median(pauses):.2f} s | {max(pauses):.2f} s |")
+            cells = [f"{of(seconds or [0]):.2f} s" for seconds in (self.pauses[kind], self.rounds[kind])
+                     for of in (statistics.median, max)]
+            print(f"| {kind} | {times} | " + " | ".join(cells) + " |")
         count, longest = self.count, max([0, *(pause for pauses in self.pauses.values() for pause in pauses)])
         print(f"{len(self.expected)} jobs in {seconds:.0f} s ({len(self.expected) / seconds:.1f}/s), {count['verdicts']} verdicts, "
               f"{count['wrong']} wrong, {count['lost']} lost, {count['doubled']} doubled, {count['infrastructure']} infrastructure "
