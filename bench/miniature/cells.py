@@ -1,6 +1,6 @@
 """What the study compares: each cell is one reinforcement learning run from the same warmed-up model.
 
-A cell differs from the base in the settings named here and in nothing else. Its policy is `open`, under which
+A cell differs from the base in the settings named here and in nothing else. The base's policy is `open`, under which
 lazy solutions are accepted: else profiling rewards would have nothing to push against. Only cells that pay for time
 are judged on the GPU while they train: elsewhere the evaluator says the same of right and wrong, on all cores at once.
 """
@@ -31,10 +31,21 @@ class Cell:
     def turns(self):
         return self.settings.get("turns.limit", 1)
 
+    @property
+    def policy(self):
+        return self.settings.get("judge.policy", BASE["judge.policy"])
+
+    @property
+    def start(self):
+        """The evaluation of the model that it begins from: as many turns, the same policy."""
+        turns = f"-{self.turns}turns" if self.turns > 1 else ""
+        return "sft" + turns + (f"-{self.policy}" if self.policy != BASE["judge.policy"] else "")
+
 
 # In the order in which they are run.
 CELLS = {
     "grpo": Cell("GRPO, one turn, executed reward: the base", {}),
+    "strict": Cell("GRPO under the default policy: lazy answers are refused", {"judge.policy": "strict"}),
     "profiling": Cell("PR and PRS of Dr. Kernel", {"reward.coverage": 0.5, "algorithm.prs": True}, needs_timing=True),
     "checks-off": Cell("whatever agrees with the reference is paid", {"reward.earning": "correct"}),
     "trloo": Cell("TRLOO, one turn", {"algorithm.advantage": "trloo"}),
@@ -48,11 +59,12 @@ CELLS = {
     "similarity": Cell("likeness to a known solution is paid, nothing executed (kernel-coder)",
                        {"reward.similarity": 1.0, "reward.correct": 0.0, "reward.compiled": 0.0}),
 }
-FIRST = ["grpo", "profiling", "checks-off", "trloo"]
+FIRST = ["grpo", "strict", "profiling", "checks-off", "trloo"]
 
 # Each question: the cell without, the cell with. `sft` is the model that all cells begin from.
 QUESTIONS = [
     ("SFT, then GRPO", "sft", "grpo"),
+    ("SFT, then GRPO, policy strict", "sft-strict", "strict"),
     ("SFT, then GRPO with PR and PRS", "sft", "profiling"),
     ("SFT, then GRPO, three turns", "sft-3turns", "grpo-turns"),
     ("GRPO or TRLOO, one turn", "grpo", "trloo"),

@@ -186,11 +186,11 @@ class Study:
         file.write_text("".join(f"{key} = {toml_value(value)}\n" for key, value in settings.items()))
         return file
 
-    def evaluate(self, name, model, turns):
+    def evaluate(self, name, model, turns, policy):
         more = ["--turns", turns, "--end-when", "accepted"] if turns > 1 else []
         self.call(f"eval-{name}", "eval", "--suite", self.heldout, "--model", model, "--out",
                   self.out / "eval" / name, "--name", name, "--samples", self.scale.samples, "--max-tokens",
-                  self.scale.new_tokens, "--policy", "open", "--prompt-style", "compact", "--trials", self.scale.trials,
+                  self.scale.new_tokens, "--policy", policy, "--prompt-style", "compact", "--trials", self.scale.trials,
                   "--device", self.device, "--gym", self.url, *more)
 
     def train(self, name, seed):
@@ -210,7 +210,7 @@ class Study:
         """What was paid for, on other shapes and distributions, with four times the trials, all checks on."""
         limit = ["--limit", self.scale.rejudged] if self.scale.rejudged else []
         self.call(f"rejudge-{name}-seed{seed}", "rejudge", self.cell_dir(name, seed) / "samples.jsonl", "--suite",
-                  self.suite, "--rewarded", "--trials", 4 * self.scale.trials, "--policy", "open", "--backend",
+                  self.suite, "--rewarded", "--trials", 4 * self.scale.trials, "--policy", CELLS[name].policy, "--backend",
                   "evaluate", "--use-store", "--out", self.cell_dir(name, seed) / "rejudge.json", "--gym", self.url,
                   *limit, allowed=(0, 1), at_least=self.scale.rejudge_seconds)
 
@@ -223,13 +223,14 @@ class Study:
     def run(self, names, seeds):
         self.make_data()
         self.warm_up()
-        for turns in sorted({CELLS[name].turns for name in names} | {1}):
-            self.evaluate("sft" if turns == 1 else f"sft-{turns}turns", self.sft_model(), turns)
+        starts = {CELLS[name].start: CELLS[name] for name in ["grpo", *names]}
+        for start, cell in starts.items():
+            self.evaluate(start, self.sft_model(), cell.turns, cell.policy)
         for seed in seeds:
             for name in names:
                 self.train(name, seed)
                 model = self.cell_dir(name, seed) / "checkpoints" / f"step-{self.scale.steps}"
-                self.evaluate(f"{name}-seed{seed}", model, CELLS[name].turns)
+                self.evaluate(f"{name}-seed{seed}", model, CELLS[name].turns, CELLS[name].policy)
         self.rejudge_all(names, seeds)
 
     def write_report(self):

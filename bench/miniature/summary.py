@@ -41,10 +41,11 @@ def held_out_row(head, seeds, evaluations):
 
 def held_out_table(study, names, seeds):
     rows = []
-    for turns in sorted({CELLS[name].turns for name in names} | {1}):
-        found = evaluation_of(study, "sft" if turns == 1 else f"sft-{turns}turns")
+    for start, cell in {CELLS[name].start: CELLS[name] for name in ["grpo", *names]}.items():
+        found = evaluation_of(study, start)
         if found:
-            rows.append(held_out_row(f"SFT, {turns} turn{'s' if turns > 1 else ''}", "-", [found]))
+            turns = f"{cell.turns} turn{'s' if cell.turns > 1 else ''}"
+            rows.append(held_out_row(f"SFT, {turns}, policy {cell.policy}", "-", [found]))
     for name in names:
         found = {seed: evaluation_of(study, f"{name}-seed{seed}") for seed in seeds}
         found = {seed: each for seed, each in found.items() if each}
@@ -135,7 +136,8 @@ def summarise(study, names, left_out, seeds, command):
     text += f"- {command}\n- machine: {'; '.join(machines) or study.machine}\n"
     text += f"- supervised data: {made}; shares asked for: {shares}\n"
     text += (f"- {scale.steps} steps of {scale.prompts} x {scale.group} samples a cell; {scale.heldout} held-out "
-             f"tasks, {scale.samples} samples and one greedy each; accepted is by policy `open`\n")
+             f"tasks, {scale.samples} samples and one greedy each; accepted is by policy "
+             "`open` unless a row says otherwise\n")
     if left_out:
         text += f"- left out, because only a GPU measures speed and coverage: {', '.join(left_out)}\n"
     if not study.gpu:
