@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--tasks", help="default: training tasks like those that the model learnt")
     parser.add_argument("--prompt-style", choices=["compact", "full"], help="likewise")
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=8, help="0: only make the model")
     parser.add_argument("--prompts", type=int, default=64)
     parser.add_argument("--samples", type=int, default=8)
     parser.add_argument("--tokens", type=int, default=256)
@@ -93,11 +93,13 @@ def run(options, staleness):
 
 def main():
     options = arguments()
-    if options.steps < 4:
+    if options.steps < 4 and not (options.shape and options.steps == 0):
         sys.exit("--steps: at least 4, the first and the last step are left out")
     if options.shape:
         options.tasks = options.tasks or "curriculum:seed=1,train=2000,heldout=0"
         options.prompt_style, options.model = options.prompt_style or "full", str(make_model(options))
+        if options.steps == 0:
+            return
     else:
         options.tasks = options.tasks or "quickstart:seed=1,train=2000,heldout=0"
         options.prompt_style = options.prompt_style or "compact"
