@@ -82,7 +82,7 @@ def run(options, staleness):
         "run.dir": str(out), "run.steps": options.steps, "model.path": options.model, "tasks.path": options.tasks,
         "prompt.style": options.prompt_style, "rollout.prompts": options.prompts, "rollout.samples": options.samples,
         "rollout.max_new_tokens": options.tokens, "rollout.staleness": staleness, "engine.slots": 256,
-        "optimizer.learning_rate": 1e-5, "judge.policy": "open", "checkpoint.every": 1000,
+        "optimizer.learning_rate": 1e-5, "judge.policy": "open", "checkpoint.every": 0,
     }
     lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
     config.write_text("\n".join([*lines, f"trace.steps = [{options.steps - 1}]"]) + "\n")
