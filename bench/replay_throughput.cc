@@ -76,7 +76,8 @@ gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> styl
 
 struct Tally {
   int accepted = 0;
-  double rounds = 0;
+  double rounds = 0, spread = 0;  // spread: p90 - p10 as a share of the median
+  std::map<int, int> by_rounds;   // verdicts that took at most so many
   std::map<std::string, double> stage_ms;
   std::vector<double> medians, alone_ms;
   std::string first_failure, first_verdict;
@@ -90,6 +91,8 @@ Status take(gym::Judge& judge, int count, Tally& tally) {
     if (verdict.accepted && verdict.time_ms) {
       ++tally.accepted;
       tally.rounds += verdict.time_ms->n;
+      tally.spread += (verdict.time_ms->p90 - verdict.time_ms->p10) / verdict.time_ms->median;
+      ++tally.by_rounds[(verdict.time_ms->n + 5) / 6 * 6];
       tally.medians.push_back(verdict.time_ms->median);
     } else if (tally.first_failure.empty()) {
       tally.first_failure = to_line(to_json(verdict));
@@ -108,6 +111,10 @@ void print_tally(const Tally& tally, int count, double seconds) {
   fmt::print(
       "{} verdicts in {:.2f} s: {:.1f} verdicts/s; {} accepted and timed, {:.0f} rounds each\n",
       count, seconds, count / seconds, tally.accepted, tally.rounds / count);
+  fmt::print("p10 to p90: {:.1f} % of the median; verdicts by rounds:",
+             100 * tally.spread / std::max(1, tally.accepted));
+  for (const auto& [rounds, verdicts] : tally.by_rounds) fmt::print(" <={}: {}", rounds, verdicts);
+  fmt::print("\n");
   for (const auto& [stage, ms] : tally.stage_ms)
     fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
   if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);

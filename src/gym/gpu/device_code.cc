@@ -64,10 +64,10 @@ std::string text_of(Program program, Size size, Text text) {
 
 }  // namespace
 
-Result<std::string> compile_device_source(const std::string& nvrtc_path, std::string_view target) {
+Result<std::string> compile_source(const std::string& nvrtc_path, std::string_view target,
+                                   const std::string& source) {
   TRY_ASSIGN(const Nvrtc nvrtc, load(nvrtc_path));
   Program program = nullptr;
-  const std::string source(device_source());
   if (nvrtc.create(&program, source.c_str(), "referee.cu", 0, nullptr, nullptr) != 0)
     return fail("CUDA's run-time compiler does not start");
   const std::string architecture = fmt::format("--gpu-architecture={}", target);
@@ -79,6 +79,10 @@ Result<std::string> compile_device_source(const std::string& nvrtc_path, std::st
   if (cubin.empty())
     return fail("the referee's own kernels do not compile for {}: {}", target, log);
   return cubin;
+}
+
+Result<std::string> compile_device_source(const std::string& nvrtc, std::string_view target) {
+  return compile_source(nvrtc, target, device_source());
 }
 
 std::string nvrtc_beside(const std::string& torch_library) {

@@ -9,10 +9,15 @@
 
 namespace tritonsmith::gym::gpu {
 
-// The kernels' source (device_source.cc).
-std::string_view device_source();
+// The kernels' source (device_source.cc), and the parts of it that kernels made for one task share
+// (judging_source.cc).
+std::string device_source();
+std::string_view common_source();
+std::string_view judging_source();
 
-// `target` as "sm_90"; `nvrtc` the library's path or name. Gives a cubin.
+// `target` as "sm_90"; `nvrtc` the library's path or name. Gives a cubin. Any thread.
+Result<std::string> compile_source(const std::string& nvrtc, std::string_view target,
+                                   const std::string& source);
 Result<std::string> compile_device_source(const std::string& nvrtc, std::string_view target);
 
 // Where torch's wheel keeps NVRTC, told from where its CUDA library is; its plain name where it is

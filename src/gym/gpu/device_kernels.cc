@@ -1,6 +1,7 @@
 #include "gym/gpu/device_kernels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 namespace tritonsmith::gym::gpu {
@@ -23,6 +24,11 @@ struct Terms {  // as in device_source.cc
 struct Zones {
   std::array<const void*, kZones> at;
 };
+struct Change {
+  float factor, shift, kept;
+  std::uint32_t changes;
+  std::uint64_t seed;
+};
 
 // How the driver takes a kernel's arguments; they must outlive the launch.
 template <typename... Arguments>
@@ -36,11 +42,12 @@ Result<std::unique_ptr<DeviceKernels>> DeviceKernels::make(const Driver& driver,
                                                            const std::string& cubin) {
   std::unique_ptr<DeviceKernels> kernels(new DeviceKernels(driver));
   TRY(kernels->find_functions(cubin));
-  constexpr std::size_t bytes = (kSlots + kRounds + kBudget) * kWord;
+  constexpr std::size_t bytes = kWords * kWord;
   TRY(checked(driver, driver.memory_alloc(&kernels->device_, bytes), "no GPU memory"));
   void* host = nullptr;
   TRY(checked(driver, driver.memory_alloc_host(&host, bytes), "no page-locked memory"));
   kernels->host_ = static_cast<std::uint64_t*>(host);
+  kernels->host_[kReleasedAt] = 0;
   return kernels;
 }
 
@@ -50,9 +57,12 @@ Status DeviceKernels::find_functions(const std::string& cubin) {
   TRY_ASSIGN(count_changed_, module.function("count_changed"));
   TRY_ASSIGN(hold_, module.function("hold"));
   TRY_ASSIGN(endless_, module.function("endless"));
+  TRY_ASSIGN(draw_, module.function("draw"));
+  TRY_ASSIGN(spread_, module.function("spread"));
   for (std::size_t k = 0; k < kTypes.size(); ++k) {
     TRY_ASSIGN(budget_[k], module.function(fmt::format("budget_{}", kTypes[k])));
     TRY_ASSIGN(mismatch_[k], module.function(fmt::format("mismatch_{}", kTypes[k])));
+    TRY_ASSIGN(judge_[k], module.function(fmt::format("judge_{}", kTypes[k])));
   }
   modules_.push_back(std::move(module));
   TRY_ASSIGN(Event event, Event::make(driver_));
@@ -204,10 +214,71 @@ Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Dea
                          .max_rel = std::bit_cast<double>(found[5])};
 }
 
-CUresult DeviceKernels::hold(double microseconds) {
-  auto nanoseconds = static_cast<std::uint64_t>(1e3 * std::max(0.0, microseconds));
-  auto parameters = addresses_of(nanoseconds);
+Answer<JudgedValues> DeviceKernels::judge(const ComparedValues& values, CUfunction fused,
+                                          std::span<const void* const> leaves, Deadline deadline) {
+  const void *got = values.candidate, *expected = values.reference, *exact = values.oracle;
+  std::uint64_t count = values.count;
+  double tolerance = values.tolerance;
+  CUdeviceptr judged = device_ + kJudgedAt * kWord;
+  std::vector<const void*> sources(leaves.begin(), leaves.end());
+  if (fused == nullptr) sources = {exact};
+  std::vector<void*> parameters = {static_cast<void*>(&got), static_cast<void*>(&expected)};
+  for (const void*& source : sources) parameters.push_back(static_cast<void*>(&source));
+  for (void* const last : addresses_of(count, tolerance, judged)) parameters.push_back(last);
+  CUresult result = clear(kJudgedAt, kJudged);
+  if (result == CUDA_SUCCESS)
+    result = launch(fused != nullptr ? fused : judge_[static_cast<std::size_t>(values.type)],
+                    count / 4, parameters);
+  if (result == CUDA_SUCCESS) result = bring(kJudgedAt, kJudged);
+  if (result != CUDA_SUCCESS) return tl::unexpected(result);
+  if (const auto done = wait(deadline); !done) return tl::unexpected(done.error());
+  const std::uint64_t* found = host_ + kJudgedAt;
+  return JudgedValues{.reference = {.square_sum = std::bit_cast<double>(found[0]),
+                                    .own_error = std::bit_cast<double>(found[1]),
+                                    .not_finite = found[2],
+                                    .finite_reference = found[4]},
+                      .expected_squares = std::bit_cast<double>(found[3]),
+                      .far = std::bit_cast<double>(found[5]),
+                      .beyond = std::bit_cast<double>(found[6]),
+                      .alone = found[7],
+                      .max_abs = std::bit_cast<double>(found[8]),
+                      .max_rel = std::bit_cast<double>(found[9])};
+}
+
+CUresult DeviceKernels::queue_draw(float* values, std::uint64_t count, std::uint64_t seed,
+                                   bool normal) {
+  std::uint64_t quads = count / 4;
+  std::uint32_t is_normal = normal ? 1 : 0;
+  auto parameters = addresses_of(values, quads, seed, is_normal);
+  return launch(draw_, quads, parameters);
+}
+
+CUresult DeviceKernels::queue_spread(float* values, float* copy, std::uint64_t count,
+                                     const ElementChange& change, std::uint64_t salt,
+                                     std::size_t slot) {
+  std::uint64_t quads = count / 4;
+  Change how{.factor = change.factor,
+             .shift = change.shift,
+             .kept = change.kept,
+             .changes = change.changes() ? 1U : 0U,
+             .seed = change.seed};
+  const std::size_t at = kSpreadsAt + slot;
+  CUdeviceptr sum = device_ + at * kWord;
+  auto parameters = addresses_of(values, copy, quads, how, salt, sum);
+  CUresult result = clear(at, 1);
+  if (result == CUDA_SUCCESS) result = launch(spread_, quads, parameters);
+  return result == CUDA_SUCCESS ? bring(at, 1) : result;
+}
+
+CUresult DeviceKernels::hold() {
+  std::uint64_t most_nanoseconds = 5'000'000, ticket = ++holds_;
+  auto released = reinterpret_cast<CUdeviceptr>(host_ + kReleasedAt);
+  auto parameters = addresses_of(released, ticket, most_nanoseconds);
   return gpu::launch(driver_, hold_, {.grid = {1, 1, 1}, .threads = 1}, parameters.data());
+}
+
+void DeviceKernels::release() {
+  std::atomic_ref(host_[kReleasedAt]).store(holds_, std::memory_order_release);
 }
 
 CUresult DeviceKernels::launch_endless() {

@@ -42,6 +42,22 @@ struct MeasuredReference {
   double own_error = 0;   // the largest |reference - oracle|
   std::uint64_t not_finite = 0, finite_reference = 0;
 };
+// What one pass over candidate, reference and oracle finds.
+struct JudgedValues {
+  MeasuredReference reference;
+  double expected_squares = 0;  // of the reference's finite values
+  // The largest |candidate - reference| - tolerance * |reference|, and the same against the oracle;
+  // at least 0.
+  double far = 0, beyond = 0;
+  std::uint64_t alone = 0;  // elements where NaN or infinity does not stand on both sides
+  double max_abs = 0, max_rel = 0;
+};
+// What to do to a drawn tensor: x * factor + shift, and all but a share of the elements zero.
+struct ElementChange {
+  float factor = 1, shift = 0, kept = 1;
+  std::uint64_t seed = 0;  // of who is kept
+  bool changes() const { return factor != 1 || shift != 0 || kept < 1; }
+};
 struct CountedMismatch {
   std::uint64_t first = ~std::uint64_t{0}, count = 0, unwritten = 0, far = 0;
   double max_abs = 0, max_rel = 0;
@@ -68,16 +84,33 @@ class DeviceKernels {
   Answer<std::uint64_t> count_changed(std::span<const void* const> zones, std::size_t length,
                                       std::uint8_t value, Deadline deadline);
   Answer<CountedMismatch> compare(const ComparedValues& values, Deadline deadline);
+  // In one pass, which does not say where a wrong element is. By `fused`, where given, which
+  // computes the oracle's values from `leaves`; else from `values.oracle`.
+  Answer<JudgedValues> judge(const ComparedValues& values, CUfunction fused,
+                             std::span<const void* const> leaves, Deadline deadline);
+  // Fills `count` floats, a multiple of four, with random numbers that follow from the seed:
+  // normal, or uniform in [0, 1); queued only.
+  CUresult queue_draw(float* values, std::uint64_t count, std::uint64_t seed, bool normal);
+  // Changes `count` floats, a multiple of four, in place, copies them to `copy`, and leaves the
+  // fingerprint of both in `spread_prints()[slot]`; queued only.
+  CUresult queue_spread(float* values, float* copy, std::uint64_t count,
+                        const ElementChange& change, std::uint64_t salt, std::size_t slot);
+  static constexpr std::size_t kSpreads = 64;
+  std::span<const std::uint64_t> spread_prints() const { return {host_ + kSpreadsAt, kSpreads}; }
   // Of `values` only the reference, the oracle, their type and their number matter.
   Answer<MeasuredReference> measure(const ComparedValues& values, Deadline deadline);
-  // Queues a pause of the device.
-  CUresult hold(double microseconds);
+  // Queues a pause of the device, until release() is called; five milliseconds at most.
+  CUresult hold();
+  void release();
   // Never ends by itself; for tests of the watchdog.
   CUresult launch_endless();
 
  private:
   static constexpr std::size_t kSlots = 512;  // for answers that are waited for
   static constexpr std::size_t kBudgetAt = kSlots + kRounds, kBudget = 5;
+  static constexpr std::size_t kJudgedAt = kBudgetAt + kBudget, kJudged = 10;
+  static constexpr std::size_t kSpreadsAt = kJudgedAt + kJudged;
+  static constexpr std::size_t kReleasedAt = kSpreadsAt + kSpreads, kWords = kReleasedAt + 1;
   explicit DeviceKernels(const Driver& driver) : driver_(driver) {}
   Status find_functions(const std::string& cubin);
   CUresult clear(std::size_t first, std::size_t count);
@@ -91,11 +124,13 @@ class DeviceKernels {
   std::vector<Module> modules_;  // one
   std::vector<Event> events_;    // one
   CUfunction fingerprint_ = nullptr, count_changed_ = nullptr, hold_ = nullptr, endless_ = nullptr;
-  std::array<CUfunction, 4> budget_{}, mismatch_{};
-  CUdeviceptr device_ = 0;  // kSlots + kRounds + kBudget numbers
+  CUfunction spread_ = nullptr, draw_ = nullptr;
+  std::array<CUfunction, 4> budget_{}, mismatch_{}, judge_{};
+  CUdeviceptr device_ = 0;  // kWords numbers
   // What the budget on the device was found from, by the last measure().
   const void *measured_reference_ = nullptr, *measured_oracle_ = nullptr;
   std::uint64_t* host_ = nullptr;  // page-locked, as many
+  std::uint64_t holds_ = 0;        // so far; host_[kReleasedAt]: how many of them may end
 };
 
 }  // namespace tritonsmith::gym::gpu

@@ -4,54 +4,7 @@ namespace tritonsmith::gym::gpu {
 namespace {
 
 // Each pass reads its tensors once. Sums go from threads to warps to one atomic a warp.
-constexpr std::string_view kSource = R"cuda(
-typedef unsigned char u8;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
-
-struct Half { unsigned short bits; };
-struct BFloat { unsigned short bits; };
-
-__device__ __forceinline__ double wide(double x) { return x; }
-__device__ __forceinline__ double wide(float x) { return x; }
-__device__ __forceinline__ double wide(BFloat x) { return __uint_as_float((u32)x.bits << 16); }
-__device__ __forceinline__ double wide(Half x) {
-  float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-  return y;
-}
-
-// Positive doubles are ordered as their bits are.
-__device__ __forceinline__ u64 bits_of(double x) { return (u64)__double_as_longlong(x); }
-__device__ __forceinline__ bool is_finite(double x) {
-  return (bits_of(x) & 0x7ff0000000000000ull) != 0x7ff0000000000000ull;
-}
-__device__ __forceinline__ bool is_nan(double x) { return x != x; }
-
-__device__ __forceinline__ double sum_of_warp(double x) {
-  for (int k = 16; k > 0; k /= 2) x += __shfl_xor_sync(~0u, x, k);
-  return x;
-}
-__device__ __forceinline__ u64 sum_of_warp(u64 x) {
-  for (int k = 16; k > 0; k /= 2) x += __shfl_xor_sync(~0u, x, k);
-  return x;
-}
-__device__ __forceinline__ u64 largest_of_warp(u64 x) {
-  for (int k = 16; k > 0; k /= 2) {
-    const u64 other = __shfl_xor_sync(~0u, x, k);
-    x = other > x ? other : x;
-  }
-  return x;
-}
-__device__ __forceinline__ bool first_lane() { return (threadIdx.x & 31) == 0; }
-
-__device__ __forceinline__ u64 mixed(u64 x) {  // splitmix64, Steele et al., OOPSLA 2014
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
+constexpr std::string_view kKernels = R"cuda(
 // Adds to *sum a number that depends on every byte and its place, and on the salt.
 extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64* sum) {
   const u64 stride = (u64)gridDim.x * blockDim.x;
@@ -71,6 +24,66 @@ extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64
   } else {
     for (u64 i = thread; i < count; i += stride)
       mine += mixed((bytes[i] ^ salt) + i * 0x9e3779b97f4a7c15ull + 2);
+  }
+  mine = sum_of_warp(mine);
+  if (first_lane()) atomicAdd(sum, mine);
+}
+
+// Random numbers from a counter, 64 bits at a time: normal by Box and Muller's transform, or uniform
+// in [0, 1). Where it lies on a grid is all the rounding costs: 2^-32 of the radius, 2^-24.
+__device__ __forceinline__ float2 normal_pair(u64 bits) {
+  const float radius_share = ((float)(u32)bits + 0.5f) * 0x1p-32f;
+  const float radius = sqrtf(fmaxf(0.0f, -2.0f * logf(radius_share)));
+  float sine, cosine;
+  __sincosf((float)(u32)(bits >> 32) * (6.283185307f * 0x1p-32f), &sine, &cosine);
+  return {radius * cosine, radius * sine};
+}
+__device__ __forceinline__ float2 uniform_pair(u64 bits) {
+  return {(float)((u32)bits >> 8) * 0x1p-24f, (float)((u32)(bits >> 32) >> 8) * 0x1p-24f};
+}
+extern "C" __global__ void draw(float4* x, u64 quads, u64 seed, u32 is_normal) {
+  const u64 stride = (u64)gridDim.x * blockDim.x;
+  for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < quads; i += stride) {
+    const u64 a = mixed(seed + (2 * i + 1) * 0x9e3779b97f4a7c15ull);
+    const u64 b = mixed(seed + (2 * i + 2) * 0x9e3779b97f4a7c15ull);
+    const float2 first = is_normal ? normal_pair(a) : uniform_pair(a);
+    const float2 second = is_normal ? normal_pair(b) : uniform_pair(b);
+    x[i] = {first.x, first.y, second.x, second.y};
+  }
+}
+
+// Changes a drawn tensor in place, copies it, and adds its fingerprint to *sum: what fingerprint()
+// gives for its bytes. `quads`: groups of four elements. Where `kept` is below 1 only that share of
+// the elements, by chance, is not set to zero.
+struct Change {
+  float factor, shift, kept;
+  u32 changes;
+  u64 seed;
+};
+extern "C" __global__ void spread(float4* x, float4* copy, u64 quads, Change change, u64 salt,
+                                  u64* sum) {
+  const u64 stride = (u64)gridDim.x * blockDim.x;
+  u64 mine = 0;
+#pragma unroll 4
+  for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < quads; i += stride) {
+    float4 quad = x[i];
+    if (change.changes) {
+      float* at = &quad.x;
+      const u64 bits = change.kept < 1 ? mixed(change.seed + i * 0x9e3779b97f4a7c15ull) : 0;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        // 16 bits of chance an element are enough for a share.
+        const bool keeps = change.kept >= 1 || (float)((bits >> (16 * k)) & 0xffff) < change.kept * 65536;
+        if (!keeps) at[k] *= 0.0f;
+        if (change.factor != 1) at[k] *= change.factor;
+        if (change.shift != 0) at[k] += change.shift;
+      }
+      x[i] = quad;
+    }
+    copy[i] = quad;
+    const ulonglong2 pair = *(const ulonglong2*)&quad;
+    mine += mixed((pair.x ^ salt) + i * 0x9e3779b97f4a7c15ull);
+    mine += mixed((pair.y ^ ~salt) + i * 0xd1342543de82ef95ull);
   }
   mine = sum_of_warp(mine);
   if (first_lane()) atomicAdd(sum, mine);
@@ -197,7 +210,19 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
   atomicAdd(&mismatch->far, far);
 }
 
+// Exact values that lie in memory.
+struct Given {
+  const double* x;
+  struct Values { double x; };
+  __device__ __forceinline__ Values load(u64 i) const { return {x[i]}; }
+  __device__ __forceinline__ double at(const Values& values) const { return values.x; }
+};
+
 #define FOR_TYPE(T, name)                                                                          \
+  extern "C" __global__ void judge_##name(const T* g, const T* e, const double* x, u64 n,          \
+                                          double tolerance, Judged* judged) {                      \
+    judge_all(g, e, Given{x}, n, tolerance, judged);                                               \
+  }                                                                                                \
   extern "C" __global__ void budget_##name(const T* r, const double* x, u64 n, Budget* b) {        \
     measure_budget(r, x, n, b);                                                                    \
   }                                                                                                \
@@ -210,13 +235,14 @@ FOR_TYPE(float, f32)
 FOR_TYPE(Half, f16)
 FOR_TYPE(BFloat, bf16)
 
-// Keeps the stream busy, so that what is queued meanwhile then runs without gaps.
-extern "C" __global__ void hold(u64 nanoseconds) {
+// Keeps the stream waiting until the host has queued what shall then run without gaps; not longer
+// than told, since a host that waits for room in the queue would never come to it.
+extern "C" __global__ void hold(volatile u64* released, u64 ticket, u64 most_nanoseconds) {
   u64 begin, now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
   do {
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  } while (now - begin < nanoseconds);
+  } while (*released < ticket && now - begin < most_nanoseconds);
 }
 
 // Runs until it is killed: what the watchdog is tested with.
@@ -228,6 +254,8 @@ extern "C" __global__ void endless(volatile u64* flag) {
 
 }  // namespace
 
-std::string_view device_source() { return kSource; }
+std::string device_source() {
+  return fmt::format("{}{}{}", common_source(), judging_source(), kKernels);
+}
 
 }  // namespace tritonsmith::gym::gpu

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/verdict.h"
 #include "gym/plan/plan.h"
@@ -13,6 +14,10 @@
 #include "gym/referee/tensors.h"
 
 namespace tritonsmith::gym {
+
+namespace gpu {
+struct FusedOracle;
+}
 
 // Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
 double tolerance_of(c10::ScalarType dtype);
@@ -36,6 +41,20 @@ struct ReferenceQuality {
   double own_error = 0;  // as own_error() gives it
 };
 
+// Where the exact values come from: a tensor, or a kernel that computes them from others.
+struct ExactValues {
+  at::Tensor values;
+  const gpu::FusedOracle* fused = nullptr;
+  std::vector<at::Tensor> leaves;  // contiguous
+};
+
+// What one pass finds that does not say which element is wrong.
+struct QuickJudgement {
+  bool is_right = false;  // surely, by the rules of compare(); else only a close look can tell
+  ReferenceQuality reference;
+  double max_abs = 0, max_rel = 0;
+};
+
 // Compares where the tensors are, by the rules of compare.cc. `candidate` is contiguous; the oracle
 // may be undefined.
 class DeviceComparison {
@@ -43,6 +62,9 @@ class DeviceComparison {
   virtual ~DeviceComparison() = default;
   virtual Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
                            const at::Tensor& oracle, const CompareOptions& comparison) = 0;
+  // The same and measure() in one pass over contiguous floating tensors of one shape and type.
+  virtual QuickJudgement judge(const at::Tensor& candidate, const at::Tensor& reference,
+                               const ExactValues& exact, const CompareOptions& comparison) = 0;
   // Of floating tensors of one shape.
   virtual ReferenceQuality measure(const at::Tensor& reference, const at::Tensor& oracle) = 0;
 };

@@ -40,25 +40,21 @@ bool straight_from_generator(const Plan& task, int tensor) {
   return drawn;
 }
 
-void scale(at::Tensor& tensor, Rng& rng) {
-  const double factor = (0.5 + 2.5 * rng.uniform()) * (rng.below(2) == 0 ? 1 : -1);
-  tensor.mul_(factor);
+InputChange scaled(Rng& rng) {
+  return {.factor = (0.5 + 2.5 * rng.uniform()) * (rng.below(2) == 0 ? 1 : -1)};
 }
 
 // `nth` of the inputs that come straight from a generator.
-void make_extreme(at::Tensor& tensor, TrialKind kind, int nth) {
+InputChange extreme(TrialKind kind, int nth) {
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
   constexpr double near_epsilons = 0.05;       // its square makes a norm's 1e-5 count
   constexpr double beyond_normal = 4;          // of few normal numbers is one farther out
   const bool even = nth % 2 == 0;
-  if (kind == TrialKind::shifted)
-    tensor.add_(beyond_exponentials);
-  else if (kind == TrialKind::small)
-    tensor.mul_(near_epsilons);
-  else if (kind == TrialKind::above || kind == (even ? TrialKind::crossed : TrialKind::parted))
-    tensor.add_(beyond_normal);
-  else
-    tensor.sub_(beyond_normal);
+  if (kind == TrialKind::shifted) return {.shift = beyond_exponentials};
+  if (kind == TrialKind::small) return {.factor = near_epsilons};
+  if (kind == TrialKind::above || kind == (even ? TrialKind::crossed : TrialKind::parted))
+    return {.shift = beyond_normal};
+  return {.shift = -beyond_normal};
 }
 
 bool has_digits_for_hundreds(const Plan& task, int tensor) {
@@ -72,12 +68,9 @@ bool is_floating(const Plan& task, int tensor) {
          has_digits_for_hundreds(task, tensor);
 }
 
-void make_sparse(at::Tensor& tensor, Rng& rng) {
+InputChange sparse(Rng& rng) {
   const double kept = 0.05 + 0.3 * rng.uniform();
-  const at::Tensor mask =
-      at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device())).lt_(kept);
-  tensor.mul_(mask.to(tensor.scalar_type()));
-  tensor.mul_(2.0);
+  return {.factor = 2, .kept = kept, .seed = rng.next_u64()};
 }
 
 }  // namespace
@@ -139,21 +132,39 @@ std::string_view what_is_done(TrialKind extreme) {
   return "";
 }
 
-void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors) {
-  if (kind == TrialKind::plain) return;
+std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rng,
+                                       const TensorTable& tensors) {
   int nth_free = 0;
+  std::vector<InputChange> changes;
   for (const int index : input_tensors(task)) {
-    at::Tensor& tensor = tensor_at(tensors, index);
-    if (!can_change(tensor)) continue;
+    InputChange& change = changes.emplace_back();
+    if (kind == TrialKind::plain || !can_change(tensors.at(static_cast<std::size_t>(index))))
+      continue;
     const bool free = straight_from_generator(task, index);
     if (is_extreme(kind)) {
-      if (free) make_extreme(tensor, kind, nth_free++);
-    } else if (kind == TrialKind::sparse && free) {
-      make_sparse(tensor, rng);
+      if (free) change = extreme(kind, nth_free++);
     } else {
-      scale(tensor, rng);
+      change = kind == TrialKind::sparse && free ? sparse(rng) : scaled(rng);
     }
   }
+  return changes;
+}
+
+void change_input(const InputChange& change, at::Tensor& tensor) {
+  if (change.kept < 1) {
+    const at::Tensor mask =
+        at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device())).lt_(change.kept);
+    tensor.mul_(mask.to(tensor.scalar_type()));
+  }
+  if (change.factor != 1) tensor.mul_(change.factor);
+  if (change.shift != 0) tensor.add_(change.shift);
+}
+
+void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors) {
+  const std::vector<InputChange> changes = input_changes(task, kind, rng, tensors);
+  const std::vector<int> inputs = input_tensors(task);
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    change_input(changes[k], tensor_at(tensors, inputs[k]));
 }
 
 void perturb_constant_parameters(const Plan& task, const std::set<int>& changeable, Rng& rng,

@@ -39,7 +39,11 @@ std::uint64_t trial_seed(std::string_view secret, std::string_view purpose, int 
 // The distinct tensors among the plan's inputs, in order.
 std::vector<int> input_tensors(const Plan& plan);
 
-// Changes the task's drawn inputs in place.
+// What this kind of trial does to each of the task's drawn inputs, in their order.
+std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rng,
+                                       const TensorTable& tensors);
+// Does it, in place.
+void change_input(const InputChange& change, at::Tensor& tensor);
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors);
 
 // Parameters that a constructor fills with one value (a norm's ones and zeros) hide whether a

@@ -8,9 +8,11 @@
 
 #include <limits>
 #include <random>
+#include <set>
 
 #include "gym/gpu/cuda_executor.h"
 #include "gym/gpu/device_code.h"
+#include "gym/gpu/fused_oracles.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -78,8 +80,9 @@ Result<std::unique_ptr<GpuPlace>> GpuPlace::open(int ordinal) {
     return fail("LibTorch cannot use the GPU: {}", what.substr(0, what.find('\n')));
   }
   TRY(gpu::use_device(*driver, ordinal));
+  place->nvrtc_ = gpu::nvrtc_beside(torch_library);
   TRY_ASSIGN(const std::string cubin,
-             gpu::compile_device_source(gpu::nvrtc_beside(torch_library), place->facts_.target));
+             gpu::compile_device_source(place->nvrtc_, place->facts_.target));
   TRY_ASSIGN(place->kernels_, gpu::DeviceKernels::make(*driver, cubin));
   std::random_device entropy;
   place->salt_ = (std::uint64_t{entropy()} << 32) | entropy();
@@ -93,10 +96,24 @@ VerdictError GpuPlace::fault(CUresult result) {
 }
 
 void GpuPlace::seed(std::uint64_t seed) {
+  seed_ = seed;
+  draws_ = 0;
   auto generator = at::globalContext().defaultGenerator(device_);
   generator.set_current_seed(seed);
   auto host = at::globalContext().defaultGenerator(c10::kCPU);
   host.set_current_seed(seed);
+}
+
+// Small tensors stay LibTorch's: there is nothing to win.
+std::optional<at::Tensor> GpuPlace::draw(Distribution distribution, at::IntArrayRef sizes) {
+  constexpr std::int64_t few = 1 << 18;
+  const std::int64_t count = c10::multiply_integers(sizes);
+  if (count < few || count % 4 != 0) return std::nullopt;
+  at::Tensor made = at::empty(sizes, at::dtype(at::kFloat).device(device_));
+  constexpr std::uint64_t odd = 0xd1342543de82ef95;
+  kernels_->queue_draw(made.mutable_data_ptr<float>(), static_cast<std::uint64_t>(count),
+                       seed_ ^ (odd * ++draws_), distribution == Distribution::normal);
+  return made;
 }
 
 void GpuPlace::begin(Filler filler, std::int64_t) {
@@ -130,15 +147,20 @@ void GpuPlace::release() {
 
 at::Tensor GpuPlace::filled(at::Tensor made) {
   if (!made.is_cuda()) return made;
+  at::Tensor tensor = guarded(made);
+  if (made.storage().nbytes() > 0)
+    driver_.memset_async(address_of(tensor.storage().data()), static_cast<std::uint8_t>(filler_),
+                         made.storage().nbytes(), nullptr);
+  return tensor;
+}
+
+at::Tensor GpuPlace::guarded(const at::Tensor& made) {
   const auto inner = static_cast<std::int64_t>(made.storage().nbytes());
   const std::int64_t rounded = (inner + 255) / 256 * 256;
   const at::Tensor block = at::empty({rounded + 2 * guard_bytes_}, made.options().dtype(at::kByte));
   const CUdeviceptr start = address_of(block.const_data_ptr());
   const auto guard = static_cast<std::size_t>(guard_bytes_);
   driver_.memset_async(start, kGuard, guard, nullptr);
-  if (inner > 0)
-    driver_.memset_async(start + guard, static_cast<std::uint8_t>(filler_),
-                         static_cast<std::size_t>(inner), nullptr);
   // The second zone begins with the first byte behind the tensor.
   driver_.memset_async(start + guard + static_cast<std::size_t>(inner), kGuard,
                        guard + static_cast<std::size_t>(rounded - inner), nullptr);
@@ -189,6 +211,39 @@ std::vector<Snapshot> GpuPlace::snapshots(std::span<const at::Tensor> tensors) {
   }
   for (std::size_t k = 0; k < all.size(); ++k) all[k].print = (*prints)[k];
   return all;
+}
+
+// Only what the one kernel does: whole storages of floats, four at a time.
+bool GpuPlace::change_and_copy(std::span<DrawnInput> inputs) {
+  std::set<const void*> storages;
+  for (const DrawnInput& input : inputs) {
+    const at::Tensor& drawn = input.drawn;
+    const bool fits = drawn.is_cuda() && drawn.scalar_type() == at::kFloat &&
+                      drawn.is_contiguous() && drawn.numel() > 0 && drawn.numel() % 4 == 0 &&
+                      drawn.storage().nbytes() == drawn.nbytes() &&
+                      storages.insert(drawn.storage().data()).second;
+    if (!fits) return false;
+  }
+  if (inputs.size() > gpu::DeviceKernels::kSpreads) return false;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    DrawnInput& input = inputs[k];
+    // The place gives memory without its storage's offset, as LibTorch does.
+    input.copy = guarded(input.drawn);
+    const InputChange& change = input.change;
+    kernels_->queue_spread(input.drawn.mutable_data_ptr<float>(),
+                           input.copy.mutable_data_ptr<float>(),
+                           static_cast<std::uint64_t>(input.drawn.numel()),
+                           {.factor = static_cast<float>(change.factor),
+                            .shift = static_cast<float>(change.shift),
+                            .kept = static_cast<float>(change.kept),
+                            .seed = change.seed},
+                           salt_, k);
+  }
+  return true;
+}
+
+Snapshot GpuPlace::copied(std::size_t nth) const {
+  return {.print = kernels_->spread_prints()[nth]};
 }
 
 bool GpuPlace::unchanged(const at::Tensor& now, const Snapshot& before) {
@@ -246,6 +301,61 @@ Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& refere
           .max_rel = count->max_rel};
 }
 
+namespace {
+
+// Of `count` elements.
+ReferenceQuality quality_of(const gpu::MeasuredReference& measured, double count) {
+  const double size = std::sqrt(measured.square_sum / std::max(1.0, count));
+  const bool known = measured.not_finite == 0 && (size > 0 || measured.own_error == 0);
+  return {.is_finite = static_cast<double>(measured.finite_reference) == count,
+          .own_error = known ? measured.own_error / std::max(size, 1e-300)
+                             : std::numeric_limits<double>::infinity()};
+}
+
+// The rules of compare.cc, of which the largest excess of all elements decides. What is within a
+// rounding of the limits is left to the comparison element by element.
+bool is_surely_right(const gpu::JudgedValues& judged, double count, const CompareOptions& how) {
+  constexpr double below = 1 - 1e-9;
+  const double known = std::max(1.0, static_cast<double>(judged.reference.finite_reference));
+  const double unit =
+      how.unit == AbsoluteUnit::one ? 1 : std::max(1.0, std::sqrt(judged.expected_squares / known));
+  if (judged.alone > 0 || judged.far > below * how.tolerance * unit) return false;
+  const double rms = std::sqrt(judged.reference.square_sum / std::max(1.0, count));
+  const double own = judged.reference.own_error;
+  // Near the limit of what has a budget, it is held as if there were one.
+  const bool has_budget =
+      judged.reference.not_finite == 0 && below * own <= 0.1 * how.tolerance * rms;
+  const double slack = how.tolerance * (rms + 0.005) + 32 * own;
+  return !has_budget || judged.beyond <= below * slack;
+}
+
+}  // namespace
+
+QuickJudgement GpuPlace::judge(const at::Tensor& candidate, const at::Tensor& reference,
+                               const ExactValues& exact, const CompareOptions& comparison) {
+  const auto type = element_type(candidate.scalar_type());
+  if (!type || reference.scalar_type() != candidate.scalar_type()) return {};
+  std::vector<const void*> leaves;
+  for (const at::Tensor& leaf : exact.leaves) leaves.push_back(leaf.const_data_ptr());
+  const auto judged = kernels_->judge(
+      {.candidate = candidate.const_data_ptr(),
+       .reference = reference.const_data_ptr(),
+       .oracle = exact.fused == nullptr ? exact.values.const_data_ptr<double>() : nullptr,
+       .type = *type,
+       .count = static_cast<std::uint64_t>(candidate.numel()),
+       .tolerance = comparison.tolerance},
+      exact.fused != nullptr ? exact.fused->function : nullptr, leaves, patience_);
+  if (!judged) {
+    fault(judged.error());
+    return {};
+  }
+  const auto count = static_cast<double>(candidate.numel());
+  return {.is_right = is_surely_right(*judged, count, comparison),
+          .reference = quality_of(judged->reference, count),
+          .max_abs = judged->max_abs,
+          .max_rel = judged->max_rel};
+}
+
 ReferenceQuality GpuPlace::measure(const at::Tensor& reference, const at::Tensor& oracle) {
   at::Tensor expected = reference.contiguous();
   const auto type = element_type(expected.scalar_type());
@@ -260,12 +370,7 @@ ReferenceQuality GpuPlace::measure(const at::Tensor& reference, const at::Tensor
     fault(measured.error());
     return {};
   }
-  const auto count = static_cast<double>(expected.numel());
-  const double size = std::sqrt(measured->square_sum / std::max(1.0, count));
-  const bool known = measured->not_finite == 0 && (size > 0 || measured->own_error == 0);
-  return {.is_finite = static_cast<double>(measured->finite_reference) == count,
-          .own_error = known ? measured->own_error / std::max(size, 1e-300)
-                             : std::numeric_limits<double>::infinity()};
+  return quality_of(*measured, static_cast<double>(expected.numel()));
 }
 
 }  // namespace tritonsmith::gym

@@ -19,6 +19,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   const gpu::Driver& driver() const { return driver_; }
   gpu::DeviceKernels& kernels() { return *kernels_; }
   const gpu::GpuFacts& facts() const { return facts_; }
+  const std::string& nvrtc() const { return nvrtc_; }  // the compiler's library
   Deadline patience() const { return patience_; }
   // How long the guard zones are of what filled() gives from the next begin() on.
   static constexpr std::int64_t kNarrowGuard = 16 << 10;  // a block of a thousand threads, no mask
@@ -29,6 +30,7 @@ class GpuPlace final : public Place, public DeviceComparison {
 
   c10::Device device() const override { return device_; }
   void seed(std::uint64_t seed) override;
+  std::optional<at::Tensor> draw(Distribution distribution, at::IntArrayRef sizes) override;
   void begin(Filler filler, std::int64_t cap_bytes) override;
   void set_filler(Filler filler) override { filler_ = filler; }
   void end() override;
@@ -40,6 +42,8 @@ class GpuPlace final : public Place, public DeviceComparison {
   void set_patience(Deadline deadline) override { patience_ = deadline; }
   bool spent() const override { return spent_; }
   std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) override;
+  bool change_and_copy(std::span<DrawnInput> inputs) override;
+  Snapshot copied(std::size_t nth) const override;
   bool unchanged(const at::Tensor& now, const Snapshot& before) override;
   std::vector<bool> each_unchanged(std::span<const at::Tensor> now,
                                    std::span<const Snapshot> before) override;
@@ -49,6 +53,8 @@ class GpuPlace final : public Place, public DeviceComparison {
 
   Mismatch compare(const at::Tensor& candidate, const at::Tensor& reference,
                    const at::Tensor& oracle, const CompareOptions& comparison) override;
+  QuickJudgement judge(const at::Tensor& candidate, const at::Tensor& reference,
+                       const ExactValues& exact, const CompareOptions& comparison) override;
   ReferenceQuality measure(const at::Tensor& reference, const at::Tensor& oracle) override;
 
  private:
@@ -57,15 +63,18 @@ class GpuPlace final : public Place, public DeviceComparison {
         facts_(std::move(facts)),
         device_(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal)) {}
   std::optional<VerdictError> check_guards(Deadline deadline);
+  // New memory between guard zones, as wide as `made`; what it holds is left open.
+  at::Tensor guarded(const at::Tensor& made);
   std::int64_t kept_bytes() const;
 
   const gpu::Driver& driver_;
   gpu::GpuFacts facts_;
   c10::Device device_;
   std::unique_ptr<gpu::DeviceKernels> kernels_;
+  std::string nvrtc_;
   Filler filler_ = Filler::zero;
   Deadline patience_ = Deadline::never();
-  std::uint64_t salt_ = 0;
+  std::uint64_t salt_ = 0, seed_ = 0, draws_ = 0;
   bool refused_ = false, spent_ = false;
   std::int64_t guard_bytes_ = kNarrowGuard, next_guard_bytes_ = kNarrowGuard;
   std::vector<at::Tensor> guarded_;  // blocks with a guard zone at either end

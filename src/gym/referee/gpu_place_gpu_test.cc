@@ -2,9 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
+#include "gym/gpu/cuda_executor.h"
+#include "gym/gpu/fused_oracles.h"
+#include "gym/referee/draw.h"
 #include "gym/referee/gpu_place.h"
 #include "gym/referee/referee.h"
+#include "gym/referee/replay.h"
 #include "gym/referee/testing/plan_builder.h"
 
 namespace tritonsmith::gym {
@@ -120,6 +126,128 @@ TEST_F(GpuPlaceTest, ComparesAsTheCpuDoes) {
       EXPECT_NEAR(here.max_rel, there.max_rel, 1e-12 * here.max_rel);
     }
   }
+}
+
+// Whatever the one pass calls right, the close look finds right too; and it knows most of that.
+TEST_F(GpuPlaceTest, JudgesInOnePassByTheSameRules) {
+  for (const auto dtype : {at::kFloat, at::kBFloat16}) {
+    const at::Tensor exact = at::randn({40'004}, floats().dtype(at::kDouble));
+    const at::Tensor reference = exact.to(dtype);
+    const double tolerance = tolerance_of(dtype);
+    int right = 0, wrong = 0;
+    for (double error = 0.01; error < 100; error *= 1.5) {
+      const at::Tensor off = exact + error * tolerance * at::randn_like(exact);
+      const CompareOptions how{.tolerance = tolerance, .device = gpu()};
+      const QuickJudgement quick = gpu()->judge(off.to(dtype), reference, {.values = exact}, how);
+      Numerics numerics;
+      const auto closely =
+          compare_tensors("output", off.to(dtype), reference, exact, how, numerics);
+      EXPECT_EQ(quick.is_right, !closely) << error;
+      EXPECT_DOUBLE_EQ(quick.max_abs, numerics.max_abs);
+      EXPECT_DOUBLE_EQ(quick.max_rel, numerics.max_rel);
+      EXPECT_NEAR(quick.reference.own_error, gpu()->measure(reference, exact).own_error, 1e-12);
+      ++(quick.is_right ? right : wrong);
+    }
+    EXPECT_GT(right, 3);
+    EXPECT_GT(wrong, 3);
+    at::Tensor special = reference.clone();
+    special[5] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_FALSE(gpu()->judge(special, reference, {.values = exact}, {}).is_right);
+    EXPECT_TRUE(gpu()->judge(special, special, {.values = exact}, {}).is_right);
+  }
+}
+
+// What a kernel computes in registers, against LibTorch's own operators in float64.
+TEST_F(GpuPlaceTest, FusedOraclesGiveWhatLibTorchDoes) {
+  gpu::CudaExecutor executor(gpu()->driver());
+  gpu::FusedOracles oracles(gpu()->driver(), gpu()->nvrtc(), gpu()->facts().target);
+  constexpr std::int64_t n = (1 << 20) + 4;
+  const at::Tensor x = 4 * at::randn({n}, floats());
+  const auto check = [&](const std::string& op, std::vector<Value> arguments) {
+    PlanBuilder task(PlanRole::task);
+    const int in = task.tensor({n}), out = task.tensor({n});
+    arguments.insert(arguments.begin(), t(in));
+    task.input(t(in)).aten(Phase::forward, op, arguments, {out}).returns(t(out));
+    EXPECT_FALSE(oracles.find(task.plan()));
+    oracles.finish();
+    const auto fused = oracles.find(task.plan());
+    ASSERT_TRUE(fused) << op;
+    Replay exact(task.plan(), executor, {.precision = Precision::float64, .place = gpu()});
+    exact.bind(in, x.to(at::kDouble));
+    ASSERT_FALSE(exact.run(Phase::forward)) << op;
+    const at::Tensor expected = exact.tensors()[1], reference = expected.to(at::kFloat);
+    const auto quick = gpu()->judge(reference, reference, {.fused = &*fused, .leaves = {x}}, {});
+    const ReferenceQuality measured = gpu()->measure(reference, expected);
+    EXPECT_EQ(quick.reference.is_finite, measured.is_finite) << op;
+    EXPECT_TRUE(quick.is_right) << op;
+    if (std::isfinite(measured.own_error)) {
+      EXPECT_NEAR(quick.reference.own_error, measured.own_error, 1e-12) << op;
+    } else {
+      EXPECT_FALSE(std::isfinite(quick.reference.own_error)) << op;
+    }
+  };
+  for (const char* op :
+       {"relu",       "sigmoid",    "tanh",  "silu",    "gelu",  "mish",      "exp",
+        "expm1",      "log",        "log1p", "sqrt",    "rsqrt", "abs",       "square",
+        "reciprocal", "neg",        "sin",   "cos",     "erf",   "hardswish", "hardsigmoid",
+        "softplus",   "leaky_relu", "elu",   "hardtanh"})
+    check(fmt::format("aten::{}", op), {});
+  check("aten::softplus", {f(2), f(3)});
+  check("aten::elu", {f(0.5), f(1.5), f(2)});
+  check("aten::clamp", {f(-1), Value{None{}}});
+  check("aten::clamp_min", {f(0.5)});
+  check("aten::clamp_max", {f(0.5)});
+  check("aten::pow.Tensor_Scalar", {i(3)});
+  check("aten::add.Tensor", {f(0.3)});
+  check("aten::sub.Tensor", {f(0.3)});
+  check("aten::mul.Tensor", {f(0.3)});
+  check("aten::div.Tensor", {f(0.3)});
+  check("aten::rsub.Scalar", {f(0.3), i(2)});
+}
+
+TEST_F(GpuPlaceTest, ChangesCopiesAndRemembersInOnePass) {
+  const at::Tensor x = at::randn({100, 1000}, floats());
+  for (const InputChange change :
+       {InputChange{}, {.factor = -1.7}, {.shift = 4}, {.factor = 2, .kept = 0.2, .seed = 9}}) {
+    std::array inputs = {DrawnInput{.drawn = x.clone(), .change = change}};
+    ASSERT_TRUE(gpu()->change_and_copy(inputs));
+    ASSERT_FALSE(gpu()->wait(Deadline::never()));
+    const auto& [drawn, ignored, copy] = inputs[0];
+    EXPECT_TRUE(at::equal(drawn, copy));
+    EXPECT_EQ(gpu()->copied(0).print, gpu()->snapshots({&drawn, 1}).front().print);
+    at::Tensor expected = x.clone();
+    if (change.kept < 1) {
+      const at::Tensor kept = drawn.ne(0);
+      EXPECT_NEAR(kept.to(at::kFloat).mean().item<double>(), change.kept, 0.01);
+      expected.mul_(kept.to(at::kFloat)).mul_(change.factor);
+    } else {
+      change_input(change, expected);
+    }
+    EXPECT_TRUE(at::equal(drawn, expected));
+  }
+  std::array whole = {DrawnInput{.drawn = x.narrow(0, 0, 50)}};
+  EXPECT_FALSE(gpu()->change_and_copy(whole)) << "others share its memory";
+}
+
+TEST_F(GpuPlaceTest, DrawsNormalAndUniformNumbers) {
+  gpu()->seed(3);
+  const std::vector<std::int64_t> sizes = {1 << 12, 1 << 10};
+  const at::Tensor normal = *gpu()->draw(Distribution::normal, sizes);
+  const at::Tensor uniform = *gpu()->draw(Distribution::uniform, sizes);
+  EXPECT_NEAR(normal.mean().item<double>(), 0, 2e-3);
+  EXPECT_NEAR(normal.var().item<double>(), 1, 3e-3);
+  EXPECT_NEAR(normal.lt(-1).to(at::kFloat).mean().item<double>(), 0.15866, 1e-3);
+  EXPECT_NEAR(normal.gt(2).to(at::kFloat).mean().item<double>(), 0.02275, 5e-4);
+  EXPECT_GT(normal.abs().max().item<double>(), 4.5);
+  EXPECT_NEAR(uniform.mean().item<double>(), 0.5, 1e-3);
+  EXPECT_NEAR(uniform.var().item<double>(), 1.0 / 12, 1e-3);
+  EXPECT_GE(uniform.min().item<double>(), 0);
+  EXPECT_LT(uniform.max().item<double>(), 1);
+  EXPECT_NEAR((normal.narrow(1, 0, 512) * normal.narrow(1, 512, 512)).mean().item<double>(), 0,
+              3e-3);
+  gpu()->seed(3);
+  EXPECT_TRUE(at::equal(normal, *gpu()->draw(Distribution::normal, sizes)));
+  EXPECT_FALSE(at::equal(normal, *gpu()->draw(Distribution::normal, sizes)));
 }
 
 TEST_F(GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {

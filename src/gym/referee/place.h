@@ -20,12 +20,31 @@ struct Snapshot {
   std::uint64_t print = 0;
 };
 
+// What a trial does to an input that was drawn: x * factor + shift, where all but a share of the
+// elements, chosen by chance from the seed, were set to zero before.
+struct InputChange {
+  double factor = 1, shift = 0, kept = 1;
+  std::uint64_t seed = 0;
+  bool changes() const { return factor != 1 || shift != 0 || kept < 1; }
+};
+
+// An input, changed in place, with a copy of its own for the candidate.
+struct DrawnInput {
+  at::Tensor drawn;
+  InputChange change;
+  at::Tensor copy;
+};
+
+enum class Distribution { uniform, normal };  // of [0, 1); of mean 0 and variance 1
+
 class Place {
  public:
   virtual ~Place() = default;
   virtual c10::Device device() const = 0;
   // Draws of operators that take a generator follow from this.
   virtual void seed(std::uint64_t seed) = 0;
+  // New floats, drawn from the seed, where the place draws more quickly than LibTorch.
+  virtual std::optional<at::Tensor> draw(Distribution, at::IntArrayRef) { return std::nullopt; }
 
   // From now on new memory holds the filler, and at most this much is live.
   virtual void begin(Filler filler, std::int64_t cap_bytes) = 0;
@@ -47,6 +66,11 @@ class Place {
   virtual bool spent() const = 0;
 
   virtual std::vector<Snapshot> snapshots(std::span<const at::Tensor> tensors) = 0;
+  // Changes and copies all of them, in one pass over each, which also remembers what they then
+  // hold: copied(k) gives that once wait() has returned. False, and nothing is done, where the
+  // place cannot do it for one of them.
+  virtual bool change_and_copy(std::span<DrawnInput>) { return false; }
+  virtual Snapshot copied(std::size_t) const { return {}; }
   virtual bool unchanged(const at::Tensor& now, const Snapshot& before) = 0;
   // The same for many, in their order.
   virtual std::vector<bool> each_unchanged(std::span<const at::Tensor> now,

@@ -7,40 +7,16 @@
 #include <set>
 
 #include "gym/gpu/cuda_executor.h"
+#include "gym/gpu/fused_oracles.h"
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/evidence.h"
 #include "gym/referee/gpu_place.h"
+#include "gym/referee/match.h"
 #include "gym/referee/plan_needs.h"
-#include "gym/referee/timing.h"
+#include "gym/referee/report_entries.h"
 
 namespace tritonsmith::gym {
 namespace {
-
-RefereeReport ended(std::string error_class, std::string message, Fault fault) {
-  RefereeReport report;
-  report.error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
-  report.fault = fault;
-  return report;
-}
-
-void add_time(RefereeReport& report, const std::string& name, double milliseconds) {
-  auto at = std::ranges::find(report.stage_ms, name, &std::pair<std::string, double>::first);
-  if (at == report.stage_ms.end()) at = report.stage_ms.insert(at, {name, 0.0});
-  at->second += milliseconds;
-}
-
-void add_findings(RefereeReport& report, const std::vector<Finding>& findings) {
-  for (const Finding& finding : findings)
-    if (std::ranges::find(report.findings, finding) == report.findings.end())
-      report.findings.push_back(finding);
-}
-
-void add_outcome(RefereeReport& report, const TrialResult& result) {
-  add_findings(report, result.findings);
-  Numerics& numerics = *report.numerics;
-  numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
-  numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
-}
 
 Finding eval_mode_note() {
   return {.rule = "judged_in_eval_mode",
@@ -59,68 +35,7 @@ Deadline deadline_of(const RefereeJob& job) {
       static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
 }
 
-void add_trial(RefereeReport& report, const TrialResult& result) {
-  add_time(report, "draw", result.draw_ms);
-  add_time(report, "evaluate", result.candidate_ms);
-  add_time(report, "reference", result.reference_ms);
-  add_time(report, "compare", result.compare_ms);
-  add_outcome(report, result);
-}
-
-// Puts the trial's failure into the report; false when there is none.
-bool take_failure(RefereeReport& report, const TrialResult& result) {
-  if (result.candidate_stop) {
-    report.error = result.candidate_stop->error;
-    report.fault = result.candidate_stop->fault;
-    return true;
-  }
-  if (result.reference_stop) {
-    report.error = result.reference_stop->error;
-    report.fault = result.reference_stop->fault;
-    if (report.fault == Fault::infrastructure) return true;
-    // The line is the task's: it would point into the wrong file.
-    const std::string line =
-        report.error->line > 0 ? fmt::format(", line {}", report.error->line) : "";
-    report.error->message = fmt::format("the task itself{}: {}", line, report.error->message);
-    report.error->line = 0;
-    if (report.error->error_class == "exception" || report.error->error_class == "bad_plan")
-      report.error->error_class = "task_failed";
-    report.fault = Fault::none;
-    return true;
-  }
-  if (result.difference) {
-    report.error = result.difference;
-    report.fault = Fault::candidate;
-    return true;
-  }
-  return false;
-}
-
 }  // namespace
-
-struct Referee::Match {
-  const RefereeJob& job;
-  const Plan& task;
-  const Plan& candidate;
-  Deadline deadline;
-  bool with_oracle = true;
-  ReferenceSource* shell = nullptr;
-  ReferenceMode mode = ReferenceMode::train;
-  TrialSetting setting(int trial, TrialKind kind, int choice = 0) const {
-    return {.task = task,
-            .candidate = candidate,
-            .secret = job.secret,
-            .trial = trial,
-            .kind = kind,
-            .choice = choice,
-            .tolerance = job.tolerance,
-            .deadline = deadline,
-            .memory_bytes = job.budget.memory_bytes,
-            .with_oracle = with_oracle,
-            .shell = shell,
-            .mode = mode};
-  }
-};
 
 namespace {
 
@@ -142,6 +57,7 @@ Referee::Referee(std::unique_ptr<GpuPlace> gpu, std::optional<Lease> lease)
   auto cuda = std::make_unique<gpu::CudaExecutor>(gpu_->driver());
   cuda_ = cuda.get();
   executor_ = std::move(cuda);
+  fused_ = std::make_unique<gpu::FusedOracles>(gpu_->driver(), gpu_->nvrtc(), gpu_->facts().target);
 }
 
 Referee::~Referee() = default;
@@ -164,6 +80,13 @@ Status Referee::add_task(const std::string& task_key, std::string_view plan_json
 void Referee::rest() { place_->release(); }
 
 RefereeReport Referee::judge(const RefereeJob& job) {
+  const Stopwatch watch;
+  RefereeReport report = judge_known(job);
+  add_time(report, "referee", watch.milliseconds());
+  return report;
+}
+
+RefereeReport Referee::judge_known(const RefereeJob& job) {
   const auto task = tasks_.find(job.task_key);
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
   if (job.candidate_plan.empty()) {
@@ -223,7 +146,9 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
   if (!with_oracle)
     report.findings.push_back(no_oracle_note("no memory for the reference in float64"));
   if (!draws_in_forward(task)) {
-    run_trials({job, task, candidate, deadline, with_oracle}, report);
+    Match match{job, task, candidate, deadline, with_oracle};
+    if (fused_ && with_oracle) match.fused = fused_->find(task);
+    run_trials(match, report);
     return report;
   }
   const Plan task_in_eval = in_eval_mode(task), candidate_in_eval = in_eval_mode(candidate);
@@ -379,50 +304,6 @@ bool Referee::run_extreme_trials(const Match& match, Idleness& idle, RefereeRepo
     return false;
   }
   return true;
-}
-
-// The second plain one where it was asked for, else one of its own; none on a CPU.
-int Referee::timed_trial(const Match& match) const {
-  constexpr int second_plain = 3, beyond_all_choices = 1 << 20;
-  if (gpu_ == nullptr) return -1;
-  return match.job.trials > second_plain ? second_plain : beyond_all_choices;
-}
-
-// Whoever else computes on this GPU pauses meanwhile; one that does not is named in the verdict.
-TimingOutcome Referee::time_alone(Trial& trial, const std::string& task_key) {
-  constexpr std::chrono::seconds patience{5};
-  const bool is_alone = !lease_ || lease_->take(Lease::Hold::alone, Deadline::after(patience));
-  TimingOutcome outcome = time_trial(trial, *gpu_, {.known_reference = &reference_ms_[task_key]});
-  if (lease_) lease_->give_back();
-  if (!is_alone)
-    outcome.findings.push_back(
-        {.rule = "timed_in_company",
-         .severity = Severity::note,
-         .message = fmt::format("another process held the GPU's lease for {} s; the times may "
-                                "include its work",
-                                patience.count())});
-  return outcome;
-}
-
-// A trial's outcome counts before it is timed.
-void Referee::time_plans(const Match& match, RefereeReport& report) {
-  const Stopwatch watch;
-  const int number = timed_trial(match);
-  Trial trial(match.setting(number, TrialKind::plain), *executor_, *place_);
-  trial.keep_state();
-  const TrialResult result = trial.run();
-  add_outcome(report, result);
-  if (!take_failure(report, result)) {
-    if (number < match.job.trials) ++report.numerics->trials;
-    TimingOutcome outcome = time_alone(trial, match.job.task_key);
-    report.timing = std::move(outcome.timing);
-    add_findings(report, outcome.findings);
-    if (outcome.stop) {
-      report.error = outcome.stop->error;
-      report.fault = outcome.stop->fault;
-    }
-  }
-  add_time(report, "time", watch.milliseconds());
 }
 
 // An autotuner may pick any of its configs, so each must be right; the first was tried in every

@@ -24,7 +24,8 @@ struct TimingOutcome;
 struct Idleness;
 namespace gpu {
 class CudaExecutor;
-}
+class FusedOracles;
+}  // namespace gpu
 
 class Referee {
  public:
@@ -53,6 +54,7 @@ class Referee {
   // Task plans kept at once; a run has many tasks, and a forgotten one is simply sent again.
   static constexpr std::size_t kKeptTasks = 512;
   struct Match;
+  RefereeReport judge_known(const RefereeJob& job);
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
   RefereeReport judge_by_shell(const RefereeJob& job, const Plan& task, const Plan& candidate);
   RefereeReport judge_otherwise(const RefereeJob& job, const Plan& candidate, RefereeReport report);
@@ -76,7 +78,8 @@ class Referee {
 
   std::unique_ptr<GpuPlace> gpu_;  // none: the CPU
   std::unique_ptr<KernelExecutor> executor_;
-  gpu::CudaExecutor* cuda_ = nullptr;  // the same, on a GPU
+  gpu::CudaExecutor* cuda_ = nullptr;         // the same, on a GPU
+  std::unique_ptr<gpu::FusedOracles> fused_;  // on a GPU
   Place* place_;
   std::optional<Lease> lease_;
   ReferenceSource* shell_ = nullptr;

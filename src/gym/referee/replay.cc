@@ -134,6 +134,22 @@ std::optional<Stop> Replay::run_step(std::size_t index) {
   return make_constant(step, std::get<ConstantStep>(step.action));
 }
 
+std::optional<at::Tensor> Replay::draw(const PlanStep& step, const AtenCall& call) const {
+  const bool normal = call.op == "aten::randn";
+  if (step.phase != Phase::inputs || (!normal && call.op != "aten::rand")) return std::nullopt;
+  const auto* sizes = call.args.size() == 1 ? std::get_if<List>(&call.args[0].data) : nullptr;
+  if (sizes == nullptr || call.outputs.size() != 1 || call.outputs[0] < 0) return std::nullopt;
+  const PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(call.outputs[0]));
+  if (declared.dtype != DType::float32 || sizes->items.size() != declared.shape.size())
+    return std::nullopt;
+  for (std::size_t d = 0; d < sizes->items.size(); ++d)
+    if (!(sizes->items[d] == Value{declared.shape[d]})) return std::nullopt;
+  for (const auto& [name, value] : call.kwargs)
+    if (name == "generator" && !std::holds_alternative<None>(value.data)) return std::nullopt;
+  return options_.place->draw(normal ? Distribution::normal : Distribution::uniform,
+                              declared.shape);
+}
+
 std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& call) {
   if (!is_replayable(call.op))
     return limit(step, "not_evaluable", fmt::format("the referee does not replay {}", call.op));
@@ -141,6 +157,10 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
   if (!handle) return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
   // LibTorch reports by exceptions: the one place of the referee that takes them.
   try {
+    if (auto drawn = draw(step, call)) {
+      const auto kept = keep_output(call.outputs[0], *std::move(drawn), true);
+      return kept ? std::nullopt : std::optional(mistake(step, "bad_plan", kept.error().message));
+    }
     auto stack = operator_stack(handle->schema(), call, tensors_,
                                 {options_.precision, options_.place->device()});
     if (!stack) return mistake(step, "bad_plan", stack.error().message);

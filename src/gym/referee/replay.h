@@ -70,6 +70,8 @@ class Replay {
   bool only_copied() const { return watched_ > 0 && copies_ == watched_; }
 
  private:
+  // What an operator of phase `inputs` draws, where the place has a quicker way.
+  std::optional<at::Tensor> draw(const PlanStep& step, const AtenCall& call) const;
   std::optional<Stop> run_operator(const PlanStep& step, const AtenCall& call);
   std::optional<Stop> run_launch(std::size_t index, const PlanStep& step, const LaunchStep& launch);
   std::optional<Stop> make_constant(const PlanStep& step, const ConstantStep& constant);

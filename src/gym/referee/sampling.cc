@@ -15,19 +15,29 @@ double at_share(const std::vector<double>& sorted, double share) {
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
+// The greatest r of which at most 2.5 % of n fair coins' throws show fewer than r heads.
+std::size_t rank_of_interval(std::size_t n) {
+  double exactly = std::pow(0.5, static_cast<double>(n)), fewer = 0;
+  std::size_t r = 0;
+  while (r < n && fewer + exactly <= 0.025) {
+    fewer += exactly;
+    exactly *= static_cast<double>(n - r) / static_cast<double>(r + 1);
+    ++r;
+  }
+  return r;
+}
+
 }  // namespace
 
 MedianInterval median_interval(std::vector<double> samples) {
   if (samples.empty()) return {};
   std::ranges::sort(samples);
-  const auto n = static_cast<double>(samples.size());
-  const double reach = 1.96 * std::sqrt(n) / 2;
   MedianInterval interval{.median = at_share(samples, 0.5)};
-  const double low = std::floor(n / 2 - reach), high = std::ceil(n / 2 + reach);
-  interval.known = low >= 1 && high <= n;
+  const std::size_t rank = rank_of_interval(samples.size());
+  interval.known = rank > 0;
   if (!interval.known) return interval;
-  interval.low = samples[static_cast<std::size_t>(low) - 1];
-  interval.high = samples[static_cast<std::size_t>(high) - 1];
+  interval.low = samples[rank - 1];
+  interval.high = samples[samples.size() - rank];
   return interval;
 }
 

@@ -8,8 +8,9 @@
 
 namespace tritonsmith::gym {
 
-// The 95 % interval of the median by order statistics: the ranks n/2 -+ 1.96 sqrt(n)/2 (Conover,
-// Practical Nonparametric Statistics, 3.2). False where there are too few samples for one.
+// The 95 % interval of the median by order statistics: the two ranks, equally far from both ends,
+// beyond each of which the median lies with a probability of at most 2.5 %, by the binomial
+// distribution (Conover, Practical Nonparametric Statistics, 3.2). Unknown below six samples.
 struct MedianInterval {
   double low = 0, median = 0, high = 0;
   bool known = false;

@@ -14,6 +14,18 @@ TEST(MedianInterval, IsUnknownOfAFewSamples) {
   EXPECT_FALSE(median_interval({1, 1, 1}).within(0.01));
 }
 
+// The table of Conover, and of others: 6 samples give the extremes, 20 the 6th and the 15th.
+TEST(MedianInterval, TakesTheRanksOfTheBinomialDistribution) {
+  for (const auto& [count, low] : {std::pair{6, 1}, {8, 1}, {9, 2}, {20, 6}, {30, 10}, {100, 40}}) {
+    std::vector<double> samples;
+    for (int k = 1; k <= count; ++k) samples.push_back(k);
+    const MedianInterval interval = median_interval(samples);
+    EXPECT_EQ(interval.low, low) << count;
+    EXPECT_EQ(interval.high, count + 1 - low) << count;
+  }
+  EXPECT_FALSE(median_interval({1, 2, 3, 4, 5}).known);
+}
+
 TEST(MedianInterval, HoldsTheTrueMedianNineteenTimesInTwenty) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> skewed(0, 0.5);  // its median is 1

@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -16,9 +17,11 @@
 namespace tritonsmith::gym {
 namespace {
 
-constexpr int kBatch = 5;  // rounds between two looks at the clock and the intervals
+// Rounds between two looks at the clock and the intervals: first as many as an interval needs.
+constexpr int kFirstBatch = 6, kBatch = 3;
 constexpr double kBatchSeconds = 0.5;
-constexpr int kWarmUp = 2;
+constexpr int kWarmUp = 1;
+constexpr int kRoundsPerReference = 6;       // once its time is known
 constexpr int kProfiles = 3;                 // rounds that time each step by itself
 constexpr std::ptrdiff_t kRemembered = 400;  // rounds of the reference
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
@@ -52,7 +55,9 @@ class Timer {
     const EagerSettings eager;
     const c10::InferenceMode no_gradients(true);
     TimingOutcome outcome;
+    const Stopwatch watch;
     outcome.stop = set_up();
+    outcome.set_up_ms = watch.milliseconds();
     if (!outcome.stop) outcome.stop = choose_configs();
     if (!outcome.stop) outcome.stop = warm_up();
     if (!outcome.stop) outcome.stop = take_samples();
@@ -74,7 +79,7 @@ class Timer {
 
  private:
   std::optional<Stop> set_up() {
-    for (int k = 0; k < 4 * kBatch; ++k) {
+    for (int k = 0; k < 4 * kFirstBatch; ++k) {
       auto event = gpu::Event::make(place_.driver());
       if (!event) return fault(event.error().message);
       events_.push_back(*std::move(event));
@@ -98,9 +103,11 @@ class Timer {
   // A task whose inputs are not random, or were kept: then what the reference makes in a round is
   // what the candidate owes in the next, and must go.
   bool same_inputs() {
-    for (const auto& [index, before] : original_inputs_) {
+    for (const auto& [index, drawn] : original_inputs_) {
       const at::Tensor& now = reference_.replay().tensors().at(static_cast<std::size_t>(index));
-      if (!place_.unchanged(now, place_.snapshots({&before, 1}).front())) return false;
+      const auto before = trial_.input_before(index);
+      if (!place_.unchanged(now, before ? *before : place_.snapshots({&drawn, 1}).front()))
+        return false;
     }
     return true;
   }
@@ -144,29 +151,13 @@ class Timer {
     return events_[static_cast<std::size_t>(4 * round + place)];
   }
 
-  // The device waits as long as the host takes to queue what follows: else small kernels would be
-  // timed by how fast they are queued, and LibTorch's operators are queued more slowly.
-  void hold(double queue_us) {
-    constexpr double margin = 1.5, launch_us = 5, most_us = 5000;
-    if (queue_us > 0) place_.kernels().hold(std::min(margin * queue_us + launch_us, most_us));
-  }
-  // The least so far: a full queue makes the host wait, for the pause itself as well.
-  static void note(double& queue_us, const Stopwatch& watch) {
-    const double now = 1e3 * watch.milliseconds();
-    queue_us = queue_us > 0 ? std::min(queue_us, now) : now;
-  }
-
   // A flush before each side: it also leaves the cache full of lines that must be written back.
   std::optional<Stop> queue_round(int round) {
     reference_.prepare(Filler::zero);
     candidate_.prepare(filler_);
     flush();
-    hold(candidate_queue_us_);
-    mark(round, 0).record();
-    const Stopwatch watch;
-    if (auto stop = candidate_.run()) return stop;
-    note(candidate_queue_us_, watch);
-    mark(round, 1).record();
+    const auto run = [&] { return candidate_.run(); };
+    if (auto stop = queue_timed(run, mark(round, 0), mark(round, 1))) return stop;
     const std::vector<at::Tensor> outputs = candidate_.outputs();
     if (archives_) {
       archive_.emplace_back();
@@ -175,23 +166,37 @@ class Timer {
       place_.kernels().queue_fingerprint(blocks_of(outputs), kSalt,
                                          static_cast<std::size_t>(round));
     }
-    return runs_reference(round) ? queue_reference(round) : std::nullopt;
+    const bool with_reference = runs_reference(round);
+    timed_reference_[static_cast<std::size_t>(round)] = with_reference;
+    return with_reference ? queue_reference(round) : std::nullopt;
+  }
+
+  // The device waits until the host has queued all of it: else small kernels would be timed by how
+  // fast they are queued, and LibTorch's operators are queued more slowly.
+  std::optional<Stop> queue_timed(const std::function<std::optional<Stop>()>& run,
+                                  gpu::Event& before, gpu::Event& after) {
+    place_.kernels().hold();
+    before.record();
+    auto stop = run();
+    after.record();
+    place_.kernels().release();
+    return stop;
   }
 
   std::optional<Stop> queue_reference(int round) {
     flush();
-    hold(reference_queue_us_);
-    mark(round, 2).record();
-    const Stopwatch watch;
-    if (auto stop = reference_.run()) return as_task_failure(std::move(*stop));
-    note(reference_queue_us_, watch);
-    mark(round, 3).record();
+    const auto run = [&] { return reference_.run(); };
+    if (auto stop = queue_timed(run, mark(round, 2), mark(round, 3)))
+      return as_task_failure(std::move(*stop));
     if (erases_) trial_.forget_expected();
     return std::nullopt;
   }
 
-  // Once its time is known, one round of a batch is enough to see that it stays so.
-  bool runs_reference(int round) const { return round == 0 || !reference_is_known_; }
+  // Once its time is known, a few rounds are enough to see that it stays so.
+  bool runs_reference(int round) const {
+    return !reference_is_known_ ||
+           (static_cast<int>(candidate_ms_.size()) + round) % kRoundsPerReference == 0;
+  }
 
   static Stop as_task_failure(Stop stop) {
     if (stop.fault == Fault::infrastructure) return stop;
@@ -242,15 +247,16 @@ class Timer {
   std::optional<Stop> take_samples() {
     const int most = most_rounds();
     while (static_cast<int>(candidate_ms_.size()) < most) {
-      const auto fit =
-          static_cast<int>(std::clamp(kBatchSeconds / round_seconds_, 1.0, 1.0 * kBatch));
+      const double wanted = candidate_ms_.empty() ? kFirstBatch : kBatch;
+      const auto fit = static_cast<int>(std::clamp(kBatchSeconds / round_seconds_, 1.0, wanted));
       const int rounds = std::min(fit, most - static_cast<int>(candidate_ms_.size()));
       if (auto stop = run_batch(rounds)) return stop;
       for (int round = 0; round < rounds; ++round) {
         if (!archives_ && place_.kernels().rounds()[static_cast<std::size_t>(round)] != expected_)
           return take_samples_by_value();
         candidate_ms_.push_back(milliseconds(round, 0));
-        if (runs_reference(round)) reference_ms_.push_back(milliseconds(round, 2));
+        if (timed_reference_[static_cast<std::size_t>(round)])
+          reference_ms_.push_back(milliseconds(round, 2));
       }
       reference_is_known_ = reference_is_known();
       const bool tight = median_interval(candidate_ms_).within(limits_.share);
@@ -299,10 +305,11 @@ class Timer {
       place_.set_patience(Deadline::after(kKernelPatience));
       candidate_.prepare(filler_);
       flush();
-      hold(2 * candidate_queue_us_);  // marks are queued too
+      place_.kernels().hold();
       marks[0].record();
       marks[1].record();  // what a mark itself costs
       auto stop = candidate_.run([&](std::size_t k) { marks[k + 2].record(); });
+      place_.kernels().release();
       if (auto late = late_fault()) return late;
       if (stop) return stop;
       const double empty = marks[1].milliseconds_since(marks[0]);
@@ -419,7 +426,7 @@ class Timer {
   std::uint64_t expected_ = 0;
   bool archives_ = false, erases_ = false, reference_is_known_ = false;
   double round_seconds_ = 0;
-  double candidate_queue_us_ = 0, reference_queue_us_ = 0;  // the host's
+  std::array<bool, kFirstBatch> timed_reference_{};  // of the batch's rounds
   std::vector<std::vector<at::Tensor>> archive_;
   std::vector<std::pair<int, at::Tensor>> original_inputs_;
   std::map<std::size_t, int> chosen_;  // by place in the candidate's steps

@@ -28,9 +28,11 @@ struct TimingOutcome {
   std::optional<Stop> stop;  // a round failed, or gave another output
   std::optional<PlanTiming> timing;
   std::vector<Finding> findings;  // a time that the chip cannot reach
+  double set_up_ms = 0;           // before the first round
 };
 
-// `trial` has run with its state kept, and found the candidate right.
+// `trial` has run and found the candidate right, and its state was watched and not changed, or
+// saved.
 TimingOutcome time_trial(Trial& trial, GpuPlace& place, const TimingLimits& limits);
 
 }  // namespace tritonsmith::gym

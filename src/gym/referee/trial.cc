@@ -5,11 +5,9 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "gym/referee/compare.h"
-#include "gym/referee/devices.h"
 #include "gym/referee/replay_memory.h"
 #include "gym/referee/weights.h"
 
@@ -33,18 +31,6 @@ class DefaultDouble {
  private:
   caffe2::TypeMeta before_;
 };
-
-bool aliases(const Plan& plan, TensorTable& tensors) {
-  std::set<const void*> inputs;
-  for (const int index : input_tensors(plan))
-    inputs.insert(tensor_at(tensors, index).storage().data());
-  std::vector<int> outputs;
-  append_tensors(plan.outputs, outputs);
-  return std::ranges::any_of(outputs, [&](int index) {
-    const at::Tensor& output = tensor_at(tensors, index);
-    return output.numel() > 0 && inputs.contains(output.storage().data());
-  });
-}
 
 // Each memory once.
 std::vector<SavedState> save_state(const TensorTable& tensors) {
@@ -118,16 +104,26 @@ bool Trial::draw() {
   const c10::InferenceMode no_gradients(true);
   share_weights();
   const bool shared = share_inputs();
-  TensorTable before;
-  for (const Shared& each : shared_)
-    before.push_back(tensor_at(reference_.tensors(), each.reference));
-  std::vector<Snapshot> snapshots = place_.snapshots(before);
-  for (std::size_t k = 0; k < shared_.size(); ++k) shared_[k].before = std::move(snapshots[k]);
+  remember_shared();
   keep_own_state();
-  if (keeps_state_) candidate_state_ = save_state(candidate_.tensors());
+  if (keeping_ == StateKeeping::saved) candidate_state_ = save_state(candidate_.tensors());
+  if (keeping_ == StateKeeping::watched) watch_state();
   await_reference();  // drawing is the task's own work
+  for (Shared& each : shared_)
+    if (each.copied) each.before = place_.copied(*each.copied);
   result_.draw_ms = watch.milliseconds();
   return shared && !result_.reference_stop;
+}
+
+void Trial::remember_shared() {
+  TensorTable before;
+  for (const Shared& each : shared_)
+    if (!each.copied) before.push_back(tensor_at(reference_.tensors(), each.reference));
+  if (before.empty()) return;
+  std::vector<Snapshot> snapshots = place_.snapshots(before);
+  auto next = snapshots.begin();
+  for (Shared& each : shared_)
+    if (!each.copied) each.before = std::move(*next++);
 }
 
 void Trial::share_weights() {
@@ -148,26 +144,40 @@ void Trial::share_weights() {
 bool Trial::share_inputs() {
   Rng rng(trial_seed(setting_.secret, "perturb", setting_.trial), "perturb", 0);
   seed("perturb");
-  perturb_inputs(setting_.task, setting_.kind, rng, reference_.tensors());
   const std::vector<int> ours = input_tensors(setting_.task);
   const std::vector<int> theirs = input_tensors(setting_.candidate);
   if (ours.size() != theirs.size()) return refuse_inputs("another number of inputs");
-  TensorTable drawn;
-  for (const int index : ours) drawn.push_back(tensor_at(reference_.tensors(), index));
-  TensorTable copies = copy_with_storages(drawn, place_);
+  const auto changes = input_changes(setting_.task, setting_.kind, rng, reference_.tensors());
+  std::vector<DrawnInput> inputs;
+  for (std::size_t k = 0; k < ours.size(); ++k)
+    inputs.push_back({.drawn = tensor_at(reference_.tensors(), ours[k]), .change = changes[k]});
+  const bool remembered = place_.change_and_copy(inputs);
+  if (!remembered) copy_inputs(inputs);
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const PlanTensor& declared = setting_.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));
-    if (copies[k].sizes() != at::IntArrayRef(declared.shape) ||
-        copies[k].strides() != at::IntArrayRef(declared.stride) ||
-        copies[k].scalar_type() != scalar_type_of(declared.dtype))
+    at::Tensor& copy = inputs[k].copy;
+    if (copy.sizes() != at::IntArrayRef(declared.shape) ||
+        copy.strides() != at::IntArrayRef(declared.stride) ||
+        copy.scalar_type() != scalar_type_of(declared.dtype))
       return refuse_inputs("an input of another shape, dtype or stride");
-    candidate_.bind(theirs[k], std::move(copies[k]));
+    candidate_.bind(theirs[k], std::move(copy));
     shared_.push_back({.what = fmt::format("input {}", k),
                        .reference = ours[k],
                        .candidate = theirs[k],
-                       .is_input = true});
+                       .is_input = true,
+                       .copied = remembered ? std::optional(k) : std::nullopt});
   }
   return true;
+}
+
+void Trial::copy_inputs(std::span<DrawnInput> inputs) {
+  TensorTable drawn;
+  for (DrawnInput& input : inputs) {
+    change_input(input.change, input.drawn);
+    drawn.push_back(input.drawn);
+  }
+  TensorTable copies = copy_with_storages(drawn, place_);
+  for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k].copy = std::move(copies[k]);
 }
 
 bool Trial::refuse_inputs(std::string_view how) {
@@ -222,11 +232,14 @@ void Trial::run_candidate() {
   result_.candidate_ms = watch.milliseconds();
 }
 
-// Must look at the inputs before the reference changes any.
+// Must look at the inputs before the reference changes any; one with a fused oracle changes none.
 void Trial::prepare_oracle() {
   const c10::InferenceMode no_gradients(true);
-  if (keeps_state_) reference_state_ = save_state(reference_.tensors());
-  if (!setting_.with_oracle || !reference_replays()) return;
+  if (keeping_ == StateKeeping::saved) reference_state_ = save_state(reference_.tensors());
+  if (setting_.with_oracle && reference_replays() && setting_.fused == nullptr) widen_inputs();
+}
+
+void Trial::widen_inputs() {
   try {
     for (const at::Tensor& tensor : reference_.tensors())
       oracle_inputs_.push_back(tensor.defined() && tensor.is_floating_point()
@@ -266,26 +279,6 @@ TensorTable Trial::run_oracle() {
   return std::move(oracle.tensors());
 }
 
-void Trial::judge() {
-  const c10::InferenceMode no_gradients(true);
-  const Stopwatch watch;
-  const TensorTable oracle = run_oracle();
-  measure_reference(oracle);
-  const CompareOptions how = comparison();
-  result_.difference =
-      compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
-                      {task().outputs, reference_.tensors()}, oracle, how, result_.numerics);
-  if (!result_.difference) result_.difference = compare_devices();
-  if (!result_.difference) result_.difference = compare_state(oracle, how);
-  if (!result_.difference) result_.difference = compare_aliases();
-  std::vector<int> outputs;
-  append_tensors(task().outputs, outputs);
-  for (const int index : outputs)
-    if (const auto at = static_cast<std::size_t>(index); !oracle.empty() && oracle[at].defined())
-      place_.forget({&oracle[at], 1});
-  result_.compare_ms = watch.milliseconds();
-}
-
 void Trial::keep_own_state() {
   std::set<int> shared;
   for (const Shared& each : shared_) shared.insert(each.candidate);
@@ -297,6 +290,38 @@ void Trial::keep_own_state() {
                             .before = place_.snapshots({&tensor, 1}).front()});
 }
 
+// What the two share is looked at anyway.
+void Trial::watch_state() {
+  std::set<const void*> seen;
+  const auto skip = [&](const at::Tensor& tensor) {
+    if (tensor.is_contiguous() && tensor.nbytes() == tensor.storage().nbytes())
+      seen.insert(tensor.storage().data());
+  };
+  for (const Shared& each : shared_) {
+    skip(tensor_at(reference_.tensors(), each.reference));
+    skip(tensor_at(candidate_.tensors(), each.candidate));
+  }
+  for (const TensorTable* tensors : {&candidate_.tensors(), &reference_.tensors()})
+    for (const at::Tensor& tensor : *tensors)
+      if (tensor.defined() && tensor.storage().nbytes() > 0 &&
+          seen.insert(tensor.storage().data()).second)
+        watched_.push_back(storage_bytes(tensor));
+  if (!watched_.empty()) watched_before_ = place_.snapshots(watched_);
+}
+
+void Trial::see_changed_state() {
+  const auto unchanged = [](bool each) { return each; };
+  if (!watched_.empty() &&
+      !std::ranges::all_of(place_.each_unchanged(watched_, watched_before_), unchanged))
+    changed_state_ = true;
+}
+
+std::optional<Snapshot> Trial::input_before(int reference) const {
+  for (const Shared& each : shared_)
+    if (each.is_input && each.reference == reference) return each.before;
+  return std::nullopt;
+}
+
 // False where that cannot be done: a GPU's snapshots hold no bytes.
 bool Trial::restore_shared() {
   for (const Shared& each : shared_) {
@@ -306,12 +331,6 @@ bool Trial::restore_shared() {
     theirs.copy_(each.before.bytes);
   }
   return true;
-}
-
-std::optional<VerdictError> Trial::compare_with_reference(const TensorTable& tensors) {
-  Numerics ignored;
-  return compare_outputs({setting_.candidate.outputs, tensors},
-                         {task().outputs, reference_.tensors()}, {}, comparison(), ignored);
 }
 
 // The outputs were right. Are they still where forward finds what its own first call left behind?
@@ -379,104 +398,6 @@ std::optional<Replay> Trial::another_replay(const TensorTable& tensors, Launches
   place_.set_filler(filler);
   seed("forward");
   return replay;
-}
-
-CompareOptions Trial::comparison() {
-  return {.tolerance = tolerance(),
-          .unit = setting_.kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
-          .filler = filler_,
-          .device = place_.comparison()};
-}
-
-// Where a GPU measures, or in trials of extreme values, each output; on a CPU else where the answer
-// costs next to nothing.
-void Trial::measure_reference(const TensorTable& oracle) {
-  constexpr std::int64_t few = 1 << 20;
-  DeviceComparison* device = place_.comparison();
-  double largest = oracle.empty() ? std::numeric_limits<double>::infinity() : 0;
-  std::vector<int> outputs;
-  append_tensors(task().outputs, outputs);
-  for (const int index : outputs) {
-    const at::Tensor& output = tensor_at(reference_.tensors(), index);
-    if (!output.is_floating_point()) continue;
-    const at::Tensor exact =
-        oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(index));
-    if (device != nullptr && exact.defined() && exact.sizes() == output.sizes()) {
-      const ReferenceQuality quality = device->measure(output, exact);
-      result_.reference_is_finite = result_.reference_is_finite && quality.is_finite;
-      largest = std::max(largest, quality.own_error);
-      continue;
-    }
-    result_.reference_is_finite =
-        result_.reference_is_finite && at::isfinite(output).all().item<bool>();
-    if (is_extreme(setting_.kind) || output.numel() <= few)
-      largest = std::max(largest, own_error(output, exact));
-  }
-  result_.reference_error = largest / tolerance();
-}
-
-std::optional<VerdictError> Trial::compare_devices() const {
-  std::vector<int> ours, theirs;
-  append_tensors(task().outputs, ours);
-  append_tensors(setting_.candidate.outputs, theirs);
-  const auto expected = tensors_on_cpu(task()), got = tensors_on_cpu(setting_.candidate);
-  for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
-    if (got.at(static_cast<std::size_t>(theirs[k])) &&
-        !expected.at(static_cast<std::size_t>(ours[k])))
-      return VerdictError{.error_class = "wrong_device",
-                          .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
-  return std::nullopt;
-}
-
-// The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
-// output too.
-double Trial::tolerance() {
-  std::vector<int> indices = input_tensors(setting_.task);
-  append_tensors(task().outputs, indices);
-  for (const PlanParameter& parameter : setting_.task.parameters)
-    indices.push_back(parameter.tensor);
-  double widest = 0;
-  for (const int index : indices)
-    widest = std::max(widest, tolerance_of(tensor_at(reference_.tensors(), index).scalar_type()));
-  return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
-}
-
-std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
-                                                 const CompareOptions& how) {
-  std::vector<at::Tensor> now;
-  std::vector<Snapshot> before;
-  for (const Shared& each : shared_) {
-    now.push_back(tensor_at(reference_.tensors(), each.reference));
-    now.push_back(tensor_at(candidate_.tensors(), each.candidate));
-    before.insert(before.end(), 2, each.before);
-  }
-  const std::vector<bool> unchanged = place_.each_unchanged(now, before);
-  for (std::size_t k = 0; k < shared_.size(); ++k) {
-    const Shared& each = shared_[k];
-    if (!unchanged[2 * k]) {
-      Numerics ignored;
-      const at::Tensor exact =
-          oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
-      if (auto error = compare_tensors(each.what, now[2 * k + 1], now[2 * k], exact, how, ignored))
-        return VerdictError{.error_class = "state_mismatch",
-                            .message = "the reference changes " + error->message};
-    } else if (!unchanged[2 * k + 1]) {
-      return VerdictError{
-          .error_class = each.is_input ? "input_mutated" : "weight_mutated",
-          .message = fmt::format("{} was changed; the reference leaves it", each.what)};
-    }
-  }
-  return std::nullopt;
-}
-
-// An output that is an input's own memory is allowed only where the reference's is.
-std::optional<VerdictError> Trial::compare_aliases() {
-  if (aliases(setting_.candidate, candidate_.tensors()) && !aliases_input_ &&
-      !aliases(task(), reference_.tensors()))
-    return VerdictError{
-        .error_class = "output_aliases_input",
-        .message = "an output shares the memory of an input; the reference's does not"};
-  return std::nullopt;
 }
 
 TrialResult run_trial(const TrialSetting& setting, KernelExecutor& executor, Place& place) {

@@ -13,6 +13,10 @@
 
 namespace tritonsmith::gym {
 
+namespace gpu {
+struct FusedOracle;
+}
+
 struct TrialSetting {
   const Plan& task;
   const Plan& candidate;
@@ -28,7 +32,12 @@ struct TrialSetting {
   bool watch_launches = false;       // find out whether kernels do anything but copy
   ReferenceSource* shell = nullptr;  // runs forward of a task whose plan lacks it
   ReferenceMode mode = ReferenceMode::train;  // there
+  const gpu::FusedOracle* fused = nullptr;    // the task's, if it has one
 };
+
+// What a trial remembers of the memory that forward finds: nothing; whether it was changed; or all
+// of its bytes.
+enum class StateKeeping { none, watched, saved };
 
 // One memory that forward found: all its bytes, and what they were.
 struct SavedState {
@@ -72,8 +81,13 @@ class Trial {
   bool reference_replays() const { return setting_.shell == nullptr; }
   // Once more, on what its inputs and weights hold now: only where a shell runs it.
   std::optional<Stop> ask_shell();
-  // Of both sides, bytes as they were before forward; kept only when asked for before run().
-  void keep_state() { keeps_state_ = true; }
+  // Asked for before run().
+  void keep_state(StateKeeping keeping) { keeping_ = keeping; }
+  // Watched or saved, and found right: whether one of the two changed what its forward found.
+  bool changed_state() const { return changed_state_; }
+  // What an input of the task, by its tensor, was when forward found it.
+  std::optional<Snapshot> input_before(int reference) const;
+  // Of both sides, bytes as they were before forward, where they were saved.
   std::vector<SavedState> take_candidate_state() { return std::move(candidate_state_); }
   std::vector<SavedState> take_reference_state() { return std::move(reference_state_); }
   // Overwrites what the reference made, so that no expected output is left anywhere.
@@ -88,6 +102,7 @@ class Trial {
     int reference = 0, candidate = 0;
     bool is_input = false;
     Snapshot before;
+    std::optional<std::size_t> copied;  // `before` is what the place says of the nth copied
   };
 
   // What the candidate's constructor made for itself and forward touches.
@@ -100,7 +115,9 @@ class Trial {
   void seed(std::string_view purpose);
   bool draw();
   void share_weights();
+  void remember_shared();
   bool share_inputs();
+  void copy_inputs(std::span<DrawnInput> inputs);
   bool refuse_inputs(std::string_view how);
   // The device's own fault, which comes late, goes before what the replay said.
   void await_candidate();
@@ -109,10 +126,16 @@ class Trial {
   void prepare_oracle();
   void run_reference();
   void take_answer(ReferenceAnswer answer);
+  void widen_inputs();
   TensorTable run_oracle();
   void judge();
+  bool judge_at_once(const TensorTable& oracle);
+  std::optional<ExactValues> exact_values(const at::Tensor& reference, const TensorTable& oracle,
+                                          int output);
   bool restore_shared();
   void keep_own_state();
+  void watch_state();
+  void see_changed_state();
   std::optional<VerdictError> compare_with_reference(const TensorTable& tensors);
   void ask_again();
   bool answers_again(const TensorTable& after_init);
@@ -136,7 +159,10 @@ class Trial {
   bool aliases_input_ = false;  // the shell's outputs
   TensorTable oracle_inputs_;
   TensorTable oracle_;  // as the shell gave it
-  bool has_oracle_ = false, keeps_state_ = false;
+  bool has_oracle_ = false, changed_state_ = false;
+  StateKeeping keeping_ = StateKeeping::none;
+  std::vector<at::Tensor> watched_;  // memory of both sides that they do not share, as bytes
+  std::vector<Snapshot> watched_before_;
   std::vector<SavedState> candidate_state_, reference_state_;
   TrialResult result_;
 };

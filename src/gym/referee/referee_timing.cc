@@ -1,0 +1,63 @@
+// The part of the referee that times what was found right.
+#include <algorithm>
+
+#include "gym/referee/gpu_place.h"
+#include "gym/referee/match.h"
+#include "gym/referee/report_entries.h"
+#include "gym/referee/timing.h"
+
+namespace tritonsmith::gym {
+
+// The second plain one where it was asked for, else one of its own; none on a CPU.
+int Referee::timed_trial(const Match& match) const {
+  constexpr int second_plain = 3, beyond_all_choices = 1 << 20;
+  if (gpu_ == nullptr) return -1;
+  return match.job.trials > second_plain ? second_plain : beyond_all_choices;
+}
+
+// Whoever else computes on this GPU pauses meanwhile; one that does not is named in the verdict.
+TimingOutcome Referee::time_alone(Trial& trial, const std::string& task_key) {
+  constexpr std::chrono::seconds patience{5};
+  const bool is_alone = !lease_ || lease_->take(Lease::Hold::alone, Deadline::after(patience));
+  TimingOutcome outcome = time_trial(trial, *gpu_, {.known_reference = &reference_ms_[task_key]});
+  if (lease_) lease_->give_back();
+  if (!is_alone)
+    outcome.findings.push_back(
+        {.rule = "timed_in_company",
+         .severity = Severity::note,
+         .message = fmt::format("another process held the GPU's lease for {} s; the times may "
+                                "include its work",
+                                patience.count())});
+  return outcome;
+}
+
+// A trial's outcome counts before it is timed. Few change what they find: their trial runs once
+// more, and all that it found is saved.
+void Referee::time_plans(const Match& match, RefereeReport& report) {
+  const int number = timed_trial(match);
+  const TrialSetting setting = match.setting(number, TrialKind::plain);
+  auto trial = std::make_unique<Trial>(setting, *executor_, *place_);
+  trial->keep_state(StateKeeping::watched);
+  TrialResult result = trial->run();
+  add_trial(report, result);
+  if (!result.candidate_stop && !result.reference_stop && trial->changed_state()) {
+    trial.reset();
+    trial = std::make_unique<Trial>(setting, *executor_, *place_);
+    trial->keep_state(StateKeeping::saved);
+    result = trial->run();
+    add_trial(report, result);
+  }
+  if (take_failure(report, result)) return;
+  if (number < match.job.trials) ++report.numerics->trials;
+  const Stopwatch watch;
+  TimingOutcome outcome = time_alone(*trial, match.job.task_key);
+  add_time(report, "time_set_up", outcome.set_up_ms);
+  add_time(report, "time", watch.milliseconds() - outcome.set_up_ms);
+  report.timing = std::move(outcome.timing);
+  add_findings(report, outcome.findings);
+  if (!outcome.stop) return;
+  report.error = outcome.stop->error;
+  report.fault = outcome.stop->fault;
+}
+
+}  // namespace tritonsmith::gym

@@ -1,0 +1,67 @@
+#include "gym/referee/report_entries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tritonsmith::gym {
+
+RefereeReport ended(std::string error_class, std::string message, Fault fault) {
+  RefereeReport report;
+  report.error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
+  report.fault = fault;
+  return report;
+}
+
+void add_time(RefereeReport& report, const std::string& name, double milliseconds) {
+  auto at = std::ranges::find(report.stage_ms, name, &std::pair<std::string, double>::first);
+  if (at == report.stage_ms.end()) at = report.stage_ms.insert(at, {name, 0.0});
+  at->second += milliseconds;
+}
+
+void add_findings(RefereeReport& report, const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings)
+    if (std::ranges::find(report.findings, finding) == report.findings.end())
+      report.findings.push_back(finding);
+}
+
+void add_trial(RefereeReport& report, const TrialResult& result) {
+  add_time(report, "draw", result.draw_ms);
+  add_time(report, "evaluate", result.candidate_ms);
+  add_time(report, "reference", result.reference_ms);
+  add_time(report, "compare", result.compare_ms);
+  add_findings(report, result.findings);
+  Numerics& numerics = *report.numerics;
+  numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
+  numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
+}
+
+bool take_failure(RefereeReport& report, const TrialResult& result) {
+  if (result.candidate_stop) {
+    report.error = result.candidate_stop->error;
+    report.fault = result.candidate_stop->fault;
+    return true;
+  }
+  if (result.reference_stop) {
+    report.error = result.reference_stop->error;
+    report.fault = result.reference_stop->fault;
+    if (report.fault == Fault::infrastructure) return true;
+    // The line is the task's: it would point into the wrong file.
+    const std::string line =
+        report.error->line > 0 ? fmt::format(", line {}", report.error->line) : "";
+    report.error->message = fmt::format("the task itself{}: {}", line, report.error->message);
+    report.error->line = 0;
+    if (report.error->error_class == "exception" || report.error->error_class == "bad_plan")
+      report.error->error_class = "task_failed";
+    report.fault = Fault::none;
+    return true;
+  }
+  if (result.difference) {
+    report.error = result.difference;
+    report.fault = Fault::candidate;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tritonsmith::gym

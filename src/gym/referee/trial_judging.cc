@@ -1,0 +1,214 @@
+// What a trial makes of its results: the part of Trial that holds the candidate's outputs and state
+// against the reference's.
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "gym/gpu/fused_oracles.h"
+#include "gym/referee/compare.h"
+#include "gym/referee/devices.h"
+#include "gym/referee/trial.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+at::Tensor& tensor_at(TensorTable& tensors, int index) {
+  return tensors.at(static_cast<std::size_t>(index));
+}
+
+bool aliases(const Plan& plan, TensorTable& tensors) {
+  std::set<const void*> inputs;
+  for (const int index : input_tensors(plan))
+    inputs.insert(tensor_at(tensors, index).storage().data());
+  std::vector<int> outputs;
+  append_tensors(plan.outputs, outputs);
+  return std::ranges::any_of(outputs, [&](int index) {
+    const at::Tensor& output = tensor_at(tensors, index);
+    return output.numel() > 0 && inputs.contains(output.storage().data());
+  });
+}
+
+}  // namespace
+
+void Trial::judge() {
+  const c10::InferenceMode no_gradients(true);
+  const Stopwatch watch;
+  const CompareOptions how = comparison();
+  TensorTable oracle;
+  bool is_right = setting_.fused != nullptr && judge_at_once(oracle);
+  if (!is_right) {
+    if (setting_.fused != nullptr && setting_.with_oracle) widen_inputs();
+    oracle = run_oracle();
+    is_right = setting_.fused == nullptr && judge_at_once(oracle);
+  }
+  if (!is_right) {
+    measure_reference(oracle);
+    result_.difference =
+        compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
+                        {task().outputs, reference_.tensors()}, oracle, how, result_.numerics);
+  }
+  if (!result_.difference) result_.difference = compare_devices();
+  if (!result_.difference) result_.difference = compare_state(oracle, how);
+  if (!result_.difference) result_.difference = compare_aliases();
+  if (!result_.difference) see_changed_state();
+  std::vector<int> outputs;
+  append_tensors(task().outputs, outputs);
+  for (const int index : outputs)
+    if (const auto at = static_cast<std::size_t>(index); !oracle.empty() && oracle[at].defined())
+      place_.forget({&oracle[at], 1});
+  result_.compare_ms = watch.milliseconds();
+}
+
+// One pass finds most candidates right. What it does not, or not surely, is looked at closely.
+bool Trial::judge_at_once(const TensorTable& oracle) {
+  DeviceComparison* device = place_.comparison();
+  const auto* ours = std::get_if<TensorRef>(&task().outputs.data);
+  const auto* theirs = std::get_if<TensorRef>(&setting_.candidate.outputs.data);
+  if (device == nullptr || ours == nullptr || theirs == nullptr) return false;
+  const at::Tensor& expected = tensor_at(reference_.tensors(), ours->index);
+  const at::Tensor& got = tensor_at(candidate_.tensors(), theirs->index);
+  if (!got.defined() || got.scalar_type() != expected.scalar_type() ||
+      got.sizes() != expected.sizes() || !got.is_contiguous() || !expected.is_contiguous() ||
+      !expected.is_floating_point() || expected.numel() == 0)
+    return false;
+  const auto exact = exact_values(expected, oracle, ours->index);
+  if (!exact) return false;
+  const QuickJudgement judged = device->judge(got, expected, *exact, comparison());
+  if (!judged.is_right) return false;
+  result_.reference_is_finite = judged.reference.is_finite;
+  result_.reference_error = judged.reference.own_error / tolerance();
+  result_.numerics.max_abs = std::max(result_.numerics.max_abs, judged.max_abs);
+  result_.numerics.max_rel = std::max(result_.numerics.max_rel, judged.max_rel);
+  return true;
+}
+
+std::optional<ExactValues> Trial::exact_values(const at::Tensor& reference,
+                                               const TensorTable& oracle, int output) {
+  if (setting_.fused == nullptr) {
+    if (oracle.empty()) return std::nullopt;
+    const at::Tensor& exact = oracle.at(static_cast<std::size_t>(output));
+    const bool fits = exact.defined() && exact.scalar_type() == at::kDouble &&
+                      exact.sizes() == reference.sizes() && exact.is_contiguous();
+    return fits ? std::optional(ExactValues{.values = exact}) : std::nullopt;
+  }
+  ExactValues exact{.fused = setting_.fused};
+  for (const int index : setting_.fused->leaves) {
+    const at::Tensor& leaf = tensor_at(reference_.tensors(), index);
+    const DType declared = setting_.task.tensors.at(static_cast<std::size_t>(index)).dtype;
+    if (!leaf.defined() || !leaf.is_cuda() || !leaf.is_contiguous() ||
+        leaf.numel() != reference.numel() || leaf.scalar_type() != scalar_type_of(declared))
+      return std::nullopt;
+    exact.leaves.push_back(leaf);
+  }
+  return exact;
+}
+
+std::optional<VerdictError> Trial::compare_with_reference(const TensorTable& tensors) {
+  Numerics ignored;
+  return compare_outputs({setting_.candidate.outputs, tensors},
+                         {task().outputs, reference_.tensors()}, {}, comparison(), ignored);
+}
+
+CompareOptions Trial::comparison() {
+  return {.tolerance = tolerance(),
+          .unit = setting_.kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
+          .filler = filler_,
+          .device = place_.comparison()};
+}
+
+// Where a GPU measures, or in trials of extreme values, each output; on a CPU else where the answer
+// costs next to nothing.
+void Trial::measure_reference(const TensorTable& oracle) {
+  constexpr std::int64_t few = 1 << 20;
+  DeviceComparison* device = place_.comparison();
+  double largest = oracle.empty() ? std::numeric_limits<double>::infinity() : 0;
+  std::vector<int> outputs;
+  append_tensors(task().outputs, outputs);
+  for (const int index : outputs) {
+    const at::Tensor& output = tensor_at(reference_.tensors(), index);
+    if (!output.is_floating_point()) continue;
+    const at::Tensor exact =
+        oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(index));
+    if (device != nullptr && exact.defined() && exact.sizes() == output.sizes()) {
+      const ReferenceQuality quality = device->measure(output, exact);
+      result_.reference_is_finite = result_.reference_is_finite && quality.is_finite;
+      largest = std::max(largest, quality.own_error);
+      continue;
+    }
+    result_.reference_is_finite =
+        result_.reference_is_finite && at::isfinite(output).all().item<bool>();
+    if (is_extreme(setting_.kind) || output.numel() <= few)
+      largest = std::max(largest, own_error(output, exact));
+  }
+  result_.reference_error = largest / tolerance();
+}
+
+std::optional<VerdictError> Trial::compare_devices() const {
+  std::vector<int> ours, theirs;
+  append_tensors(task().outputs, ours);
+  append_tensors(setting_.candidate.outputs, theirs);
+  const auto expected = tensors_on_cpu(task()), got = tensors_on_cpu(setting_.candidate);
+  for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
+    if (got.at(static_cast<std::size_t>(theirs[k])) &&
+        !expected.at(static_cast<std::size_t>(ours[k])))
+      return VerdictError{.error_class = "wrong_device",
+                          .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
+  return std::nullopt;
+}
+
+// The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
+// output too.
+double Trial::tolerance() {
+  std::vector<int> indices = input_tensors(setting_.task);
+  append_tensors(task().outputs, indices);
+  for (const PlanParameter& parameter : setting_.task.parameters)
+    indices.push_back(parameter.tensor);
+  double widest = 0;
+  for (const int index : indices)
+    widest = std::max(widest, tolerance_of(tensor_at(reference_.tensors(), index).scalar_type()));
+  return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
+}
+
+std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
+                                                 const CompareOptions& how) {
+  std::vector<at::Tensor> now;
+  std::vector<Snapshot> before;
+  for (const Shared& each : shared_) {
+    now.push_back(tensor_at(reference_.tensors(), each.reference));
+    now.push_back(tensor_at(candidate_.tensors(), each.candidate));
+    before.insert(before.end(), 2, each.before);
+  }
+  const std::vector<bool> unchanged = place_.each_unchanged(now, before);
+  changed_state_ = std::ranges::find(unchanged, false) != unchanged.end();
+  for (std::size_t k = 0; k < shared_.size(); ++k) {
+    const Shared& each = shared_[k];
+    if (!unchanged[2 * k]) {
+      Numerics ignored;
+      const at::Tensor exact =
+          oracle.empty() ? at::Tensor() : oracle.at(static_cast<std::size_t>(each.reference));
+      if (auto error = compare_tensors(each.what, now[2 * k + 1], now[2 * k], exact, how, ignored))
+        return VerdictError{.error_class = "state_mismatch",
+                            .message = "the reference changes " + error->message};
+    } else if (!unchanged[2 * k + 1]) {
+      return VerdictError{
+          .error_class = each.is_input ? "input_mutated" : "weight_mutated",
+          .message = fmt::format("{} was changed; the reference leaves it", each.what)};
+    }
+  }
+  return std::nullopt;
+}
+
+// An output that is an input's own memory is allowed only where the reference's is.
+std::optional<VerdictError> Trial::compare_aliases() {
+  if (aliases(setting_.candidate, candidate_.tensors()) && !aliases_input_ &&
+      !aliases(task(), reference_.tensors()))
+    return VerdictError{
+        .error_class = "output_aliases_input",
+        .message = "an output shares the memory of an input; the reference's does not"};
+  return std::nullopt;
+}
+
+}  // namespace tritonsmith::gym
