@@ -111,8 +111,10 @@ void print_tally(const Tally& tally, int count, double seconds) {
   fmt::print(
       "{} verdicts in {:.2f} s: {:.1f} verdicts/s; {} accepted and timed, {:.0f} rounds each\n",
       count, seconds, count / seconds, tally.accepted, tally.rounds / count);
-  fmt::print("p10 to p90: {:.1f} % of the median; verdicts by rounds:",
-             100 * tally.spread / std::max(1, tally.accepted));
+  double sum = 0;
+  for (const double median : tally.medians) sum += median;
+  fmt::print("median {:.5f} ms (mean of them); p10 to p90: {:.1f} % of it; verdicts by rounds:",
+             sum / std::max(1, tally.accepted), 100 * tally.spread / std::max(1, tally.accepted));
   for (const auto& [rounds, verdicts] : tally.by_rounds) fmt::print(" <={}: {}", rounds, verdicts);
   fmt::print("\n");
   for (const auto& [stage, ms] : tally.stage_ms)

@@ -80,6 +80,9 @@ class DeviceKernels {
   static constexpr std::size_t kRounds = 1024;
   std::span<const std::uint64_t> rounds() const { return {host_ + kSlots, kRounds}; }
 
+  // Waits for all that is queued.
+  Answer<void> finish(Deadline deadline) { return wait(deadline); }
+
   // How many bytes of the zones, all `length` long, are not `value`.
   Answer<std::uint64_t> count_changed(std::span<const void* const> zones, std::size_t length,
                                       std::uint8_t value, Deadline deadline);

@@ -25,8 +25,7 @@ extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64
     for (u64 i = thread; i < count; i += stride)
       mine += mixed((bytes[i] ^ salt) + i * 0x9e3779b97f4a7c15ull + 2);
   }
-  mine = sum_of_warp(mine);
-  if (first_lane()) atomicAdd(sum, mine);
+  add_of_block(mine, sum);
 }
 
 // Random numbers from a counter, 64 bits at a time: normal by Box and Muller's transform, or uniform
@@ -85,8 +84,7 @@ extern "C" __global__ void spread(float4* x, float4* copy, u64 quads, Change cha
     mine += mixed((pair.x ^ salt) + i * 0x9e3779b97f4a7c15ull);
     mine += mixed((pair.y ^ ~salt) + i * 0xd1342543de82ef95ull);
   }
-  mine = sum_of_warp(mine);
-  if (first_lane()) atomicAdd(sum, mine);
+  add_of_block(mine, sum);
 }
 
 // Counts bytes that are not `value`, over several zones of one length.
@@ -199,10 +197,13 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
     if (filled) ++unwritten;
   }
   const u64 abs_bits = largest_of_warp(bits_of(max_abs)), rel_bits = largest_of_warp(bits_of(max_rel));
-  if (first_lane()) {
-    atomicMax(&mismatch->max_abs, abs_bits);
-    atomicMax(&mismatch->max_rel, rel_bits);
-  }
+  first = ~largest_of_warp(~first);
+  count = sum_of_warp(count);
+  unwritten = sum_of_warp(unwritten);
+  far = sum_of_warp(far);
+  if (!first_lane()) return;
+  atomicMax(&mismatch->max_abs, abs_bits);
+  atomicMax(&mismatch->max_rel, rel_bits);
   if (count == 0) return;
   atomicMin(&mismatch->first, first);
   atomicAdd(&mismatch->count, count);

@@ -46,6 +46,18 @@ __device__ __forceinline__ u64 largest_of_warp(u64 x) {
 }
 __device__ __forceinline__ bool first_lane() { return (threadIdx.x & 31) == 0; }
 
+// Of a block of 256 threads; all of them call it.
+constexpr int kWarps = 8;
+__device__ __forceinline__ void add_of_block(u64 mine, u64* sum) {
+  __shared__ u64 of_warps[kWarps];
+  mine = sum_of_warp(mine);
+  if (first_lane()) of_warps[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int warp = 1; warp < kWarps; ++warp) mine += of_warps[warp];
+  if (mine != 0) atomicAdd(sum, mine);
+}
+
 __device__ __forceinline__ u64 mixed(u64 x) {  // splitmix64, Steele et al., OOPSLA 2014
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -99,27 +111,42 @@ struct Judging {
     beyond = fmax(beyond, fabs(g - x) - tolerance * fabs(x));
   }
 
+  // Atomics on one place take turns: so first what a warp found, then what a block did.
   __device__ __forceinline__ void give(Judged* judged) {
-    squares = sum_of_warp(squares);
-    expected = sum_of_warp(expected);
-    not_finite = sum_of_warp(not_finite);
-    expected_count = sum_of_warp(expected_count);
-    alone = sum_of_warp(alone);
-    const u64 own_bits = largest_of_warp(bits_of(own)), far_bits = largest_of_warp(bits_of(far));
-    const u64 beyond_bits = largest_of_warp(bits_of(beyond));
-    const u64 abs_bits = largest_of_warp(bits_of(max_abs));
-    const u64 rel_bits = largest_of_warp(bits_of(max_rel));
-    if (!first_lane()) return;
-    atomicAdd(&judged->square_sum, squares);
-    atomicAdd(&judged->expected_squares, expected);
-    atomicAdd(&judged->expected_count, expected_count);
-    if (not_finite != 0) atomicAdd(&judged->not_finite, not_finite);
-    if (alone != 0) atomicAdd(&judged->alone, alone);
-    atomicMax(&judged->own_error, own_bits);
-    atomicMax(&judged->far, far_bits);
-    atomicMax(&judged->beyond, beyond_bits);
-    atomicMax(&judged->max_abs, abs_bits);
-    atomicMax(&judged->max_rel, rel_bits);
+    enum { sums = 2, counts = 3, greatest = 5 };
+    __shared__ double summed[kWarps][sums];
+    __shared__ u64 counted[kWarps][counts], largest[kWarps][greatest];
+    const int warp = threadIdx.x / 32, k = threadIdx.x;
+    const double my_sums[sums] = {sum_of_warp(squares), sum_of_warp(expected)};
+    const u64 my_counts[counts] = {sum_of_warp(not_finite), sum_of_warp(expected_count),
+                                   sum_of_warp(alone)};
+    const u64 mine[greatest] = {largest_of_warp(bits_of(own)), largest_of_warp(bits_of(far)),
+                                largest_of_warp(bits_of(beyond)), largest_of_warp(bits_of(max_abs)),
+                                largest_of_warp(bits_of(max_rel))};
+    if (first_lane()) {
+      for (int i = 0; i < sums; ++i) summed[warp][i] = my_sums[i];
+      for (int i = 0; i < counts; ++i) counted[warp][i] = my_counts[i];
+      for (int i = 0; i < greatest; ++i) largest[warp][i] = mine[i];
+    }
+    __syncthreads();
+    if (k < sums) {
+      double* to[sums] = {&judged->square_sum, &judged->expected_squares};
+      double all = 0;
+      for (int i = 0; i < kWarps; ++i) all += summed[i][k];
+      atomicAdd(to[k], all);
+    } else if (k < sums + counts) {
+      u64* to[counts] = {&judged->not_finite, &judged->expected_count, &judged->alone};
+      u64 all = 0;
+      for (int i = 0; i < kWarps; ++i) all += counted[i][k - sums];
+      if (all != 0) atomicAdd(to[k - sums], all);
+    } else if (k < sums + counts + greatest) {
+      u64* to[greatest] = {&judged->own_error, &judged->far, &judged->beyond, &judged->max_abs,
+                           &judged->max_rel};
+      u64 most = 0;
+      for (int i = 0; i < kWarps; ++i)
+        most = largest[i][k - sums - counts] > most ? largest[i][k - sums - counts] : most;
+      if (most != 0) atomicMax(to[k - sums - counts], most);
+    }
   }
 };
 

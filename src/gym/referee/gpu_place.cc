@@ -121,6 +121,7 @@ void GpuPlace::begin(Filler filler, std::int64_t) {
   guard_bytes_ = next_guard_bytes_;
   refused_ = false;
   guarded_.clear();
+  foreseen_.clear();
 }
 
 void GpuPlace::end() { guarded_.clear(); }
@@ -252,10 +253,32 @@ bool GpuPlace::unchanged(const at::Tensor& now, const Snapshot& before) {
 
 std::vector<bool> GpuPlace::each_unchanged(std::span<const at::Tensor> now,
                                            std::span<const Snapshot> before) {
-  const std::vector<Snapshot> after = snapshots(now);
+  std::vector<Snapshot> after;
+  const auto as_foreseen = [](const at::Tensor& tensor, const void* memory) {
+    return tensor.const_data_ptr() == memory;
+  };
+  if (!foreseen_.empty() && std::ranges::equal(now, foreseen_, as_foreseen) &&
+      kernels_->finish(patience_)) {
+    for (std::size_t k = 0; k < now.size(); ++k)
+      after.push_back({.print = kernels_->rounds()[kForeseenSlot + k]});
+  } else {
+    after = snapshots(now);
+  }
+  foreseen_.clear();
   std::vector<bool> all;
   for (std::size_t k = 0; k < now.size(); ++k) all.push_back(after[k].print == before[k].print);
   return all;
+}
+
+void GpuPlace::foresee(std::span<const at::Tensor> now) {
+  foreseen_.clear();
+  const auto fits = [](const at::Tensor& tensor) { return tensor.is_contiguous(); };
+  if (now.size() > gpu::DeviceKernels::kRounds / 2 || !std::ranges::all_of(now, fits)) return;
+  for (const at::Tensor& tensor : now) {
+    const gpu::Bytes block = bytes_of_tensor(tensor);
+    kernels_->queue_fingerprint({&block, 1}, salt_, kForeseenSlot + foreseen_.size());
+    foreseen_.push_back(block.at);
+  }
 }
 
 void GpuPlace::forget(std::span<const at::Tensor> tensors) {

@@ -47,6 +47,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   bool unchanged(const at::Tensor& now, const Snapshot& before) override;
   std::vector<bool> each_unchanged(std::span<const at::Tensor> now,
                                    std::span<const Snapshot> before) override;
+  void foresee(std::span<const at::Tensor> now) override;
   DeviceComparison* comparison() override { return this; }
   void release() override;
   void forget(std::span<const at::Tensor> tensors) override;
@@ -77,6 +78,9 @@ class GpuPlace final : public Place, public DeviceComparison {
   std::uint64_t salt_ = 0, seed_ = 0, draws_ = 0;
   bool refused_ = false, spent_ = false;
   std::int64_t guard_bytes_ = kNarrowGuard, next_guard_bytes_ = kNarrowGuard;
+  // Whose fingerprints are queued, in slots of their own behind those of timed rounds.
+  std::vector<const void*> foreseen_;
+  static constexpr std::size_t kForeseenSlot = gpu::DeviceKernels::kRounds / 2;
   std::vector<at::Tensor> guarded_;  // blocks with a guard zone at either end
 };
 

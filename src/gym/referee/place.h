@@ -75,6 +75,9 @@ class Place {
   // The same for many, in their order.
   virtual std::vector<bool> each_unchanged(std::span<const at::Tensor> now,
                                            std::span<const Snapshot> before);
+  // each_unchanged() is going to be asked of these, and nothing changes them until then: what it
+  // takes may be queued now.
+  virtual void foresee(std::span<const at::Tensor>) {}
   // For tensors that the CPU does not reach; null where it does.
   virtual DeviceComparison* comparison() = 0;
   // Gives back memory that is kept for the next job, where it is so much that others on the same

@@ -324,6 +324,7 @@ std::optional<Snapshot> Trial::input_before(int reference) const {
 
 // False where that cannot be done: a GPU's snapshots hold no bytes.
 bool Trial::restore_shared() {
+  if (shared_is_intact_) return true;
   for (const Shared& each : shared_) {
     at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
     if (place_.unchanged(theirs, each.before)) continue;
@@ -389,6 +390,7 @@ void Trial::spoil_outputs() {
 std::optional<Replay> Trial::another_replay(const TensorTable& tensors, Launches launches,
                                             Filler filler) {
   if (!restore_shared()) return std::nullopt;
+  shared_is_intact_ = false;
   std::optional<Replay> replay(std::in_place, setting_.candidate, executor_,
                                ReplayOptions{.choice = setting_.choice,
                                              .deadline = setting_.deadline,

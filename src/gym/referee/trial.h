@@ -132,6 +132,7 @@ class Trial {
   bool judge_at_once(const TensorTable& oracle);
   std::optional<ExactValues> exact_values(const at::Tensor& reference, const TensorTable& oracle,
                                           int output);
+  std::vector<at::Tensor> shared_now();
   bool restore_shared();
   void keep_own_state();
   void watch_state();
@@ -160,6 +161,7 @@ class Trial {
   TensorTable oracle_inputs_;
   TensorTable oracle_;  // as the shell gave it
   bool has_oracle_ = false, changed_state_ = false;
+  bool shared_is_intact_ = false;  // known since nothing has run
   StateKeeping keeping_ = StateKeeping::none;
   std::vector<at::Tensor> watched_;  // memory of both sides that they do not share, as bytes
   std::vector<Snapshot> watched_before_;

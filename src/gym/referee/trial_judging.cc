@@ -36,6 +36,7 @@ bool aliases(const Plan& plan, TensorTable& tensors) {
 void Trial::judge() {
   const c10::InferenceMode no_gradients(true);
   const Stopwatch watch;
+  place_.foresee(shared_now());
   const CompareOptions how = comparison();
   TensorTable oracle;
   bool is_right = setting_.fused != nullptr && judge_at_once(oracle);
@@ -172,17 +173,24 @@ double Trial::tolerance() {
   return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
 }
 
-std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
-                                                 const CompareOptions& how) {
+// The reference's and the candidate's by turns.
+std::vector<at::Tensor> Trial::shared_now() {
   std::vector<at::Tensor> now;
-  std::vector<Snapshot> before;
   for (const Shared& each : shared_) {
     now.push_back(tensor_at(reference_.tensors(), each.reference));
     now.push_back(tensor_at(candidate_.tensors(), each.candidate));
-    before.insert(before.end(), 2, each.before);
   }
+  return now;
+}
+
+std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
+                                                 const CompareOptions& how) {
+  const std::vector<at::Tensor> now = shared_now();
+  std::vector<Snapshot> before;
+  for (const Shared& each : shared_) before.insert(before.end(), 2, each.before);
   const std::vector<bool> unchanged = place_.each_unchanged(now, before);
-  changed_state_ = std::ranges::find(unchanged, false) != unchanged.end();
+  shared_is_intact_ = std::ranges::find(unchanged, false) == unchanged.end();
+  changed_state_ = !shared_is_intact_;
   for (std::size_t k = 0; k < shared_.size(); ++k) {
     const Shared& each = shared_[k];
     if (!unchanged[2 * k]) {
