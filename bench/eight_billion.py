@@ -28,12 +28,11 @@ SHAPES = {
            "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
            "max_position_embeddings": 40960, "rope_theta": 1000000, "tie_word_embeddings": "false"},
 }
-# Adapters learn from the layers alone, so by larger steps.
 PARTS = {
-    "lora": {"ranks": 1, "settings": {"lora.rank": 64, "lora.alpha": 128, "optimizer.learning_rate": 1e-3,
-                                      "optimizer.micro_batch_tokens": 4096}},
-    "full": {"ranks": 2, "settings": {"optimizer.learning_rate": 3e-4, "model.recompute": '"layers"',
-                                      "optimizer.micro_batch_tokens": 9216}},
+    "lora": {"ranks": 1, "steps": 60, "step_tokens": 8192,
+             "settings": {"lora.rank": 64, "lora.alpha": 128, "optimizer.learning_rate": 1e-3, "optimizer.micro_batch_tokens": 4096}},
+    "full": {"ranks": 2, "steps": 48, "step_tokens": 16384,
+             "settings": {"optimizer.learning_rate": 2e-4, "model.recompute": '"layers"', "optimizer.micro_batch_tokens": 9216}},
 }
 
 
@@ -75,10 +74,10 @@ def make_data(folder, tasks):
 def train(folder, part, options):
     run = folder / f"run-{part}"
     config = folder / f"{part}.toml"
-    settings = {"run.dir": f'"{run}"', "run.steps": options.steps, "model.path": f'"{folder / "start"}"',
+    settings = {"run.dir": f'"{run}"', "run.steps": options.steps or PARTS[part]["steps"], "model.path": f'"{folder / "start"}"',
                 "model.device": f'"{options.device}"', "data.examples": f'"{folder / "examples.jsonl"}"',
-                "data.heldout": f'"{folder / "heldout.jsonl"}"', "data.step_tokens": options.step_tokens, "data.max_tokens": 1024,
-                "optimizer.warmup_updates": 5, "checkpoint.every": 0, **PARTS[part]["settings"]}
+                "data.heldout": f'"{folder / "heldout.jsonl"}"', "data.step_tokens": options.step_tokens or PARTS[part]["step_tokens"],
+                "data.max_tokens": 1024, "optimizer.warmup_updates": 8, "checkpoint.every": 0, **PARTS[part]["settings"]}
     config.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
     began = time.monotonic()
     with PeakMemory() as memory:
@@ -97,12 +96,12 @@ def main():
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--shape", choices=SHAPES, default="8b")
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--step-tokens", type=int, default=16384)
+    parser.add_argument("--steps", type=int, help="60 with adapters, 48 in full")
+    parser.add_argument("--step-tokens", type=int, help="8,192 with adapters, 16,384 in full")
     parser.add_argument("--tasks", type=int, default=400)
     options = parser.parse_args()
     if options.shape == "tiny":
-        options.step_tokens, options.tasks = min(options.step_tokens, 2048), min(options.tasks, 60)
+        options.step_tokens, options.tasks = options.step_tokens or 2048, min(options.tasks, 60)
     with tempfile.TemporaryDirectory(prefix="tritonsmith-8b-") as name:
         folder = pathlib.Path(name)
         began = time.monotonic()
