@@ -168,12 +168,13 @@ Status stop(const fs::path& directory, c10::Device device, Company company) {
   TRY_ASSIGN(Learner learner, Learner::start(directory, device));
   Training training(learner);
   const auto at_once = [] { return true; };
-  TRY(training.steps_until(at_once, 3, "to warm up"));
+  // In these, products that come often get their kernels.
+  TRY(training.steps_until(at_once, 12, "to warm up"));
   at::Tensor others;
   if (company == Company::crowd && device.is_cuda()) others = crowd(device);
   TRY(training.steps_until(at_once, 5, "with nothing beside"));
   std::optional<LearnerSnapshot> snapshot;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; ++i) {  // the first gets the memory
     snapshot.reset();
     const Stopwatch watch;
     TRY_ASSIGN(snapshot, learner.snapshot());

@@ -102,6 +102,7 @@ def main():
     options = parser.parse_args()
     if options.shape == "tiny":
         options.step_tokens, options.tasks = options.step_tokens or 2048, min(options.tasks, 60)
+        PARTS["full"]["settings"]["optimizer.learning_rate"] = 2e-3
     with tempfile.TemporaryDirectory(prefix="tritonsmith-8b-") as name:
         folder = pathlib.Path(name)
         began = time.monotonic()

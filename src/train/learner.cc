@@ -7,7 +7,6 @@
 
 #include "model/checkpoint.h"
 #include "model/device.h"
-#include "model/host_copy.h"
 #include "model/safetensors.h"
 
 namespace tritonsmith::train {
@@ -70,14 +69,11 @@ Result<Learner> Learner::resume(const fs::path& directory, Seat seat, const fs::
   return learner;
 }
 
-Result<LearnerSnapshot> Learner::snapshot_on(c10::Device device) const {
-  const auto copy = [&](const at::Tensor& t) {
-    return device.is_cpu() ? model::host_copy(t) : at::empty_like(t, device).copy_(t);
-  };
+Result<LearnerSnapshot> Learner::snapshot_by(const Optimizer::Copy& copy) const {
   const at::NoGradGuard no_grad;
   LearnerSnapshot snapshot{.config = model_->config(),
                            .weights = {},
-                           .optimizer = optimizer_->copy(parameters(), device),
+                           .optimizer = optimizer_->copy(parameters(), copy),
                            .adapter = {}};
   if (ranks_->is_first()) snapshot.weights = model_->parameters();
   if (ranks_->is_first() && adapted_)
@@ -98,12 +94,21 @@ std::size_t Learner::snapshot_bytes() const {
 
 Result<LearnerSnapshot> Learner::snapshot() {
   const c10::Device device = model_->device();
-  if (device.is_cpu()) return snapshot_on(device);
+  const auto copy_here = [](const at::Tensor& t) { return at::empty_like(t).copy_(t); };
+  if (device.is_cpu()) return snapshot_by(copy_here);
   // The most that was held so far may include the snapshot before.
   const std::size_t bytes = snapshot_bytes();
   const bool fits = model::spare_bytes(device) + snapshot_on_device_ > bytes + bytes / 16;
   snapshot_on_device_ = fits ? bytes : 0;
-  return snapshot_on(fits ? device : c10::Device(c10::kCPU));
+  if (fits) return snapshot_by(copy_here);
+  const std::size_t room =
+      bytes + model::HostArena::room_for(1) * (model_->parameters().size() + 2);
+  if (arena_ == nullptr || arena_->size() < room) {
+    arena_.reset();
+    arena_ = model::HostArena::make(room);
+  }
+  arena_->rewind();
+  return snapshot_by([this](const at::Tensor& t) { return arena_->copy(t); });
 }
 
 Status Learner::save(const fs::path& directory, const fs::path& origin) {

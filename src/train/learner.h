@@ -16,6 +16,7 @@
 
 #include "algorithm/aggregation.h"
 #include "algorithm/policy_loss.h"
+#include "model/host_arena.h"
 #include "model/lora.h"
 #include "train/optimizer.h"
 #include "train/sections.h"
@@ -64,8 +65,8 @@ class Learner {
   // Also copies the tokenizer's files from `origin`.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
   // All that save() would write, copied: on the device where it fits beside the training, else in
-  // host memory. A whole copy when this returns. One at a time: the one before must be gone. Each
-  // rank takes its own; together they are a checkpoint.
+  // host memory, which is kept for the next one. A whole copy when this returns. One at a time: the
+  // one before must be gone. Each rank takes its own; together they are a checkpoint.
   Result<LearnerSnapshot> snapshot();
 
   const model::Transformer& model() const { return *model_; }
@@ -97,7 +98,7 @@ class Learner {
   void adapt(model::LoraAdapter adapter);
   // Once it is known what is trained: an adapter's moments are small, the model's are not.
   void begin_optimizer() { optimizer_.emplace(trained(), *ranks_); }
-  Result<LearnerSnapshot> snapshot_on(c10::Device device) const;
+  Result<LearnerSnapshot> snapshot_by(const Optimizer::Copy& copy) const;
   std::size_t snapshot_bytes() const;
   FlatParameters& trained() { return adapted_ ? adapted_->parameters : parameters_; }
   distributed::Ranks* ranks_;
@@ -105,7 +106,8 @@ class Learner {
   FlatParameters parameters_;
   std::unique_ptr<Adapted> adapted_;  // null: all weights are trained
   std::optional<Optimizer> optimizer_;
-  std::size_t snapshot_on_device_ = 0;  // bytes of the last one, where it was there
+  std::size_t snapshot_on_device_ = 0;       // bytes of the last one, where it was there
+  std::shared_ptr<model::HostArena> arena_;  // where snapshots go that have no room on the GPU
 };
 
 }  // namespace tritonsmith::train

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "model/checkpoint.h"
-#include "model/host_copy.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -124,16 +123,13 @@ Result<UpdateReport> Optimizer::update(FlatParameters& parameters, const Optimiz
   return report;
 }
 
-OptimizerShard Optimizer::copy(const FlatParameters& parameters, c10::Device device) const {
+OptimizerShard Optimizer::copy(const FlatParameters& parameters, const Copy& copy) const {
   const at::NoGradGuard no_grad;
   const distributed::Shard shard = own(parameters);
   // What lies behind the model's own elements is padding.
   const std::int64_t count =
       std::clamp(parameters.saved_count() - shard.begin, std::int64_t{0}, shard.count);
-  const auto copied = [&](const at::Tensor& moments) {
-    const at::Tensor part = moments.narrow(0, 0, count);
-    return device.is_cpu() ? model::host_copy(part) : at::empty_like(part, device).copy_(part);
-  };
+  const auto copied = [&](const at::Tensor& moments) { return copy(moments.narrow(0, 0, count)); };
   return {.state = {.first = copied(state_.first),
                     .second = copied(state_.second),
                     .updates = state_.updates},

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "distributed/ranks.h"
 #include "model/safetensors.h"
@@ -43,7 +44,8 @@ class Optimizer {
   Result<UpdateReport> update(FlatParameters& parameters, const OptimizerSection& options,
                               std::int64_t total_updates, const at::Tensor& half);
 
-  OptimizerShard copy(const FlatParameters& parameters, c10::Device device) const;
+  using Copy = std::function<at::Tensor(const at::Tensor&)>;
+  OptimizerShard copy(const FlatParameters& parameters, const Copy& copy) const;
   // From a directory with the shards of any number of ranks, or one file for all.
   Status read(const FlatParameters& parameters, const std::filesystem::path& directory);
 

@@ -63,7 +63,7 @@ Outcome train(Ranks& ranks, int from, int to, const std::filesystem::path& direc
     outcome.norm = report->grad_norm;
   }
   outcome.values = flat.values().narrow(0, 0, flat.saved_count()).clone();
-  outcome.shard = optimizer.copy(flat, c10::kCPU);
+  outcome.shard = optimizer.copy(flat, [](const at::Tensor& t) { return t.clone(); });
   if (from == 0 && !directory.empty()) {
     EXPECT_TRUE(outcome.shard.write(directory));
   }

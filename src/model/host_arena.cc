@@ -1,0 +1,83 @@
+#include "model/host_arena.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include "base/check.h"
+
+namespace tritonsmith::model {
+namespace {
+
+constexpr std::size_t kAlignment = 4096;
+constexpr std::int64_t kPage = 4096;
+
+// By all threads: to touch each page takes longer than anything else here.
+void touch_pages(std::byte* data, std::size_t size) {
+  const auto pages = static_cast<std::int64_t>((size + kPage - 1) / kPage);
+  at::parallel_for(0, pages, 4096, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t page = begin; page < end; ++page) {
+      volatile std::byte* first = data + page * kPage;
+      *first = std::byte{0};
+    }
+  });
+}
+
+// The driver is loaded where there is a GPU (device.h); its functions by hand, as cuda.h has them.
+template <typename Function>
+Function* driver_function(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+bool pin(std::byte* data, std::size_t size) {
+  auto* const pin_pages =
+      driver_function<int(void*, std::size_t, unsigned)>("cuMemHostRegister_v2");
+  constexpr unsigned kForEveryContext = 1;
+  return pin_pages != nullptr && pin_pages(data, size, kForEveryContext) == 0;
+}
+
+void unpin(std::byte* data) {
+  if (auto* const unpin_pages = driver_function<int(void*)>("cuMemHostUnregister"))
+    unpin_pages(data);
+}
+
+}  // namespace
+
+std::shared_ptr<HostArena> HostArena::make(std::size_t bytes) {
+  void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  TORCH_CHECK(mapped != MAP_FAILED, "cannot get ", bytes, " bytes of host memory");
+  ::madvise(mapped, bytes, MADV_HUGEPAGE);
+  return std::shared_ptr<HostArena>(new HostArena(static_cast<std::byte*>(mapped), bytes));
+}
+
+HostArena::HostArena(std::byte* data, std::size_t size) : data_(data), size_(size) {
+  touch_pages(data_, size_);
+  is_pinned_ = pin(data_, size_);
+}
+
+HostArena::~HostArena() {
+  if (is_pinned_) unpin(data_);
+  ::munmap(data_, size_);
+}
+
+std::size_t HostArena::room_for(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+at::Tensor HostArena::copy(const at::Tensor& tensor) {
+  const at::NoGradGuard no_grad;
+  const at::Tensor source = tensor.detach().contiguous();
+  const std::size_t room = room_for(source.nbytes());
+  CHECK(used_ + room <= size_, "an arena of {} bytes has no room for {} behind {}", size_, room,
+        used_);
+  std::byte* const data = data_ + used_;
+  used_ += room;
+  at::Tensor copy = at::from_blob(
+      data, source.sizes(), [keep = shared_from_this()](void*) {},
+      source.options().device(at::kCPU));
+  return copy.copy_(source);
+}
+
+}  // namespace tritonsmith::model
