@@ -152,7 +152,7 @@ def corpora(programs, seconds, options):
 
 def throughput(programs, seconds, options):
     cores = os.cpu_count() or 2
-    out = run(seconds, programs.path("replay_throughput"), 500, max(2, cores - 2), max(1, cores // 2))
+    out = run(seconds, programs.path("replay_throughput"), 500, max(2, cores - 2), max(1, 3 * cores // 4))
     rate = number(r"([\d.]+) verdicts/s", out)
     accepted = number(r"; (\d+) accepted", out)
     text = f"{rate:.1f} verdicts/s, {accepted:.0f} of 500 accepted"

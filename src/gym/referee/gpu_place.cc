@@ -89,6 +89,14 @@ Result<std::unique_ptr<GpuPlace>> GpuPlace::open(int ordinal) {
   return place;
 }
 
+Result<std::span<gpu::Event>> GpuPlace::events(std::size_t count) {
+  while (events_.size() < count) {
+    TRY_ASSIGN(gpu::Event event, gpu::Event::make(driver_));
+    events_.push_back(std::move(event));
+  }
+  return std::span(events_);
+}
+
 VerdictError GpuPlace::fault(CUresult result) {
   // A kernel that does not end holds the context as firmly as a broken one.
   if (result == CUDA_ERROR_NOT_READY || gpu::ends_the_context(result)) spent_ = true;

@@ -25,6 +25,8 @@ class GpuPlace final : public Place, public DeviceComparison {
   static constexpr std::int64_t kNarrowGuard = 16 << 10;  // a block of a thousand threads, no mask
   static constexpr std::int64_t kWideGuard = 16 << 20;    // a wrong stride, or an address made up
   void guard_with(std::int64_t bytes) { next_guard_bytes_ = bytes; }
+  // At least so many, made once.
+  Result<std::span<gpu::Event>> events(std::size_t count);
   // What a fault of the device means; remembers that the context is lost.
   VerdictError fault(CUresult result);
 
@@ -72,6 +74,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   gpu::GpuFacts facts_;
   c10::Device device_;
   std::unique_ptr<gpu::DeviceKernels> kernels_;
+  std::vector<gpu::Event> events_;
   std::string nvrtc_;
   Filler filler_ = Filler::zero;
   Deadline patience_ = Deadline::never();

@@ -164,6 +164,7 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
     auto stack = operator_stack(handle->schema(), call, tensors_,
                                 {options_.precision, options_.place->device()});
     if (!stack) return mistake(step, "bad_plan", stack.error().message);
+    ran_operators_ = true;
     handle->callBoxed(*stack);
     return keep_outputs(step, call, handle->schema(), *stack);
   } catch (const std::exception& error) {

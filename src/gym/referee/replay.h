@@ -66,6 +66,8 @@ class Replay {
   // By index of the step; only launches that ran.
   const std::map<std::size_t, LaunchTrace>& launches() const { return launches_; }
   const std::vector<Finding>& findings() const { return findings_; }
+  // Whether any operator was LibTorch's to run.
+  bool ran_operators() const { return ran_operators_; }
   // Of watched launches: whether each only passed on values that it was given.
   bool only_copied() const { return watched_ > 0 && copies_ == watched_; }
 
@@ -90,6 +92,7 @@ class Replay {
   std::map<std::size_t, LaunchTrace> launches_;
   std::map<std::size_t, int> chosen_;
   std::vector<Finding> findings_;
+  bool ran_operators_ = false;
   int watched_ = 0, copies_ = 0;
 };
 

@@ -17,8 +17,11 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Rounds between two looks at the clock and the intervals: first as many as an interval needs.
-constexpr int kFirstBatch = 6, kBatch = 3;
+// Rounds before the first look at the clock and the intervals, and between two: as many as an
+// interval needs, and more of short kernels, whose times jitter by a microsecond: few of them that
+// happen to agree would end it too early.
+constexpr int kFewest = 6, kFewestOfShort = 24, kBatch = 4;
+constexpr double kShortMilliseconds = 0.5;
 constexpr double kBatchSeconds = 0.5;
 constexpr int kWarmUp = 1;
 constexpr int kRoundsPerReference = 6;       // once its time is known
@@ -79,11 +82,9 @@ class Timer {
 
  private:
   std::optional<Stop> set_up() {
-    for (int k = 0; k < 4 * kFirstBatch; ++k) {
-      auto event = gpu::Event::make(place_.driver());
-      if (!event) return fault(event.error().message);
-      events_.push_back(*std::move(event));
-    }
+    auto events = place_.events(4 * kFewestOfShort);
+    if (!events) return fault(events.error().message);
+    events_ = *events;
     flush_ = at::empty({std::max<std::int64_t>(2 * place_.facts().cache_bytes, 1 << 20)},
                        at::dtype(at::kByte).device(place_.device()));
     expected_ = print_of_outputs();
@@ -97,6 +98,8 @@ class Timer {
       if (auto stop = reference_.replay().run(Phase::inputs)) return stop;
     }
     erases_ = same_inputs();
+    is_remembered_ = limits_.known_reference != nullptr &&
+                     median_interval(*limits_.known_reference).within(limits_.share);
     return std::nullopt;
   }
 
@@ -155,7 +158,6 @@ class Timer {
   std::optional<Stop> queue_round(int round) {
     reference_.prepare(Filler::zero);
     candidate_.prepare(filler_);
-    flush();
     const auto run = [&] { return candidate_.run(); };
     if (auto stop = queue_timed(run, mark(round, 0), mark(round, 1))) return stop;
     const std::vector<at::Tensor> outputs = candidate_.outputs();
@@ -172,10 +174,12 @@ class Timer {
   }
 
   // The device waits until the host has queued all of it: else small kernels would be timed by how
-  // fast they are queued, and LibTorch's operators are queued more slowly.
+  // fast they are queued, and LibTorch's operators are queued more slowly. It waits before the
+  // cache is flushed: between the two, lines would be written back for as long as the host takes.
   std::optional<Stop> queue_timed(const std::function<std::optional<Stop>()>& run,
                                   gpu::Event& before, gpu::Event& after) {
     place_.kernels().hold();
+    flush();
     before.record();
     auto stop = run();
     after.record();
@@ -184,7 +188,6 @@ class Timer {
   }
 
   std::optional<Stop> queue_reference(int round) {
-    flush();
     const auto run = [&] { return reference_.run(); };
     if (auto stop = queue_timed(run, mark(round, 2), mark(round, 3)))
       return as_task_failure(std::move(*stop));
@@ -192,10 +195,12 @@ class Timer {
     return std::nullopt;
   }
 
-  // Once its time is known, a few rounds are enough to see that it stays so.
+  // Once its time is known, a few rounds are enough to see that it stays so. Where earlier jobs
+  // know it, the first batch has as many as it takes to confirm them.
   bool runs_reference(int round) const {
-    return !reference_is_known_ ||
-           (static_cast<int>(candidate_ms_.size()) + round) % kRoundsPerReference == 0;
+    const int nth = static_cast<int>(candidate_ms_.size()) + round;
+    if (reference_is_known_) return nth % kRoundsPerReference == 0;
+    return !is_remembered_ || nth >= fewest_ || nth % (fewest_ / kFewest) == 0;
   }
 
   static Stop as_task_failure(Stop stop) {
@@ -231,6 +236,7 @@ class Timer {
   // additions in floating point), outputs are kept and compared by value at the end.
   std::optional<Stop> warm_up() {
     if (auto stop = run_batch(kWarmUp)) return stop;
+    fewest_ = milliseconds(0, 0) < kShortMilliseconds ? kFewestOfShort : kFewest;
     for (std::size_t round = 0; round < kWarmUp; ++round)
       archives_ = archives_ || place_.kernels().rounds()[round] != expected_;
     return std::nullopt;
@@ -247,7 +253,7 @@ class Timer {
   std::optional<Stop> take_samples() {
     const int most = most_rounds();
     while (static_cast<int>(candidate_ms_.size()) < most) {
-      const double wanted = candidate_ms_.empty() ? kFirstBatch : kBatch;
+      const double wanted = candidate_ms_.empty() ? fewest_ : kBatch;
       const auto fit = static_cast<int>(std::clamp(kBatchSeconds / round_seconds_, 1.0, wanted));
       const int rounds = std::min(fit, most - static_cast<int>(candidate_ms_.size()));
       if (auto stop = run_batch(rounds)) return stop;
@@ -304,8 +310,8 @@ class Timer {
     for (int round = 0; round < kProfiles; ++round) {
       place_.set_patience(Deadline::after(kKernelPatience));
       candidate_.prepare(filler_);
-      flush();
       place_.kernels().hold();
+      flush();
       marks[0].record();
       marks[1].record();  // what a mark itself costs
       auto stop = candidate_.run([&](std::size_t k) { marks[k + 2].record(); });
@@ -422,11 +428,13 @@ class Timer {
   TimedSide candidate_, reference_;
   Filler filler_ = Filler::nan;
   at::Tensor flush_;
-  std::vector<gpu::Event> events_;  // four a round
+  std::span<gpu::Event> events_;  // four a round
   std::uint64_t expected_ = 0;
   bool archives_ = false, erases_ = false, reference_is_known_ = false;
   double round_seconds_ = 0;
-  std::array<bool, kFirstBatch> timed_reference_{};  // of the batch's rounds
+  std::array<bool, kFewestOfShort> timed_reference_{};  // of the batch's rounds
+  int fewest_ = kFewest;
+  bool is_remembered_ = false;  // what the reference took in earlier jobs is known well
   std::vector<std::vector<at::Tensor>> archive_;
   std::vector<std::pair<int, at::Tensor>> original_inputs_;
   std::map<std::size_t, int> chosen_;  // by place in the candidate's steps

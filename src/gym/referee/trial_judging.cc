@@ -40,6 +40,10 @@ void Trial::judge() {
   const CompareOptions how = comparison();
   TensorTable oracle;
   bool is_right = setting_.fused != nullptr && judge_at_once(oracle);
+  if (!is_right && setting_.fused != nullptr) {
+    await_reference();
+    if (result_.reference_stop) return;
+  }
   if (!is_right) {
     if (setting_.fused != nullptr && setting_.with_oracle) widen_inputs();
     oracle = run_oracle();
