@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/config.h"
 #include "base/hash.h"
 
 namespace tritonsmith::gym {
@@ -11,6 +12,18 @@ constexpr int kProtocolVersion = 1;
 constexpr int kMostTrials = 1000;
 constexpr double kLongestDeadline = 7 * 24 * 3600.0;
 constexpr std::size_t kLongestName = 100;
+
+// A misspelt `policy` would be judged under another one. Of the task, a whole line of a suite may
+// be given.
+Status check_members(const Json& json) {
+  static const std::vector<std::string> known = {"task",    "kernel", "policy",
+                                                 "backend", "trials", "priority",
+                                                 "client",  "fresh",  "deadline_seconds"};
+  for (const auto& [name, value] : json.items())
+    if (std::ranges::find(known, name) == known.end())
+      return fail("a job has no member '{}'; did you mean '{}'?", name, nearest_name(name, known));
+  return ok();
+}
 
 Status check(const Submission& submission, const SubmissionLimits& limits) {
   const JudgeJob& job = submission.job;
@@ -72,6 +85,7 @@ Json to_json(const Submission& submission) {
 
 Result<Submission> submission_from_json(const Json& json, const SubmissionLimits& limits) {
   if (!json.is_object()) return fail("a job is an object");
+  TRY(check_members(json));
   JsonReader reader(json);
   Submission submission;
   JudgeJob& job = submission.job;

@@ -68,8 +68,11 @@ void Clerk::run(const std::stop_token& stop) {
 void Clerk::rest(const std::stop_token& stop, double seconds) const {
   const auto until =
       Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
-  while (!stop.stop_requested() && !until.passed())
-    docket_.wait_for_change(docket_.changes(), until);
+  while (!until.passed()) {
+    const std::uint64_t seen = docket_.changes();  // before the stop, which is a change
+    if (stop.stop_requested()) return;
+    docket_.wait_for_change(seen, until);
+  }
 }
 
 Status Clerk::work(Judge& judge, const std::stop_token& stop) {

@@ -73,6 +73,15 @@ TEST_F(HttpServerTest, JudgesOverTheWire) {
   EXPECT_EQ(Json::parse(done->body)["verdict"]["accepted"], true);
 }
 
+TEST_F(HttpServerTest, TakesABodyWhateverItsTypeIsSaidToBe) {
+  const std::string body = job_json(std::string(9'000, 'x'));
+  for (const char* type : {"application/x-www-form-urlencoded", "text/plain", ""})
+    EXPECT_EQ(client().Post("/v1/jobs", body, type)->status, 202) << type;
+  const auto parts =
+      client().Post("/v1/jobs", httplib::MultipartFormDataItems{{.name = "job", .content = body}});
+  EXPECT_EQ(parts->status, 415);
+}
+
 TEST_F(HttpServerTest, StreamsVerdictsAsTheyCome) {
   hold = true;
   Json job = Json::parse(job_json("k"));

@@ -182,8 +182,9 @@ HttpReply Service::verdicts(const HttpCall& call) const {
 std::string Service::next_events(StreamRequest& stream, Milliseconds patience) {
   constexpr int at_once = 100;
   const Deadline deadline = Deadline::after(patience);
-  while (!stopping_.stop_requested()) {
-    const std::uint64_t seen = docket_.changes();
+  while (true) {
+    const std::uint64_t seen = docket_.changes();  // before the stop, which is a change
+    if (stopping_.stop_requested()) return {};
     // Asked first: what is concluded in between is then among the events.
     const auto awaited = docket_.awaited_by(stream.client);
     const auto events = docket_.events(stream.client, stream.after, at_once);
@@ -199,7 +200,6 @@ std::string Service::next_events(StreamRequest& stream, Milliseconds patience) {
     if (deadline.passed()) return ": still here\n\n";
     docket_.wait_for_change(seen, deadline);
   }
-  return {};
 }
 
 HttpReply Service::status() const {

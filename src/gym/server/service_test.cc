@@ -51,6 +51,7 @@ TEST_F(ServiceTest, SaysInOneLineWhatIsWrongWithABody) {
       {R"({"task": {"source": "t"}, "kernel": "k", "policy": "lax"})", "policy"},
       {R"({"task": {"source": "t"}, "kernel": "k", "client": "a b"})", "client"},
       {R"({"task": {"source": "t"}, "kernel": "k", "deadline_seconds": -1})", "deadline"},
+      {R"({"task": {"source": "t"}, "kernel": "k", "polcy": "open"})", "'policy'"},
       {R"({"jobs": []})", "jobs"},
       {R"({"jobs": [{"kernel": "k"}]})", "jobs[0]"},
       {R"({"jobs": [7]})", "jobs[0]"}};
