@@ -148,6 +148,8 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--top-p", config.sampling.top_p)->capture_default_str();
   command->add_option("--top-k", config.sampling.top_k)->capture_default_str();
   command->add_option("--max-tokens", config.sampling.max_new_tokens)->capture_default_str();
+  command->add_option("--stop", config.sampling.stop,
+                      "A string that ends a completion (repeatable)");
   command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -182,6 +182,8 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--temperature", options->sampling.temperature)->capture_default_str();
   command->add_option("--top-p", options->sampling.top_p)->capture_default_str();
   command->add_option("--max-tokens", options->sampling.max_new_tokens)->capture_default_str();
+  command->add_option("--stop", options->sampling.stop,
+                      "A string that ends a completion (repeatable)");
   command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "gym/client/missing_kernel.h"
+#include "rollout/stop_strings.h"
 #include "text/extract.h"
 #include "text/feedback.h"
 #include "text/stream_decoder.h"
@@ -109,10 +110,13 @@ Status Episodes::write_turn(Place place, std::vector<TokenId> prompt) {
       place.turn == 0
           ? request.seed
           : Rng(request.seed, "turn", static_cast<std::uint64_t>(place.turn)).next_u64();
-  TRY_WITHIN(request.task->id, parts_.generator.submit({.id = job_of(place),
-                                                        .prompt = std::move(prompt),
-                                                        .sampling = request.sampling,
-                                                        .seed = seed}));
+  TRY_WITHIN(request.task->id,
+             parts_.generator.submit(
+                 {.id = job_of(place),
+                  .prompt = std::move(prompt),
+                  .sampling = request.sampling,
+                  .seed = seed,
+                  .is_complete = rollout::holds_any_of(request.sampling.stop, parts_.tokenizer)}));
   account();
   began_[job_of(place)] = system_clock().now();
   ++writing_;

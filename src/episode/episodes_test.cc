@@ -46,7 +46,7 @@ class EpisodesTest : public ::testing::Test {
       const auto begun = all.begin({.id = static_cast<std::uint64_t>(i) + 3,
                                     .task = &task_,
                                     .prompt = first_prompt(),
-                                    .sampling = {.max_new_tokens = 40},
+                                    .sampling = {.max_new_tokens = 40, .stop = stop_},
                                     .seed = 1},
                                    played);
       EXPECT_TRUE(begun);
@@ -73,6 +73,7 @@ class EpisodesTest : public ::testing::Test {
     seeds_.push_back(request.seed);
     auto tokens =
         tokenizer_.encode("<answer>\n```python\n" + std::to_string(++count_) + "\n```\n</answer>");
+    if (request.is_complete) ends_.push_back(request.is_complete(tokens));
     tokens.push_back(chat_.stop_token());
     return tokens;
   }
@@ -88,7 +89,17 @@ class EpisodesTest : public ::testing::Test {
   std::size_t writings_ = 0, judgings_ = 0;
   std::vector<std::string> prompts_;
   std::vector<std::uint64_t> seeds_;
+  std::vector<std::string> stop_;
+  std::vector<bool>
+      ends_;  // of completions that are looked through: whether they hold one of these
 };
+
+TEST_F(EpisodesTest, LookForStopStringsInEachTurn) {
+  options_.turns.limit = 2;
+  stop_ = {"nothing like it", "2\n```"};
+  play();
+  EXPECT_EQ(ends_, (std::vector<bool>{false, true}));
+}
 
 TEST_F(EpisodesTest, ShowTheVerdictToTheNextTurn) {
   options_.turns.limit = 3;

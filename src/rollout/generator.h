@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -22,6 +23,8 @@ struct SamplingParams {
   int top_k = 0;  // 0: no limit
   int max_new_tokens = 512;
   std::vector<TokenId> stop_tokens;  // the first of them to be sampled ends the completion
+  // So does a text that holds one of these; looked for by who has the tokenizer (stop_strings.h).
+  std::vector<std::string> stop;
 
   static Fields<SamplingParams> fields() {
     return {field("temperature", &SamplingParams::temperature,
@@ -32,7 +35,9 @@ struct SamplingParams {
             field("top_k", &SamplingParams::top_k,
                   "sample among this many likeliest tokens; 0: all", at_least(0)),
             field("max_new_tokens", &SamplingParams::max_new_tokens,
-                  "a longer completion is cut and counts as unfinished", at_least(1))};
+                  "a longer completion is cut and counts as unfinished", at_least(1)),
+            field("stop", &SamplingParams::stop,
+                  "a completion ends with the first of these strings, which stays in it")};
   }
 };
 
