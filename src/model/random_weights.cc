@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "model/cpu/parallel.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -29,13 +30,22 @@ Rng rng_of(const Block& block, std::uint64_t seed) {
   return {seed, fmt::format("model.weights.{}", block.parameter), block.number};
 }
 
-void draw(const Block& block, double deviation, std::uint64_t seed) {
-  Rng rng = rng_of(block, seed);
-  const at::Tensor values = at::empty(block.flat.sizes(), at::TensorOptions().dtype(at::kFloat));
-  float* out = values.mutable_data_ptr<float>();
+template <typename T>
+void draw_into(const at::Tensor& values, Rng rng, double deviation) {
+  T* out = values.mutable_data_ptr<T>();
   for (std::int64_t i = 0; i < values.numel(); ++i)
-    out[i] = static_cast<float>(deviation * rng.normal());
+    out[i] = static_cast<T>(static_cast<float>(deviation * rng.normal()));
+}
+
+void draw(const Block& block, double deviation, std::uint64_t seed) {
   at::Tensor target = block.flat;
+  const Rng rng = rng_of(block, seed);
+  if (target.is_cpu() && target.scalar_type() == at::kFloat)
+    return draw_into<float>(target, rng, deviation);
+  if (target.is_cpu() && target.scalar_type() == at::kBFloat16)
+    return draw_into<at::BFloat16>(target, rng, deviation);
+  const at::Tensor values = at::empty(target.sizes(), at::TensorOptions().dtype(at::kFloat));
+  draw_into<float>(values, rng, deviation);
   target.copy_(values);
 }
 
@@ -56,10 +66,11 @@ void fill_random_weights(std::span<const NamedTensor> parameters, double deviati
                         .parameter = i,
                         .number = static_cast<std::uint64_t>(begin / kBlock)});
   }
-  at::parallel_for(0, std::ssize(blocks), 1, [&](std::int64_t begin, std::int64_t end) {
+  // Not at::parallel_for, which shares nothing out where it is compiled without OpenMP, as here.
+  cpu::set_threads(at::get_num_threads());
+  cpu::parallel_for(std::ssize(blocks), std::ssize(blocks) * kBlock, [&](std::int64_t i) {
     const at::NoGradGuard none_here;  // each thread's own
-    for (std::int64_t i = begin; i < end; ++i)
-      draw(blocks[static_cast<std::size_t>(i)], deviation, seed);
+    draw(blocks[static_cast<std::size_t>(i)], deviation, seed);
   });
 }
 
