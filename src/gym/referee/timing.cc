@@ -82,7 +82,7 @@ class Timer {
 
  private:
   std::optional<Stop> set_up() {
-    auto events = place_.events(4 * kFewestOfShort);
+    auto events = place_.events(std::size_t{4} * kFewestOfShort);
     if (!events) return fault(events.error().message);
     events_ = *events;
     flush_ = at::empty({std::max<std::int64_t>(2 * place_.facts().cache_bytes, 1 << 20)},
