@@ -1,7 +1,6 @@
 #include "model/checkpoint.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
 
@@ -103,13 +102,13 @@ Status check_fits(const NamedTensor& target, const SafetensorsFile& file) {
   return ok();
 }
 
-// What one task of reading copies.
+// What is copied at a time.
 struct Part {
   at::Tensor target, source;
   const SafetensorsFile* file = nullptr;
 };
 
-// Large tensors by some rows at a time, so that all threads have work to the end.
+// Large tensors by some rows at a time: so much of the files is in memory at most.
 void append_parts(std::vector<Part>& parts, const at::Tensor& target, const at::Tensor& source,
                   const SafetensorsFile* file) {
   constexpr std::int64_t kBytesAtOnce = std::int64_t{16} << 20;
@@ -124,18 +123,16 @@ void append_parts(std::vector<Part>& parts, const at::Tensor& target, const at::
   }
 }
 
-// Every thread copies parts; nothing of the files stays in memory but what is being copied.
+// Part by part, each copied by all of LibTorch's threads or by the GPU's driver; nothing of the
+// files stays in memory but what is being copied.
 void read_parts(const std::vector<Part>& parts) {
-  at::parallel_for(0, std::ssize(parts), 1, [&](std::int64_t begin, std::int64_t end) {
-    const at::NoGradGuard no_grad;  // each thread's own
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Part& part = parts[static_cast<std::size_t>(i)];
-      // To the device first: half as many bytes to send, and the widening is done there.
-      at::Tensor target = part.target;
-      target.copy_(part.source.to(target.device()));
-      part.file->release(part.source);
-    }
-  });
+  const at::NoGradGuard no_grad;
+  for (const Part& part : parts) {
+    // To the device first: half as many bytes to send, and the widening is done there.
+    at::Tensor target = part.target;
+    target.copy_(part.source.to(target.device()));
+    part.file->release(part.source);
+  }
 }
 
 // `copy` names a tensor that may be there without being wanted, or is null.

@@ -1,28 +1,33 @@
 #include "model/host_arena.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "model/cpu/parallel.h"
 
 namespace tritonsmith::model {
 namespace {
 
 constexpr std::size_t kAlignment = 4096;
-constexpr std::int64_t kPage = 4096;
+constexpr std::size_t kPage = 4096;
 
 // By all threads: to touch each page takes longer than anything else here.
 void touch_pages(std::byte* data, std::size_t size) {
-  const auto pages = static_cast<std::int64_t>((size + kPage - 1) / kPage);
-  at::parallel_for(0, pages, 4096, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t page = begin; page < end; ++page) {
-      volatile std::byte* first = data + page * kPage;
-      *first = std::byte{0};
-    }
-  });
+  constexpr std::size_t kAtOnce = std::size_t{64} << 20;
+  const auto stretches = static_cast<std::int64_t>((size + kAtOnce - 1) / kAtOnce);
+  cpu::parallel_for(
+      stretches, stretches * static_cast<std::int64_t>(kAtOnce), [&](std::int64_t stretch) {
+        const std::size_t begin = static_cast<std::size_t>(stretch) * kAtOnce;
+        for (std::size_t at = begin; at < std::min(begin + kAtOnce, size); at += kPage) {
+          volatile std::byte* first = data + at;
+          *first = std::byte{0};
+        }
+      });
 }
 
 // The driver is loaded where there is a GPU (device.h); its functions by hand, as cuda.h has them.
