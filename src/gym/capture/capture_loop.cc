@@ -141,9 +141,14 @@ void CaptureLoop::turn() {
     TRY(hear_zygote());
     if (!ready_ && ready_by_.passed()) return fail("the zygote was not ready in time");
     if (!ready_) return ok();
-    TRY(guests_.advance(*zygote_));
-    TRY(compilers_.advance(*zygote_, compiler_version_));
-    return hear_zygote();  // sends the orders just given
+    for (bool heard = true; heard;) {
+      TRY(guests_.advance(*zygote_));
+      TRY(compilers_.advance(*zygote_, compiler_version_));
+      // Sends the orders just given. Who is heard to have ended meanwhile left its reply with us
+      // and has nothing more to wake us by.
+      TRY_ASSIGN(heard, hear_zygote());
+    }
+    return ok();
   };
   if (const Status done = step(); !done) zygote_failed(done.error());
 }
@@ -157,7 +162,7 @@ Status CaptureLoop::start_zygote() {
   return ok();
 }
 
-Status CaptureLoop::hear_zygote() {
+Result<bool> CaptureLoop::hear_zygote() {
   TRY_ASSIGN(const std::vector<ZygoteEvent> events, zygote_->exchange());
   for (const ZygoteEvent& event : events) {
     if (const auto* exited = std::get_if<GuestExited>(&event))
@@ -174,7 +179,7 @@ Status CaptureLoop::hear_zygote() {
       changed_.notify_all();
     }
   }
-  return ok();
+  return !events.empty();
 }
 
 void CaptureLoop::zygote_failed(const Error& why) {

@@ -39,7 +39,7 @@ class CaptureLoop : public CapturePool {
   void read_mail();
   void turn();
   Status start_zygote();
-  Status hear_zygote();
+  Result<bool> hear_zygote();  // whether there was news
   void zygote_failed(const Error& why);
   void wait_for_something();
 
