@@ -74,7 +74,7 @@ def main():
         assert 'earning = "correct"' in (out / "cells" / "checks-off-seed1" / "config.toml").read_text()
 
         summary = (out / "summary.md").read_text()
-        assert "| SFT, 1 turn |" in summary and "| SFT, 3 turns |" in summary, summary
+        assert "| SFT, 1 turn, policy open |" in summary and "| SFT, 3 turns, policy open |" in summary, summary
         assert has_gpu or "left out, because only a GPU measures speed and coverage: profiling" in summary, summary
         for kind in ("honest", "lazy", "decoy", "mistake", "repair"):
             assert kind in summary, f"{kind}: {summary}"
