@@ -17,17 +17,13 @@ import statistics
 import subprocess
 import sys
 
+import several_ranks
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARES = ["completion/tokens", "stage/compiled", "stage/accepted"]  # whether there was something to judge
 STAGES = ["generate", "judge", "generate_and_judge", "await_rollout", "train", "longest_stage", "step"]
 
-# Widths of Qwen2.5-Coder; the vocabulary is the curriculum's own.
-SHAPES = {
-    "tiny": {"vocabulary": 600, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "head_dim": 16},
-    "small": {},
-    "1.5b": {"vocabulary": 4096, "hidden_size": 1536, "intermediate_size": 8960, "num_hidden_layers": 28,
-             "num_attention_heads": 12, "num_key_value_heads": 2, "head_dim": 128},
-}
+SHAPES = {"tiny": several_ranks.SHAPES["tiny"], "small": {}, "1.5b": several_ranks.SHAPES["1.5b"]}
 LEARNING_RATES = {"tiny": 3e-3, "small": 3e-3, "1.5b": 2e-4}
 
 
