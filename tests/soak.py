@@ -203,6 +203,7 @@ class Soak:
         self.asked_after = {}  # urgent jobs sent after a kill -> its moment and kind
         self.rounds = collections.defaultdict(list)  # seconds from a kill to that job's verdict
         self.lock = threading.Lock()
+        self.spare = threading.Event()  # no more kills
         self.over = threading.Event()
 
     def submit(self, batch, priority="normal"):
@@ -255,11 +256,11 @@ class Soak:
         turns = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
         turn = 0
         self.await_verdicts(3)
-        while not self.over.wait(self.random.expovariate(1 / self.options.pause)):
+        while not self.spare.wait(self.random.expovariate(1 / self.options.pause)):
             kind = turns[turn % len(turns)]
             for _ in range(200):
                 pids = self.service.processes().kinds[kind]
-                if pids or self.over.is_set():
+                if pids or self.spare.is_set():
                     break
                 time.sleep(0.01)
             if not pids:
@@ -287,8 +288,13 @@ class Soak:
 
     def await_verdicts(self, count):
         deadline = time.monotonic() + 120
-        while len(self.verdicts) < count and time.monotonic() < deadline and not self.over.wait(0.1):
+        while len(self.verdicts) < count and time.monotonic() < deadline and not self.spare.wait(0.1):
             pass
+
+    def await_all(self):
+        deadline = time.monotonic() + 300
+        while len(self.verdicts) < len(self.expected) and time.monotonic() < deadline and not self.trouble:
+            time.sleep(0.05)
 
     def run(self):
         workers = [threading.Thread(target=work, daemon=True) for work in (self.listen, self.injure)]
@@ -302,13 +308,13 @@ class Soak:
             if not batch:
                 break
             self.submit(batch)
-        deadline = time.monotonic() + 300
-        while len(self.verdicts) < len(self.expected) and time.monotonic() < deadline and not self.trouble:
-            time.sleep(0.05)
+        self.await_all()
+        self.spare.set()
+        workers[1].join()  # it may be starting the service again, or have sent a job after a last kill
+        self.await_all()
         seconds = time.monotonic() - start
         time.sleep(0.5)  # a verdict too many would come now
         self.over.set()
-        workers[1].join()  # it may be starting the service again
         return seconds
 
     @staticmethod
