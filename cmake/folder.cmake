@@ -51,6 +51,7 @@ function(tritonsmith_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} rapidcheck GTest::gmock GTest::gtest GTest::gtest_main)
   if(arg_KIND)
     tritonsmith_precompiled(${name} ${arg_KIND}_test)
+    target_compile_options(${name} PRIVATE ${tritonsmith_test_optimization})
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600

@@ -7,6 +7,12 @@ set(precompiled_plain <nlohmann/json.hpp> <fmt/format.h> <tl/expected.hpp> <algo
   <map> <memory> <optional> <string> <string_view> <variant> <vector>)
 set(precompiled_torch <ATen/ATen.h> <ATen/core/grad_mode.h> ${precompiled_plain})
 set(precompiled_tests <gmock/gmock.h> <gtest/gtest.h>)
+# A test's own code runs once; -O1 compiles it in three quarters of the time. A header precompiled so serves only sources
+# compiled so.
+set(tritonsmith_test_optimization "")
+if(NOT TRITONSMITH_SANITIZE)
+  set(tritonsmith_test_optimization -O1)
+endif()
 
 function(tritonsmith_precompiled target kind)
   set(from tritonsmith_precompiled_${kind})
@@ -22,6 +28,7 @@ function(tritonsmith_precompiled target kind)
     if(NOT "${base}" STREQUAL "${kind}")
       target_link_libraries(${from} PUBLIC GTest::gmock GTest::gtest)
       list(APPEND headers ${precompiled_tests})
+      target_compile_options(${from} PRIVATE ${tritonsmith_test_optimization})
     endif()
     target_precompile_headers(${from} PRIVATE ${headers})
   endif()

@@ -32,7 +32,7 @@ struct EvalConfig {
   std::vector<int> levels;
 };
 
-struct Options {
+struct EvalOptions {
   std::string suite, model, out;
   EvalConfig config;
   GymChoice gym;
@@ -88,7 +88,7 @@ void print_evaluation(const Evaluation& evaluation) {
                report::percent(evaluation.sound->sampled.accepted));
 }
 
-Status evaluate_model(Options options) {
+Status evaluate_model(EvalOptions options) {
   EvalConfig& config = options.config;
   TRY_ASSIGN(config.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(config.backend, enum_from_name<Backend>(options.backend));
@@ -128,7 +128,7 @@ Status evaluate_model(Options options) {
 }  // namespace
 
 void add_eval_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   EvalConfig& config = options->config;
   CLI::App* command = app.add_subcommand("eval", "Measure how a model does on a suite of tasks");
   command

@@ -10,12 +10,12 @@
 namespace tritonsmith::cli {
 namespace {
 
-struct Options {
+struct ModelOptions {
   std::string examples, out;
   std::vector<std::string> set;
 };
 
-Status make_model(const Options& options) {
+Status make_model(const ModelOptions& options) {
   NewModelConfig config;
   TRY_ASSIGN(const Settings settings, settings_from_overrides(options.set));
   TRY(apply_settings(config, settings, "--set"));
@@ -51,7 +51,7 @@ void add_merge_command(CLI::App& parent, Run& run) {
 }  // namespace
 
 void add_model_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ModelOptions>();
   CLI::App* model = app.add_subcommand("model", "Make a model to begin with, or merge one");
   model->require_subcommand(1);
   CLI::App* make = model->add_subcommand(

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct QuickstartOptions {
   std::uint64_t seed = 1;
   std::string out = "runs/quickstart";
   std::vector<std::string> set;
@@ -193,7 +193,7 @@ class Quickstart {
   std::vector<Phase> phases_;
 };
 
-Status quickstart(const Options& options) {
+Status quickstart(const QuickstartOptions& options) {
   QuickstartConfig config = QuickstartConfig::with_seed(options.seed);
   config.out = options.out;
   TRY_ASSIGN(const Settings on_top, settings_from_overrides(options.set));
@@ -206,7 +206,7 @@ Status quickstart(const Options& options) {
 }  // namespace
 
 void add_quickstart_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QuickstartOptions>();
   CLI::App* command =
       app.add_subcommand("quickstart", "Train a small model to write kernels, on this machine");
   command->add_option("--seed", options->seed, "Everything random follows from it")

@@ -20,7 +20,7 @@
 namespace tritonsmith::cli {
 namespace {
 
-struct Options {
+struct RejudgeOptions {
   std::string suite;
   std::vector<std::string> records;
   int trials = 12;
@@ -33,7 +33,7 @@ struct Options {
 
 // The tasks each task of the suite is judged again on, by id: itself, and its relatives where the
 // suite is one that can make them.
-Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const Options& options) {
+Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const RejudgeOptions& options) {
   std::map<std::string, std::vector<Task>> found;
   TRY_ASSIGN(auto lessons, curriculum::load_lessons(options.suite));
   if (lessons) {
@@ -70,7 +70,7 @@ struct LineUp {
 };
 
 // Accepted kernels (or rewarded ones), each once per task.
-Status add_suspects(const std::string& file, const Options& options, LineUp& line_up) {
+Status add_suspects(const std::string& file, const RejudgeOptions& options, LineUp& line_up) {
   TRY_ASSIGN(const auto lines, read_lines(file));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     auto json = parse_json(lines[i]);
@@ -116,7 +116,7 @@ Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> sus
           {"refusals", refusals}};
 }
 
-Status rejudge_records(const Options& options) {
+Status rejudge_records(const RejudgeOptions& options) {
   eval::RejudgeOptions how{.trials = options.trials, .use_store = options.use_store};
   TRY_ASSIGN(how.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(how.backend, enum_from_name<Backend>(options.backend));
@@ -141,7 +141,7 @@ Status rejudge_records(const Options& options) {
 }  // namespace
 
 void add_rejudge_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RejudgeOptions>();
   CLI::App* command = app.add_subcommand(
       "rejudge", "Judge accepted kernels again, on other sizes and inputs, with more trials");
   command->add_option("SAMPLES", options->records, "samples.jsonl of runs and evaluations")

@@ -13,7 +13,7 @@
 namespace tritonsmith::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> directories;
   std::string html = "report.html", markdown, baseline;
 };
@@ -28,7 +28,7 @@ Status check_baseline(const std::vector<Evaluation>& evaluations, const std::str
               fmt::join(names, ", "));
 }
 
-Status write_report(const Options& options) {
+Status write_report(const ReportOptions& options) {
   std::vector<report::RunRecords> runs;
   std::vector<Evaluation> evaluations;
   for (const std::string& directory : options.directories) {
@@ -53,7 +53,7 @@ Status write_report(const Options& options) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
   command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
   command->add_option("--html", options->html, "The page to write")->capture_default_str();

@@ -9,12 +9,12 @@
 namespace tritonsmith::cli {
 namespace {
 
-struct Options {
+struct RloopOptions {
   std::string run, out;
   algorithm::ExpertOptions experts;
 };
 
-Status write_examples(const Options& options) {
+Status write_examples(const RloopOptions& options) {
   TRY_ASSIGN(const auto examples, train::expert_examples(options.run, options.experts));
   TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(examples)));
   fmt::print("{} examples: {}\n", examples.size(), options.out);
@@ -24,7 +24,7 @@ Status write_examples(const Options& options) {
 }  // namespace
 
 void add_rloop_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RloopOptions>();
   algorithm::ExpertOptions& experts = options->experts;
   CLI::App* command = app.add_subcommand("rloop", "The successes of an rl run as examples for sft");
   command->add_option("RUN_DIR", options->run, "A run directory of rl")->required();

@@ -16,7 +16,7 @@
 namespace tritonsmith::cli {
 namespace {
 
-struct Options {
+struct ScoreOptions {
   std::string model;
   std::vector<TokenId> ids;
   std::string text_file;
@@ -25,7 +25,7 @@ struct Options {
   bool json = false;
 };
 
-Result<std::vector<TokenId>> tokens_to_score(const Options& options) {
+Result<std::vector<TokenId>> tokens_to_score(const ScoreOptions& options) {
   if (options.text_file.empty()) return options.ids;
   const std::filesystem::path directory = options.model;
   TRY_ASSIGN(const auto tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
@@ -58,7 +58,7 @@ std::vector<float> logprobs_of(const model::Transformer& model, const std::vecto
   return {values, values + next};
 }
 
-Status score(const Options& options) {
+Status score(const ScoreOptions& options) {
   TRY_ASSIGN(const auto choice, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(const c10::Device device, model::open_device(choice));
   TRY_ASSIGN(const auto precision, enum_from_name<model::Precision>(options.precision));
@@ -83,7 +83,7 @@ Status score(const Options& options) {
 }  // namespace
 
 void add_score_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScoreOptions>();
   CLI::App* command =
       app.add_subcommand("score", "Print the log-probability a model gives each token");
   command->add_option("--model", options->model, "A directory in Hugging Face's layout")

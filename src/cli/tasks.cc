@@ -39,7 +39,7 @@ struct TeachConfig {
   }
 };
 
-struct Options {
+struct TasksOptions {
   std::string suite, id, out, name, references;
   std::string split, family;
   std::size_t limit = 0;
@@ -51,7 +51,7 @@ struct Options {
 };
 
 // What --split and --family leave.
-Status select_tasks(std::vector<Task>& tasks, const Options& options) {
+Status select_tasks(std::vector<Task>& tasks, const TasksOptions& options) {
   if (!options.split.empty()) {
     TRY_ASSIGN(const TaskSplit split, enum_from_name<TaskSplit>(options.split));
     std::erase_if(tasks, [&](const Task& task) { return task.split != split; });
@@ -62,13 +62,13 @@ Status select_tasks(std::vector<Task>& tasks, const Options& options) {
   return ok();
 }
 
-Result<std::vector<Task>> selected_suite(const Options& options) {
+Result<std::vector<Task>> selected_suite(const TasksOptions& options) {
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
   TRY(select_tasks(tasks, options));
   return tasks;
 }
 
-Status make_tasks(const Options& options) {
+Status make_tasks(const TasksOptions& options) {
   CurriculumOptions config =
       options.quickstart ? curriculum::quickstart_options(1) : CurriculumOptions{};
   std::vector<std::string> overrides;
@@ -84,7 +84,7 @@ Status make_tasks(const Options& options) {
   return ok();
 }
 
-Status list_tasks(const Options& options) {
+Status list_tasks(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
   std::size_t width = 2;
   for (const Task& task : tasks) width = std::max(width, task.id.size());
@@ -98,7 +98,7 @@ Status list_tasks(const Options& options) {
   return ok();
 }
 
-Status show_task(const Options& options) {
+Status show_task(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, curriculum::load_suite(options.suite));
   const auto found = std::find_if(tasks.begin(), tasks.end(),
                                   [&](const Task& task) { return task.id == options.id; });
@@ -115,7 +115,7 @@ Status show_task(const Options& options) {
 
 // What would pass for a solution without being one; beside the tasks, a line each that has
 // findings.
-Status lint_tasks(const Options& options, const std::vector<Task>& tasks) {
+Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
   gym::CaptureConfig config;
   config.slots = 1;
   TRY_ASSIGN(const auto linter, gym::TaskLinter::start(config, own_referee()));
@@ -139,7 +139,7 @@ Status lint_tasks(const Options& options, const std::vector<Task>& tasks) {
   return ok();
 }
 
-Status import_tasks(const Options& options) {
+Status import_tasks(const TasksOptions& options) {
   const auto on_bad =
       options.keep_going ? curriculum::OnBadTask::skip : curriculum::OnBadTask::stop;
   std::error_code error;
@@ -153,14 +153,14 @@ Status import_tasks(const Options& options) {
   return options.no_lint ? ok() : lint_tasks(options, tasks);
 }
 
-Status export_tasks(const Options& options) {
+Status export_tasks(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
   TRY(curriculum::export_folder(options.out, tasks));
   fmt::print("{} tasks: {}\n", tasks.size(), options.out);
   return ok();
 }
 
-Status teach_tasks(const Options& options) {
+Status teach_tasks(const TasksOptions& options) {
   TeachConfig config;
   if (options.quickstart) {
     config.curriculum = curriculum::quickstart_options(1);
@@ -194,23 +194,23 @@ Status teach_tasks(const Options& options) {
   return ok();
 }
 
-using Action = Status (*)(const Options&);
+using Action = Status (*)(const TasksOptions&);
 
 CLI::App* add_action(CLI::App& tasks, const std::string& name, const std::string& help,
-                     Action action, std::shared_ptr<Options> options, Run& run) {
+                     Action action, std::shared_ptr<TasksOptions> options, Run& run) {
   CLI::App* command = tasks.add_subcommand(name, help);
   command->callback(
       [&run, action, options] { run = [action, options] { return finish(action(*options)); }; });
   return command;
 }
 
-void add_selection(CLI::App& command, Options& options) {
+void add_selection(CLI::App& command, TasksOptions& options) {
   command.add_option("--split", options.split, "Only train or heldout");
   command.add_option("--family", options.family, "Only this family");
   command.add_option("--limit", options.limit, "Only the first so many");
 }
 
-void add_makers(CLI::App& tasks, const std::shared_ptr<Options>& options, Run& run) {
+void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, Run& run) {
   CLI::App* make = add_action(tasks, "make", "Write tasks of the built-in curriculum as JSONL",
                               make_tasks, options, run);
   make->add_option("--out", options->out, "The JSONL to write")->required();
@@ -242,7 +242,7 @@ void add_makers(CLI::App& tasks, const std::shared_ptr<Options>& options, Run& r
 }  // namespace
 
 void add_tasks_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TasksOptions>();
   CLI::App* tasks = app.add_subcommand("tasks", "Make, list, show, import and export tasks");
   tasks->require_subcommand(1);
   add_makers(*tasks, options, run);

@@ -19,7 +19,7 @@
 namespace tritonsmith::cli {
 namespace {
 
-struct Options {
+struct WriteOptions {
   GymChoice gym;
   std::string module, model, out;
   int samples = 16;
@@ -74,7 +74,7 @@ void log_costs(const std::vector<TurnCost>& by_turn) {
 
 // One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
 // that was judged.
-Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const Options& options) {
+Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const WriteOptions& options) {
   TRY_ASSIGN(const Policy policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(const Backend backend, enum_from_name<Backend>(options.backend));
   TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
@@ -136,7 +136,7 @@ std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verifie
   return text;
 }
 
-Status write_kernel(const Options& options) {
+Status write_kernel(const WriteOptions& options) {
   TRY_ASSIGN(const std::string source, read_file(options.module));
   const Task task{.id = std::filesystem::path(options.module).stem().string(),
                   .suite = "write",
@@ -169,7 +169,7 @@ Status write_kernel(const Options& options) {
 }  // namespace
 
 void add_write_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WriteOptions>();
   CLI::App* command = app.add_subcommand("write", "Write the best verified kernel for a module");
   command->add_option("MODULE", options->module, "A PyTorch module in KernelBench's file format")
       ->required();
