@@ -2,7 +2,7 @@
 
 usage: soak.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--pause S] [--rare N] [--backend NAME] [--set KEY=VALUE] [--seed N]
 
-Guests, the zygote, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
+Guests, zygotes, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
 the service is started again on the same folder. Some of the jobs do what they can besides: never end, fork, flood, fill
 the disk and the memory, kill themselves. Every submitted job must come back on the client's one stream exactly once, with
 the outcome its kernel has; after each kill a verdict must come within --serve-again seconds; at the end no process and no
@@ -127,9 +127,13 @@ class Processes:
                 self.ages[int(name)] = now - int(fields[19]) / os.sysconf("SC_CLK_TCK")
         self.kinds = collections.defaultdict(list)
         for child in children[root]:
+            # Spares stand by beside those that serve: a kill may hit either.
             is_referee = "gym-referee" in self.command(child)
             self.kinds["referee" if is_referee else "zygote"].append(child)
             for grandchild in () if is_referee else children[child]:
+                if "ptxas" in self.command(grandchild):  # a zygote's own, while it warms up
+                    self.kinds["ptxas"].append(grandchild)
+                    continue
                 # A guest lives for a fraction of a second; what stays is a compile worker.
                 self.kinds["guest" if self.ages[grandchild] < 1 else "compiler"].append(grandchild)
                 self.kinds["ptxas"] += children[grandchild]

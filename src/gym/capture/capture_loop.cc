@@ -12,6 +12,7 @@ namespace {
 
 constexpr auto kStartTime = std::chrono::seconds(180);
 constexpr int kMaxFailures = 3;
+constexpr auto kSpareRetry = std::chrono::seconds(30);  // after one that failed
 
 Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uint64_t file_mib) {
   return {{"cpu_seconds", cpu_seconds},
@@ -38,9 +39,13 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
   ZygoteOptions options{
       .python = guest_python(config.python),
       .modules = std::move(modules),
-      .profiles = {
-          {"capture", profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},
-          {"compile", profile_of(config, compile_cpu, 1024)}}};
+      .profiles = {{"capture",
+                    profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},
+                   {"compile", profile_of(config, compile_cpu, 1024)}},
+  };
+  if (config.spare_zygote)
+    options.spare_after =
+        std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * config.spare_zygote_after));
   return std::unique_ptr<CapturePool>(new CaptureLoop(std::move(files), std::move(guests),
                                                       std::move(compilers), std::move(wake),
                                                       std::move(options)));
@@ -108,6 +113,7 @@ void CaptureLoop::run(const std::stop_token& stop) {
     turn();
     wait_for_something();
   }
+  spare_.reset();
   zygote_.reset();  // and with it every guest
   read_mail();
   const Error over{"the capture pool was closed"};
@@ -128,54 +134,61 @@ void CaptureLoop::read_mail() {
     if (auto* capture = std::get_if<CaptureJob>(&letter)) guests_.submit(std::move(*capture));
     if (auto* compile = std::get_if<CompileJob>(&letter)) compilers_.submit(std::move(*compile));
     if (const auto* cancel = std::get_if<Cancel>(&letter))
-      if (!guests_.cancel(cancel->id, zygote_ ? &*zygote_ : nullptr)) compilers_.cancel(cancel->id);
+      if (!guests_.cancel(cancel->id, zygote_ ? &zygote_->zygote : nullptr))
+        compilers_.cancel(cancel->id);
   }
 }
 
-// Whatever can be done now. Failures on the way are the zygote's.
+// Whatever can be done now. Failures on the way are the zygote's; a spare goes on at once.
 void CaptureLoop::turn() {
-  const auto step = [&]() -> Status {
-    const bool wanted = failures_ < kMaxFailures || !guests_.idle() || !compilers_.idle();
-    if (!zygote_ && wanted) TRY(start_zygote());
-    if (!zygote_) return ok();
-    TRY(hear_zygote());
-    if (!ready_ && ready_by_.passed()) return fail("the zygote was not ready in time");
-    if (!ready_) return ok();
-    for (bool heard = true; heard;) {
-      TRY(guests_.advance(*zygote_));
-      TRY(compilers_.advance(*zygote_, compiler_version_));
-      // Sends the orders just given. Who is heard to have ended meanwhile left its reply with us
-      // and has nothing more to wake us by.
-      TRY_ASSIGN(heard, hear_zygote());
-    }
-    return ok();
-  };
-  if (const Status done = step(); !done) zygote_failed(done.error());
+  for (Status done = serve_guests(); !done; done = serve_guests()) {
+    zygote_failed(done.error());
+    if (!zygote_) break;
+  }
+  tend_spare();
 }
 
-Status CaptureLoop::start_zygote() {
-  started_ = system_clock().now();
-  ready_ = false;
-  TRY_ASSIGN(Zygote zygote, Zygote::start(options_, files_));
-  zygote_.emplace(std::move(zygote));
-  ready_by_ = Deadline::after(kStartTime);
+Status CaptureLoop::serve_guests() {
+  const bool wanted = failures_ < kMaxFailures || !guests_.idle() || !compilers_.idle();
+  if (!zygote_ && wanted) {
+    TRY_ASSIGN(Warming started, start_zygote());
+    zygote_.emplace(std::move(started));
+  }
+  if (!zygote_) return ok();
+  TRY(hear_zygote());
+  if (!zygote_->ready && zygote_->ready_by.passed())
+    return fail("the zygote was not ready in time");
+  if (!zygote_->ready) return ok();
+  for (bool heard = true; heard;) {
+    TRY(guests_.advance(zygote_->zygote));
+    TRY(compilers_.advance(zygote_->zygote, compiler_version_));
+    // Sends the orders just given. Who is heard to have ended meanwhile left its reply with us
+    // and has nothing more to wake us by.
+    TRY_ASSIGN(heard, hear_zygote());
+  }
   return ok();
 }
 
+Result<CaptureLoop::Warming> CaptureLoop::start_zygote() const {
+  TRY_ASSIGN(Zygote zygote, Zygote::start(options_, files_));
+  return Warming{.zygote = std::move(zygote), .ready_by = Deadline::after(kStartTime)};
+}
+
 Result<bool> CaptureLoop::hear_zygote() {
-  TRY_ASSIGN(const std::vector<ZygoteEvent> events, zygote_->exchange());
+  TRY_ASSIGN(const std::vector<ZygoteEvent> events, zygote_->zygote.exchange());
   for (const ZygoteEvent& event : events) {
     if (const auto* exited = std::get_if<GuestExited>(&event))
       if (!guests_.exited(*exited)) compilers_.exited(*exited);
     if (const auto* ready = std::get_if<ZygoteReady>(&event)) {
-      ready_ = true;
+      zygote_->ready = true;
       failures_ = 0;
+      await_spare();
       compiler_version_ = fmt::format("torch {} triton {}", ready->torch, ready->triton);
       const std::lock_guard lock(mutex_);
       versions_ = Versions{.python = ready->python,
                            .torch = ready->torch,
                            .triton = ready->triton,
-                           .start_ms = milliseconds_since(started_)};
+                           .start_ms = milliseconds_since(zygote_->started)};
       changed_.notify_all();
     }
   }
@@ -183,11 +196,16 @@ Result<bool> CaptureLoop::hear_zygote() {
 }
 
 void CaptureLoop::zygote_failed(const Error& why) {
-  LOG("{}; starting it again", why.message);
+  LOG("{}; {}", why.message, spare_ ? "its spare takes over" : "starting it again");
   zygote_.reset();
-  ready_ = false;
   guests_.lost_all(why);
   compilers_.lost_all(why);
+  if (spare_) {
+    zygote_.emplace(std::move(*spare_));
+    spare_.reset();
+    if (zygote_->ready) await_spare();  // else its first word does
+    return;
+  }
   if (++failures_ < kMaxFailures) return;
   const Error last{fmt::format("{} (guests run {}); `tritonsmith doctor` says what is missing",
                                why.message, options_.python)};
@@ -198,15 +216,45 @@ void CaptureLoop::zygote_failed(const Error& why) {
   changed_.notify_all();
 }
 
+void CaptureLoop::await_spare() {
+  if (options_.spare_after && !spare_) spare_due_ = Deadline::after(*options_.spare_after);
+}
+
+// Nobody waits for the spare: what it cannot do is only said.
+void CaptureLoop::tend_spare() {
+  const auto step = [this]() -> Status {
+    if (!spare_) {
+      TRY_ASSIGN(Warming started, start_zygote());
+      spare_.emplace(std::move(started));
+    }
+    TRY_ASSIGN(const std::vector<ZygoteEvent> events, spare_->zygote.exchange());
+    spare_->ready = spare_->ready || !events.empty();  // it has no guests to tell about
+    if (!spare_->ready && spare_->ready_by.passed()) return fail("it was not ready in time");
+    return ok();
+  };
+  if (!zygote_ || !zygote_->ready || (!spare_ && !spare_due_.passed())) return;
+  spare_due_ = Deadline::never();
+  if (const Status done = step(); !done) {
+    LOG("the spare zygote: {}", done.error().message);
+    spare_.reset();
+    spare_due_ = Deadline::after(kSpareRetry);
+  }
+}
+
 void CaptureLoop::wait_for_something() {
   std::vector<pollfd> polls = {{.fd = wake_.read.get(), .events = POLLIN, .revents = 0}};
   TimePoint next = TimePoint::max();
   if (zygote_) {
-    zygote_->add_polls(polls);
+    zygote_->zygote.add_polls(polls);
     guests_.add_polls(polls);
     compilers_.add_polls(polls);
     next = std::min(guests_.next_deadline(), compilers_.next_deadline());
-    if (!ready_) next = std::min(next, ready_by_.at());
+    if (!zygote_->ready) next = std::min(next, zygote_->ready_by.at());
+    if (spare_) {
+      spare_->zygote.add_polls(polls);
+      if (!spare_->ready) next = std::min(next, spare_->ready_by.at());
+    }
+    if (zygote_->ready) next = std::min(next, spare_due_.at());
   } else if (failures_ < kMaxFailures) {
     return;  // start it at once
   }

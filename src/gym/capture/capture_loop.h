@@ -1,7 +1,7 @@
-// CaptureLoop: the CapturePool. Its one thread owns the zygote and both pools; what others submit
-// waits in a mailbox. If the zygote dies it is started again and the work in flight is done again,
-// once; if it dies thrice in a row without having been ready, what waits fails, saying why, and the
-// next submission makes it try again.
+// CaptureLoop: the CapturePool. Its one thread owns the zygote, its spare and both pools; what
+// others submit waits in a mailbox. If the zygote dies the spare takes over, or it is started
+// again, and the work in flight is done again, once; if it dies thrice in a row without having been
+// ready, what waits fails, saying why, and the next submission makes it try again.
 #pragma once
 
 #include <condition_variable>
@@ -32,15 +32,26 @@ class CaptureLoop : public CapturePool {
   };
   using Letter = std::variant<CaptureJob, CompileJob, Cancel>;
 
+  // A zygote, and how far it has come.
+  struct Warming {
+    Zygote zygote;
+    TimePoint started = system_clock().now();
+    Deadline ready_by = Deadline::never();
+    bool ready = false;
+  };
+
   CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake,
               ZygoteOptions options);
   void post(Letter letter);
   void run(const std::stop_token& stop);
   void read_mail();
   void turn();
-  Status start_zygote();
+  Status serve_guests();
+  Result<Warming> start_zygote() const;
   Result<bool> hear_zygote();  // whether there was news
   void zygote_failed(const Error& why);
+  void await_spare();
+  void tend_spare();
   void wait_for_something();
 
   GuestFiles files_;
@@ -48,11 +59,9 @@ class CaptureLoop : public CapturePool {
   CompilerPool compilers_;
   Pipe wake_;
   ZygoteOptions options_;
-  std::optional<Zygote> zygote_;
-  bool ready_ = false;
+  std::optional<Warming> zygote_, spare_;
+  Deadline spare_due_ = Deadline::never();
   int failures_ = 0;  // in a row
-  Deadline ready_by_ = Deadline::never();
-  TimePoint started_;
   std::string compiler_version_;
 
   std::mutex mutex_;  // guards what is below

@@ -11,6 +11,10 @@ Fields<CaptureConfig> CaptureConfig::fields() {
   return {
       field("slots", &C::slots, "guests at a time", between(1, 512)),
       field("compilers", &C::compilers, "compile workers at a time", between(1, 128)),
+      field("spare_zygote", &C::spare_zygote,
+            "a second warm process stands by, from which guests are forked when the first dies"),
+      field("spare_zygote_after", &C::spare_zygote_after,
+            "seconds that the first has served before its spare is started", between(0, 3600)),
       field("capture_seconds", &C::capture_seconds, "wall clock of one capture", between(1, 3600)),
       field("compile_seconds", &C::compile_seconds, "wall clock of one compilation",
             between(1, 3600)),

@@ -35,6 +35,11 @@ struct CaptureConfig {
   // more than half as much to do.
   int slots = std::max(2, usable_cores());
   int compilers = std::max(1, usable_cores() / 2);
+  // A second warm zygote stands by, to take the place of one that dies: some 300 MB of memory, and
+  // the time of one core for seconds once the first serves.
+  bool spare_zygote = usable_cores() >= 4;
+  // Seconds that the first has served by then: who wants a few verdicts does not pay for a spare.
+  double spare_zygote_after = 2;
   int capture_seconds = 20;  // wall clock of a guest, from its fork; half as much again of CPU time
   int compile_seconds = 60;  // wall clock of one compilation
   int compiles_per_worker = 500;        // then a fresh worker takes over
@@ -92,6 +97,7 @@ struct CompiledKernel {
 struct CandidateFailure {
   Stage stage = Stage::inspected;
   VerdictError error;
+  bool undisturbed = false;  // a timeout in which it had a core nearly all the while
 };
 // Not the candidate's doing; already retried once.
 struct InfrastructureFault {

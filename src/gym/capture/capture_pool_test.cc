@@ -57,6 +57,14 @@ std::vector<pid_t> zygotes_of_this_process() {
   return found;
 }
 
+// Those there are once they are so many, or after a while.
+std::vector<pid_t> await_zygotes(std::size_t count) {
+  const auto patience = Deadline::after(std::chrono::seconds(30));
+  std::vector<pid_t> found = zygotes_of_this_process();
+  while (found.size() != count && !patience.passed()) found = zygotes_of_this_process();
+  return found;
+}
+
 TEST(CapturePool, TellsWhatTheGuestSaysAndWhichLayersHeldAndHowLongItTook) {
   const auto pool = pool_of({.slots = 1});
   const auto outcome = pool->capture_now({.role = CaptureRole::task,
@@ -108,7 +116,7 @@ TEST(CapturePool, CancelledWorkGivesNoResultAndItsSlotServesAgain) {
 }
 
 TEST(CapturePool, ZygoteThatDiesIsStartedAgainAndItsWorkDoneAgain) {
-  const auto pool = pool_of({.slots = 1});
+  const auto pool = pool_of({.slots = 1, .spare_zygote = false});
   ASSERT_TRUE(pool->versions(Deadline::never()));
   const auto zygotes = zygotes_of_this_process();
   ASSERT_EQ(zygotes.size(), 1u);
@@ -117,6 +125,55 @@ TEST(CapturePool, ZygoteThatDiesIsStartedAgainAndItsWorkDoneAgain) {
                 [&](CaptureOutcome outcome) { promise.set_value(told(outcome)); });
   EXPECT_EQ(::kill(zygotes[0], SIGKILL), 0);
   EXPECT_EQ(promise.get_future().get(), R"(plan {"answer": 1})");
+}
+
+// The next one comes two seconds later: meanwhile nobody else is there to serve.
+TEST(CapturePool, SpareZygoteTakesOverAtOnce) {
+  const auto pool = pool_of({.slots = 1, .spare_zygote = true});
+  ASSERT_TRUE(pool->versions(Deadline::never()));
+  const auto first = await_zygotes(2);
+  ASSERT_EQ(first.size(), 2u);
+  const auto [serving, spare] = std::minmax(first[0], first[1]);
+  BoundedQueue<std::string> finished(1);
+  pool->capture(python("import time; time.sleep(0.3); answer = 1"),
+                [&](CaptureOutcome outcome) { finished.push(told(outcome)); });
+  EXPECT_EQ(::kill(serving, SIGKILL), 0);
+  EXPECT_EQ(finished.pop(), R"(plan {"answer": 1})");
+  EXPECT_EQ(zygotes_of_this_process(), std::vector<pid_t>{spare});
+}
+
+TEST(CapturePool, ZygotesThatDieOneAfterAnotherAreReplaced) {
+  const auto pool = pool_of({.slots = 1, .spare_zygote = true, .spare_zygote_after = 0});
+  for (int death = 0; death < 3; ++death) {
+    const auto both = await_zygotes(2);
+    ASSERT_EQ(both.size(), 2u);
+    EXPECT_EQ(::kill(std::min(both[0], both[1]), SIGKILL), 0);
+    EXPECT_EQ(told(pool->capture_now(python("answer = 1"))), R"(plan {"answer": 1})");
+  }
+}
+
+TEST(CapturePool, SpareZygoteThatIsKilledIsNotMissed) {
+  const auto pool = pool_of({.slots = 1, .spare_zygote = true, .spare_zygote_after = 0});
+  const auto first = await_zygotes(2);
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(::kill(std::max(first[0], first[1]), SIGKILL), 0);
+  EXPECT_EQ(await_zygotes(1), std::vector<pid_t>{std::min(first[0], first[1])});
+  EXPECT_EQ(told(pool->capture_now(python("answer = 1"))), R"(plan {"answer": 1})");
+}
+
+TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
+  const auto pool = pool_of({.slots = 1, .capture_seconds = 1});
+  const auto failure = [&](const char* source) {
+    return std::get<CandidateFailure>(pool->capture_now(python(source)).result);
+  };
+  const CandidateFailure idle = failure("import time; time.sleep(60)");
+  EXPECT_EQ(idle.error.error_class, "timeout");
+  EXPECT_FALSE(idle.undisturbed) << "what it waited for may have been somebody else's doing";
+  // Beside other work it may get less; then it is tried again.
+  bool had_a_core = false;
+  for (int attempt = 0; attempt < 20 && !had_a_core; ++attempt)
+    had_a_core = failure("while True: pass").undisturbed;
+  EXPECT_TRUE(had_a_core);
 }
 
 TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {

@@ -252,7 +252,7 @@ void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, dou
 bool CompilerPool::exited(const GuestExited& exited) {
   for (Worker& worker : workers_) {
     if (!worker.guest || worker.guest->id() != exited.id) continue;
-    worker.guest->exited(exited.status);
+    worker.guest->exited(exited);
     return true;
   }
   return false;

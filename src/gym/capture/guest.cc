@@ -91,12 +91,19 @@ GuestEnd Guest::end() const {
   return GuestEnd::running;
 }
 
-void Guest::exited(ExitStatus status) {
-  status_ = status;
+void Guest::exited(const GuestExited& exited) {
+  status_ = exited.status;
+  cpu_ms_ = exited.cpu_ms;
   // Its reply may still lie in the socket, which holds no more than a few hundred KiB.
   for (int round = 0; round < 256 && comms_; ++round) read_comms();
   read_stream(out_);
   read_stream(err_);
+}
+
+bool Guest::had_a_core() const {
+  constexpr double nearly_all = 0.75;
+  const double wall_ms = std::chrono::duration<double, std::milli>(limits_.wall).count();
+  return cpu_ms_ >= nearly_all * wall_ms;
 }
 
 void Guest::add_polls(std::vector<pollfd>& polls) const {

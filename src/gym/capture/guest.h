@@ -6,6 +6,7 @@
 
 #include <poll.h>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,8 +54,14 @@ class Guest {
   GuestEnd end() const;
 
   // The zygote reaped it: reads what it left behind.
-  void exited(ExitStatus status);
+  void exited(const GuestExited& exited);
   const std::optional<ExitStatus>& status() const { return status_; }
+  // Of a guest that was reaped: whether it had a core nearly all of its time; whether it used up
+  // what it may.
+  bool had_a_core() const;
+  bool ran_out_of_cpu() const {
+    return status_ == ExitStatus{ExitStatus::Kind::signalled, SIGXCPU};
+  }
 
   void add_polls(std::vector<pollfd>& polls) const;
   Deadline deadline() const { return deadline_; }
@@ -81,6 +88,7 @@ class Guest {
   FrameWriter writer_;
   bool false_frame_ = false;
   std::optional<ExitStatus> status_;
+  double cpu_ms_ = 0;
 };
 
 // The verdict on a guest that ended without a valid reply. Never GuestEnd::running.

@@ -90,7 +90,7 @@ Status GuestPool::advance(Zygote& zygote) {
       slot.guest.reset();
       slot.phase = Phase::free;
     }
-    if (slot.phase == Phase::over && slot.reaped_by.passed())
+    if ((slot.phase == Phase::over || slot.phase == Phase::late) && slot.reaped_by.passed())
       return fail("the zygote did not reap a killed guest");
     if (slot.phase == Phase::free && !queue_.empty()) TRY(launch(slot, zygote));
   }
@@ -121,6 +121,10 @@ Status GuestPool::launch(Slot& slot, Zygote& zygote) {
 
 void GuestPool::hear(Slot& slot, Zygote& zygote) {
   slot.guest->exchange();
+  if (slot.phase == Phase::late) {
+    if (slot.guest->status()) conclude_late(slot);
+    return;
+  }
   bool more = slot.phase != Phase::over;
   while (more) {
     auto frame = slot.guest->next_frame();
@@ -129,13 +133,21 @@ void GuestPool::hear(Slot& slot, Zygote& zygote) {
     } else {
       const GuestEnd end = slot.guest->end();
       if (end == GuestEnd::running) return;
+      if (end == GuestEnd::timed_out && slot.phase != Phase::greeting) {
+        zygote.kill(slot.guest->id());
+        slot.reaped_by = Deadline::after(kReapTime);
+        slot.phase = Phase::late;
+        return;
+      }
       if (slot.phase == Phase::greeting)  // no line of the candidate has run yet
         slot.outcome.result = InfrastructureFault{fmt::format(
             "a guest {} before its jail was closed: {}",
             error_of_end(end, slot.guest->status(), limits_).message, slot.guest->output())};
       else
-        slot.outcome.result = CandidateFailure{
-            .stage = Stage::inspected, .error = error_of_end(end, slot.guest->status(), limits_)};
+        slot.outcome.result =
+            CandidateFailure{.stage = Stage::inspected,
+                             .error = error_of_end(end, slot.guest->status(), limits_),
+                             .undisturbed = end == GuestEnd::ended && slot.guest->ran_out_of_cpu()};
       more = false;
     }
   }
@@ -150,6 +162,16 @@ void GuestPool::hear(Slot& slot, Zygote& zygote) {
     give_back(std::move(slot.job), Error{fault->message});
   else
     give_result(slot);
+}
+
+void GuestPool::conclude_late(Slot& slot) const {
+  slot.phase = Phase::over;
+  slot.outcome.output = slot.guest->output();
+  slot.outcome.result =
+      CandidateFailure{.stage = Stage::inspected,
+                       .error = error_of_end(GuestEnd::timed_out, std::nullopt, limits_),
+                       .undisturbed = slot.guest->had_a_core()};
+  give_result(slot);
 }
 
 bool GuestPool::take_frame(Slot& slot, Zygote& zygote, std::string frame) {
@@ -210,7 +232,7 @@ void GuestPool::give_back(CaptureJob job, const Error& why) {
 bool GuestPool::exited(const GuestExited& exited) {
   for (Slot& slot : slots_) {
     if (!slot.guest || slot.guest->id() != exited.id) continue;
-    slot.guest->exited(exited.status);
+    slot.guest->exited(exited);
     return true;
   }
   return false;
@@ -240,15 +262,16 @@ bool GuestPool::idle() const {
 
 void GuestPool::add_polls(std::vector<pollfd>& polls) const {
   for (const Slot& slot : slots_)
-    if (slot.guest && slot.phase != Phase::over) slot.guest->add_polls(polls);
+    if (slot.guest && slot.phase != Phase::over && slot.phase != Phase::late)
+      slot.guest->add_polls(polls);
 }
 
 TimePoint GuestPool::next_deadline() const {
   TimePoint next = TimePoint::max();
   for (const Slot& slot : slots_) {
     if (!slot.guest) continue;
-    next = std::min(next,
-                    slot.phase == Phase::over ? slot.reaped_by.at() : slot.guest->deadline().at());
+    const bool is_killed = slot.phase == Phase::over || slot.phase == Phase::late;
+    next = std::min(next, is_killed ? slot.reaped_by.at() : slot.guest->deadline().at());
   }
   return next;
 }

@@ -40,7 +40,8 @@ class GuestPool {
   TimePoint next_deadline() const;
 
  private:
-  enum class Phase { free, greeting, capturing, sending_plan, over };
+  // late: killed, since its time is over; the result waits for what the zygote says of it.
+  enum class Phase { free, greeting, capturing, sending_plan, late, over };
   struct Slot {
     SlotUid uid;
     Phase phase = Phase::free;
@@ -57,6 +58,7 @@ class GuestPool {
   bool take_frame(Slot& slot, Zygote& zygote, std::string frame);
   bool greet(Slot& slot, const Json& hello, const Zygote& zygote);
   bool take_header(Slot& slot, const Json& header);
+  void conclude_late(Slot& slot) const;
   static void give_result(Slot& slot);
   void give_back(CaptureJob job, const Error& why);
 

@@ -107,7 +107,8 @@ Result<ZygoteEvent> Zygote::understand(const Json& event) {
   if (kind == "exited") {
     const GuestExited exited{
         .id = static_cast<GuestId>(reader.integer("id")),
-        .status = exit_status_from_wait(static_cast<int>(reader.integer("status")))};
+        .status = exit_status_from_wait(static_cast<int>(reader.integer("status"))),
+        .cpu_ms = reader.number("cpu_ms")};
     TRY(reader.status());
     return exited;
   }

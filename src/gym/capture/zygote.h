@@ -7,7 +7,9 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +35,7 @@ struct ZygoteOptions {
   std::string python;
   GuestModules modules;
   Json profiles;  // "capture" and "compile": jail/shared.cc reads them
+  std::optional<std::chrono::nanoseconds> spare_after;  // ready that long; none: it gets no spare
 };
 
 struct ForkOrder {
@@ -48,6 +51,7 @@ struct ZygoteReady {
 struct GuestExited {
   GuestId id = 0;
   ExitStatus status;
+  double cpu_ms = 0;  // it and those of its children that it waited for
 };
 using ZygoteEvent = std::variant<ZygoteReady, GuestExited>;
 

@@ -67,26 +67,37 @@ gpu::Bytes bytes_of_tensor(const at::Tensor& contiguous) {
 
 }  // namespace
 
-Result<std::unique_ptr<GpuPlace>> GpuPlace::open(int ordinal) {
+Result<std::unique_ptr<GpuPlace>> GpuPlace::open(int ordinal, Lease* lease) {
   TRY_ASSIGN(const gpu::Driver* driver, gpu::load_driver());
   TRY_ASSIGN(gpu::GpuFacts facts, gpu::facts_of(*driver, ordinal));
   TRY_ASSIGN(const std::string torch_library, load_torch_cuda());
   std::unique_ptr<GpuPlace> place(new GpuPlace(*driver, std::move(facts), ordinal));
+  place->nvrtc_ = gpu::nvrtc_beside(torch_library);
+  TRY_ASSIGN(const std::string cubin,
+             gpu::compile_device_source(place->nvrtc_, place->facts_.target));
+  // Whoever holds it longer is not waited for: a spare is needed soon.
+  constexpr std::chrono::seconds patience{5};
+  const bool is_held =
+      lease != nullptr && lease->take(Lease::Hold::shared, Deadline::after(patience));
+  const Status taken = place->take_device(cubin);
+  if (is_held) lease->give_back();
+  TRY(taken);
+  std::random_device entropy;
+  place->salt_ = (std::uint64_t{entropy()} << 32) | entropy();
+  return place;
+}
+
+Status GpuPlace::take_device(const std::string& cubin) {
   try {
     if (!at::hasCUDA()) return fail("LibTorch finds no usable GPU");
-    static_cast<void>(at::zeros({1}, at::dtype(at::kFloat).device(place->device_)).sum());
+    static_cast<void>(at::zeros({1}, at::dtype(at::kFloat).device(device_)).sum());
   } catch (const std::exception& error) {
     const std::string what = error.what();
     return fail("LibTorch cannot use the GPU: {}", what.substr(0, what.find('\n')));
   }
-  TRY(gpu::use_device(*driver, ordinal));
-  place->nvrtc_ = gpu::nvrtc_beside(torch_library);
-  TRY_ASSIGN(const std::string cubin,
-             gpu::compile_device_source(place->nvrtc_, place->facts_.target));
-  TRY_ASSIGN(place->kernels_, gpu::DeviceKernels::make(*driver, cubin));
-  std::random_device entropy;
-  place->salt_ = (std::uint64_t{entropy()} << 32) | entropy();
-  return place;
+  TRY(gpu::use_device(driver_, device_.index()));
+  TRY_ASSIGN(kernels_, gpu::DeviceKernels::make(driver_, cubin));
+  return ok();
 }
 
 Result<std::span<gpu::Event>> GpuPlace::events(std::size_t count) {

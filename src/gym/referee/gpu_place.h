@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "base/lease.h"
 #include "gym/gpu/device_kernels.h"
 #include "gym/referee/place.h"
 
@@ -14,7 +15,9 @@ namespace tritonsmith::gym {
 
 class GpuPlace final : public Place, public DeviceComparison {
  public:
-  static Result<std::unique_ptr<GpuPlace>> open(int ordinal);
+  // Where a lease is given the device is first touched while nobody times on it: a spare referee
+  // comes up while another judges.
+  static Result<std::unique_ptr<GpuPlace>> open(int ordinal, Lease* lease = nullptr);
 
   const gpu::Driver& driver() const { return driver_; }
   gpu::DeviceKernels& kernels() { return *kernels_; }
@@ -65,6 +68,8 @@ class GpuPlace final : public Place, public DeviceComparison {
       : driver_(driver),
         facts_(std::move(facts)),
         device_(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal)) {}
+  // Makes the context, and loads the referee's own kernels into it.
+  Status take_device(const std::string& cubin);
   std::optional<VerdictError> check_guards(Deadline deadline);
   // New memory between guard zones, as wide as `made`; what it holds is left open.
   at::Tensor guarded(const at::Tensor& made);

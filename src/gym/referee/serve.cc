@@ -86,8 +86,9 @@ class NoAdvice final : public c10::WarningHandler {
 Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
                                               const std::filesystem::path& lease) {
   if (gpu) {
-    TRY_ASSIGN(auto place, GpuPlace::open(*gpu));
-    return std::make_unique<Referee>(std::move(place), open_lease(lease));
+    auto turns = open_lease(lease);
+    TRY_ASSIGN(auto place, GpuPlace::open(*gpu, turns ? &*turns : nullptr));
+    return std::make_unique<Referee>(std::move(place), std::move(turns));
   }
   auto referee = std::make_unique<Referee>(make_evaluate_executor());
   warm_up();

@@ -9,7 +9,8 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Whoever is killed again with nothing beside it has only itself to blame.
+// The first time beside the others, since whoever killed it hardly means it. Whoever is killed
+// again with nothing beside it has only itself to blame.
 constexpr int kKillsForgiven = 2;
 
 double milliseconds_since(TimePoint then) {
@@ -266,12 +267,13 @@ void Coordinator::handle(TaskCaptured& event) {
   TaskPlan& task = tasks_[event.task_key];
   const std::vector<std::uint64_t> waiting = std::exchange(task.waiting, {});
   const auto* fault = std::get_if<InfrastructureFault>(&event.outcome.result);
-  if (const auto* failure = std::get_if<CandidateFailure>(&event.outcome.result))
-    task.failure = failure->error;
+  const auto* failure = std::get_if<CandidateFailure>(&event.outcome.result);
+  if (failure != nullptr) task.failure = failure->error;
   if (const auto* plan = std::get_if<CapturedPlan>(&event.outcome.result))
     read_task_plan(plan->json, task);
   task.ready = fault == nullptr;
-  const bool timed_out = task.failure && task.failure->error_class == "timeout";
+  const bool timed_out =
+      task.failure && task.failure->error_class == "timeout" && !failure->undisturbed;
   const bool killed = task.failure && task.failure->error_class == "killed";
   for (const std::uint64_t serial : waiting) {
     Judging* judging = find(serial);
@@ -411,8 +413,11 @@ void Coordinator::conclude(std::uint64_t serial) {
     }
     start_over(judging);
     backlog_.push_front(std::move(judging));
+  } else if (ending == Ending::killed && ++judging.kills < kKillsForgiven) {
+    start_over(judging);
+    backlog_.push_front(std::move(judging));
   } else if ((ending == Ending::deadline && !judging.alone) ||
-             (ending == Ending::killed && judging.kills++ < kKillsForgiven)) {
+             (ending == Ending::killed && judging.kills == kKillsForgiven)) {
     start_over(judging);
     alone_.push_back(std::move(judging));
   } else {

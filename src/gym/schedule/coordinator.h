@@ -10,8 +10,10 @@
 // On a GPU what was compiled is what runs, so there the referee comes after the compilers.
 //
 // A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
-// itself; so is, twice, one whose guest was killed. An infrastructure fault is retried once beside
-// the others. Equal jobs in flight are judged once.
+// itself. That stops all others, so it is not done where nobody else can have been the reason: to a
+// guest that had a core for itself. One whose guest was killed is retried beside the others, and if
+// it is killed again alone. An infrastructure fault is retried once beside the others. Equal jobs
+// in flight are judged once.
 #pragma once
 
 #include <atomic>

@@ -222,7 +222,7 @@ Ending ending_of(const Judging& judging) {
   };
   const auto failed_with = [](const auto& outcome, std::string_view error_class) {
     const auto* failure = std::get_if<CandidateFailure>(&outcome.result);
-    return failure != nullptr && failure->error.error_class == error_class;
+    return failure != nullptr && !failure->undisturbed && failure->error.error_class == error_class;
   };
   bool fault = judging.capture && is_fault(*judging.capture);
   bool timeout = judging.capture && failed_with(*judging.capture, "timeout");

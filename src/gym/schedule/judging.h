@@ -53,8 +53,8 @@ void pass_over_configs(Judging& judging);
 std::optional<std::vector<KernelBinary>> binaries_of(const Judging& judging);
 
 // How an attempt ended: with a verdict, or with something that deserves another attempt.
-// killed: somebody sent its guest SIGKILL, which may be a neighbour's doing (a machine short of
-// memory).
+// deadline: others may have been the reason. killed: somebody sent its guest SIGKILL, which may be
+// a neighbour's doing (a machine short of memory).
 enum class Ending { verdict, deadline, killed, infrastructure };
 Ending ending_of(const Judging& judging);
 

@@ -29,6 +29,9 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
             "the GPUs that run plans, by number; empty: the first `gpus` of them"),
       field("lease", &C::lease, "time on a GPU alone: training on the same GPU pauses meanwhile"),
       field("baselines", &C::baselines, "how else a task is timed on a GPU: eager, torch_compile"),
+      field("spare_referees", &C::spare_referees,
+            "that stand by for each referee; -1: one on a GPU, and on eight cores or more",
+            between(-1, 8)),
       field("in_flight", &C::in_flight, "jobs judged at a time", between(1, 4096)),
       field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
       field("referee_seconds", &C::referee_seconds, "time of one job's trials together",
@@ -48,6 +51,12 @@ Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
 }
 
 namespace {
+
+int spares_on_cpu(const LocalJudgeConfig& config) {
+  constexpr int many_cores = 8;
+  if (config.spare_referees >= 0) return config.spare_referees;
+  return usable_cores() >= many_cores ? 1 : 0;
+}
 
 // The GPUs that run plans; one that is named must be there.
 Result<std::vector<ReplayGpu>> gpus_for(const LocalJudgeConfig& config) {
@@ -90,6 +99,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   program.grace_seconds = config.referee_grace_seconds;
   TRY_ASSIGN(parts.gpus, gpus_for(config));
   program.early = parts.gpus.empty();  // else few jobs, or none, are evaluated
+  program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
     return with_shell(program, {.python = config.capture.python, .device = "cpu"}, {});
   };
@@ -98,6 +108,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   for (const ReplayGpu& gpu : parts.gpus) {
     RefereeProgram on_gpu = program;
     on_gpu.gpu = gpu.ordinal;
+    on_gpu.spares = config.spare_referees >= 0 ? config.spare_referees : 1;
     on_gpu.lease = gpu.lease;
     on_gpus->push_back(with_shell(
         on_gpu, {.python = config.capture.python, .device = fmt::format("cuda:{}", gpu.ordinal)},

@@ -26,7 +26,10 @@ struct LocalJudgeConfig {
   int gpus = -1;                        // that run plans; -1: all that are here
   std::vector<std::int64_t> only_gpus;  // these of them, by number; empty: the first
   bool lease = true;  // time on a GPU alone, by turns with who trains on it (base/lease.h)
-  std::vector<std::string> baselines;                // on a GPU besides: eager, torch_compile
+  std::vector<std::string> baselines;  // on a GPU besides: eager, torch_compile
+  // Started beforehand beside each referee, to take its place when it dies; -1: one on a GPU, whose
+  // context takes seconds to make, and on a CPU where there are eight cores or more.
+  int spare_referees = -1;
   int in_flight = std::max(12, 3 * usable_cores());  // jobs being judged at a time
   int queue = 256;                                   // unfinished jobs at most; submit waits beyond
   double referee_seconds = 20;                       // of one job's trials together

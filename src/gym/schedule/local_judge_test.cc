@@ -192,6 +192,19 @@ TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
   EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "timeout");
 }
 
+TEST_F(LocalJudgeTest, DoesNotRetryADeadlineHitThatNobodyElseCanHaveCaused) {
+  std::atomic<int> attempts = 0;
+  pool->on_capture = [&](const CaptureRequest& request) -> CaptureOutcome {
+    if (request.role == CaptureRole::task) return captured(plan_json(PlanRole::task));
+    ++attempts;
+    return {.result = CandidateFailure{.stage = Stage::inspected,
+                                       .error = {.error_class = "timeout"},
+                                       .undisturbed = true}};
+  };
+  EXPECT_EQ(verdict_of_one(job(1)).error->error_class, "timeout");
+  EXPECT_EQ(attempts, 1);
+}
+
 TEST_F(LocalJudgeTest, ForgivesAGuestThatWasKilledTwice) {
   std::atomic<int> attempts = 0;
   std::atomic<int> kills = 2;

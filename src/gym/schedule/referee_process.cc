@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "gym/schedule/reference_relay.h"
 #include "gym/wire/frame.h"
 
@@ -13,9 +14,21 @@ namespace {
 
 constexpr int kRefereeFd = 3;
 constexpr double kShellSeconds = 120;  // for one answer, the start of Python included
+// Of an old referee, before the next job goes on beside it: with the longest that a kernel may run,
+// well below the ten seconds within which a GPU serves again.
+constexpr double kReapSeconds = 3;
 
 Deadline in_seconds(double seconds) {
   return Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
+}
+
+// The job is judged all the same; who reads its times shall know.
+Finding beside_a_dying_one() {
+  return {.rule = "timed_in_company",
+          .severity = Severity::note,
+          .message =
+              "a referee that was given up had not ended yet; the times may include what it "
+              "left running"};
 }
 
 RefereeReport crashed_twice(const std::string& how) {
@@ -33,7 +46,7 @@ RefereeProcess::RefereeProcess(RefereeProgram program, ReferenceShell* shell)
   CHECK(!program_.argv.empty(), "a referee's program has no name");
   // It takes seconds to come up: it begins while others do. What fails here is told by start().
   if (program_.gpu || program_.early)
-    if (auto early = spawn()) spare_ = *std::move(early);
+    if (auto early = spawn()) spares_.push_back(*std::move(early));
 }
 
 RefereeOutcome RefereeProcess::judge(const RefereeJob& job, const std::string& task_plan) {
@@ -73,9 +86,12 @@ bool RefereeProcess::interrupted() const {
 
 RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
                                                           const std::string& task_plan) {
-  if (!live_)
+  if (!live_) {
     if (const auto started = start(); !started)
       return tl::unexpected(Broken{Ending::infrastructure, started.error().message});
+  }
+  replenish();
+  const bool is_alone = reap();
   const Deadline deadline = in_seconds(job.budget.seconds + program_.grace_seconds);
   const Json judge = {{"judge", to_json(job)}};
   const std::string binaries = joined_binaries(job), none;
@@ -93,6 +109,7 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
   auto report = referee_report_from_json((*reply)["report"]);
   if (!report) return tl::unexpected(bury(report.error().message, false));
   if (report->spent) static_cast<void>(bury("its GPU context is lost", true));
+  if (!is_alone && report->timing) report->findings.push_back(beside_a_dying_one());
   return *std::move(report);
 }
 
@@ -156,27 +173,46 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
   return Live{*std::move(process), std::move(sockets.ours)};
 }
 
-Status RefereeProcess::start() {
-  if (!spare_) {
-    TRY_ASSIGN(spare_, spawn());
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    if (interrupted_) return fail("the judge was shut down");
-    live_ = std::exchange(spare_, std::nullopt);
-  }
-  auto hello = read_frame(live_->socket.get(), in_seconds(program_.start_seconds));
-  if (!hello) {
-    const Broken how = bury("it did not come up", false);
-    return fail("the referee did not start: {}", how.message);
-  }
-  if (program_.gpu) {
-    TRY_ASSIGN(spare_, spawn());
-  }
-  return ok();
+Result<RefereeProcess::Live> RefereeProcess::next_in_line() {
+  if (spares_.empty()) return spawn();
+  Live next = std::move(spares_.front());
+  spares_.pop_front();
+  return next;
 }
 
-// Ends what is left of the referee and tells how it ended.
+Status RefereeProcess::start() {
+  while (true) {
+    const bool stood_by = !spares_.empty();
+    TRY_ASSIGN(Live next, next_in_line());
+    {
+      const std::lock_guard lock(mutex_);
+      if (interrupted_) return fail("the judge was shut down");
+      live_ = std::move(next);
+    }
+    if (read_frame(live_->socket.get(), in_seconds(program_.start_seconds))) return ok();
+    const Broken how = bury("it did not come up", false);
+    // Whoever killed it while it stood by need not have killed the next.
+    if (!stood_by) return fail("the referee did not start: {}", how.message);
+  }
+}
+
+// Not a failure: a job can be judged without spares.
+void RefereeProcess::replenish() {
+  std::erase_if(spares_, [](Live& spare) {
+    return spare.process.wait(Deadline::after(std::chrono::nanoseconds(0))).has_value();
+  });
+  while (std::ssize(spares_) < program_.spares) {
+    auto spare = spawn();
+    if (!spare) {
+      LOG("no spare referee: {}", spare.error().message);
+      return;
+    }
+    spares_.push_back(*std::move(spare));
+  }
+}
+
+// Ends what is left of the referee and tells how it ended. One that answers no more is not waited
+// for here: its verdict is known.
 RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_out) {
   Live dead = [this] {
     const std::lock_guard lock(mutex_);
@@ -185,9 +221,14 @@ RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_
     return last;
   }();
   dead.socket.reset();
-  if (timed_out) return {Ending::timeout, "no verdict within the time budget"};
-  const auto ended = dead.process.wait(in_seconds(1));
-  if (!ended) return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
+  const auto ended =
+      timed_out ? Result<ExitStatus>(fail("not waited for")) : dead.process.wait(in_seconds(1));
+  if (!ended) {
+    dead.process.kill_tree();
+    given_up_.push_back(std::move(dead.process));
+    if (timed_out) return {Ending::timeout, "no verdict within the time budget"};
+    return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
+  }
   // It left because we did: its reply made no sense, but no plan made it die.
   if (ended->success())
     return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
@@ -195,6 +236,17 @@ RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_
   // capped.
   const bool killed = ended->kind == ExitStatus::Kind::signalled && ended->code == SIGKILL;
   return {killed ? Ending::infrastructure : Ending::crashed, describe(*ended)};
+}
+
+// A process that ends gives back its GPU only when the driver has stopped its kernels.
+bool RefereeProcess::reap() {
+  const Stopwatch watch;
+  const Deadline patience = in_seconds(kReapSeconds);
+  std::erase_if(given_up_, [&](Process& process) { return process.wait(patience).has_value(); });
+  if (watch.seconds() > 1)
+    LOG("a referee that was given up took {:.1f} s to end{}", watch.seconds(),
+        given_up_.empty() ? "" : ", and has not");
+  return given_up_.empty();
 }
 
 }  // namespace tritonsmith::gym

@@ -1,10 +1,12 @@
 // RefereeProcess: a referee in a process of its own, so that a hostile plan harms nothing but its
 // own verdict. Started on first use by the thread that judges, or before (`early`), kept between
-// jobs, started anew after it died. A referee on a GPU lends its place to a spare, started
-// beforehand, when a plan broke its context. A plan that kills two referees in a row is its
-// candidate's fault; every other job just sees a fresh referee.
+// jobs. Spares, started beforehand and idle, stand by: one takes the place of a referee that died
+// or was given up, and another is started for it. What is left of the old one is reaped before the
+// next job, which would else be timed beside a kernel that does not end. A plan that kills two
+// referees in a row is its candidate's fault; every other job just sees a fresh referee.
 #pragma once
 
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,7 +23,8 @@ struct RefereeProgram {
   std::vector<std::string> argv;  // speaks frames on fd 3; never empty
   double start_seconds = 60;
   bool early = false;         // comes up at once, not for the first job; a GPU's always does
-  std::optional<int> gpu;     // runs plans there; a spare then stands ready
+  int spares = 0;             // that stand by once the first has come up
+  std::optional<int> gpu;     // runs plans there
   std::string lease;          // the file of that GPU's lease; empty: it takes none
   double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed
 };
@@ -34,7 +37,7 @@ class RefereeProcess : public RefereeClient {
   RefereeOutcome judge(const RefereeJob& job, const std::string& task_plan) override;
   void interrupt() override;
 
-  // Times a referee was started; for tests and reports.
+  // Times a referee was started, spares included; for tests and reports.
   int starts() const { return starts_; }
   // From any thread.
   bool is_live() const;
@@ -65,15 +68,22 @@ class RefereeProcess : public RefereeClient {
   Answer<Json> await_reply(const Request& request);
   Result<Live> spawn();
   Status start();
+  // The next spare, or one that is yet to come up.
+  Result<Live> next_in_line();
+  // As many spares as are wanted, without those that died standing by.
+  void replenish();
   Broken bury(const std::string& what, bool timed_out);
+  // False where one of those given up is still there after a while.
+  bool reap();
   bool interrupted() const;
 
   RefereeProgram program_;
   ReferenceShell* shell_;
   mutable std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
-  std::optional<Live> live_;   // changed by the judging thread only
-  std::optional<Live> spare_;  // on its way, or waiting to be greeted
+  std::optional<Live> live_;      // changed by the judging thread only
+  std::deque<Live> spares_;       // on their way, or waiting to be greeted; the oldest first
+  std::deque<Process> given_up_;  // killed, not reaped
   int starts_ = 0;
 };
 

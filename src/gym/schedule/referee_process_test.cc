@@ -1,10 +1,14 @@
 #include "gym/schedule/referee_process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <thread>
 
+#include "base/file.h"
 #include "base/temp_dir.h"
 
 namespace tritonsmith::gym {
@@ -45,6 +49,71 @@ TEST_F(RefereeProcessTest, ComesUpBeforeTheFirstJobWhereItIsToldTo) {
   EXPECT_EQ(ready.starts(), 1);
   EXPECT_TRUE(report(ready.judge(job("ok"), "the task")).correct);
   EXPECT_EQ(ready.starts(), 1);
+}
+
+// The fake referees that live below this process.
+std::vector<pid_t> referees_of_this_process() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto status = read_file(entry.path() / "status");
+    const auto command = read_file(entry.path() / "cmdline");
+    if (!status || !command || command->find(TRITONSMITH_FAKE_REFEREE) == std::string::npos)
+      continue;
+    if (status->find(fmt::format("\nPPid:\t{}\n", ::getpid())) != std::string::npos &&
+        status->find("\nState:\tZ") == std::string::npos)
+      found.push_back(std::stoi(name));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+RefereeProgram program_with_spare() {
+  RefereeProgram program = fake_program();
+  program.spares = 1;
+  return program;
+}
+
+TEST_F(RefereeProcessTest, SpareTakesTheKilledOnesPlaceAndIsReplaced) {
+  {
+    RefereeProcess two(program_with_spare());
+    EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
+    EXPECT_EQ(two.starts(), 2);
+    const auto first = referees_of_this_process();
+    ASSERT_EQ(first.size(), 2u);
+    EXPECT_EQ(::kill(first[0], SIGKILL), 0);
+    EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
+    EXPECT_EQ(two.starts(), 3);
+    const auto second = referees_of_this_process();
+    EXPECT_EQ(std::ranges::count(second, first[0]), 0);
+    EXPECT_EQ(std::ranges::count(second, first[1]), 1) << "it judges now";
+    EXPECT_EQ(second.size(), 2u);
+  }
+  EXPECT_EQ(referees_of_this_process(), std::vector<pid_t>{});
+}
+
+TEST_F(RefereeProcessTest, SpareThatWasKilledStandingByIsNotMissed) {
+  RefereeProcess two(program_with_spare());
+  EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
+  for (const pid_t each : referees_of_this_process()) ::kill(each, SIGKILL);
+  EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
+  EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
+  EXPECT_EQ(referees_of_this_process().size(), 2u);
+}
+
+TEST_F(RefereeProcessTest, TellsOfATimeoutBeforeTheHangingRefereeIsGone) {
+  RefereeProgram impatient = program_with_spare();
+  impatient.grace_seconds = 0.2;
+  RefereeProcess quick(impatient);
+  RefereeJob hanging = job("hang");
+  hanging.budget.seconds = 0.1;
+  EXPECT_EQ(std::get<RefereeFailure>(quick.judge(hanging, "the task")).kind,
+            RefereeFailure::Kind::timeout);
+  const Stopwatch watch;
+  EXPECT_TRUE(report(quick.judge(job("ok"), "the task")).correct);
+  EXPECT_LT(watch.seconds(), 5);
+  EXPECT_EQ(referees_of_this_process().size(), 2u);
 }
 
 TEST_F(RefereeProcessTest, BlamesThePlanThatKillsTwoRefereesAndJudgesTheNextAsBefore) {
