@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gym/referee/devices.h"
 #include "gym/referee/referee.h"
@@ -72,6 +73,64 @@ TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
   EXPECT_FALSE(has(judge(task, kernel_after_torch("aten::tanh"), relu), "token_kernel"));
   // Without arithmetic in torch, copying may be the work itself.
   EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "token_kernel"));
+}
+
+// Inputs that no generator made alone are only scaled: here x = rand() + shift.
+PlanBuilder task_after(const std::string& first, const std::string& second, double shift) {
+  PlanBuilder task(PlanRole::task);
+  const int drawn = task.tensor({n}), x = task.tensor({n}), z = task.tensor({n}),
+            y = task.tensor({n});
+  task.aten(Phase::inputs, "aten::rand", {ints({n})}, {drawn}, {kOnGpu})
+      .aten(Phase::inputs, "aten::add.Scalar", {t(drawn), f(shift)}, {x})
+      .input(t(x))
+      .aten(Phase::forward, first, {t(x)}, {z})
+      .aten(Phase::forward, second, {t(z)}, {y})
+      .returns(t(y));
+  return task;
+}
+
+PlanBuilder kernel_in_place_after_torch(const std::string& op) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({n}), z = candidate.tensor({n});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.input(t(x))
+      .aten(Phase::forward, op, {t(x)}, {z})
+      .launch(kernel, {t(z), t(z)})
+      .returns(t(z));
+  return candidate;
+}
+
+TEST(Cheating, WhatTheReferenceLeavesAsItIsNoKernelNeedChange) {
+  const auto absolute = elementwise(n, [](float x) { return std::abs(x); });
+  const PlanBuilder task = task_after("aten::exp", "aten::abs", -0.5);
+  for (const PlanBuilder& candidate :
+       {kernel_after_torch("aten::exp"), kernel_in_place_after_torch("aten::exp")}) {
+    const auto report = judge(task, candidate, absolute);
+    EXPECT_TRUE(report.correct) << error_class(report);
+    EXPECT_FALSE(has(report, "token_kernel"));
+    EXPECT_FALSE(has(report, "kernel_output_ignored"));
+  }
+}
+
+// x is positive: only where it is negated a relu differs from a copy.
+TEST(Cheating, ACopyIsSeenWhereTheReferenceChangesSomething) {
+  const PlanBuilder task = task_after("aten::sin", "aten::relu", 0.5);
+  const auto honest = judge(task, kernel_after_torch("aten::sin"), relu);
+  EXPECT_TRUE(honest.correct) << error_class(honest);
+  EXPECT_FALSE(has(honest, "token_kernel"));
+  EXPECT_FALSE(
+      has(judge(task, kernel_in_place_after_torch("aten::sin"), relu), "kernel_output_ignored"));
+  PlanBuilder copier(PlanRole::candidate);
+  const int x = copier.tensor({n}), z = copier.tensor({n}), r = copier.tensor({n}),
+            y = copier.tensor({n});
+  const int kernel = copier.kernel("k", {"*fp32", "*fp32"});
+  copier.input(t(x))
+      .aten(Phase::forward, "aten::sin", {t(x)}, {z})
+      .aten(Phase::forward, "aten::relu", {t(z)}, {r})
+      .aten(Phase::forward, "aten::empty_like", {t(z)}, {y})
+      .launch(kernel, {t(r), t(y)})
+      .returns(t(y));
+  EXPECT_TRUE(has(judge(task, copier, copy), "token_kernel"));
 }
 
 TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {

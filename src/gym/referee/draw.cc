@@ -124,6 +124,8 @@ std::string_view what_is_done(TrialKind extreme) {
       return "4 taken from, added to, taken from, ... one after another of";
     case TrialKind::crossed:
       return "4 added to, taken from, added to, ... one after another of";
+    case TrialKind::negated:
+      return "the opposite of";
     case TrialKind::plain:
     case TrialKind::scaled:
     case TrialKind::sparse:
@@ -141,7 +143,9 @@ std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rn
     if (kind == TrialKind::plain || !can_change(tensors.at(static_cast<std::size_t>(index))))
       continue;
     const bool free = straight_from_generator(task, index);
-    if (is_extreme(kind)) {
+    if (kind == TrialKind::negated) {
+      change = {.factor = -1};
+    } else if (is_extreme(kind)) {
       if (free) change = extreme(kind, nth_free++);
     } else {
       change = kind == TrialKind::sparse && free ? sparse(rng) : scaled(rng);

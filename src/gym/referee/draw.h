@@ -21,13 +21,25 @@ namespace tritonsmith::gym {
 // without a maximum taken off do not survive. small: the same times 1/20, where an epsilon counts.
 // below and above: the same minus and plus 4, so that the greatest of a row is negative and the
 // least positive; parted and crossed: the first input minus 4, the second plus 4, in turn, and the
-// other way round, so that differences are of one sign too. Integers are never changed: they may be
-// indices.
-enum class TrialKind { plain, scaled, sparse, shifted, small, below, above, parted, crossed };
+// other way round, so that differences are of one sign too. negated: each floating input times -1,
+// which decides where no other trial has shown whether a kernel does anything. Integers are never
+// changed: they may be indices.
+enum class TrialKind {
+  plain,
+  scaled,
+  sparse,
+  shifted,
+  small,
+  below,
+  above,
+  parted,
+  crossed,
+  negated
+};
 TrialKind kind_of_trial(int trial);
 
-// The kinds that every candidate is tried on besides: those among the last six that change this
-// task's inputs, each in a way of its own.
+// The kinds that every candidate is tried on besides: those from shifted to crossed that change
+// this task's inputs, each in a way of its own.
 std::vector<TrialKind> extreme_kinds(const Plan& task);
 bool is_extreme(TrialKind kind);
 // "100 added to": goes before "the inputs".

@@ -161,11 +161,11 @@ std::vector<Finding> find_idle_work(const Plan& candidate, const Idleness& idle,
     return step.phase == Phase::forward && std::holds_alternative<LaunchStep>(step.action);
   });
   if (!launches) return {};  // no_kernel says so
-  if (idle.maybe_needless)
+  if (idle.needless.holds())
     return {{.rule = "kernel_output_ignored",
              .severity = Severity::reject,
              .message = "the output is the same when no kernel runs"}};
-  if (idle.torch_computed && idle.maybe_copies && policy != Policy::strict)
+  if (idle.torch_computed && idle.copies.holds() && policy != Policy::strict)
     return {{.rule = "token_kernel",
              .severity = Severity::reject,
              .message = "the kernels only pass on what torch has computed"}};

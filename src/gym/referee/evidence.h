@@ -23,12 +23,24 @@ std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* la
 // Whether forward leaves any arithmetic to torch.
 bool computes_in_torch(const Plan& candidate);
 
-// What trials without kernels and with watched ones showed: over all of them, until one speaks
-// against.
+// What trials say of one suspicion: it stands until one speaks against it, and is worth a finding
+// once one speaks for it. Many may do neither (coincidence.h).
+struct Suspicion {
+  bool stands = true;
+  bool shown = false;
+  void hear(bool found, bool by_chance) {
+    stands = stands && found;
+    shown = shown || (found && !by_chance);
+  }
+  bool is_open() const { return stands && !shown; }
+  bool holds() const { return stands && shown; }
+};
+
+// What trials without kernels and with watched ones showed.
 struct Idleness {
   bool torch_computed = false;
-  bool maybe_needless = true;  // the outputs were right without any kernel
-  bool maybe_copies = true;    // kernels only passed on what torch had computed
+  Suspicion needless;  // the outputs were right without any kernel
+  Suspicion copies;    // kernels only passed on what torch had computed
 };
 std::vector<Finding> find_idle_work(const Plan& candidate, const Idleness& idle, Policy policy);
 

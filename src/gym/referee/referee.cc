@@ -40,7 +40,7 @@ Deadline deadline_of(const RefereeJob& job) {
 namespace {
 
 bool watches(const Policy policy, const Idleness& idle) {
-  return idle.torch_computed && idle.maybe_copies && policy != Policy::strict;
+  return idle.torch_computed && idle.copies.stands && policy != Policy::strict;
 }
 
 }  // namespace
@@ -247,11 +247,11 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
   for (int trial = 0; trial < std::max(1, match.job.trials); ++trial) {
     if (trial == timed_trial(match)) continue;  // comes last
     TrialSetting setting = match.setting(trial, kind_of_trial(trial));
-    setting.try_without_kernels = idle.maybe_needless;
+    setting.try_without_kernels = idle.needless.stands;
     setting.watch_launches = watches(match.job.policy, idle);
     const TrialResult result = run_usable_trial(setting, plain);
-    idle.maybe_needless = idle.maybe_needless && result.right_without_kernels;
-    idle.maybe_copies = idle.maybe_copies && result.kernels_only_copied;
+    idle.needless.hear(result.right_without_kernels, result.needless_by_chance);
+    idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
     add_trial(report, result);
     const bool ran = !result.candidate_stop && !result.reference_stop;
     if (!result.no_oracle.empty())
@@ -281,29 +281,38 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
 // Beyond the trials that were asked for. They say nothing where PyTorch itself loses its digits.
 // What only seemed to copy does not here: a maximum with zero passes on what is positive anyway.
 bool Referee::run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report) {
+  for (const TrialKind kind : extreme_kinds(match.task))
+    if (!run_extreme_trial(match, kind, idle, report)) return false;
+  const bool is_open =
+      idle.needless.is_open() || (watches(match.job.policy, idle) && idle.copies.is_open());
+  return !is_open || run_extreme_trial(match, TrialKind::negated, idle, report);
+}
+
+bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle,
+                                RefereeReport& report) {
   constexpr double precise = 0.4;  // as measured: docs/numerics.md
-  for (const TrialKind kind : extreme_kinds(match.task)) {
-    TrialSetting setting = match.setting(match.job.trials, kind);
-    setting.watch_launches = watches(match.job.policy, idle);
-    if (cuda_ != nullptr)
-      cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
-    const TrialResult result = run_trial(setting, *executor_, *place_);
-    const bool broke_off =
-        result.reference_stop && result.reference_stop->fault == Fault::infrastructure;
-    if (broke_off) return !take_failure(report, result);
-    if (result.reference_stop || !result.reference_is_finite || result.reference_error > precise)
-      continue;
-    if (result.candidate_stop && result.candidate_stop->fault == Fault::none) continue;
-    idle.maybe_copies = idle.maybe_copies && result.kernels_only_copied;
-    const Numerics before = *report.numerics;
-    add_trial(report, result);
-    report.numerics = before;  // these differences are of another size
-    if (!take_failure(report, result)) continue;
-    report.error->message =
-        fmt::format("with {} the inputs: {}", what_is_done(kind), report.error->message);
-    return false;
-  }
-  return true;
+  TrialSetting setting = match.setting(match.job.trials, kind);
+  setting.try_without_kernels = idle.needless.is_open();
+  setting.watch_launches = watches(match.job.policy, idle);
+  if (cuda_ != nullptr)
+    cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
+  const TrialResult result = run_trial(setting, *executor_, *place_);
+  const bool broke_off =
+      result.reference_stop && result.reference_stop->fault == Fault::infrastructure;
+  if (broke_off) return !take_failure(report, result);
+  if (result.reference_stop || !result.reference_is_finite || result.reference_error > precise)
+    return true;
+  if (result.candidate_stop && result.candidate_stop->fault == Fault::none) return true;
+  if (setting.watch_launches) idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
+  if (setting.try_without_kernels)
+    idle.needless.hear(result.right_without_kernels, result.needless_by_chance);
+  const Numerics before = *report.numerics;
+  add_trial(report, result);
+  report.numerics = before;  // these differences are of another size
+  if (!take_failure(report, result)) return true;
+  report.error->message =
+      fmt::format("with {} the inputs: {}", what_is_done(kind), report.error->message);
+  return false;
 }
 
 // An autotuner may pick any of its configs, so each must be right; the first was tried in every

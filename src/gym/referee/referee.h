@@ -66,6 +66,7 @@ class Referee {
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
   // False when the candidate's numbers do not survive large or small inputs.
   bool run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report);
+  bool run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle, RefereeReport& report);
   std::vector<Finding> lint_once(const RefereeJob& job, const Plan& task);
   // Asked of the shell once a task.
   tl::expected<ReferenceMode, Stop> mode_by_shell(const RefereeJob& job);

@@ -77,7 +77,10 @@ TrialResult Trial::run() {
     // A shell is not asked in vain.
     if (reference_replays() || !result_.candidate_stop) run_reference();
     if (!result_.candidate_stop && !result_.reference_stop) judge();
-    if (!result_.candidate_stop && !result_.reference_stop && !result_.difference) ask_again();
+    if (!result_.candidate_stop && !result_.reference_stop && !result_.difference) {
+      ask_again();
+      see_coincidence();
+    }
     forget_expected();
   }
   return std::move(result_);

@@ -56,6 +56,8 @@ struct TrialResult {
   double reference_error = 0;
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   bool kernels_only_copied = false;    // of watched launches
+  // The reference changed as little (coincidence.h): the trial is no evidence of either.
+  bool needless_by_chance = false, copied_by_chance = false;
   Numerics numerics;
   LaunchTraces launches;
   std::vector<Finding> findings;
@@ -139,6 +141,7 @@ class Trial {
   void see_changed_state();
   std::optional<VerdictError> compare_with_reference(const TensorTable& tensors);
   void ask_again();
+  void see_coincidence();
   bool answers_again(const TensorTable& after_init);
   void spoil_outputs();
   std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,

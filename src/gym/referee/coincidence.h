@@ -1,0 +1,24 @@
+// Coincidence: what the reference itself leaves as it is. The absolute value of what is positive, a
+// clamp of what lies within its bounds, a bias of zeros: on such inputs a kernel that does its
+// share of the work passes on what it was given, and cannot be told from one that only copies. A
+// trial in which that happened says nothing about the kernel; others must. Pure but for reading
+// tensors.
+#pragma once
+
+#include <vector>
+
+#include "gym/plan/plan.h"
+#include "gym/referee/tensors.h"
+
+namespace tritonsmith::gym {
+
+// Results of operators of the task's forward that equal one of what they were given, bit by bit.
+// Not of those that only arrange, nor of dropout, which mean to change nothing. An operator in
+// place cannot be told, and is left out.
+std::vector<at::Tensor> left_as_they_were(const Plan& task, const TensorTable& tensors);
+
+// Whether `values` are, within the tolerance, one of them.
+bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& values,
+               double tolerance);
+
+}  // namespace tritonsmith::gym
