@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "cli/asking.h"
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
@@ -28,7 +29,6 @@ struct EvalConfig {
   Backend backend = Backend::automatic;
   Placement placement;
   rollout::SamplingParams sampling;
-  text::PromptConfig prompt;
   std::vector<int> levels;
 };
 
@@ -36,8 +36,8 @@ struct EvalOptions {
   std::string suite, model, out;
   EvalConfig config;
   GymChoice gym;
-  std::string policy = "strict", backend = "auto", device = "auto", precision = "float16",
-              style = "full";
+  std::string policy = "strict", backend = "auto", device = "auto", precision = "float16";
+  Asking asking;
   TurnsOptions turns;
 };
 
@@ -94,14 +94,15 @@ Status evaluate_model(EvalOptions options) {
   TRY_ASSIGN(config.backend, enum_from_name<Backend>(options.backend));
   TRY_ASSIGN(config.placement.device, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(config.placement.precision, enum_from_name<model::Precision>(options.precision));
-  TRY_ASSIGN(config.prompt.style, enum_from_name<text::PromptStyle>(options.style));
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
   TRY(keep_levels(tasks, config.levels));
   TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.placement, config.prompt));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.placement, asked.prompt));
+  config.sampling.max_new_tokens = new_tokens(asked, author->positions());
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const Evaluation evaluation,
              eval::evaluate(tasks,
@@ -147,7 +148,7 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--temperature", config.sampling.temperature)->capture_default_str();
   command->add_option("--top-p", config.sampling.top_p)->capture_default_str();
   command->add_option("--top-k", config.sampling.top_k)->capture_default_str();
-  command->add_option("--max-tokens", config.sampling.max_new_tokens)->capture_default_str();
+  add_asking_options(*command, options->asking);
   command->add_option("--stop", config.sampling.stop,
                       "A string that ends a completion (repeatable)");
   command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
@@ -163,8 +164,6 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())
       ->capture_default_str();
   command->add_option("--precision", options->precision, all_names<model::Precision>())
-      ->capture_default_str();
-  command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
       ->capture_default_str();
   command->callback(
       [&run, options] { run = [options] { return finish(evaluate_model(*options)); }; });

@@ -23,7 +23,9 @@ std::vector<text::AddedToken> chat_tokens() {
 }
 
 // What tells others how to write with the model.
-Status save_companions(const std::filesystem::path& directory, const text::Tokenizer& tokenizer) {
+Status save_companions(const std::filesystem::path& directory, const text::Tokenizer& tokenizer,
+                       const text::PromptRecord& prompt) {
+  TRY(write_file_atomic(directory / text::kPromptRecordFile, to_text(prompt)));
   TRY(tokenizer.save(directory / "tokenizer.json"));
   TRY(text::save_chat_files(directory));
   const Json generation = {{"eos_token_id", *tokenizer.id_of(kEnd)},
@@ -43,6 +45,7 @@ Fields<NewModelConfig> NewModelConfig::fields() {
             "rows of the embedding, if more than the tokens; 0: one for each token",
             at_least<std::int64_t>(0)),
       field("type", &C::type, "float32 or bfloat16: what the weights are written in")};
+  append_section(fields, "prompt", &C::prompt);
   for (auto& inner : model::ModelConfig::fields())
     if (inner.name != "vocab_size")
       fields.push_back({.name = inner.name,
@@ -76,7 +79,7 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
   shape.eos_token_id = *tokenizer.id_of(kEnd);
   TRY(model::check(shape));
   TRY(make_directories(directory));
-  TRY(save_companions(directory, tokenizer));
+  TRY(save_companions(directory, tokenizer, config.prompt));
   const model::Transformer model(
       shape, c10::kCPU, config.type == WeightType::bfloat16 ? c10::kBFloat16 : c10::kFloat);
   model::fill_random_weights(model.parameters(), shape.initializer_range, config.seed);

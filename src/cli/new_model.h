@@ -6,6 +6,7 @@
 #include <span>
 
 #include "model/config.h"
+#include "text/prompt_record.h"
 #include "train/sft_examples.h"
 
 namespace tritonsmith::cli {
@@ -18,7 +19,8 @@ struct NewModelConfig {
   int vocabulary = 1024;        // tokens
   std::int64_t vocab_size = 0;  // rows of the embedding; 0: one for each token
   WeightType type = WeightType::float32;
-  model::ModelConfig shape;  // with the vocab_size that comes of these
+  text::PromptRecord prompt;  // how it will be asked
+  model::ModelConfig shape;   // with the vocab_size that comes of these
   static Fields<NewModelConfig> fields();
 };
 

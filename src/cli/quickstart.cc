@@ -18,6 +18,7 @@
 #include "cli/quickstart_config.h"
 #include "cli/shared_gpu.h"
 #include "cli/teaching.h"
+#include "curriculum/suite.h"
 #include "report/report.h"
 #include "train/rl.h"
 
@@ -101,9 +102,13 @@ class Quickstart {
   Status make_start() {
     const fs::path directory = out_ / "start";
     if (fs::exists(directory / "config.json")) return ok();  // the last that is written
-    return make_new_model(
-        directory, {.seed = config_.seed, .vocabulary = config_.vocabulary, .shape = config_.model},
-        examples_);
+    return make_new_model(directory,
+                          {.seed = config_.seed,
+                           .vocabulary = config_.vocabulary,
+                           .prompt = {.prompt = config_.rl.prompt,
+                                      .max_new_tokens = config_.rl.rollout.sampling.max_new_tokens},
+                           .shape = config_.model},
+                          examples_);
   }
 
   Status supervise() {
@@ -132,6 +137,7 @@ class Quickstart {
                                .gpu_lease = lease};
     TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
     if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+    rl_model_ = summary.checkpoint;
     return finish_phase("rl", summary.checkpoint, watch);
   }
 
@@ -180,6 +186,15 @@ class Quickstart {
     TRY(write_file_atomic(out_ / "report.html", report::render_report("Quickstart", runs)));
     fmt::print("{}\nreport: {}\n", report::evaluation_table(evaluations),
                fs::absolute(out_ / "report.html").string());
+    return invite();
+  }
+
+  // The unseen tasks as files, and the command that has the model solve one.
+  Status invite() {
+    TRY(curriculum::export_folder(out_ / "heldout", lessons_.heldout));
+    fmt::print("try it: tritonsmith write {} --model {}\n",
+               (out_ / "heldout" / (lessons_.heldout.front().id + ".py")).string(),
+               rl_model_.string());
     return ok();
   }
 
@@ -189,7 +204,7 @@ class Quickstart {
   Lessons lessons_;
   std::vector<train::SftExample> examples_;
   std::unique_ptr<gym::Judge> judge_;
-  fs::path sft_model_;
+  fs::path sft_model_, rl_model_;
   std::vector<Phase> phases_;
 };
 

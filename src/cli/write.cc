@@ -9,25 +9,28 @@
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/temp_dir.h"
+#include "cli/asking.h"
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
 #include "cli/turns_options.h"
+#include "curriculum/suite.h"
 #include "episode/episodes.h"
 #include "eval/metrics.h"
+#include "text/unicode.h"
 
 namespace tritonsmith::cli {
 namespace {
 
 struct WriteOptions {
   GymChoice gym;
-  std::string module, model, out;
+  std::string module, instruction, model, out;
   int samples = 16;
   int trials = 5;
   std::uint64_t seed = 1;
-  rollout::SamplingParams sampling{.temperature = 0.8, .max_new_tokens = 2048};
-  std::string policy = "strict", backend = "auto", device = "auto", style = "full",
-              precision = "float16";
+  rollout::SamplingParams sampling{.temperature = 0.8};
+  std::string policy = "strict", backend = "auto", device = "auto", precision = "float16";
+  Asking asking;
   TurnsOptions turns;
 };
 
@@ -46,6 +49,7 @@ struct TurnCost {
 
 struct Tried {
   std::vector<Attempt> attempts;
+  std::string greedy_text;  // of the greedy conversation's first turn
   std::vector<TurnCost> by_turn;
 };
 
@@ -110,6 +114,7 @@ Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const WriteOp
   for (std::size_t done = 0;;) {
     TRY_ASSIGN(auto turn, episodes.next());
     if (!turn) return tried;
+    if (turn->episode == 0 && turn->turn == 0) tried.greedy_text = turn->completion.text;
     if (turn->is_last) progress.advance_to(++done);
     add_cost(*turn, tried.by_turn);
     if (!turn->kernel.source.empty())
@@ -136,20 +141,30 @@ std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verifie
   return text;
 }
 
-Status write_kernel(const WriteOptions& options) {
-  TRY_ASSIGN(const std::string source, read_file(options.module));
-  const Task task{.id = std::filesystem::path(options.module).stem().string(),
-                  .suite = "write",
-                  .source = source};
+// Such a model was asked for something that it has not learnt; what it said shows it.
+Status fail_without_code(const Tried& tried, int samples) {
+  constexpr std::size_t kShown = 600;  // bytes
+  LOG("the greedy completion{}:\n{}", tried.greedy_text.size() > kShown ? " begins" : "",
+      text::repair_utf8(tried.greedy_text.substr(0, kShown)));
+  return fail(
+      "no kernel: none of {} completions held code that can be judged; was the model trained on "
+      "prompts of this kind (--prompt-style, --instruction)?",
+      samples);
+}
+
+Status write_kernel(WriteOptions options) {
+  const std::string name = std::filesystem::path(options.module).stem().string();
+  TRY_ASSIGN(Task task, curriculum::import_file(options.module, name, "write"));
+  if (!options.instruction.empty()) task.instruction = options.instruction;
   TRY_ASSIGN(const auto device, enum_from_name<model::DeviceChoice>(options.device));
   TRY_ASSIGN(const auto precision, enum_from_name<model::Precision>(options.precision));
-  TRY_ASSIGN(const auto style, enum_from_name<text::PromptStyle>(options.style));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, {device, precision}, {.style = style}));
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, {device, precision}, asked.prompt));
+  options.sampling.max_new_tokens = new_tokens(asked, author->positions());
   TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
   log_costs(tried.by_turn);
   std::vector<Attempt>& attempts = tried.attempts;
-  if (attempts.empty())
-    return fail("no kernel: none of {} completions held code that can be judged", options.samples);
+  if (attempts.empty()) return fail_without_code(tried, options.samples);
   const auto end =
       std::ranges::partition(attempts, [](const Attempt& a) { return a.verdict.accepted; }).begin();
   const auto verified = static_cast<std::size_t>(end - attempts.begin());
@@ -173,6 +188,10 @@ void add_write_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("write", "Write the best verified kernel for a module");
   command->add_option("MODULE", options->module, "A PyTorch module in KernelBench's file format")
       ->required();
+  command->add_option(
+      "--instruction", options->instruction,
+      "What the module does, in words, for models trained on such prompts (default: "
+      "the module's first line, where that is \"# instruction: TEXT\")");
   command->add_option("--model", options->model, "A model directory")->required();
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
   command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
@@ -181,7 +200,7 @@ void add_write_command(CLI::App& app, Run& run) {
   add_turns_options(*command, options->turns);
   command->add_option("--temperature", options->sampling.temperature)->capture_default_str();
   command->add_option("--top-p", options->sampling.top_p)->capture_default_str();
-  command->add_option("--max-tokens", options->sampling.max_new_tokens)->capture_default_str();
+  add_asking_options(*command, options->asking);
   command->add_option("--stop", options->sampling.stop,
                       "A string that ends a completion (repeatable)");
   command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
@@ -194,8 +213,6 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())
       ->capture_default_str();
   command->add_option("--precision", options->precision, all_names<model::Precision>())
-      ->capture_default_str();
-  command->add_option("--prompt-style", options->style, all_names<text::PromptStyle>())
       ->capture_default_str();
   command->callback(
       [&run, options] { run = [options] { return finish(write_kernel(*options)); }; });

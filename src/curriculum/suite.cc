@@ -66,6 +66,17 @@ fs::path without_scripts(const fs::path& folder) {
   return fs::is_directory(levels / "level1", error) ? levels : folder;
 }
 
+constexpr std::string_view kInstruction = "# instruction: ";
+
+// What export_folder wrote above the source.
+std::string take_instruction(std::string& source) {
+  if (!source.starts_with(kInstruction)) return {};
+  const std::size_t end = std::min(source.find('\n'), source.size());
+  std::string instruction = source.substr(kInstruction.size(), end - kInstruction.size());
+  source.erase(0, std::min(end + 1, source.size()));
+  return instruction;
+}
+
 // An id becomes a file's path; one that would lead outside the folder does not.
 Result<fs::path> path_of(const fs::path& folder, const std::string& id) {
   const fs::path relative = fs::path(id + ".py").lexically_normal();
@@ -91,6 +102,7 @@ Result<Task> import_file(const fs::path& file, std::string id, std::string suite
   Task task;
   task.id = std::move(id);
   task.suite = std::move(suite);
+  task.instruction = take_instruction(source);
   task.source = std::move(source);
   task.scale = TaskScale::gpu;  // unknown, and KernelBench's own are
   return task;
@@ -146,7 +158,9 @@ Status export_folder(const fs::path& folder, const std::vector<Task>& tasks) {
   for (const Task& task : tasks) {
     TRY_ASSIGN(const fs::path path, path_of(folder, task.id));
     TRY(make_directories(path.parent_path()));
-    TRY(write_file_atomic(path, task.source));
+    const std::string head =
+        task.instruction.empty() ? "" : fmt::format("{}{}\n", kInstruction, task.instruction);
+    TRY(write_file_atomic(path, head + task.source));
   }
   return ok();
 }

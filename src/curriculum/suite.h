@@ -32,7 +32,8 @@ enum class OnBadTask { stop, skip };
 
 // All .py files below the folder, sorted by path. The id is the path without ".py"
 // ("level1/19_ReLU"), the suite the folder's name. Of a KernelBench checkout only the levels are
-// read. A file that is no task is an error, or with OnBadTask::skip a log line.
+// read. A file that is no task is an error, or with OnBadTask::skip a log line. A first line
+// "# instruction: TEXT" says in words what is to be written; it is no part of the source.
 Result<std::vector<Task>> import_folder(const std::filesystem::path& path, OnBadTask on_bad);
 Result<Task> import_file(const std::filesystem::path& file, std::string id, std::string suite);
 
@@ -40,6 +41,7 @@ Result<std::vector<Task>> read_task_lines(const std::filesystem::path& file, OnB
 Status write_task_lines(const std::filesystem::path& file, const std::vector<Task>& tasks);
 
 // One ID.py a task below the folder, which is made; existing files of these names are replaced.
+// A task's instruction becomes the file's first line, as above.
 Status export_folder(const std::filesystem::path& folder, const std::vector<Task>& tasks);
 
 // Whether a source looks like a task: it defines Model and get_inputs at top level. Only a guest

@@ -73,7 +73,14 @@ TEST(Suite, ExportsWhatItCanImportAgain) {
   ASSERT_TRUE(export_folder(folder->path() / "out", tasks));
   const auto again = import_folder(folder->path() / "out", OnBadTask::stop);
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(again->size(), tasks.size());
+  ASSERT_EQ(again->size(), tasks.size());
+  for (const Task& task : tasks) {
+    const auto same = std::ranges::find(*again, task.id, &Task::id);
+    ASSERT_NE(same, again->end()) << task.id;
+    EXPECT_EQ(same->source, task.source);
+    EXPECT_FALSE(task.instruction.empty());
+    EXPECT_EQ(same->instruction, task.instruction);
+  }
 }
 
 TEST(Suite, ExportsNothingOutsideItsFolder) {

@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.json";
 constexpr const char* kWeights = "model.safetensors";
-constexpr const char* kCompanions[] = {"tokenizer.json", "tokenizer_config.json",
+constexpr const char* kCompanions[] = {"tokenizer.json",          "tokenizer_config.json",
                                        "special_tokens_map.json", "chat_template.jinja",
-                                       "generation_config.json"};
+                                       "generation_config.json",  "prompt.json"};
 constexpr const char* kHead = "lm_head.weight";
 constexpr const char* kEmbedding = "model.embed_tokens.weight";
 constexpr const char* kIndex = "model.safetensors.index.json";

@@ -41,8 +41,10 @@ Status check_request(const GenerationRequest& request, std::int64_t vocabulary, 
     return fail("request {}: max_new_tokens must be at least 1", request.id);
   const auto length = std::ssize(request.prompt) + request.sampling.max_new_tokens;
   if (length > max_length)
-    return fail("request {}: a prompt of {} tokens and {} new ones exceed the limit of {}",
-                request.id, request.prompt.size(), request.sampling.max_new_tokens, max_length);
+    return fail(
+        "request {}: a prompt of {} tokens and {} new ones exceed the limit of {}; let it write "
+        "fewer",
+        request.id, request.prompt.size(), request.sampling.max_new_tokens, max_length);
   return ok();
 }
 

@@ -242,8 +242,9 @@ TEST(Engine, RefusesWhatItCannotServe) {
   };
   EXPECT_EQ(error({}, 1), "request 7: the prompt is empty");
   EXPECT_EQ(error({61}, 1), "request 7: the model has no token 61 (it has 61)");
-  EXPECT_EQ(error({1, 2}, 49),
-            "request 7: a prompt of 2 tokens and 49 new ones exceed the limit of 50");
+  EXPECT_EQ(
+      error({1, 2}, 49),
+      "request 7: a prompt of 2 tokens and 49 new ones exceed the limit of 50; let it write fewer");
   const auto nothing = engine.next();
   ASSERT_TRUE(nothing);
   EXPECT_FALSE(nothing->has_value());

@@ -7,6 +7,7 @@
 #include "model/checkpoint.h"
 #include "model/generation_config.h"
 #include "text/chat.h"
+#include "text/prompt_record.h"
 #include "train/references.h"
 #include "train/rl_loop.h"
 
@@ -80,6 +81,10 @@ TrainingRunOptions run_options(const RlConfig& config,
           .model = config.model,
           .lora = config.lora,
           .checkpoint = config.checkpoint,
+          .companions = {{text::kPromptRecordFile,
+                          to_text(text::PromptRecord{
+                              .prompt = config.prompt,
+                              .max_new_tokens = config.rollout.sampling.max_new_tokens})}},
           .ranks = &ranks};
 }
 

@@ -129,11 +129,13 @@ Status TrainingRun::save() {
   TRY(publish());  // one snapshot at a time
   TRY_ASSIGN(LearnerSnapshot taken, learner_.snapshot());
   const auto snapshot = std::make_shared<const LearnerSnapshot>(std::move(taken));
-  const auto write = [=, is_first = ranks().is_first(),
+  const auto write = [=, is_first = ranks().is_first(), companions = options_.companions,
                       origin = first_model(options_.run, options_.model)](
                          const std::filesystem::path& path) -> Status {
     TRY(snapshot->save(path, origin));
-    return is_first ? write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n") : ok();
+    if (!is_first) return ok();
+    for (const auto& [name, content] : companions) TRY(write_file_atomic(path / name, content));
+    return write_file_atomic(path / kTrainerFile, trainer.dump(2) + "\n");
   };
   if (ranks().is_alone()) return writer_.begin(step_, write);
   TRY(writer_.begin_part({.step = step_, .rank = ranks().rank()}, write));

@@ -5,6 +5,7 @@
 // the first alone writes, but for each one's shard of the optimizer's state.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,7 @@ struct TrainingRunOptions {
   ModelSection model;
   model::LoraConfig lora;
   CheckpointConfig checkpoint;
+  std::map<std::string, std::string> companions;  // file names and contents, for each checkpoint
   distributed::Ranks* ranks = &distributed::nobody_else();  // outlive the run
 };
 

@@ -54,6 +54,18 @@ def main():
         assert first.returncode == 0, first.stderr
         summary = check_records(out)
 
+        # What it invites to: the files are there, and `write` asks as the model was trained to be asked.
+        checkpoint = out / "rl" / "checkpoints" / "step-2"
+        asked = json.loads((checkpoint / "prompt.json").read_text())
+        assert (asked["style"], asked["max_new_tokens"]) == ("compact", 32), asked
+        task, *others = sorted((out / "heldout").glob("*.py"))
+        assert len(others) == 2 and task.read_text().startswith("# instruction: For x ["), task.read_text()
+        assert f"try it: tritonsmith write {out / 'heldout'}/" in first.stdout and str(checkpoint) in first.stdout
+        write = subprocess.run([BINARY, "write", str(task), "--model", str(checkpoint), "--samples", "3"],
+                               capture_output=True, text=True, timeout=300)
+        assert write.returncode == 1 and "no kernel: none of 3 completions held code" in write.stderr, write.stderr
+        assert "3 completions, 0 verified, 96 tokens" in write.stderr, write.stderr  # 32 each: it knew
+
         again = quickstart(out)
         assert again.returncode == 0, again.stderr
         assert rates(check_records(out)) == rates(summary)

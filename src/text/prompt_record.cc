@@ -1,0 +1,42 @@
+#include "text/prompt_record.h"
+
+#include "base/file.h"
+
+namespace tritonsmith::text {
+
+Fields<PromptRecord> PromptRecord::fields() {
+  Fields<PromptRecord> fields = {field("max_new_tokens", &PromptRecord::max_new_tokens,
+                                       "tokens of a completion, at most; 0: not known",
+                                       at_least(0))};
+  for (auto& inner : PromptConfig::fields())
+    fields.push_back(
+        {.name = inner.name,
+         .help = inner.help,
+         .set = [set = inner.set](PromptRecord& record,
+                                  const Json& json) { return set(record.prompt, json); },
+         .get = [get = inner.get](const PromptRecord& record) { return get(record.prompt); }});
+  return fields;
+}
+
+std::string to_text(const PromptRecord& record) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings_of(record)) json[name] = value;
+  return json.dump(2) + "\n";
+}
+
+Result<std::optional<PromptRecord>> read_prompt_record(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / kPromptRecordFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  TRY_ASSIGN(const std::string text, read_file(file));
+  const auto json = parse_json(text);
+  if (!json) return tl::unexpected<Error>(json.error().within(file.string()));
+  if (!json->is_object()) return fail("{}: must be an object", file.string());
+  Settings settings;
+  for (const auto& [name, value] : json->items()) settings.emplace_back(name, value);
+  PromptRecord record;
+  TRY(apply_settings(record, settings, file.string()));
+  return record;
+}
+
+}  // namespace tritonsmith::text
