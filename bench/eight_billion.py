@@ -4,6 +4,7 @@
   bench/eight_billion.py                        two GPUs; about two minutes and a half
   bench/eight_billion.py --parts lora           one GPU
   bench/eight_billion.py --device cpu --shape tiny --steps 30      anywhere: proves the script
+  bench/eight_billion.py --folder DIR           keeps model and runs there: a call that was cut off goes on with the first unfinished run
 
 Random weights with all of Qwen3's 151,936 rows of embedding and of head (8.19 billion parameters), and a tokenizer of 4,096 tokens learnt
 from the teacher's examples; every tenth task of the teacher is held out with all its examples. Prints for each run the loss on those
@@ -15,11 +16,10 @@ import argparse
 import json
 import pathlib
 import subprocess
-import tempfile
 import threading
 import time
 
-from several_ranks import TRITONSMITH, call, call_ranks, make_model, median_of, steps_of, written
+from several_ranks import TRITONSMITH, begin_run, call, call_ranks, folder_of, is_made, make_model, median_of, say, steps_of, written
 
 SHAPES = {
     "tiny": {"vocabulary": 600, "family": "qwen3", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3,
@@ -72,7 +72,11 @@ def make_data(folder, tasks):
 
 
 def train(folder, part, options):
-    run = folder / f"run-{part}"
+    """Trains unless that is done, and gives the row of the table."""
+    row, run = folder / f"row-{part}.tsv", folder / f"run-{part}"
+    if row.exists():
+        return row.read_text()
+    begin_run(run, None)
     config = folder / f"{part}.toml"
     settings = {"run.dir": f'"{run}"', "run.steps": options.steps or PARTS[part]["steps"], "model.path": f'"{folder / "start"}"',
                 "model.device": f'"{options.device}"', "data.examples": f'"{folder / "examples.jsonl"}"',
@@ -84,11 +88,17 @@ def train(folder, part, options):
         call_ranks(PARTS[part]["ranks"], TRITONSMITH, "sft", config)
     steps = steps_of(run)
     last = steps[-1]
-    print("\t".join([part, str(PARTS[part]["ranks"]), f'{steps[0]["heldout/loss_at_start"]:.2f}', f'{last["heldout/loss"]:.2f}',
+    row.write_text("\t".join([part, str(PARTS[part]["ranks"]), f'{steps[0]["heldout/loss_at_start"]:.2f}', f'{last["heldout/loss"]:.2f}',
                      f'{last["heldout/unigram_entropy"]:.2f}', written(median_of(steps, "tokens_per_second"), ",.0f"),
                      written(median_of(steps, "seconds/step"), ".2f"), f"{memory.gigabytes:.1f}",
-                     f"{time.monotonic() - began:.0f}"]), flush=True)
-    assert last["heldout/loss"] < last["heldout/unigram_entropy"], "it learnt no more than frequencies"
+                     f"{time.monotonic() - began:.0f}"]))
+    say(part, began)
+    return row.read_text()
+
+
+def learnt_something(row):
+    loss, entropy = (float(each) for each in row.split("\t")[3:5])
+    return loss < entropy
 
 
 def main():
@@ -99,20 +109,22 @@ def main():
     parser.add_argument("--steps", type=int, help="60 with adapters, 48 in full")
     parser.add_argument("--step-tokens", type=int, help="8,192 with adapters, 16,384 in full")
     parser.add_argument("--tasks", type=int, default=400)
+    parser.add_argument("--folder", type=pathlib.Path)
     options = parser.parse_args()
     if options.shape == "tiny":
         options.step_tokens, options.tasks = options.step_tokens or 2048, min(options.tasks, 60)
         PARTS["full"]["settings"]["optimizer.learning_rate"] = 2e-3
-    with tempfile.TemporaryDirectory(prefix="tritonsmith-8b-") as name:
-        folder = pathlib.Path(name)
+    with folder_of(options.folder, "tritonsmith-8b-") as folder:
         began = time.monotonic()
-        make_data(folder, options.tasks)
-        make_model(folder, SHAPES[options.shape])
-        size = (folder / "start/model.safetensors").stat().st_size / 1e9
-        print(f"a model of {size:.1f} GB and its data made in {time.monotonic() - began:.0f} s", flush=True)
-        print("part\tranks\tloss before\tafter\tunigram\ttrained/s\ts/step\tGB\ts", flush=True)
-        for part in options.parts:
-            train(folder, part, options)
+        if not is_made(folder):
+            make_data(folder, options.tasks)
+            make_model(folder, SHAPES[options.shape])
+            (folder / "made").touch()
+            size = (folder / "start/model.safetensors").stat().st_size / 1e9
+            say(f"a model of {size:.1f} GB and its data", began)
+        rows = [train(folder, part, options) for part in options.parts]
+        print("part\tranks\tloss before\tafter\tunigram\ttrained/s\ts/step\tGB\ts", *rows, sep="\n", flush=True)
+        assert all(learnt_something(row) for row in rows), "it learnt no more than frequencies"
 
 
 if __name__ == "__main__":

@@ -4,14 +4,16 @@
   bench/several_ranks.py                        two GPUs, a model of Qwen2.5-Coder-1.5B's shape
   bench/several_ranks.py --ranks 4 --shape 3b
   bench/several_ranks.py --device cpu --shape tiny --steps 4      anywhere: proves the script, measures nothing
+  bench/several_ranks.py --folder DIR           keeps data and runs there: a call that was cut off goes on with the first unfinished run
 
-Prints, for each loop and number of ranks, the median over the steps after the first two of trained and generated tokens a second and
+Prints at the end, for each loop and number of ranks, the median over the steps after the first two of trained and generated tokens a second and
 of seconds a step, and the largest relative difference of a step's loss (for rl: of the first step's entropy) from the run with one
 rank. Both start from random weights; --trained lets rl start from those that sft ended with, whose checkpoints then have to be written
 (for 1.5b 36 GB: on a slow disk that takes longer than all else). NVLink's multicast is left off (NCCL_NVLS_ENABLE=0) unless the
 environment says otherwise.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -19,7 +21,9 @@ import shutil
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
+import time
 
 BUILD = pathlib.Path(__file__).resolve().parents[1] / "build"
 TRITONSMITH = os.environ.get("TRITONSMITH_BINARY", str(BUILD / "tritonsmith"))
@@ -61,6 +65,33 @@ def steps_of(run):
     return [json.loads(line) for line in (run / "steps.jsonl").read_text().splitlines()]
 
 
+@contextlib.contextmanager
+def folder_of(kept, prefix):
+    """The folder that is to be kept, or one that is gone at the end."""
+    if kept:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+    else:
+        with tempfile.TemporaryDirectory(prefix=prefix) as name:
+            yield pathlib.Path(name)
+
+
+def is_made(folder):
+    return (folder / "made").exists()
+
+
+def begin_run(run, steps):
+    """False when it is there, whole; what is left of a broken one is removed."""
+    if (run / "steps.jsonl").exists() and len(steps_of(run)) == steps:
+        return False
+    shutil.rmtree(run, ignore_errors=True)
+    return True
+
+
+def say(what, began):
+    print(f"{what}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+
+
 def make_model(folder, shape):
     settings = [each for key, value in shape.items() for each in ("--set", f"{key}={value}")]
     call(TRITONSMITH, "model", "make", "--examples", folder / "examples.jsonl", "--out", folder / "start", "--set", "type=bfloat16",
@@ -84,10 +115,13 @@ def make_data(folder, options):
     call(TRITONSMITH, "tasks", "make", "--quickstart", "--train", 60, "--heldout", 0, "--out", folder / "tasks.jsonl")
     call(TRITONSMITH, "tasks", "teach", "--quickstart", "--set", "curriculum.train=60", "--out", folder / "examples.jsonl")
     make_model(folder, SHAPES[options.shape])
+    (folder / "made").touch()
 
 
 def sft(folder, size, options):
-    run = folder / f"sft-{size}"
+    run, began = folder / f"sft-{size}", time.monotonic()
+    if not begin_run(run, options.steps):
+        return run
     keeps = options.trained and size == 1
     config = folder / f"sft-{size}.toml"
     config.write_text(f"""
@@ -105,11 +139,14 @@ checkpoint.keep_last = 1
     call_ranks(size, TRITONSMITH, "sft", config)
     if keeps:
         keep_last_weights(run)
+    say(f"sft, {size} ranks", began)
     return run
 
 
 def rl(folder, size, options, model):
-    run = folder / f"rl-{size}"
+    run, began = folder / f"rl-{size}", time.monotonic()
+    if not begin_run(run, options.steps):
+        return run
     config = folder / f"rl-{size}.toml"
     config.write_text(f"""
 run.dir = "{run}"
@@ -127,6 +164,7 @@ algorithm.entropy_beta = 1e-4
 checkpoint.every = 0
 """)
     call_ranks(size, TRITONSMITH, "rl", config)
+    say(f"rl, {size} ranks", began)
     return run
 
 
@@ -163,19 +201,25 @@ def main():
     parser.add_argument("--prompts", type=int, default=16)
     parser.add_argument("--without-rl", action="store_true")
     parser.add_argument("--trained", action="store_true")
+    parser.add_argument("--folder", type=pathlib.Path)
     options = parser.parse_args()
     if options.shape == "tiny":
         options.step_tokens, options.prompts = 2048, 2
-    with tempfile.TemporaryDirectory(prefix="tritonsmith-several-") as name:
-        folder = pathlib.Path(name)
-        make_data(folder, options)
-        print("loop\tranks\ttrained/s\tgenerated/s\ts/step\tloss differs by")
-        runs = {size: sft(folder, size, options) for size in (1, options.ranks)}
-        report("sft", "loss", runs)
+    with folder_of(options.folder, "tritonsmith-several-") as folder:
+        began = time.monotonic()
+        if not is_made(folder):
+            make_data(folder, options)
+            say("model and data", began)
+        taught = {size: sft(folder, size, options) for size in (1, options.ranks)}
+        rewarded = {}
         if not options.without_rl:
-            model = last_checkpoint(runs[1]) if options.trained else folder / "start"
+            model = last_checkpoint(taught[1]) if options.trained else folder / "start"
+            rewarded = {size: rl(folder, size, options, model) for size in (1, options.ranks)}
+        print("loop\tranks\ttrained/s\tgenerated/s\ts/step\tloss differs by")
+        report("sft", "loss", taught)
+        if rewarded:
             # In the first step alone: later samples are those of weights that differ by rounding.
-            report("rl", "entropy", {size: rl(folder, size, options, model) for size in (1, options.ranks)}, compared=1)
+            report("rl", "entropy", rewarded, compared=1)
 
 
 if __name__ == "__main__":
