@@ -91,25 +91,28 @@ void attention(const Bench& bench, int rows, int context) {
   const at::Tensor slots = at::arange(rows, at::kInt).to(bench.device());
   const at::Tensor positions = at::full_like(slots, context - 1);
   const double bytes = 4.0 * rows * context * kKvHeads * kHeadDim;
-  for (const int splits : {1, 2, 3, 4, 6, 8, 12, 16}) {
-    bench.moved(fmt::format("attention, {} parts", splits), bytes, [&](int layer) {
+  constexpr int kInOrder = 0;
+  for (const int splits : {kInOrder, 1, 2, 3, 4, 6, 8, 12, 16}) {
+    const bool in_order = splits == kInOrder;
+    const auto attend = in_order ? cuda::kernels()->decode_in_order : cuda::kernels()->decode;
+    const auto name = in_order ? "attention, in order" : fmt::format("attention, {} parts", splits);
+    bench.moved(name, bytes, [&](int layer) {
       const auto at = static_cast<std::size_t>(layer);
-      cuda::kernels()->decode(
-          {.qkv = data<Bf16>(qkv),
-           .row_stride = static_cast<int>(kQkv),
-           .slots = data<int>(slots),
-           .positions = data<int>(positions),
-           .cache = {data<Bf16>(keys[at]), data<Bf16>(values[at]), data<int>(table), pages},
-           .out = data<Bf16>(out),
-           .part_out = data<float>(parts),
-           .part_norm = data<float>(norms),
-           .rows = rows,
-           .heads = static_cast<int>(kHeads),
-           .kv_heads = static_cast<int>(kKvHeads),
-           .head_dim = static_cast<int>(kHeadDim),
-           .splits = splits,
-           .scale = 0.088f},
-          bench.stream());
+      attend({.qkv = data<Bf16>(qkv),
+              .row_stride = static_cast<int>(kQkv),
+              .slots = data<int>(slots),
+              .positions = data<int>(positions),
+              .cache = {data<Bf16>(keys[at]), data<Bf16>(values[at]), data<int>(table), pages},
+              .out = data<Bf16>(out),
+              .part_out = data<float>(parts),
+              .part_norm = data<float>(norms),
+              .rows = rows,
+              .heads = static_cast<int>(kHeads),
+              .kv_heads = static_cast<int>(kKvHeads),
+              .head_dim = static_cast<int>(kHeadDim),
+              .splits = splits,
+              .scale = 0.088f},
+             bench.stream());
     });
   }
 }
@@ -129,10 +132,18 @@ constexpr Projection kProjections[] = {{"qkv", kQkv, kHidden},
                                        {"gate_up", 2 * kInner, kHidden},
                                        {"down", kHidden, kInner}};
 
+struct Choice {
+  const char* name;
+  KernelChoice choice;
+  Sums sums;
+};
+constexpr Choice kChoices[] = {{"guess", KernelChoice::guess, Sums::fast},
+                               {"measured", KernelChoice::measure, Sums::fast},
+                               {"equal", KernelChoice::measure, Sums::equal}};
+
 void products_of_decoding(const Bench& bench, int rows) {
-  for (const KernelChoice choice : {KernelChoice::guess, KernelChoice::measure}) {
-    Cublas cublas(bench.device(), choice);
-    const char* how = choice == KernelChoice::guess ? "guess" : "measured";
+  for (const auto& [how, choice, sums] : kChoices) {
+    Cublas cublas(bench.device(), choice, sums);
     for (const auto& [name, out, in] : kProjections) {
       const auto w = weights(bench, out, in);
       const at::Tensor x = bench.half({rows, in}), y = bench.half({rows, out});
@@ -193,9 +204,8 @@ void rows_of_decoding(const Bench& bench, int rows) {
 }
 
 void products_of_training(const Bench& bench, std::int64_t tokens) {
-  for (const KernelChoice choice : {KernelChoice::guess, KernelChoice::measure}) {
-    Cublas cublas(bench.device(), choice);
-    const char* how = choice == KernelChoice::guess ? "guess" : "measured";
+  for (const auto& [how, choice, sums] : kChoices) {
+    Cublas cublas(bench.device(), choice, sums);
     for (const auto& [name, out, in] : kProjections) {
       const auto w = weights(bench, out, in);
       const at::Tensor x = bench.half({tokens, in}), y = bench.half({tokens, out});
@@ -245,9 +255,11 @@ void rows_of_training(const Bench& bench, std::int64_t tokens) {
   const at::Tensor q = part(0, kHeads), k = part(kHeads, kKvHeads), v = part(kHeads + 2, kKvHeads);
   const double flops = 2.0 * rows * kLength * kHeads * kHeadDim;  // causal
   // Even sequences take cuDNN's where it works, once they have come often.
-  for (const bool is_even : {false, true}) {
-    const AttentionPlace place = {ends, kLength, is_even, 0.088};
-    const char* name = is_even ? "even sequences" : "any sequences";
+  for (const auto& [name, is_even, sums] :
+       {std::tuple{"any sequences", false, Sums::fast},
+        std::tuple{"even sequences", true, Sums::fast}, std::tuple{"in order", false, Sums::equal},
+        std::tuple{"in order, even", true, Sums::equal}}) {
+    const AttentionPlace place = {ends, kLength, is_even, 0.088, sums};
     for (int i = 0; is_even && i < 300; ++i) cuda_attend({q, k, v}, place);
     const Attended kept = cuda_attend({q, k, v}, place);
     bench.computed(fmt::format("attention forward, {}", name), flops, [&](int) {

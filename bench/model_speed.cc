@@ -4,7 +4,7 @@
 //   model_speed train SEQUENCES LENGTH [BUDGET]
 //   model_speed gap [SEQUENCES CONTEXT NEW]  |log-probability of the trainer minus the engine's| on
 //       tokens of the engine: with random weights, and again once they have been trained to be sure
-// Words after these: bfloat16 (else float16), recompute (of layers).
+// Words after these: bfloat16 (else float16), recompute (of layers), equal (sums, model/sums.h).
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -51,6 +51,14 @@ model::Transformer random_model(c10::Device device) {
       weights.normal_(0, 0.02);
   }
   return model;
+}
+
+// How it computes, for the names of measurements: nothing for an engine's default.
+std::string way_of(const model::Transformer& model) {
+  std::string way;
+  if (model.precision() == model::Precision::bfloat16) way += "_bfloat16";
+  if (model.sums() == model::Sums::equal) way += "_equal";
+  return way;
 }
 
 double used_gb() {
@@ -125,12 +133,13 @@ Status decode(const model::Transformer& model, int rows, int context, int tokens
       is_left = generated.has_value();
     }
     if (turn == 0) continue;
-    print_gap("logprob_gap", gap_of(model, first->completion));
-    fmt::print("decode_{}x{}\t{:.0f}\ttokens/s\n", rows, context, count / seconds);
-    fmt::print("decode_{}x{}_step\t{:.3f}\tms\n", rows, context, 1e3 * seconds / count * rows);
-    fmt::print("prefill_{}x{}\t{:.0f}\ttokens/s\n", rows, context,
+    const auto name = fmt::format("{}x{}{}", rows, context, way_of(model));
+    print_gap("gap_" + name, gap_of(model, first->completion));
+    fmt::print("decode_{}\t{:.0f}\ttokens/s\n", name, count / seconds);
+    fmt::print("decode_{}_step\t{:.3f}\tms\n", name, 1e3 * seconds / count * rows);
+    fmt::print("prefill_{}\t{:.0f}\ttokens/s\n", name,
                static_cast<double>(rows) * prompt / prefill_seconds);
-    fmt::print("decode_{}x{}_memory\t{:.1f}\tGB\n", rows, context, used_gb());
+    fmt::print("decode_{}_memory\t{:.1f}\tGB\n", name, used_gb());
   }
   return ok();
 }
@@ -199,7 +208,8 @@ Status train(model::Transformer& model, int count, int length, int budget) {
   const double flops =
       flops_of(model.config(), static_cast<double>(flat.parameter_count()), count, length);
   const auto name =
-      fmt::format("train_{}x{}_by_{}_{}", count, length, budget, name_of(model.precision()));
+      fmt::format("train_{}x{}_by_{}_{}{}", count, length, budget, name_of(model.precision()),
+                  model.sums() == model::Sums::equal ? "_equal" : "");
   fmt::print("{}\t{:.0f}\ttokens/s\n", name, count * length / median.seconds);
   fmt::print("{}_of_peak\t{:.1f}\t%\n", name, 100 * flops / median.seconds / 989e12);
   fmt::print("{}_optimizer\t{:.1f}\tms\n", name, 1e3 * median.optimizer_seconds);
@@ -285,11 +295,11 @@ Status measure_gap(const model::Transformer& model, const std::string& name, con
 }
 
 Status gap(model::Transformer& model, const GapWork& work) {
-  TRY(measure_gap(model, "gap_random", work));
+  TRY(measure_gap(model, "gap_random" + way_of(model), work));
   constexpr double kSure = 1.4;
   constexpr int kMostSteps = 200;
   fmt::print("trained_to\t{:.3f}\tnats\n", train_to(model, kSure, kMostSteps));
-  return measure_gap(model, "gap_trained", work);
+  return measure_gap(model, "gap_trained" + way_of(model), work);
 }
 
 // Takes the word out of the arguments.
@@ -300,7 +310,7 @@ bool take_word(std::vector<std::string>& words, std::string_view word) {
 Status run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool is_bfloat16 = take_word(words, "bfloat16");
-  const bool recomputes = take_word(words, "recompute");
+  const bool recomputes = take_word(words, "recompute"), is_equal = take_word(words, "equal");
   const auto number = [&](std::size_t i, int fallback) {
     return words.size() > i ? std::atoi(words[i].c_str()) : fallback;
   };
@@ -308,6 +318,7 @@ Status run(int argc, char** argv) {
   if (model::cuda::kernels() == nullptr) return fail("this build has no CUDA kernels");
   auto model = random_model(device);
   model.set_precision(is_bfloat16 ? model::Precision::bfloat16 : model::Precision::float16);
+  if (is_equal) model.set_sums(model::Sums::equal);
   if (recomputes) model.set_recompute(model::Recompute::layers);
   const std::string what = words.empty() ? "decode" : words[0];
   if (what == "train") return train(model, number(1, 8), number(2, 2048), number(3, 8192));

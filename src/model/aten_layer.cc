@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <vector>
 
 namespace tritonsmith::model {
 namespace {
@@ -72,8 +73,20 @@ at::Tensor rope_frequencies(const ModelConfig& config) {
 
 RopeTable make_rope_table(const ModelConfig& config, std::int64_t positions,
                           const at::TensorOptions& options) {
-  const auto angles = at::arange(positions, at::kFloat).unsqueeze(1) * rope_frequencies(config);
-  return {.cos = angles.cos().to(options), .sin = angles.sin().to(options)};
+  // Pieces of one size, too small for several threads: a row has the same bits in a table of any
+  // length, however a library's vectors fall.
+  constexpr std::int64_t kPiece = 128;
+  const at::Tensor frequencies = rope_frequencies(config);
+  std::vector<at::Tensor> cos, sin;
+  for (std::int64_t begin = 0; begin < positions || begin == 0; begin += kPiece) {
+    const auto angles = at::arange(begin, begin + kPiece, at::kFloat).unsqueeze(1) * frequencies;
+    cos.push_back(angles.cos());
+    sin.push_back(angles.sin());
+  }
+  const auto joined = [&](const std::vector<at::Tensor>& pieces) {
+    return at::cat(pieces).narrow(0, 0, positions).to(options).contiguous();
+  };
+  return {.cos = joined(cos), .sin = joined(sin)};
 }
 
 RopeTable rope_of_batch(const RopeTable& table, const PackedBatch& batch) {

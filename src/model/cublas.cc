@@ -5,9 +5,12 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "model/cublaslt_api.h"
 
 namespace tritonsmith::model {
@@ -18,6 +21,9 @@ constexpr std::size_t kMostPlans = 4096;
 // More uses than a batch of odd length brings: several passes through all layers.
 constexpr int kFrequent = 300;
 constexpr int kMostCandidates = 24;
+// A kernel that sums in order is chosen at so many rows.
+constexpr std::int64_t kMostRows = 4096, kFewestRows = 256;
+constexpr std::int64_t kElementsInOrder = std::int64_t{1} << 25;
 // More than any cache holds: in a model the weights come from memory.
 constexpr std::int64_t kFlushBytes = std::int64_t{256} << 20;
 
@@ -37,6 +43,13 @@ cublaslt::DataType type_of(const at::Tensor& tensor) {
     default:
       return cublaslt::kBFloat16;
   }
+}
+
+// Numbers between -1/2 and 1/2 without order, for trials: a function of the place alone.
+at::Tensor pattern(at::IntArrayRef sizes, const at::TensorOptions& options) {
+  const at::Tensor place = at::arange(c10::multiply_integers(sizes), options.dtype(at::kInt));
+  const at::Tensor bits = place.mul_(1640531527).bitwise_right_shift_(13).bitwise_and_(0xffff);
+  return bits.to(at::kFloat).div_(65536).sub_(0.5).to(options.dtype()).view(sizes);
 }
 
 void check_matrix(const at::Tensor& tensor) {
@@ -84,6 +97,7 @@ struct Cublas::Product {
   const at::Tensor* addend = nullptr;
   const at::Tensor* bias = nullptr;
   float factor = 1;
+  Sums sums = Sums::fast;
 
   Key key() const {
     return {out.size(0),
@@ -98,6 +112,25 @@ struct Cublas::Product {
             type_of(first),
             addend == nullptr ? 0 : 1 + (addend->data_ptr() == out.data_ptr()),
             bias != nullptr};
+  }
+  // The same on other rows, summed in place.
+  Product on(const at::Tensor& other_out, const at::Tensor& other_second) const {
+    Product other = {.out = other_out,
+                     .first = first,
+                     .second = other_second,
+                     .first_operation = first_operation,
+                     .second_operation = second_operation,
+                     .depth = depth,
+                     .addend = addend == nullptr ? nullptr : &other_out,
+                     .bias = bias,
+                     .factor = factor,
+                     .sums = sums};
+    return other;
+  }
+  // Of products whose bits must agree.
+  std::array<std::int64_t, 7> kind() const {
+    return {out.device().index(), first.size(0),     depth,          type_of(out),
+            type_of(first),       addend != nullptr, bias != nullptr};
   }
 };
 
@@ -116,6 +149,17 @@ struct Cublas::Plan {
   int uses = 0;
 };
 
+// The kernels that give Sums::equal its bits, of all instances in this process.
+struct Cublas::Known {
+  std::mutex mutex;
+  std::map<std::array<std::int64_t, 7>, cublaslt::HeuristicResult> kernels;
+
+  static Known& instance() {
+    static auto* known = new Known;  // never destroyed: CUDA may be gone by then
+    return *known;
+  }
+};
+
 // A candidate of a plan, writing somewhere.
 struct Cublas::Trial {
   const Plan& plan;
@@ -124,7 +168,8 @@ struct Cublas::Trial {
   void* out;
 };
 
-Cublas::Cublas(c10::Device device, KernelChoice choice) : device_(device), choice_(choice) {
+Cublas::Cublas(c10::Device device, KernelChoice choice, Sums sums)
+    : device_(device), choice_(choice), sums_(sums) {
   static const Api api;
   api_ = &api;
   cublaslt::Handle handle = nullptr;
@@ -138,10 +183,9 @@ Cublas::~Cublas() {
   api_->destroy(handle_);
 }
 
-Cublas::Plan& Cublas::plan_for(const Product& product) {
-  auto& plan = plans_[product.key()];
-  if (plan != nullptr) return *plan;
-  plan = std::make_unique<Plan>(*api_);
+// Without candidates yet.
+std::unique_ptr<Cublas::Plan> Cublas::make_plan(const Product& product) const {
+  auto plan = std::make_unique<Plan>(*api_);
   int failures = api_->make_desc(&plan->description, cublaslt::kComputeFloat32, cublaslt::kFloat32);
   const auto set = [&](cublaslt::DescriptionAttribute attribute, auto value) {
     failures |= api_->set_desc(plan->description, attribute, static_cast<const void*>(&value),
@@ -161,12 +205,22 @@ Cublas::Plan& Cublas::plan_for(const Product& product) {
   layout(&plan->second, product.second);
   layout(&plan->out, product.out);
   TORCH_CHECK(failures == 0, "cuBLASLt refuses a product");
-  guess(*plan, product, 1);
+  return plan;
+}
+
+Cublas::Plan& Cublas::plan_for(const Product& product) {
+  auto& plan = plans_[product.key()];
+  if (plan != nullptr) return *plan;
+  plan = make_plan(product);
+  if (product.sums == Sums::equal)
+    choose_equal(*plan, product);
+  else
+    guess(*plan, product, 1);
   return *plan;
 }
 
 // Asks for up to so many kernels, the likeliest first.
-void Cublas::guess(Plan& plan, const Product& product, int most) {
+void Cublas::guess(Plan& plan, const Product& product, int most) const {
   cublaslt::Preference preference = nullptr;
   int failures = api_->make_preference(&preference);
   const auto bytes = static_cast<std::uint64_t>(kWorkspaceBytes);
@@ -175,6 +229,9 @@ void Cublas::guess(Plan& plan, const Product& product, int most) {
   for (const auto attribute : {cublaslt::kAlignmentOfFirst, cublaslt::kAlignmentOfSecond,
                                cublaslt::kAlignmentOfAddend, cublaslt::kAlignmentOfOut})
     failures |= api_->set_preference(preference, attribute, &alignment, sizeof alignment);
+  if (product.sums == Sums::equal)
+    failures |= api_->set_preference(preference, cublaslt::kReductionSchemes,
+                                     &cublaslt::kNoReduction, sizeof cublaslt::kNoReduction);
   plan.candidates.resize(static_cast<std::size_t>(most));
   int found = 0;
   failures |= api_->heuristic(handle_, plan.description, plan.first, plan.second, plan.out,
@@ -185,7 +242,7 @@ void Cublas::guess(Plan& plan, const Product& product, int most) {
   plan.candidates.resize(static_cast<std::size_t>(found));
 }
 
-void Cublas::measure(Plan& plan, const Product& product) {
+void Cublas::measure(Plan& plan, const Product& product) const {
   guess(plan, product, kMostCandidates);
   if (plan.candidates.size() == 1) return;
   // On a copy: the product may add to what is there.
@@ -197,6 +254,88 @@ void Cublas::measure(Plan& plan, const Product& product) {
     const double ms = milliseconds_of({plan, product, i, scratch.data_ptr()}, flush);
     if (ms < best) best = ms, plan.chosen = i;
   }
+}
+
+// Takes any kernel that gives the bits of the one in order: the fastest where kernels are measured.
+void Cublas::choose_equal(Plan& plan, const Product& product) const {
+  Known& known = Known::instance();
+  const std::lock_guard lock(known.mutex);
+  auto found = known.kernels.find(product.kind());
+  if (found == known.kernels.end()) {
+    const auto in_order = make_plan(product);
+    find_in_order(*in_order, product);
+    found = known.kernels.emplace(product.kind(), in_order->candidates.front()).first;
+  }
+  plan.candidates = {found->second};
+  if (choice_ != KernelChoice::measure) return;
+  const at::Tensor x = pattern(product.second.sizes(), product.second.options());
+  const at::Tensor addend = pattern(product.out.sizes(), product.out.options());
+  const at::Tensor out =
+      at::empty_strided(product.out.sizes(), product.out.strides(), product.out.options());
+  const Product trial = product.on(out, x);
+  const auto result_of = [&](int candidate) {
+    out.copy_(addend);
+    return launch(plan, trial, candidate, out.data_ptr()) == cublaslt::kSuccess;
+  };
+  if (!result_of(0)) return;  // run() says so
+  const at::Tensor expected = out.clone();
+  guess(plan, trial, kMostCandidates);
+  plan.candidates.push_back(found->second);
+  plan.chosen = static_cast<int>(plan.candidates.size()) - 1;
+  const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
+  double best = 1e30;
+  for (int i = 0; i < static_cast<int>(plan.candidates.size()); ++i) {
+    if (!result_of(i) || !at::equal(out, expected)) continue;
+    const double ms = milliseconds_of({plan, trial, i, out.data_ptr()}, flush);
+    if (ms < best) best = ms, plan.chosen = i;
+  }
+}
+
+// The fastest kernel for many rows, of those that split no sum, whose bits do not depend on how
+// many rows there are.
+void Cublas::find_in_order(Plan& found, const Product& product) const {
+  const at::Tensor& weight = product.first;
+  const std::int64_t widest = std::max(weight.size(0), weight.size(1));
+  const std::int64_t rows =
+      std::clamp(kElementsInOrder / widest / 128 * 128, kFewestRows, kMostRows);
+  const at::Tensor x = pattern({rows, weight.size(1)}, product.second.options());
+  const at::Tensor out = at::empty({rows, weight.size(0)}, product.out.options());
+  const Product many = product.on(out, x);
+  const auto plan = make_plan(many);
+  guess(*plan, many, kMostCandidates);
+  const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
+  std::vector<double> ms;
+  for (int i = 0; i < static_cast<int>(plan->candidates.size()); ++i)
+    ms.push_back(milliseconds_of({*plan, many, i, out.data_ptr()}, flush));
+  std::vector<int> order(ms.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](int i) { return ms[static_cast<std::size_t>(i)]; });
+  const auto invariant =
+      std::ranges::find_if(order, [&](int i) { return is_invariant(many, *plan, i); });
+  if (invariant == order.end())
+    LOG("no kernel for products of {} x {} sums in one order: trainer and engine will differ by "
+        "rounding",
+        weight.size(0), weight.size(1));
+  const int chosen = invariant == order.end() ? order.front() : *invariant;
+  found.candidates = {plan->candidates[static_cast<std::size_t>(chosen)]};
+}
+
+// Whether a candidate gives the first few rows alone the bits that it gives them among all.
+bool Cublas::is_invariant(const Product& whole, const Plan& plan, int candidate) const {
+  const at::Tensor addend = pattern(whole.out.sizes(), whole.out.options());
+  whole.out.copy_(addend);
+  if (launch(plan, whole, candidate, whole.out.data_ptr()) != cublaslt::kSuccess) return false;
+  for (const std::int64_t rows : {1, 40, 64, 200}) {
+    const at::Tensor out = addend.narrow(0, 0, rows).clone();
+    const at::Tensor x = whole.second.narrow(0, 0, rows);
+    const Product part = whole.on(out, x);
+    const auto few = make_plan(part);
+    few->candidates = {plan.candidates[static_cast<std::size_t>(candidate)]};
+    if (launch(*few, part, 0, out.data_ptr()) != cublaslt::kSuccess ||
+        !at::equal(out, whole.out.narrow(0, 0, rows)))
+      return false;
+  }
+  return true;
 }
 
 // The median of several runs, each with a cold cache; a large number where the kernel refuses.
@@ -245,8 +384,16 @@ void Cublas::run(const Product& product) {
                    sizeof bias);
   }
   const int due = choice_ == KernelChoice::measure ? 1 : kFrequent;
-  if (choice_ != KernelChoice::guess && ++plan.uses == due) measure(plan, product);
-  const int code = launch(plan, product, plan.chosen, product.out.data_ptr());
+  if (product.sums == Sums::fast && choice_ != KernelChoice::guess && ++plan.uses == due)
+    measure(plan, product);
+  int code = launch(plan, product, plan.chosen, product.out.data_ptr());
+  if (code != cublaslt::kSuccess && product.sums == Sums::equal) {
+    LOG("a product of {} x {} over {} is not served by the kernel that sums in order: trainer and "
+        "engine will differ by rounding",
+        product.out.size(0), product.out.size(1), product.depth);
+    guess(plan, product, 1), plan.chosen = 0;
+    code = launch(plan, product, plan.chosen, product.out.data_ptr());
+  }
   TORCH_CHECK(code == cublaslt::kSuccess, "cuBLASLt fails with ", code, " at a product of ",
               product.out.sizes(), " over ", product.depth);
 }
@@ -259,7 +406,8 @@ void Cublas::linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor
        .first_operation = cublaslt::kTransposed,
        .second_operation = cublaslt::kPlain,
        .depth = x.size(1),
-       .bias = bias.defined() ? &bias : nullptr});
+       .bias = bias.defined() ? &bias : nullptr,
+       .sums = sums_});
 }
 
 void Cublas::linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
@@ -272,7 +420,8 @@ void Cublas::linear_onto(const at::Tensor& out, const at::Tensor& addend, const 
        .second_operation = cublaslt::kPlain,
        .depth = x.size(1),
        .addend = &addend,
-       .factor = static_cast<float>(factor)});
+       .factor = static_cast<float>(factor),
+       .sums = sums_});
 }
 
 void Cublas::input_gradient(const at::Tensor& d_x, const at::Tensor& d_out,

@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "model/cuda/kernels.h"
+#include "model/sums.h"
 
 namespace tritonsmith::model {
 
@@ -28,9 +29,13 @@ cuda::Stream current_stream(c10::Device device);
 // to step).
 enum class KernelChoice { guess, measure, measure_if_frequent };
 
+// With Sums::equal the forward products (linear, linear_onto) of one shape of weights all have the
+// bits that one kernel of that shape gives, chosen once in a process: it splits no sum, and gives a
+// row the same bits whatever other rows there are, which is tried. Where kernels are measured, any
+// other that gives these bits may serve; elsewhere that one does.
 class Cublas {
  public:
-  Cublas(c10::Device device, KernelChoice choice);
+  Cublas(c10::Device device, KernelChoice choice, Sums sums = Sums::fast);
   ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
@@ -53,16 +58,22 @@ class Cublas {
   struct Plan;
   struct Product;
   struct Trial;
+  struct Known;
   using Key = std::array<std::int64_t, 12>;
+  std::unique_ptr<Plan> make_plan(const Product& product) const;
   Plan& plan_for(const Product& product);
-  void guess(Plan& plan, const Product& product, int most);
-  void measure(Plan& plan, const Product& product);
+  void guess(Plan& plan, const Product& product, int most) const;
+  void measure(Plan& plan, const Product& product) const;
+  void choose_equal(Plan& plan, const Product& product) const;
+  void find_in_order(Plan& found, const Product& product) const;
+  bool is_invariant(const Product& whole, const Plan& plan, int candidate) const;
   void run(const Product& product);
   int launch(const Plan& plan, const Product& product, int candidate, void* out) const;
   double milliseconds_of(const Trial& trial, const at::Tensor& flush) const;
 
   c10::Device device_;
   KernelChoice choice_;
+  Sums sums_;
   const Api* api_;
   void* handle_ = nullptr;
   at::Tensor workspace_;

@@ -29,8 +29,10 @@ enum DescriptionAttribute : int {
   kEpilogue = 7,
   kBiasPointer = 8
 };
+inline constexpr std::uint32_t kNoReduction = 0;  // of kReductionSchemes: no sum is split
 enum PreferenceAttribute : int {
   kMostWorkspaceBytes = 1,
+  kReductionSchemes = 3,
   kAlignmentOfFirst = 5,
   kAlignmentOfSecond = 6,
   kAlignmentOfAddend = 7,

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/log.h"
+#include "model/cublas.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -138,9 +139,53 @@ bool uses_cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
          Known::instance().is_frequent_and_right(qkv, place);
 }
 
+// What the backward of either library reads, from the forward of our own kernel.
+Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  const std::int64_t tokens = qkv.query.size(0), heads = qkv.query.size(1);
+  const auto on_device = [&](at::ScalarType type) { return qkv.query.options().dtype(type); };
+  const at::Tensor out = at::empty({tokens, heads, qkv.query.size(2)}, qkv.query.options());
+  const at::Tensor log_normaliser = at::empty({heads, tokens}, on_device(at::kFloat));
+  const auto rows = [](const at::Tensor& tensor) {
+    return static_cast<const cuda::Half*>(tensor.const_data_ptr());
+  };
+  const bool is_float16 = out.scalar_type() == at::kHalf;
+  cuda::kernels()->attend_in_order(
+      {.queries = rows(qkv.query),
+       .keys = rows(qkv.key),
+       .values = rows(qkv.value),
+       .query_stride = qkv.query.stride(0),
+       .key_stride = qkv.key.stride(0),
+       .value_stride = qkv.value.stride(0),
+       .offsets = place.offsets.const_data_ptr<int>(),
+       .out = static_cast<cuda::Half*>(out.mutable_data_ptr()),
+       .log_normaliser = log_normaliser.mutable_data_ptr<float>(),
+       .tokens = tokens,
+       .sequences = static_cast<int>(place.offsets.size(0) - 1),
+       .longest = static_cast<int>(place.longest),
+       .heads = static_cast<int>(heads),
+       .kv_heads = static_cast<int>(qkv.key.size(1)),
+       .head_dim = static_cast<int>(out.size(2)),
+       .scale = static_cast<float>(place.scale),
+       .type = is_float16 ? cuda::HalfType::float16 : cuda::HalfType::bfloat16},
+      current_stream(out.device()));
+  // Without dropout neither has use for a random state, but each wants its own type.
+  if (!uses_cudnn(qkv, place))
+    return {.out = out,
+            .log_normaliser = log_normaliser,
+            .random_state = at::empty({2}, on_device(at::kUInt64)),
+            .unused = at::empty({}, on_device(at::kUInt64))};
+  const at::Tensor by_sequences =
+      log_normaliser.view({heads, -1, place.longest}).transpose(0, 1).unsqueeze(-1).contiguous();
+  return {.out = out,
+          .log_normaliser = by_sequences,  // [B, heads, S, 1]
+          .random_state = at::zeros({}, on_device(at::kLong)),
+          .unused = at::zeros({}, on_device(at::kLong))};
+}
+
 }  // namespace
 
 Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  if (place.sums == Sums::equal) return in_order(qkv, place);
   return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
 }
 

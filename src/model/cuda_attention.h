@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "model/aten_layer.h"
+#include "model/sums.h"
 
 namespace tritonsmith::model {
 
@@ -16,6 +17,7 @@ struct AttentionPlace {
   std::int64_t longest = 0;
   bool is_even = false;  // all are as long as the longest
   double scale = 1;
+  Sums sums = Sums::fast;  // equal: the forward is our own kernel, whose sums decoding shares
 };
 
 // What the backward needs besides the inputs.

@@ -55,7 +55,7 @@ struct Work {
   at::ScalarType type() const { return weights.half->qkv.scalar_type(); }
   cuda::HalfType half_type() const { return half_type_of(weights.half->qkv); }
   AttentionPlace attention() const {
-    return {batch.offsets, batch.longest, batch.is_even, scale()};
+    return {batch.offsets, batch.longest, batch.is_even, scale(), batch.sums};
   }
   NormPlace place(const at::Tensor& x, const at::Tensor& weight) const {
     return {x, weight, config.rms_norm_eps, stream};
@@ -326,7 +326,7 @@ struct LayerContext : torch::CustomClassHolder {
     return {.weights = {&masters, &half},
             .config = config,
             .batch = *batch,
-            .cublas = training_cublas(device),
+            .cublas = training_cublas(device, batch->sums),
             .stream = current_stream(device)};
   }
 };
@@ -414,13 +414,16 @@ at::Tensor& gradient_of(const at::Tensor& leaf) {
   return gradient;
 }
 
-Cublas& training_cublas(c10::Device device) {
+Cublas& training_cublas(c10::Device device, Sums sums) {
   // Never destroyed: CUDA may be gone by then.
-  static auto* cublas = new Cublas(device, KernelChoice::measure_if_frequent);
-  return *cublas;
+  static auto* fast = new Cublas(device, KernelChoice::measure_if_frequent);
+  if (sums == Sums::fast) return *fast;
+  static auto* equal = new Cublas(device, KernelChoice::measure_if_frequent, Sums::equal);
+  return *equal;
 }
 
-std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope) {
+std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope,
+                                                 Sums sums) {
   std::vector<int> offsets(batch.offsets.begin(), batch.offsets.end()), positions;
   positions.reserve(static_cast<std::size_t>(batch.length()));
   for (std::int64_t b = 0; b < batch.sequences(); ++b)
@@ -434,7 +437,8 @@ std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeT
                 .positions = on_device(positions),
                 .rope = std::move(rope),
                 .longest = batch.longest(),
-                .is_even = batch.longest() * batch.sequences() == batch.length()});
+                .is_even = batch.longest() * batch.sequences() == batch.length(),
+                .sums = sums});
 }
 
 void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,

@@ -23,8 +23,10 @@ struct CudaBatch {
   RopeTable rope;        // float32 rows by position
   std::int64_t longest = 0;
   bool is_even = false;  // all sequences are as long as the longest
+  Sums sums = Sums::fast;
 };
-std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope);
+std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope,
+                                                 Sums sums = Sums::fast);
 
 // A layer's masters and their 16-bit copy, which says what the layer computes in.
 struct CudaLayerWeights {
@@ -67,7 +69,7 @@ LogprobAndEntropy cuda_linear_logprob(const at::Tensor& hidden, const at::Tensor
                                       const at::Tensor& targets, double temperature);
 
 // For layers and head of training: of the thread that runs forward and backward.
-Cublas& training_cublas(c10::Device device);
+Cublas& training_cublas(c10::Device device, Sums sums = Sums::fast);
 
 // The gradient buffer of a leaf, made (of zeros) where there is none.
 at::Tensor& gradient_of(const at::Tensor& leaf);

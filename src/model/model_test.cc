@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/temp_dir.h"
+#include "model/aten_layer.h"
 #include "model/checkpoint.h"
 #include "model/device.h"
 #include "model/generation_config.h"
@@ -64,6 +65,19 @@ TEST(ModelConfig, RefusesWhatTheCodeDoesNotCompute) {
   EXPECT_NE(error_with("hidden_size", -4).find("hidden_size"), std::string::npos);
   EXPECT_NE(error_with("num_key_value_heads", 3).find("multiple"), std::string::npos);
   EXPECT_NE(error_with("vocab_size", "many").find("vocab_size"), std::string::npos);
+}
+
+// Trainer and engine make tables of different lengths, and must turn by the same angles.
+TEST(RopeTable, ARowDoesNotDependOnTheLength) {
+  ModelConfig config;
+  config.head_dim = 128;
+  config.rope_theta = 1e6;
+  const RopeTable whole = make_rope_table(config, 5000, at::kFloat);
+  for (const std::int64_t length : {1, 37, 128, 1280, 4999}) {
+    const RopeTable some = make_rope_table(config, length, at::kFloat);
+    EXPECT_TRUE(at::equal(some.cos, whole.cos.narrow(0, 0, length))) << length;
+    EXPECT_TRUE(at::equal(some.sin, whole.sin.narrow(0, 0, length))) << length;
+  }
 }
 
 TEST(ModelConfig, ReadsTheRopeBaseFromBothPlaces) {

@@ -72,6 +72,7 @@ Transformer Transformer::frozen_copy() const {
   copy.path_ = path_;
   copy.recompute_ = recompute_;
   copy.precision_ = precision_;
+  copy.sums_ = sums_;
   return copy;
 }
 
@@ -103,14 +104,14 @@ HalfWeights* Transformer::half_weights() const {
 at::Tensor Transformer::forward_cuda(const PackedBatch& batch, const HalfWeights& half) const {
   at::Tensor x = cuda_embedding(embedding_, batch.tokens);  // [T, H] float32
   const auto shared = make_cuda_batch(
-      batch, make_rope_table(config_, batch.longest(), x.options().requires_grad(false)));
+      batch, make_rope_table(config_, batch.longest(), x.options().requires_grad(false)), sums_);
   const bool is_trained = at::GradMode::is_enabled() && x.requires_grad();
   for (std::size_t n = 0; n < layers_.size(); ++n) {
     const CudaLayerWeights weights = {&layers_[n], &half.layers()[n]};
     if (is_trained)
       x = cuda_layer(x, weights, config_, shared, recompute_);
     else
-      cuda_layer_inference(x, weights, config_, *shared, training_cublas(device_));
+      cuda_layer_inference(x, weights, config_, *shared, training_cublas(device_, sums_));
   }
   return cuda_rms_norm(x, final_norm_, config_.rms_norm_eps, type_of(precision_));
 }

@@ -19,6 +19,7 @@
 #include "model/half_weights.h"
 #include "model/packed_batch.h"
 #include "model/safetensors.h"
+#include "model/sums.h"
 
 namespace tritonsmith::model {
 
@@ -80,6 +81,9 @@ class Transformer {
   Precision precision() const { return precision_; }
   // Before half_weights() is called: engines keep what it gives.
   void set_precision(Precision precision);
+  Sums sums() const { return sums_; }
+  // On a GPU. An engine keeps what it finds when it is made.
+  void set_sums(Sums sums) { sums_ = sums; }
 
   // What our own CUDA kernels compute with, true to the masters as they are now; null where they
   // do not serve this model. Who writes masters past LibTorch's sight writes the copy as well.
@@ -96,6 +100,7 @@ class Transformer {
   LayerPath path_ = LayerPath::automatic;
   Recompute recompute_ = Recompute::nothing;
   Precision precision_ = Precision::float16;
+  Sums sums_ = Sums::fast;
   mutable std::shared_ptr<HalfWeights> half_;
   std::vector<NamedTensor> parameters_;
   at::Tensor embedding_, head_, final_norm_;

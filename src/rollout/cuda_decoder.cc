@@ -107,13 +107,15 @@ std::int64_t CudaDecoder::other_bytes(const model::ModelConfig& config, const Li
 CudaDecoder::CudaDecoder(const model::Transformer& model, const Limits& limits)
     : model_(model),
       limits_(limits),
+      sums_(model.sums()),
       pages_per_slot_((limits.max_length + kPage - 1) / kPage),
       most_rows_(bucket_of(limits.slots)),
       stream_(new_stream(model.device())) {
   const at::NoGradGuard no_grad;
   const c10::StreamGuard guard(stream_);
-  cublas_ = std::make_unique<model::Cublas>(model.device(), model::KernelChoice::measure);
-  prefill_cublas_ = std::make_unique<model::Cublas>(model.device(), model::KernelChoice::guess);
+  cublas_ = std::make_unique<model::Cublas>(model.device(), model::KernelChoice::measure, sums_);
+  prefill_cublas_ =
+      std::make_unique<model::Cublas>(model.device(), model::KernelChoice::guess, sums_);
   allocate(limits);
 }
 
@@ -203,7 +205,7 @@ void CudaDecoder::prefill(std::span<const Prompt> prompts) {
         .copy_(at::tensor(std::vector<int>(prompt.pages.begin(), prompt.pages.end()), at::kInt));
   }
   const auto batch = model::pack(sequences, model_.device());
-  const auto shared = model::make_cuda_batch(batch, rope_);
+  const auto shared = model::make_cuda_batch(batch, rope_, sums_);
   const at::Tensor at_slots = at::tensor(slots, at::kInt).to(ints.device());
   at::Tensor x = at::embedding(model_.embedding(), batch.tokens);  // [T, H] float32
   for (std::size_t n = 0; n < model_.layers().size(); ++n)
@@ -314,22 +316,24 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
                   .eps = static_cast<float>(c.rms_norm_eps),
                   .type = type},
                  native_stream());
-  kernels().decode({.qkv = data<Half>(qkv),
-                    .row_stride = static_cast<int>(qkv.stride(0)),
-                    .slots = data<int>(b.slots),
-                    .positions = data<int>(b.positions),
-                    .cache = cache_of(layer),
-                    .out = data<Half>(attended),
-                    .part_out = data<float>(b.part_out),
-                    .part_norm = data<float>(b.part_norm),
-                    .rows = static_cast<int>(rows),
-                    .heads = heads,
-                    .kv_heads = kv_heads,
-                    .head_dim = head_dim,
-                    .splits = splits_for(rows, kv_heads),
-                    .scale = 1.0f / std::sqrt(static_cast<float>(head_dim)),
-                    .type = type},
-                   native_stream());
+  const auto attend = sums_ == model::Sums::equal ? kernels().decode_in_order : kernels().decode;
+  attend({.qkv = data<Half>(qkv),
+          .row_stride = static_cast<int>(qkv.stride(0)),
+          .slots = data<int>(b.slots),
+          .positions = data<int>(b.positions),
+          .cache = cache_of(layer),
+          .out = data<Half>(attended),
+          .part_out = data<float>(b.part_out),
+          .part_norm = data<float>(b.part_norm),
+          .rows = static_cast<int>(rows),
+          .heads = heads,
+          .kv_heads = kv_heads,
+          .head_dim = head_dim,
+          .splits = splits_for(rows, kv_heads),
+          // Rounded as the trainer rounds it.
+          .scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))),
+          .type = type},
+         native_stream());
   cublas_->linear_onto(x, x, attended, half.o);
   norm(x, masters.post_norm, normed);
   cublas_->linear(gate_up, normed, half.gate_up);

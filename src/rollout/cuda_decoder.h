@@ -94,6 +94,7 @@ class CudaDecoder {
   const model::Transformer& model_;
   const model::HalfWeights* half_ = nullptr;
   Limits limits_;
+  model::Sums sums_;
   int pages_per_slot_ = 0;
   std::int64_t most_rows_ = 0;
   c10::Stream stream_;

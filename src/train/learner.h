@@ -76,6 +76,7 @@ class Learner {
   const FlatParameters& parameters() const { return adapted_ ? adapted_->parameters : parameters_; }
   void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
   void set_precision(model::Precision precision) { model_->set_precision(precision); }
+  void set_sums(model::Sums sums) { model_->set_sums(sums); }
   std::int64_t updates() const { return optimizer_->updates(); }
   distributed::Ranks& ranks() const { return *ranks_; }
 

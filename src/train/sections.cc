@@ -25,6 +25,9 @@ Fields<ModelSection> ModelSection::fields() {
                 "nothing, or layers: on a GPU keep a layer's input alone for the backward"),
           field("precision", &S::precision,
                 "float16 or bfloat16: what a GPU computes in; gradients are bfloat16 either way"),
+          field("sums", &S::sums,
+                "fast, or equal: on a GPU trainer and engine sum in one order, so that their "
+                "log-probabilities agree"),
           field("check_chat", &S::check_chat,
                 "refuse a model whose own chat template renders otherwise than ours")};
 }

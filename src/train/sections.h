@@ -28,6 +28,7 @@ struct ModelSection {
   model::DeviceChoice device = model::DeviceChoice::automatic;
   model::Recompute recompute = model::Recompute::nothing;
   model::Precision precision = model::Precision::float16;
+  model::Sums sums = model::Sums::fast;
   bool check_chat = true;
   static Fields<ModelSection> fields();
 };

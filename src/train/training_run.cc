@@ -95,6 +95,7 @@ Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunP
   TRY(learner);
   learner->set_recompute(options.model.recompute);
   learner->set_precision(options.model.precision);
+  learner->set_sums(options.model.sums);
   TrainingRun run(options, std::move(place.directory), CheckpointWriter(std::move(place.store)),
                   *std::move(learner));
   if (place.latest) TRY(run.restore(*place.latest));

@@ -5,10 +5,8 @@
 // shared memory, filled ahead by asynchronous copies, and keeps a running softmax of its own
 // ("Online normalizer calculation for softmax", arXiv 1805.02867); warps are joined at the end, the
 // parts of a sequence by a second kernel ("Flash-Decoding").
-#include <type_traits>
-
-#include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
+#include "model/cuda/tensor_core.cuh"
 
 namespace tritonsmith::model::cuda {
 namespace {
@@ -19,62 +17,6 @@ constexpr int kTile = 16;   // tokens
 constexpr int kStages = 3;  // tiles of a warp in flight or in use
 constexpr int kGroup = 16;  // rows of queries
 constexpr float kNothing = -INFINITY;
-
-// Shared memory of a tile: kTile rows of D elements in chunks of 16 bytes, which are permuted
-// within a row so that eight rows' equal chunks lie in different banks.
-template <int kHeadDim>
-__device__ int chunk_offset(int row, int chunk) {
-  constexpr int kChunks = kHeadDim / 8;
-  const int turn = kChunks >= 8 ? row & 7 : (row >> 1) & (kChunks - 1);
-  return (row * kChunks + (chunk ^ turn)) * 16;
-}
-
-__device__ void copy_async(unsigned to, const void* from, bool is_there) {
-  const int bytes = is_there ? 16 : 0;  // the rest of the 16 becomes zero
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
-}
-__device__ void commit_copies() { asm volatile("cp.async.commit_group;"); }
-template <int kLeft>
-__device__ void wait_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
-}
-
-struct Fragment {
-  unsigned r[4];
-};
-
-__device__ Fragment load_matrices(unsigned address) {
-  Fragment f;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])
-               : "r"(address)
-               : "memory");
-  return f;
-}
-__device__ Fragment load_matrices_turned(unsigned address) {
-  Fragment f;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])
-               : "r"(address)
-               : "memory");
-  return f;
-}
-// c += a · b for a [16, 16], b [16, 8].
-template <typename T>
-__device__ void multiply(float (&c)[4], const Fragment& a, unsigned b0, unsigned b1) {
-  if constexpr (std::is_same_v<T, AsFp16>)
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
-  else
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-        "{%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
-}
 
 // The running softmax of a warp: lane l holds rows l / 4 and l / 4 + 8 of the group, and of each
 // eight columns of D the two from 2 (l % 4) on.

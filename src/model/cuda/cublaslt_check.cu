@@ -22,6 +22,8 @@ static_assert(int{kSecondOperation} == CUBLASLT_MATMUL_DESC_TRANSB);
 static_assert(int{kEpilogue} == CUBLASLT_MATMUL_DESC_EPILOGUE);
 static_assert(int{kBiasPointer} == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
 static_assert(int{kMostWorkspaceBytes} == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+static_assert(int{kReductionSchemes} == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+static_assert(kNoReduction == CUBLASLT_REDUCTION_SCHEME_NONE);
 static_assert(int{kAlignmentOfFirst} == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES);
 static_assert(int{kAlignmentOfSecond} == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
 static_assert(int{kAlignmentOfAddend} == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);

@@ -11,13 +11,10 @@
 
 #include <cstdint>
 
+#include "model/cuda/attention.h"
 #include "model/cuda/runtime.h"
 
 namespace tritonsmith::model::cuda {
-
-using Bf16 = std::uint16_t;  // the bits of a bfloat16
-using Half = std::uint16_t;  // the bits of a number of the HalfType that stands beside it
-enum class HalfType { bfloat16, float16 };
 
 // out = x / rms(x) * weight; x [rows, H].
 struct Norm {
@@ -46,16 +43,6 @@ struct NormBackward {
   float eps;
 };
 inline constexpr int kNormParts = 1056;
-
-// Keys and values of all sequences in pages of kPage tokens: [pages, kv_heads, kPage, D] each for a
-// layer. A slot's pages are named by its row of the page table.
-inline constexpr int kPage = 64;
-struct PagedCache {
-  Half* keys;
-  Half* values;
-  const int* page_table;  // [slots, pages_per_slot]
-  int pages_per_slot;
-};
 
 // Rotary positions, Hugging Face's pairing (i with i + D / 2), on q and k of packed projections
 // [T, (heads + 2 kv_heads) D], in place. With a cache, keys and values are stored there too.
@@ -178,22 +165,6 @@ struct Embed {
   int hidden;  // a multiple of 4
 };
 
-// Attention of one new token a row over its slot's cache. Each sequence is cut in `splits` parts
-// that are read side by side and joined.
-struct Decode {
-  const Half* qkv;       // [rows, row_stride]: the queries come first
-  int row_stride;        // in elements
-  const int* slots;      // [rows]
-  const int* positions;  // [rows]: tokens 0..position are attended to
-  PagedCache cache;
-  Half* out;                                    // [rows, heads D]
-  float* part_out;                              // [rows, heads, splits, D], scratch
-  float* part_norm;                             // [rows, heads, splits], scratch
-  int rows, heads, kv_heads, head_dim, splits;  // heads / kv_heads at most 16
-  float scale;
-  HalfType type = HalfType::bfloat16;
-};
-
 // Draws a token for each row (rollout/device_sampler.h tells how) and moves its slot on.
 struct Sample {
   const float* logits;    // [*, V]
@@ -227,6 +198,9 @@ struct Kernels {
   void (*adamw)(const AdamW&, Stream);
   void (*embed)(const Embed&, Stream);
   void (*decode)(const Decode&, Stream);
+  // The same with the sums of in_order.cuh; `splits` and scratch are of no use to it.
+  void (*decode_in_order)(const Decode&, Stream);
+  void (*attend_in_order)(const Attend&, Stream);
   void (*sample)(const Sample&, Stream);
   void (*copy_pages)(const CopyPages&, Stream);
   Runtime runtime;

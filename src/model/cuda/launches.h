@@ -16,6 +16,8 @@ void launch_head_rows_backward(const HeadRowsBackward& arguments, Stream stream)
 void launch_adamw(const AdamW& arguments, Stream stream);
 void launch_embed(const Embed& arguments, Stream stream);
 void launch_decode(const Decode& arguments, Stream stream);
+void launch_decode_in_order(const Decode& arguments, Stream stream);
+void launch_attend_in_order(const Attend& arguments, Stream stream);
 void launch_sample(const Sample& arguments, Stream stream);
 void launch_copy_pages(const CopyPages& arguments, Stream stream);
 Runtime runtime();

@@ -100,6 +100,8 @@ const Kernels* kernels() {
                                 .adamw = launch_adamw,
                                 .embed = launch_embed,
                                 .decode = launch_decode,
+                                .decode_in_order = launch_decode_in_order,
+                                .attend_in_order = launch_attend_in_order,
                                 .sample = launch_sample,
                                 .copy_pages = launch_copy_pages,
                                 .runtime = runtime()};

@@ -1,0 +1,216 @@
+// Attention of one new token a sequence over the paged cache with the sums of in_order.cuh. A block
+// takes one sequence and one head of the keys, with all queries of its group as rows of the tensor
+// core's left operand. It passes over the pages in order; of each, a warp scores sixteen tokens,
+// and then sums its own columns of the output over all sixty-four. Pages are not shared out among
+// blocks: that would be another order of summation. At 64 sequences with two heads there is a block
+// for nearly every multiprocessor all the same, and what a block has to read at a time it reads
+// ahead.
+#include "model/cuda/in_order.cuh"
+#include "model/cuda/launches.h"
+
+namespace tritonsmith::model::cuda {
+namespace {
+
+constexpr int kWarps = kStepsOfTile;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kStages = 3;  // pages in flight or in use
+constexpr int kGroup = 16;
+constexpr float kNothing = -INFINITY;
+
+// What the warps of a block tell each other of a page.
+struct Exchange {
+  float largest[kWarps][kGroup];
+  Fragment weights[kWarps][32];  // by lane
+};
+
+// Pieces of sixteen columns that a warp sums.
+template <int kHeadDim>
+constexpr int kPiecesOfWarp = (kHeadDim / 16 + kWarps - 1) / kWarps;
+
+template <int kHeadDim>
+struct Sums {
+  float out[kPiecesOfWarp<kHeadDim>][2][4];
+  float weights[4];
+  float largest[2];
+};
+
+template <int kHeadDim>
+__device__ void fetch(const Decode& a, int slot, int page_index, int length, unsigned stage) {
+  constexpr int kChunks = kHeadDim / 8;
+  const std::int64_t page =
+      a.cache.page_table[std::int64_t{slot} * a.cache.pages_per_slot + page_index];
+  const std::int64_t at = (page * a.kv_heads + blockIdx.x) * kPage * kHeadDim;
+  const int there = length - page_index * kPage;
+#pragma unroll
+  for (int i = threadIdx.x; i < kPage * kChunks; i += kThreads) {
+    const int row = i / kChunks, chunk = i % kChunks;
+    const unsigned to = stage + chunk_offset<kHeadDim>(row, chunk);
+    copy_async(to, a.cache.keys + at + i * 8, row < there);
+    copy_async(to + kPage * kHeadDim * 2, a.cache.values + at + i * 8, row < there);
+  }
+}
+
+// The group's queries as left operands; rows beyond the group are zero.
+template <int kHeadDim>
+__device__ void read_queries(const Decode& a, Fragment (&query)[kHeadDim / 16]) {
+  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
+  const Half* base =
+      a.qkv + std::int64_t{blockIdx.y} * a.row_stride + std::int64_t{blockIdx.x} * group * kHeadDim;
+#pragma unroll
+  for (int k = 0; k < kHeadDim / 16; ++k)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = lane / 4 + i % 2 * 8, column = k * 16 + i / 2 * 8 + lane % 4 * 2;
+      query[k].r[i] =
+          row < group ? *reinterpret_cast<const unsigned*>(base + row * kHeadDim + column) : 0u;
+    }
+}
+
+// Scores of the group against this warp's sixteen tokens of a page; those from `there` on are none.
+template <typename T, int kHeadDim>
+__device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, int there,
+                      float (&s)[2][4]) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int k = 0; k < kHeadDim / 16; ++k) {
+    const Fragment b = load_keys<kHeadDim>(keys, warp, k);
+    multiply<T>(s[0], query[k], b.r[0], b.r[1]);
+    multiply<T>(s[1], query[k], b.r[2], b.r[3]);
+  }
+#pragma unroll
+  for (int piece = 0; piece < 2; ++piece)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (16 * warp + 8 * piece + lane % 4 * 2 + i % 2 >= there) s[piece][i] = kNothing;
+}
+
+// Takes a page into the sums of all warps.
+template <typename T, int kHeadDim>
+__device__ void absorb(Sums<kHeadDim>& sums, float (&s)[2][4], unsigned values, float scale,
+                       Exchange& exchange) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float largest = largest_of_row(
+        fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1])));
+    if (lane % 4 == 0) exchange.largest[warp][lane / 4 + 8 * row] = largest;
+  }
+  __syncthreads();
+  float by[2];
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const float before = sums.largest[row];
+    float largest = before;
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w)
+      largest = fmaxf(largest, exchange.largest[w][lane / 4 + 8 * row]);
+    sums.largest[row] = largest;
+    by[row] = shrink_in_order(before, largest, scale);
+  }
+  exchange.weights[warp][lane] = weights_in_order<T>(s[0], s[1], sums.largest, scale);
+  __syncthreads();
+  shrink(sums.weights, by);
+#pragma unroll
+  for (int piece = 0; piece < kPiecesOfWarp<kHeadDim>; ++piece)
+    shrink(sums.out[piece][0], by), shrink(sums.out[piece][1], by);
+#pragma unroll
+  for (int step = 0; step < kStepsOfTile; ++step) {
+    const Fragment weights = exchange.weights[step][lane];
+    add_weights<T>(sums.weights, weights);
+#pragma unroll
+    for (int piece = 0; piece < kPiecesOfWarp<kHeadDim>; ++piece) {
+      const int n = warp + piece * kWarps;
+      if (n >= kHeadDim / 16) break;
+      const Fragment b = load_values<kHeadDim>(values, step, n);
+      multiply<T>(sums.out[piece][0], weights, b.r[0], b.r[1]);
+      multiply<T>(sums.out[piece][1], weights, b.r[2], b.r[3]);
+    }
+  }
+}
+
+// A row without a slot becomes zero.
+template <typename T, int kHeadDim>
+__device__ void write(const Decode& a, const Sums<kHeadDim>& sums) {
+  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int query = lane / 4 + 8 * half;
+    if (query >= group) continue;
+    const float sum = sums.weights[2 * half];
+    const std::int64_t head =
+        std::int64_t{blockIdx.y} * a.heads + std::int64_t{blockIdx.x} * group + query;
+#pragma unroll
+    for (int piece = 0; piece < kPiecesOfWarp<kHeadDim>; ++piece) {
+      const int n = warp + piece * kWarps;
+      if (n >= kHeadDim / 16) break;
+#pragma unroll
+      for (int side = 0; side < 2; ++side) {
+        const float* out = sums.out[piece][side] + 2 * half;
+        *reinterpret_cast<unsigned*>(a.out + head * kHeadDim + 16 * n + 8 * side + lane % 4 * 2) =
+            sum > 0 ? mean_in_order<T>(out[0], out[1], sum) : 0u;
+      }
+    }
+  }
+}
+
+template <typename T, int kHeadDim>
+__global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ Exchange exchange;
+  constexpr unsigned kStageBytes = 2 * kPage * kHeadDim * 2;
+  const auto ring = static_cast<unsigned>(__cvta_generic_to_shared(memory));
+  const int slot = a.slots[blockIdx.y];
+  const int length = slot < 0 ? 0 : a.positions[blockIdx.y] + 1;
+  const int pages = (length + kPage - 1) / kPage;
+  const float scale = scale_in_order(a.scale);
+  Sums<kHeadDim> sums = {};
+  sums.largest[0] = sums.largest[1] = kNothing;
+  Fragment query[kHeadDim / 16];
+  read_queries<kHeadDim>(a, query);
+#pragma unroll
+  for (int page = 0; page < kStages - 1; ++page) {
+    if (page < pages) fetch<kHeadDim>(a, slot, page, length, ring + page * kStageBytes);
+    commit_copies();
+  }
+  for (int page = 0; page < pages; ++page) {
+    wait_copies<kStages - 2>();
+    __syncthreads();  // this page has come, and the one before it has been read by all
+    const int ahead = page + kStages - 1;
+    if (ahead < pages)
+      fetch<kHeadDim>(a, slot, ahead, length, ring + ahead % kStages * kStageBytes);
+    commit_copies();
+    const unsigned keys = ring + page % kStages * kStageBytes;
+    float s[2][4] = {};
+    score<T, kHeadDim>(query, keys, length - page * kPage, s);
+    absorb<T, kHeadDim>(sums, s, keys + kStageBytes / 2, scale, exchange);
+  }
+  wait_copies<0>();
+  write<T, kHeadDim>(a, sums);
+}
+
+template <typename T, int kHeadDim>
+void launch(const Decode& a, cudaStream_t stream) {
+  constexpr int kBytes = kStages * 2 * kPage * kHeadDim * 2;
+  static const cudaError_t raised = cudaFuncSetAttribute(
+      decode_in_order_kernel<T, kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
+  decode_in_order_kernel<T, kHeadDim><<<dim3(a.kv_heads, a.rows), kThreads, kBytes, stream>>>(a);
+}
+
+}  // namespace
+
+void launch_decode_in_order(const Decode& a, Stream stream) {
+  if (a.rows == 0) return;
+  with_type(a.type, [&]<typename T>(T) {
+    switch (a.head_dim) {
+      case 32:
+        return launch<T, 32>(a, stream_of(stream));
+      case 64:
+        return launch<T, 64>(a, stream_of(stream));
+      case 128:
+        return launch<T, 128>(a, stream_of(stream));
+    }
+  });
+}
+
+}  // namespace tritonsmith::model::cuda

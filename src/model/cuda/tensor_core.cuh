@@ -1,0 +1,67 @@
+// What the attention kernels share: tiles in shared memory, filled by asynchronous copies, and the
+// 16-bit tensor core instruction m16n8k16 with its operands.
+#pragma once
+
+#include <type_traits>
+
+#include "model/cuda/common.cuh"
+
+namespace tritonsmith::model::cuda {
+
+// Shared memory of a tile: rows of D elements in chunks of 16 bytes, which are permuted
+// within a row so that eight rows' equal chunks lie in different banks.
+template <int kHeadDim>
+__device__ inline int chunk_offset(int row, int chunk) {
+  constexpr int kChunks = kHeadDim / 8;
+  const int turn = kChunks >= 8 ? row & 7 : (row >> 1) & (kChunks - 1);
+  return (row * kChunks + (chunk ^ turn)) * 16;
+}
+
+__device__ inline void copy_async(unsigned to, const void* from, bool is_there) {
+  const int bytes = is_there ? 16 : 0;  // the rest of the 16 becomes zero
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
+}
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;"); }
+template <int kLeft>
+__device__ inline void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+}
+
+struct alignas(16) Fragment {
+  unsigned r[4];
+};
+
+__device__ inline Fragment load_matrices(unsigned address) {
+  Fragment f;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])
+               : "r"(address)
+               : "memory");
+  return f;
+}
+__device__ inline Fragment load_matrices_turned(unsigned address) {
+  Fragment f;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(f.r[0]), "=r"(f.r[1]), "=r"(f.r[2]), "=r"(f.r[3])
+               : "r"(address)
+               : "memory");
+  return f;
+}
+// c += a · b for a [16, 16], b [16, 8].
+template <typename T>
+__device__ inline void multiply(float (&c)[4], const Fragment& a, unsigned b0, unsigned b1) {
+  if constexpr (std::is_same_v<T, AsFp16>)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
+  else
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+        "{%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a.r[0]), "r"(a.r[1]), "r"(a.r[2]), "r"(a.r[3]), "r"(b0), "r"(b1));
+}
+
+}  // namespace tritonsmith::model::cuda

@@ -1,0 +1,232 @@
+// Sums in one order (model/sums.h): the same bits whatever kernel computes a row and whatever rows
+// there are beside it. Skips where there is no GPU or no kernels in the build.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+#include "model/cuda_attention.h"
+#include "model/cuda_layer.h"
+#include "model/device.h"
+#include "model/linear_logprob.h"
+#include "model/transformer.h"
+
+namespace tritonsmith::model {
+namespace {
+
+class CudaSums : public ::testing::TestWithParam<at::ScalarType> {
+ protected:
+  void SetUp() override {
+    const auto device = open_device(DeviceChoice::cuda);
+    if (!device) GTEST_SKIP() << device.error().message;
+    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
+    device_ = *device;
+    at::manual_seed(3);
+  }
+  at::Tensor normal(std::vector<std::int64_t> shape, at::ScalarType type = GetParam()) const {
+    return at::randn(shape, at::kDouble).to(type).to(device_);
+  }
+  at::Tensor ints(const std::vector<int>& values) const {
+    return at::tensor(values, at::kInt).to(device_);
+  }
+
+  c10::Device device_ = c10::kCPU;
+};
+INSTANTIATE_TEST_SUITE_P(Types, CudaSums, ::testing::Values(at::kBFloat16, at::kHalf));
+
+at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
+
+double difference(const at::Tensor& got, const at::Tensor& expected) {
+  return (wide(got) - wide(expected)).norm().item<double>() / wide(expected).norm().item<double>();
+}
+
+double rounding(at::ScalarType type) { return type == at::kHalf ? 1e-3 : 8e-3; }
+
+template <typename T>
+T* data(const at::Tensor& tensor) {
+  return static_cast<T*>(tensor.mutable_data_ptr());
+}
+
+TEST_P(CudaSums, AProductsRowHasTheSameBitsInAnyBatch) {
+  Cublas trainer(device_, KernelChoice::measure_if_frequent, Sums::equal);
+  Cublas engine(device_, KernelChoice::measure, Sums::equal);
+  for (const auto& [in, out] : {std::array{2048, 2560}, std::array{11008, 2048},
+                                std::array{2048, 22016}, std::array{96, 352}}) {
+    const at::Tensor x = normal({700, in}), w = normal({out, in}), bias = normal({out});
+    const at::Tensor addend = normal({700, out}, at::kFloat);
+    const at::Tensor half = at::empty({700, out}, x.options()), sum = at::empty_like(addend);
+    trainer.linear(half, x, w, bias);
+    trainer.linear_onto(sum, addend, x, w, 0.5);
+    const at::Tensor expected = wide(x).matmul(wide(w).t());
+    EXPECT_LT(difference(half, expected + wide(bias)), rounding(GetParam()));
+    EXPECT_LT(difference(sum, 0.5 * expected + wide(addend)), 1e-5);
+    for (const std::int64_t rows : {1, 8, 64, 160, 256}) {
+      const at::Tensor few = x.narrow(0, 700 - rows, rows);
+      const at::Tensor half_few = at::empty({rows, out}, x.options());
+      engine.linear(half_few, few, w, bias);
+      EXPECT_TRUE(at::equal(half_few, half.narrow(0, 700 - rows, rows))) << rows << " of " << in;
+      const at::Tensor sum_few = addend.narrow(0, 700 - rows, rows).clone();
+      engine.linear_onto(sum_few, sum_few, few, w, 0.5);
+      EXPECT_TRUE(at::equal(sum_few, sum.narrow(0, 700 - rows, rows))) << rows << " of " << in;
+    }
+  }
+}
+
+struct Shape {
+  int heads, kv_heads, head_dim;
+};
+constexpr Shape kShapes[] = {{16, 2, 128}, {4, 2, 32}, {6, 6, 64}, {32, 2, 64}};
+
+// Packed projections of sequences of several lengths, and the views that attention takes.
+struct Sequences {
+  at::Tensor qkv;  // [T, (heads + 2 kv_heads) D]
+  QueryKeyValue parts;
+  AttentionPlace place;
+  std::vector<int> offsets;
+};
+
+const std::vector<int> kLengths = {1, 16, 17, 64, 65, 1000, 300, 129};
+
+class CudaAttention : public CudaSums {
+ protected:
+  Sequences sequences_of(const Shape& shape) const {
+    Sequences made;
+    made.offsets = {0};
+    for (const int length : kLengths) made.offsets.push_back(made.offsets.back() + length);
+    const int columns = shape.heads + 2 * shape.kv_heads;
+    made.qkv = normal({made.offsets.back(), columns * shape.head_dim});
+    const at::Tensor all = made.qkv.view({-1, columns, shape.head_dim});
+    made.parts = {all.narrow(1, 0, shape.heads), all.narrow(1, shape.heads, shape.kv_heads),
+                  all.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)};
+    made.place = {.offsets = ints(made.offsets),
+                  .longest = 1000,
+                  .scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim)),
+                  .sums = Sums::equal};
+    return made;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Types, CudaAttention, ::testing::Values(at::kBFloat16, at::kHalf));
+
+// [T, heads, D] of one sequence in float64.
+at::Tensor attention64(const QueryKeyValue& qkv, double scale) {
+  const std::int64_t group = qkv.query.size(1) / qkv.key.size(1);
+  const at::Tensor q = wide(qkv.query).transpose(0, 1);
+  const at::Tensor k = wide(qkv.key).transpose(0, 1).repeat_interleave(group, 0);
+  const at::Tensor v = wide(qkv.value).transpose(0, 1).repeat_interleave(group, 0);
+  const at::Tensor scores = q.matmul(k.transpose(1, 2)) * scale;
+  const at::Tensor later = at::ones_like(scores[0]).triu(1).to(at::kBool);
+  return at::softmax(scores.masked_fill(later, -INFINITY), -1).matmul(v).transpose(0, 1);
+}
+
+TEST_P(CudaAttention, InOrderIsThatOfFloat64AndItsBackwardThatOfFlashAttention) {
+  for (const Shape& shape : kShapes) {
+    const Sequences some = sequences_of(shape);
+    const Attended attended = cuda_attend(some.parts, some.place);
+    for (std::size_t s = 0; s + 1 < some.offsets.size(); ++s) {
+      const auto of = [&](const at::Tensor& all) {
+        return all.slice(0, some.offsets[s], some.offsets[s + 1]);
+      };
+      const at::Tensor expected = attention64(
+          {of(some.parts.query), of(some.parts.key), of(some.parts.value)}, some.place.scale);
+      EXPECT_LT(difference(of(attended.out), expected), rounding(GetParam()))
+          << "head size " << shape.head_dim << ", length " << kLengths[s];
+    }
+    AttentionPlace fast = some.place;
+    fast.sums = Sums::fast;
+    const Attended flash = cuda_attend(some.parts, fast);
+    EXPECT_LT(difference(attended.log_normaliser, flash.log_normaliser), 1e-3);
+    const at::Tensor d_out = normal({some.qkv.size(0), shape.heads, shape.head_dim});
+    const auto got = cuda_attend_backward(some.parts, attended, d_out, some.place);
+    const auto expected = cuda_attend_backward(some.parts, flash, d_out, fast);
+    EXPECT_LT(difference(got.query, expected.query), 2 * rounding(GetParam()));
+    EXPECT_LT(difference(got.key, expected.key), 2 * rounding(GetParam()));
+    EXPECT_LT(difference(got.value, expected.value), 2 * rounding(GetParam()));
+  }
+}
+
+TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
+  for (const Shape& shape : kShapes) {
+    const Sequences some = sequences_of(shape);
+    const Attended attended = cuda_attend(some.parts, some.place);
+    const int slots = static_cast<int>(kLengths.size()), pages_per_slot = 16;
+    const at::Tensor keys =
+        at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
+                 std::nan(""), some.qkv.options());
+    const at::Tensor values = keys.clone();  // NaN wherever nothing was written
+    const at::Tensor table =
+        at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1});
+    std::vector<int> ends, positions, rows_slots;
+    for (int s = 0; s < slots; ++s) {
+      const int length = kLengths[static_cast<std::size_t>(s)];
+      const int begin = some.offsets[static_cast<std::size_t>(s)];
+      for (int at = 0; at < length; at += cuda::kPage) {
+        const int count = std::min(cuda::kPage, length - at);
+        const int page = table[s][at / cuda::kPage].item<int>();
+        const auto to_page = [&](const at::Tensor& cache, const at::Tensor& rows) {
+          cache[page].narrow(1, 0, count).copy_(rows.narrow(0, begin + at, count).transpose(0, 1));
+        };
+        to_page(keys, some.parts.key), to_page(values, some.parts.value);
+      }
+      ends.push_back(begin + length - 1);
+      positions.push_back(length - 1);
+      rows_slots.push_back(s);
+    }
+    const at::Tensor last = ints(ends).to(at::kLong), at_slots = ints(rows_slots),
+                     at_positions = ints(positions), on_device = table.to(device_);
+    const at::Tensor rows = some.qkv.index_select(0, last);
+    const at::Tensor out =
+        at::full({slots, shape.heads, shape.head_dim}, std::nan(""), rows.options());
+    cuda::kernels()->decode_in_order({.qkv = data<cuda::Half>(rows),
+                                      .row_stride = static_cast<int>(rows.size(1)),
+                                      .slots = data<int>(at_slots),
+                                      .positions = data<int>(at_positions),
+                                      .cache = {data<cuda::Half>(keys), data<cuda::Half>(values),
+                                                data<int>(on_device), pages_per_slot},
+                                      .out = data<cuda::Half>(out),
+                                      .rows = slots,
+                                      .heads = shape.heads,
+                                      .kv_heads = shape.kv_heads,
+                                      .head_dim = shape.head_dim,
+                                      .scale = static_cast<float>(some.place.scale),
+                                      .type = half_type_of(rows)},
+                                     current_stream(device_));
+    EXPECT_TRUE(at::equal(out, attended.out.index_select(0, last)))
+        << "head size " << shape.head_dim << ", off by "
+        << difference(out, attended.out.index_select(0, last));
+  }
+}
+
+TEST_P(CudaSums, AModelTrainsAsWithFastSums) {
+  std::vector<std::vector<TokenId>> sequences;
+  for (const int length : {300, 40, 300}) {
+    Rng rng(1, "sequence", sequences.size());
+    auto& sequence = sequences.emplace_back();
+    for (int i = 0; i < length; ++i) sequence.push_back(static_cast<TokenId>(rng.below(512)));
+  }
+  std::vector<at::Tensor> logprobs, gradients;
+  for (const Sums sums : {Sums::fast, Sums::equal}) {
+    auto model = Transformer::random({.vocab_size = 512,
+                                      .hidden_size = 256,
+                                      .intermediate_size = 352,
+                                      .num_hidden_layers = 3,
+                                      .num_attention_heads = 4,
+                                      .num_key_value_heads = 2,
+                                      .head_dim = 64,
+                                      .max_position_embeddings = 400,
+                                      .initializer_range = 0.05},
+                                     4, device_);
+    model.set_precision(GetParam() == at::kHalf ? Precision::float16 : Precision::bfloat16);
+    model.set_sums(sums);
+    const auto batch = pack(sequences, device_);
+    const auto now = linear_logprob(model.forward(batch), model.head_weight(), batch.tokens, 1.0);
+    now.logprob.sum().backward();
+    logprobs.push_back(now.logprob);
+    gradients.push_back(model.layers().front().q.grad());
+  }
+  EXPECT_LT(difference(logprobs[1], logprobs[0]), rounding(GetParam()));
+  EXPECT_LT(difference(gradients[1], gradients[0]), 0.1);
+}
+
+}  // namespace
+}  // namespace tritonsmith::model
