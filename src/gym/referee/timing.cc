@@ -85,7 +85,9 @@ class Timer {
     auto events = place_.events(std::size_t{4} * kFewestOfShort);
     if (!events) return fault(events.error().message);
     events_ = *events;
-    flush_ = at::empty({std::max<std::int64_t>(2 * place_.facts().cache_bytes, 1 << 20)},
+    const auto flushed = static_cast<std::int64_t>(limits_.flush_sizes *
+                                                   static_cast<double>(place_.facts().cache_bytes));
+    flush_ = at::empty({std::max<std::int64_t>(flushed, 1 << 20)},
                        at::dtype(at::kByte).device(place_.device()));
     expected_ = print_of_outputs();
     candidate_.prepare(filler_);  // an input that was changed in the trial is itself again
@@ -139,8 +141,11 @@ class Timer {
     return blocks;
   }
 
-  // Fills the cache with other things; dirty lines, as a benchmark's zeroed buffer leaves them.
   void flush() {
+    if (limits_.flush == Flush::read) {
+      place_.kernels().queue_fingerprint(blocks_of({flush_}), kSalt, kFlushSlot);
+      return;
+    }
     place_.driver().memset_async(reinterpret_cast<CUdeviceptr>(flush_.mutable_data_ptr()), 0,
                                  flush_.nbytes(), nullptr);
   }
@@ -261,14 +266,24 @@ class Timer {
         if (!archives_ && place_.kernels().rounds()[static_cast<std::size_t>(round)] != expected_)
           return take_samples_by_value();
         candidate_ms_.push_back(milliseconds(round, 0));
+        remember(round);
         if (timed_reference_[static_cast<std::size_t>(round)])
           reference_ms_.push_back(milliseconds(round, 2));
       }
       reference_is_known_ = reference_is_known();
       const bool tight = median_interval(candidate_ms_).within(limits_.share);
-      if ((tight && reference_is_known_) || deadline_.passed()) return std::nullopt;
+      const bool enough = std::ssize(candidate_ms_) >= limits_.least_rounds;
+      if ((tight && enough && reference_is_known_) || deadline_.passed()) return std::nullopt;
     }
     return std::nullopt;
+  }
+
+  void remember(int round) {
+    if (limits_.rounds != nullptr)
+      limits_.rounds->push_back(
+          {.candidate_ms = candidate_ms_.back(),
+           .is_first = round == 0,
+           .with_reference = timed_reference_[static_cast<std::size_t>(round)]});
   }
 
   // Warm-up was not enough to see that the bits differ: all rounds once more, whose outputs count.
@@ -277,6 +292,7 @@ class Timer {
     reference_is_known_ = false;
     candidate_ms_.clear();
     reference_ms_.clear();
+    if (limits_.rounds != nullptr) limits_.rounds->clear();
     return take_samples();
   }
 
@@ -420,6 +436,8 @@ class Timer {
   }
 
   static constexpr std::uint64_t kSalt = 0x74696d6564726f75;  // "timedrou"
+  // Nobody reads it; behind those of a batch, before those that the place foresees.
+  static constexpr std::size_t kFlushSlot = gpu::DeviceKernels::kRounds / 4;
 
   Trial& trial_;
   GpuPlace& place_;

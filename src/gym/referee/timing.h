@@ -15,13 +15,28 @@
 
 namespace tritonsmith::gym {
 
+// How the cache is filled with other things before each side of a round. written: with zeros, whose
+// lines must be written back while the side runs, as a benchmark's zeroed buffer leaves them. read:
+// with lines that are simply dropped.
+enum class Flush { written, read };
+
+// One round as it was measured, for who looks into their noise.
+struct TimedRound {
+  double candidate_ms = 0;
+  bool is_first = false;        // of those that were queued together
+  bool with_reference = false;  // which ran behind it
+};
+
 struct TimingLimits {
   double share = 0.01;  // of the median: how near both ends of its interval shall be
   double seconds = 2;   // for all rounds
-  int most_rounds = 400;
+  int least_rounds = 0, most_rounds = 400;
+  Flush flush = Flush::written;
+  double flush_sizes = 2;  // of the cache
   // What the reference took in earlier jobs, and takes now besides: where both agree, the reference
   // need not be measured as long once more.
   std::vector<double>* known_reference = nullptr;
+  std::vector<TimedRound>* rounds = nullptr;  // all that count are added
 };
 
 struct TimingOutcome {

@@ -1,0 +1,232 @@
+// Why medians of one kernel judged again and again lie apart on a GPU: each experiment changes one
+// thing of how the referee times (timing.h) and judges one plan, an operator of 2048 x 16384 floats
+// (70 us on an H200), twenty times; round_noise.h says what the columns mean. It reads so:
+//
+//   `between` far above 1, and back to 1 in "one trial": where the buffers lie decides. Still above
+//   1 there: clocks (see the MHz) or whatever else drifts. `first` or `referenced` off: what came
+//   before a round decides. `heaps` far above 2.7: two states, and the estimators beside the median
+//   say what another would be worth. `step` near `spread`: the clock's ticks.
+//
+//   replay_repeats [seconds in all] [aten operator]
+#include <ATen/ATen.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/InferenceMode.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/json.h"
+#include "gym/gpu/cuda_executor.h"
+#include "gym/referee/gpu_place.h"
+#include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/timing.h"
+#include "round_noise.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr std::int64_t kRows = 2048, kColumns = 16384;
+constexpr int kJudgements = 20;
+
+// The clocks, from the driver's management library where it is there.
+class Clocks {
+ public:
+  Clocks() {
+    void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW);
+    if (library == nullptr) return;
+    const auto init = reinterpret_cast<int (*)()>(::dlsym(library, "nvmlInit_v2"));
+    const auto handle = reinterpret_cast<int (*)(unsigned, void**)>(
+        ::dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
+    ask_ = reinterpret_cast<Ask>(::dlsym(library, "nvmlDeviceGetClockInfo"));
+    if (init == nullptr || handle == nullptr || init() != 0 || handle(0, &device_) != 0)
+      ask_ = nullptr;
+  }
+  // Of the multiprocessors, in MHz; 0: not known.
+  unsigned now() const {
+    constexpr int multiprocessors = 1;
+    unsigned mhz = 0;
+    return ask_ != nullptr && ask_(device_, multiprocessors, &mhz) == 0 ? mhz : 0;
+  }
+
+ private:
+  using Ask = int (*)(void*, int, unsigned*);
+  Ask ask_ = nullptr;
+  void* device_ = nullptr;
+};
+
+struct Plans {
+  Plan task, candidate;
+};
+
+Plans plans_of(const std::string& op) {
+  PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+  const int x = task.tensor({kRows, kColumns}), y = task.tensor({kRows, kColumns});
+  task.aten(Phase::inputs, "aten::randn", {ints({kRows, kColumns})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, op, {t(x)}, {y})
+      .returns(t(y));
+  const int own = candidate.tensor({kRows, kColumns}), made = candidate.tensor({kRows, kColumns});
+  candidate.input(t(own)).aten(Phase::forward, op, {t(own)}, {made}).returns(t(made));
+  return {task.plan(), candidate.plan()};
+}
+
+struct Experiment {
+  std::string name;
+  TimingLimits limits;
+  bool remembers_reference = true;
+  bool fresh_memory = false;  // all memory given back, and a hole left, before each judgement
+  bool one_trial = false;     // inputs drawn once, the same buffers throughout
+  bool busy_before = false;   // the device computes for 50 ms first
+};
+
+std::vector<Experiment> experiments() {
+  return {{.name = "as it is"},
+          {.name = "flush x1", .limits = {.flush_sizes = 1}},
+          {.name = "flush x4", .limits = {.flush_sizes = 4}},
+          {.name = "flush x2 by reading", .limits = {.flush = Flush::read}},
+          {.name = "reference in each round", .remembers_reference = false},
+          {.name = "fresh memory", .fresh_memory = true},
+          {.name = "one trial", .one_trial = true},
+          {.name = "busy before", .busy_before = true},
+          {.name = "96 rounds", .limits = {.least_rounds = 96}},
+          {.name = "96 rounds, one trial", .limits = {.least_rounds = 96}, .one_trial = true},
+          {.name = "96 rounds, fresh memory", .limits = {.least_rounds = 96}, .fresh_memory = true},
+          {.name = "as it is, again"}};
+}
+
+class Laboratory {
+ public:
+  Laboratory(std::unique_ptr<GpuPlace> place, Plans plans)
+      : place_(std::move(place)), plans_(std::move(plans)), executor_(place_->driver()) {}
+
+  Status run(const Experiment& experiment) {
+    std::vector<Rounds> judgements;
+    std::vector<double> reference;
+    std::vector<unsigned> mhz;
+    std::unique_ptr<Trial> trial;
+    const Stopwatch watch;
+    for (int k = 0; k < kJudgements; ++k) {
+      if (experiment.fresh_memory) move_memory(k);
+      if (experiment.busy_before) keep_busy();
+      if (!trial || !experiment.one_trial) {
+        trial.reset();  // its memory serves the next
+        TRY_ASSIGN(trial, tried(k));
+      }
+      TimingLimits limits = experiment.limits;
+      limits.known_reference = experiment.remembers_reference ? &reference : nullptr;
+      Rounds rounds;
+      limits.rounds = &rounds;
+      mhz.push_back(clocks_.now());
+      const TimingOutcome outcome = time_trial(*trial, *place_, limits);
+      if (outcome.stop) return fail("{}: {}", experiment.name, outcome.stop->error.message);
+      judgements.push_back(std::move(rounds));
+    }
+    print(experiment.name, judgements, mhz, watch.seconds());
+    if (rows_.empty()) keep_rows(judgements);
+    return ok();
+  }
+
+  // Of the first experiment's first judgements, in their order; a star follows the first of a
+  // batch, an r those with the reference behind.
+  const std::string& rows() const { return rows_; }
+
+  static void print_head() {
+    fmt::print(
+        "| experiment | medians, us | apart | midmean | means of 3 | means of 8 | rounds | p10-p90 "
+        "| "
+        "between | neighbours | heaps (upper) | first | referenced | step ns | MHz | s |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  }
+
+ private:
+  Result<std::unique_ptr<Trial>> tried(int number) {
+    const TrialSetting setting{.task = plans_.task,
+                               .candidate = plans_.candidate,
+                               .secret = "repeats",
+                               .trial = number,
+                               .memory_bytes = std::int64_t{8} << 30};
+    auto trial = std::make_unique<Trial>(setting, executor_, *place_);
+    trial->keep_state(StateKeeping::watched);
+    const TrialResult result = trial->run();
+    for (const auto* stop : {&result.candidate_stop, &result.reference_stop})
+      if (*stop) return fail("the trial: {}", (*stop)->error.message);
+    return trial;
+  }
+
+  // Odd sizes, so that what comes next lies elsewhere.
+  void move_memory(int number) {
+    hole_ = at::Tensor();
+    c10::getDeviceAllocator(c10::kCUDA)->emptyCache();
+    hole_ = at::empty({(1 + number) * (37 << 20)}, at::dtype(at::kByte).device(place_->device()));
+  }
+
+  void keep_busy() {
+    const c10::InferenceMode no_gradients(true);
+    constexpr double seconds = 0.05;
+    at::Tensor matrix = at::ones({4096, 4096}, at::dtype(at::kHalf).device(place_->device()));
+    for (const Stopwatch watch; watch.seconds() < seconds;)
+      matrix = at::mm(matrix, matrix).clamp_(-1, 1);
+    static_cast<void>(place_->wait(Deadline::never()));
+  }
+
+  static void print(const std::string& name, const std::vector<Rounds>& judgements,
+                    const std::vector<unsigned>& mhz, double seconds) {
+    const RoundNoise noise = noise_of(judgements);
+    const auto [slowest, fastest] = std::ranges::minmax(mhz);
+    fmt::print(
+        "| {} | {:.2f}-{:.2f} | {:.2f} % | {:.2f} % | {:.2f} % | {:.2f} % | {} | {:.2f} % | {:.1f} "
+        "| "
+        "{:+.2f} | {:.1f} ({:.0f} %) | {:+.2f} % | {:+.2f} % | {:.0f} | {}-{} | {:.1f} |\n",
+        name, 1e3 * noise.low_ms, 1e3 * noise.high_ms, 100 * noise.apart,
+        100 * apart(judgements, midmean_of), 100 * apart(judgements, median_of_means(3)),
+        100 * apart(judgements, median_of_means(8)), noise.rounds, 100 * noise.spread,
+        noise.between, noise.neighbours, noise.heaps, 100 * noise.upper_share, 100 * noise.first,
+        100 * noise.referenced, noise.step_ns, slowest, fastest, seconds);
+    std::fflush(stdout);
+  }
+
+  void keep_rows(const std::vector<Rounds>& judgements) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      rows_ += fmt::format("judgement {}:", k);
+      for (const TimedRound& round : judgements[k])
+        rows_ += fmt::format(" {:.3f}{}{}", 1e3 * round.candidate_ms, round.is_first ? "*" : "",
+                             round.with_reference ? "r" : "");
+      rows_ += "\n";
+    }
+  }
+
+  std::unique_ptr<GpuPlace> place_;
+  Plans plans_;
+  gpu::CudaExecutor executor_;
+  Clocks clocks_;
+  at::Tensor hole_;
+  std::string rows_;
+};
+
+Status measure(double seconds, const std::string& op) {
+  if (gpu::list_gpus().empty()) return fail("no GPU is here");
+  const auto end =
+      Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
+  TRY_ASSIGN(auto place, GpuPlace::open(0));
+  fmt::print("{}, L2 of {:.0f} MB, {}\n", place->facts().name,
+             static_cast<double>(place->facts().cache_bytes) / 1e6, op);
+  Laboratory laboratory(std::move(place), plans_of(op));
+  Laboratory::print_head();
+  for (const Experiment& experiment : experiments()) {
+    if (end.passed()) return fail("out of time before `{}`", experiment.name);
+    TRY(laboratory.run(experiment));
+  }
+  fmt::print("{}", laboratory.rows());
+  return ok();
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
+
+int main(int argc, char** argv) {
+  const auto status = tritonsmith::gym::measure(argc > 1 ? std::atof(argv[1]) : 60,
+                                                argc > 2 ? argv[2] : "aten::relu");
+  if (!status) fmt::print(stderr, "replay_repeats: {}\n", status.error().message);
+  return status ? 0 : 1;
+}
