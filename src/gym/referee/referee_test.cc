@@ -1,6 +1,7 @@
 #include "gym/referee/referee.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <cmath>
 
@@ -303,6 +304,26 @@ TEST_F(RefereeTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
       judge(task_of("aten::no_such_operator"), candidate_of_kernel(), elementwise(n, relu));
   EXPECT_EQ(error_class(unknown), "not_evaluable");
   EXPECT_EQ(unknown.fault, Fault::none);
+}
+
+// A kernel that is at work until the time is over would be so on a quiet machine too; one that
+// waited may have waited for others.
+TEST_F(RefereeTest, ADeadlineHitIsWorthARetryOnlyWhereOthersMayBeTheReason) {
+  job.budget.seconds = 0.1;
+  const auto report_of = [&](const std::function<void(const Stopwatch&)>& pass_time) {
+    return judge(task_of("aten::relu"), candidate_of_kernel(), [&](const auto&) {
+      const Stopwatch watch;
+      while (watch.seconds() < 0.2) pass_time(watch);
+      return LaunchOutcome{.error = VerdictError{.error_class = "too_large_to_evaluate"}};
+    });
+  };
+  const auto waiting = report_of([](const Stopwatch&) { ::poll(nullptr, 0, 10); });
+  EXPECT_EQ(error_class(waiting), "too_large_to_evaluate");
+  EXPECT_TRUE(waiting.deadline_hit);
+  bool is_retried = true;  // beside other work it may get less than a core
+  for (int attempt = 0; attempt < 50 && is_retried; ++attempt)
+    is_retried = report_of([](const Stopwatch&) {}).deadline_hit;
+  EXPECT_FALSE(is_retried);
 }
 
 TEST_F(RefereeTest, DoesWithoutTheOracleWhereMemoryIsShort) {
