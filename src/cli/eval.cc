@@ -20,7 +20,7 @@ namespace tritonsmith::cli {
 namespace {
 
 struct EvalConfig {
-  std::string name = "evaluation";
+  std::string name;
   int samples = 8;
   int trials = 3;
   std::uint64_t seed = 1;
@@ -40,6 +40,13 @@ struct EvalOptions {
   Asking asking;
   TurnsOptions turns;
 };
+
+// Unless it is named: as the directory of its records is, so that several in one report differ.
+std::string evaluation_name(const EvalOptions& options) {
+  if (!options.config.name.empty()) return options.config.name;
+  const auto folder = std::filesystem::absolute(options.out).lexically_normal();
+  return folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+}
 
 Status keep_levels(std::vector<Task>& tasks, const std::vector<int>& levels) {
   if (levels.empty()) return ok();
@@ -106,7 +113,7 @@ Status evaluate_model(EvalOptions options) {
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const Evaluation evaluation,
              eval::evaluate(tasks,
-                            {.name = config.name,
+                            {.name = evaluation_name(options),
                              .suite = options.suite,
                              .model = options.model,
                              .samples = config.samples,
@@ -120,7 +127,7 @@ Status evaluate_model(EvalOptions options) {
                              .directory = options.out},
                             author->author(), *judge));
   const std::vector<Evaluation> all = {evaluation};
-  TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(config.name, all)));
+  TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(evaluation.name, all)));
   print_evaluation(evaluation);
   fmt::print("records: {}\n", options.out);
   return ok();
@@ -140,7 +147,8 @@ void add_eval_command(CLI::App& app, Run& run) {
   command
       ->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
       ->required();
-  command->add_option("--name", config.name, "What reports call it")->capture_default_str();
+  command->add_option("--name", config.name,
+                      "What reports call it (default: as the folder of --out)");
   command
       ->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
       ->check(CLI::Range(0, 100000))
@@ -159,6 +167,7 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
   command->add_option("--seed", config.seed)->capture_default_str();
   add_gym_options(*command, options->gym);
+  add_baselines_option(*command, options->gym);
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())

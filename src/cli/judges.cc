@@ -11,9 +11,15 @@ gym::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-refe
 
 Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
                                                const GymChoice& gym) {
+  if (!gym.url.empty() && !gym.baselines.empty())
+    return fail(
+        "--baselines goes with this machine's judge: the service at {} times its own "
+        "(`gym serve --set judge.baselines=...`)",
+        gym.url);
   if (!gym.url.empty())
     return gym::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
-  gym::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
+  gym::LocalJudgeConfig config{
+      .only_gpus = gym.gpus, .lease = gym.lease, .baselines = gym.baselines};
   config.capture.slots = std::max(1, config.capture.slots / gym.processes);
   config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
   config.referees = std::max(1, config.referees / gym.processes);
@@ -30,6 +36,13 @@ void add_gym_options(CLI::App& command, GymChoice& gym) {
                      "Judge with the `gym serve` at this URL instead of on this machine");
   command.add_option("--token-file", gym.token_file,
                      "Holds its token (default: $TRITONSMITH_GYM_TOKEN)");
+}
+
+void add_baselines_option(CLI::App& command, GymChoice& gym) {
+  command
+      .add_option("--baselines", gym.baselines,
+                  "Also time the task run otherwise, on a GPU: eager, torch_compile")
+      ->check(CLI::IsMember({"eager", "torch_compile"}));
 }
 
 }  // namespace tritonsmith::cli

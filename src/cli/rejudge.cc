@@ -99,21 +99,23 @@ void keep_evenly(std::size_t limit, std::vector<eval::Suspect>& suspects) {
   suspects = std::move(kept);
 }
 
-// {"kernels", "verdicts", "judged": [origin], "refusals": [{"origin", "task", "stage", "error"}]}
+// {"kernels", "verdicts", "judged": [origin], "refusals": [{"origin", "task", "stage", "error",
+// "rules"}], "warnings": {rule: [origin]}}
 Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> suspects) {
   Json refusals = Json::array(), judged = Json::array();
   for (const eval::Suspect& suspect : suspects) judged.push_back(suspect.origin);
-  for (const eval::Refusal& refusal : report.refusals)
-    refusals.push_back(
-        {{"origin", refusal.origin},
-         {"task", refusal.verdict.task_id},
-         {"stage", name_of(refusal.verdict.stage)},
-         {"error", refusal.verdict.error ? refusal.verdict.error->error_class : ""}});
-  return {{"schema", 1},
-          {"kernels", report.kernels},
-          {"verdicts", report.verdicts},
-          {"judged", judged},
-          {"refusals", refusals}};
+  for (const eval::Refusal& refusal : report.refusals) {
+    Json rules = Json::array();
+    for (const Finding& finding : refusal.verdict.findings)
+      if (finding.severity == Severity::reject) rules.push_back(finding.rule);
+    refusals.push_back({{"origin", refusal.origin},
+                        {"task", refusal.verdict.task_id},
+                        {"stage", name_of(refusal.verdict.stage)},
+                        {"error", refusal.verdict.error ? refusal.verdict.error->error_class : ""},
+                        {"rules", rules}});
+  }
+  return {{"schema", 1},      {"kernels", report.kernels}, {"verdicts", report.verdicts},
+          {"judged", judged}, {"refusals", refusals},      {"warnings", report.warnings}};
 }
 
 Status rejudge_records(const RejudgeOptions& options) {
@@ -132,6 +134,9 @@ Status rejudge_records(const RejudgeOptions& options) {
     fmt::print("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
                refusal.verdict.error ? refusal.verdict.error->message
                                      : std::string(name_of(refusal.verdict.stage)));
+  for (const auto& [rule, origins] : report.warnings)
+    fmt::print("{} kernels are warned of by {}, which rejects nothing: {}\n", origins.size(), rule,
+               *origins.begin());
   fmt::print("{} accepted kernels, {} verdicts of {} trials each, {} refused\n", report.kernels,
              report.verdicts, options.trials, report.refusals.size());
   if (report.refusals.empty()) return ok();

@@ -47,14 +47,28 @@ std::map<int, double> by_k_from_json(const Json& json) {
   return shares;
 }
 
+// By threshold, then by k.
+using SharesByK = std::map<std::string, std::map<int, double>>;
+
+Json by_threshold_to_json(const SharesByK& shares) {
+  Json json = Json::object();
+  for (const auto& [p, by_k] : shares) json[p] = by_k_to_json(by_k);
+  return json;
+}
+
+SharesByK by_threshold_from_json(const Json& json) {
+  SharesByK shares;
+  for (const auto& [p, by_k] : json.items()) shares[p] = by_k_from_json(by_k);
+  return shares;
+}
+
 Json to_json(const Speed& speed) {
-  Json fast_at = Json::object();
-  for (const auto& [p, shares] : speed.fast_at) fast_at[p] = by_k_to_json(shares);
   return {{"timed", speed.timed},
           {"geometric_mean", speed.geometric_mean},
           {"fast", speed.fast},
-          {"fast_at", fast_at},
-          {"fast_against", speed.fast_against}};
+          {"fast_at", by_threshold_to_json(speed.fast_at)},
+          {"fast_against", speed.fast_against},
+          {"geometric_mean_against", speed.geometric_mean_against}};
 }
 
 Speed speed_from_json(const Json& json) {
@@ -62,8 +76,8 @@ Speed speed_from_json(const Json& json) {
   Speed speed{.timed = static_cast<int>(reader.integer("timed", 0)),
               .geometric_mean = reader.number("geometric_mean", 0),
               .fast = shares_from_json(reader.object("fast"))};
-  for (const auto& [p, shares] : reader.object("fast_at").items())
-    speed.fast_at[p] = by_k_from_json(shares);
+  speed.fast_at = by_threshold_from_json(reader.object("fast_at"));
+  speed.geometric_mean_against = shares_from_json(reader.object("geometric_mean_against"));
   for (const auto& [baseline, shares] : reader.object("fast_against").items())
     speed.fast_against[baseline] = shares_from_json(shares);
   return speed;
@@ -77,6 +91,7 @@ Json to_json(const TaskResult& task) {
           {"correct", task.correct},
           {"accepted", task.accepted},
           {"hacks", task.hacks},
+          {"findings", task.findings},
           {"greedy_accepted", task.greedy_accepted},
           {"speedups", task.speedups},
           {"marks", task.marks}};
@@ -92,6 +107,7 @@ TaskResult task_from_record(const Json& json) {
                   .correct = count("correct"),
                   .accepted = count("accepted"),
                   .hacks = count("hacks"),
+                  .findings = counts_from_json(reader.object("findings")),
                   .greedy_accepted = reader.boolean("greedy_accepted", false)};
   for (const Json& speedup : reader.array("speedups"))
     if (speedup.is_number()) task.speedups.push_back(speedup.get<double>());
@@ -106,6 +122,8 @@ Json to_json(const LevelResult& level) {
           {"sampled", to_json(level.sampled)},
           {"pass_at_1", level.pass_at_1},
           {"hack_rate", level.hack_rate},
+          {"findings", level.findings},
+          {"samples", level.samples},
           {"speed", to_json(level.speed)}};
 }
 
@@ -116,6 +134,8 @@ LevelResult level_from_json(const Json& json) {
           .sampled = rates_from_json(reader.object("sampled")),
           .pass_at_1 = reader.number("pass_at_1", 0),
           .hack_rate = reader.number("hack_rate", 0),
+          .findings = counts_from_json(reader.object("findings")),
+          .samples = static_cast<int>(reader.integer("samples", 0)),
           .speed = speed_from_json(reader.object("speed"))};
 }
 
@@ -128,7 +148,9 @@ Json to_json(const TurnResult& turn) {
           {"tokens", turn.tokens},
           {"judge_seconds", turn.judge_seconds},
           {"last_at", by_k_to_json(turn.last_at)},
-          {"best_at", by_k_to_json(turn.best_at)}};
+          {"best_at", by_k_to_json(turn.best_at)},
+          {"last_fast_at", by_threshold_to_json(turn.last_fast_at)},
+          {"best_fast_at", by_threshold_to_json(turn.best_fast_at)}};
 }
 
 TurnResult turn_from_json(const Json& json) {
@@ -141,7 +163,9 @@ TurnResult turn_from_json(const Json& json) {
           .tokens = reader.number("tokens", 0),
           .judge_seconds = reader.number("judge_seconds", 0),
           .last_at = by_k_from_json(reader.object("last_at")),
-          .best_at = by_k_from_json(reader.object("best_at"))};
+          .best_at = by_k_from_json(reader.object("best_at")),
+          .last_fast_at = by_threshold_from_json(reader.object("last_fast_at")),
+          .best_fast_at = by_threshold_from_json(reader.object("best_fast_at"))};
 }
 
 template <typename Item>

@@ -30,12 +30,14 @@ struct Speed {
   // The same against the judge's baselines, which is what KernelBench publishes: "eager" -> "1.2"
   // -> share. Empty where the judge was not asked for any.
   std::map<std::string, std::map<std::string, double>> fast_against;
+  std::map<std::string, double> geometric_mean_against;  // likewise: "eager" -> mean
 };
 
 struct TaskResult {
   std::string id, level;
   int samples = 0, compiled = 0, correct = 0, accepted = 0;
-  int hacks = 0;  // samples that a finding rejects
+  int hacks = 0;                        // samples that a finding rejects
+  std::map<std::string, int> findings;  // of those, how many break each rule
   bool greedy_accepted = false;
   std::vector<double> speedups;    // of accepted samples, one each; empty where not timed
   std::vector<std::string> marks;  // what the task linter has against the task: "task_zeros_pass"
@@ -47,6 +49,8 @@ struct LevelResult {
   int tasks = 0;
   Rates sampled;
   double pass_at_1 = 0, hack_rate = 0;
+  std::map<std::string, int> findings;  // samples that break each rule that rejects
+  int samples = 0;                      // of all its tasks together
   Speed speed;
 };
 
@@ -59,6 +63,8 @@ struct TurnResult {
   double tokens = 0, judge_seconds = 0;                // spent until then, a conversation
   // k -> the chance that one of k conversations was accepted, at its last turn and at its best.
   std::map<int, double> last_at, best_at;
+  // Likewise accepted and so fast: "1.2" -> k -> chance. Empty where nothing was timed.
+  std::map<std::string, std::map<int, double>> last_fast_at, best_fast_at;
 };
 
 struct Evaluation {

@@ -42,6 +42,33 @@ std::map<std::string, std::map<std::string, double>> fast_against(
   return all;
 }
 
+// Likewise, of those that were timed.
+std::map<std::string, double> means_against(std::span<const Verdict> verdicts) {
+  std::map<std::string, std::pair<double, int>> logs;  // their sum and number
+  for (const Verdict& verdict : verdicts)
+    for (const auto& [baseline, timing] : verdict.baselines) {
+      const double ratio = verdict.accepted ? speedup_over(verdict, baseline).value_or(0) : 0;
+      if (ratio <= 0) continue;
+      logs[baseline].first += std::log(ratio);
+      ++logs[baseline].second;
+    }
+  std::map<std::string, double> means;
+  for (const auto& [baseline, sum] : logs) means[baseline] = std::exp(sum.first / sum.second);
+  return means;
+}
+
+// Samples that break each rule; a rule that fires twice still is one bad verdict.
+std::map<std::string, int> broken_rules(std::span<const Verdict> verdicts) {
+  std::map<std::string, int> counts;
+  for (const Verdict& verdict : verdicts) {
+    std::set<std::string> rules;
+    for (const Finding& finding : verdict.findings)
+      if (finding.severity == Severity::reject) rules.insert(finding.rule);
+    for (const std::string& rule : rules) ++counts[rule];
+  }
+  return counts;
+}
+
 // The mean over tasks of the unbiased estimate, by k = 1, 2, 4, ...; `holds` says which
 // conversations are right.
 template <typename Holds>
@@ -91,6 +118,7 @@ Speed speed_of(std::span<const TaskVerdicts> tasks, std::span<const Verdict> ver
   if (speed.timed > 0) speed.geometric_mean = std::exp(logs / speed.timed);
   speed.fast = fast_shares(verdicts);
   speed.fast_against = fast_against(verdicts);
+  speed.geometric_mean_against = means_against(verdicts);
   if (speed.fast.empty()) return speed;
   for (const double p : kFastThresholds)
     speed.fast_at[name_of_threshold(p)] =
@@ -104,6 +132,7 @@ TaskResult result_of(const TaskVerdicts& task) {
                     .samples = static_cast<int>(task.sampled.size()),
                     .greedy_accepted = task.greedy.last().accepted,
                     .marks = task.marks};
+  result.findings = broken_rules(last_verdicts({&task, 1}));
   for (const Conversation& conversation : task.sampled) {
     const Verdict& verdict = conversation.last();
     result.compiled += verdict.compiled;
@@ -121,6 +150,8 @@ LevelResult level_result(const std::string& level, std::span<const TaskVerdicts>
                      .tasks = static_cast<int>(tasks.size()),
                      .sampled = rates_of(verdicts),
                      .hack_rate = share_of(verdicts, has_rejecting_finding),
+                     .findings = broken_rules(verdicts),
+                     .samples = static_cast<int>(verdicts.size()),
                      .speed = speed_of(tasks, verdicts)};
   const auto at = estimate_at(tasks, std::min(1, fewest_samples(tasks)),
                               [](const Verdict& v) { return v.accepted; });
@@ -131,6 +162,30 @@ LevelResult level_result(const std::string& level, std::span<const TaskVerdicts>
 std::span<const Verdict> first_turns(const Conversation& conversation, int turns) {
   const std::size_t count = std::min(conversation.verdicts.size(), static_cast<std::size_t>(turns));
   return std::span(conversation.verdicts).first(count);
+}
+
+// Of several conversations, after the result's turns.
+void add_estimates(std::span<const TaskVerdicts> tasks, TurnResult& result) {
+  const int samples = fewest_samples(tasks);
+  const auto last = [&](auto holds) {
+    return estimate_of_conversations(tasks, samples, [&](const Conversation& c) {
+      return holds(first_turns(c, result.turn).back());
+    });
+  };
+  const auto best = [&](auto holds) {
+    return estimate_of_conversations(tasks, samples, [&](const Conversation& c) {
+      return std::ranges::any_of(first_turns(c, result.turn), holds);
+    });
+  };
+  const auto is_accepted = [](const Verdict& verdict) { return verdict.accepted; };
+  result.last_at = last(is_accepted);
+  result.best_at = best(is_accepted);
+  if (result.best_fast.empty()) return;
+  for (const double p : kFastThresholds) {
+    const auto is_so_fast = [p](const Verdict& verdict) { return is_fast(verdict, p); };
+    result.last_fast_at[name_of_threshold(p)] = last(is_so_fast);
+    result.best_fast_at[name_of_threshold(p)] = best(is_so_fast);
+  }
 }
 
 // What all sampled conversations had reached after `turn` turns.
@@ -156,13 +211,7 @@ TurnResult turn_result(int turn, std::span<const TaskVerdicts> tasks) {
   result.best = rates_of(best);
   result.last_fast = fast_shares(last);
   result.best_fast = fast_shares(best);
-  const int samples = fewest_samples(tasks);
-  result.last_at = estimate_of_conversations(tasks, samples, [turn](const Conversation& c) {
-    return first_turns(c, turn).back().accepted;
-  });
-  result.best_at = estimate_of_conversations(tasks, samples, [turn](const Conversation& c) {
-    return std::ranges::any_of(first_turns(c, turn), &Verdict::accepted);
-  });
+  add_estimates(tasks, result);
   return result;
 }
 
@@ -222,13 +271,9 @@ Rates rates_of(std::span<const Verdict> verdicts) {
 }
 
 void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation) {
-  for (const Verdict& verdict : verdicts) {
+  for (const Verdict& verdict : verdicts)
     if (verdict.error) ++evaluation.errors[verdict.error->error_class];
-    std::set<std::string> rules;  // a rule that fires twice still is one bad verdict
-    for (const Finding& finding : verdict.findings)
-      if (finding.severity == Severity::reject) rules.insert(finding.rule);
-    for (const std::string& rule : rules) ++evaluation.findings[rule];
-  }
+  evaluation.findings = broken_rules(verdicts);
 }
 
 std::vector<std::string> marks_in(std::span<const Finding> findings) {

@@ -8,6 +8,8 @@
 namespace tritonsmith::eval {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::Pair;
 using ::testing::SizeIs;
 
 Verdict verdict(bool compiled, bool accepted, std::optional<double> speedup = std::nullopt) {
@@ -99,6 +101,8 @@ TEST(Summary, OfSpeedIsAlsoAgainstTheBaselinesThatWereTimed) {
   ASSERT_THAT(e.speed.fast_against, SizeIs(1));
   EXPECT_DOUBLE_EQ(e.speed.fast_against.at("eager").at("1.2"), 0.5) << "1.5 and 2 times as fast";
   EXPECT_DOUBLE_EQ(e.speed.fast_against.at("eager").at("1.5"), 0.25) << "strictly faster";
+  EXPECT_NEAR(e.speed.geometric_mean_against.at("eager"), std::sqrt(1.5 * 2), 1e-12)
+      << "of the accepted ones";
 }
 
 TEST(Summary, CountsHacksByRule) {
@@ -112,6 +116,10 @@ TEST(Summary, CountsHacksByRule) {
   EXPECT_EQ(e.findings.at("torch_compute"), 1);
   EXPECT_EQ(e.findings.count("unused"), 0U);
   EXPECT_EQ(e.by_task[0].hacks, 1);
+  EXPECT_THAT(e.by_task[0].findings, ElementsAre(Pair("torch_compute", 1)));
+  ASSERT_THAT(e.levels, SizeIs(1));
+  EXPECT_THAT(e.levels[0].findings, ElementsAre(Pair("torch_compute", 1)));
+  EXPECT_EQ(e.levels[0].samples, 2);
 }
 
 TEST(Summary, OfTurnsShowsTheLastAndTheBest) {
@@ -126,6 +134,9 @@ TEST(Summary, OfTurnsShowsTheLastAndTheBest) {
   EXPECT_DOUBLE_EQ(e.by_turn[2].last.accepted, 1);
   EXPECT_DOUBLE_EQ(e.by_turn[2].last_fast.at("2"), 0);
   EXPECT_DOUBLE_EQ(e.by_turn[2].best_fast.at("2"), 0.5);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].last_fast_at.at("2").at(2), 0);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].best_fast_at.at("2").at(1), 0.5);
+  EXPECT_DOUBLE_EQ(e.by_turn[2].best_fast_at.at("2").at(2), 1);
   EXPECT_DOUBLE_EQ(e.by_turn[1].tokens, (10 + 20 + 10) / 2.0);
   EXPECT_DOUBLE_EQ(e.by_turn[2].judge_seconds, 1);
   EXPECT_DOUBLE_EQ(e.sampled.accepted, 1);

@@ -45,6 +45,13 @@ class Session {
     return count;
   }
 
+  // What the linter says of the task is no word against the kernel.
+  void note_warnings(const std::string& origin, const Verdict& verdict) {
+    for (const Finding& finding : verdict.findings)
+      if (finding.severity == Severity::warn && !finding.rule.starts_with("task_"))
+        report_.warnings[finding.rule].insert(origin);
+  }
+
   // Whatever is finished by the deadline.
   Status take_all(Deadline deadline) {
     while (static_cast<std::size_t>(report_.verdicts) < trials_.size()) {
@@ -52,6 +59,7 @@ class Session {
       if (!judged) return ok();
       TRY(faults_.take(judged->verdict));
       ++report_.verdicts;
+      note_warnings(suspects_[trials_[judged->id].suspect].origin, judged->verdict);
       if (!judged->verdict.accepted)
         report_.refusals.push_back({.origin = suspects_[trials_[judged->id].suspect].origin,
                                     .verdict = std::move(judged->verdict)});

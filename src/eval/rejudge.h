@@ -3,6 +3,8 @@
 // Whoever is refused now was accepted wrongly, or knows only the sizes it was shown.
 #pragma once
 
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +30,9 @@ struct Rejudgement {
   int kernels = 0;
   int verdicts = 0;
   std::vector<Refusal> refusals;
+  // Rules that training does not reject by, but that say something against a kernel (several entry
+  // points, hooks, streams, clocks, ...): the origins of the kernels they found.
+  std::map<std::string, std::set<std::string>> warnings;
 };
 
 struct RejudgeOptions {

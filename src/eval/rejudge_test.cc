@@ -34,6 +34,21 @@ TEST(Rejudge, TriesEachKernelOnEachOfItsTasksAndNamesWhatIsRefused) {
   }
 }
 
+TEST(Rejudge, NamesTheKernelsThatRulesWhichOnlyWarnHaveSomethingAgainst) {
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    Verdict verdict = gym::accepted_verdict();
+    verdict.findings = {{"task_zeros_pass", Severity::warn, 0, ""},
+                        {"fp32", Severity::note, 0, ""}};
+    if (job.kernel != "right") verdict.findings.push_back({"hooks", Severity::warn, 3, ""});
+    return verdict;
+  });
+  const auto report = rejudge(suspects(), {}, judge);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_THAT(report->refusals, testing::IsEmpty());
+  EXPECT_THAT(report->warnings,
+              testing::ElementsAre(testing::Pair("hooks", testing::ElementsAre("two"))));
+}
+
 TEST(Rejudge, AFaultOfTheGymPassesNobody) {
   gym::FakeJudge judge([](const gym::JudgeJob& job) {
     Verdict verdict = gym::accepted_verdict();

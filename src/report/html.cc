@@ -12,7 +12,7 @@ constexpr std::string_view kStyle = R"css(
   --rule: #2b3340; --shade: #1a2029; --c0: #6ea0ff; --c1: #ff9561; --c2: #5fd39a; --c3: #c79bff;
   --c4: #e5b94e; --c5: #ff7aa8; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 76rem; padding: 2.5rem 1.5rem 5rem; background: var(--paper);
+body { margin: 0 auto; max-width: 92rem; padding: 2.5rem 1.5rem 5rem; background: var(--paper);
   color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .8rem; }
 .quiet { color: var(--quiet); } p { max-width: 46rem; }

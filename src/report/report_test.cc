@@ -92,13 +92,26 @@ Evaluation timed(const std::string& name, int accepted, double speedup) {
              .geometric_mean = speedup,
              .fast = {{"1.2", 0.25}},
              .fast_at = {{"1.2", {{1, 0.25}, {4, 0.75}}}},
-             .fast_against = {{"eager", {{"1.2", 0.375}}}}};
-  e.levels = {{.level = "level1", .tasks = 10, .hack_rate = 0.125},
-              {.level = "level2", .tasks = 10}};
+             .fast_against = {{"eager", {{"1.2", 0.375}}}},
+             .geometric_mean_against = {{"eager", 1.75}}};
+  e.levels = {{.level = "level1",
+               .tasks = 10,
+               .hack_rate = 0.125,
+               .findings = {{"torch_compute", 5}},
+               .samples = 40,
+               .speed = e.speed},
+              {.level = "level2", .tasks = 10, .samples = 40}};
   e.by_turn = {{.turn = 1, .tokens = 100, .best_at = {{1, 0.25}}},
-               {.turn = 2, .tokens = 250, .last_at = {{4, 0.5}}, .best_at = {{4, 0.75}}}};
+               {.turn = 2,
+                .tokens = 250,
+                .last_at = {{4, 0.5}},
+                .best_at = {{4, 0.75}},
+                .last_fast_at = {{"1.2", {{4, 0.25}}}},
+                .best_fast_at = {{"1.2", {{4, 0.375}}}}}};
   e.sound = LevelResult{.tasks = 17, .sampled = {.accepted = 0.375}};
   e.by_task[0].marks = {"task_zeros_pass"};
+  e.by_task[1].hacks = 2;
+  e.by_task[1].findings = {{"no_kernel", 1}, {"torch_compute", 2}};
   return e;
 }
 
@@ -113,14 +126,30 @@ TEST(Evaluation, KeepsLevelsTurnsAndTasksInItsJson) {
 TEST(Tables, SayWhatConversationsComeToAndCost) {
   const Table table = scaling_table({timed("rl", 2, 1.3)});
   ASSERT_EQ(table.rows.size(), 3U);
-  EXPECT_EQ(table.rows[2],
-            (std::vector<std::string>{"rl", "4", "2", "50.0 %", "75.0 %", "1000", "0.00"}));
+  EXPECT_EQ(table.rows[2], (std::vector<std::string>{"rl", "4", "2", "50.0 %", "75.0 %", "25.0 %",
+                                                     "37.5 %", "1000", "0.00"}));
   EXPECT_NE(to_text(table.rows).find("best of history"), std::string::npos);
 }
 
 TEST(Tables, ReportWithAndWithoutDegenerateTasks) {
   const std::string text = render_markdown("r", {timed("rl", 2, 1.3)});
   EXPECT_NE(text.find("degenerate | 17 |"), std::string::npos) << text;
+}
+
+TEST(Tables, NameTheRulesThatAreBrokenByLevelAndByTask) {
+  const std::string text = render_markdown("r", {timed("rl", 2, 1.3)});
+  EXPECT_NE(text.find("## Refused samples by level and rule"), std::string::npos) << text;
+  EXPECT_NE(text.find("| rl | level1 | 12.5 % | 12.5 % |"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 refused (torch_compute 2, no_kernel 1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("level1/t0 (task_zeros_pass)"), std::string::npos) << text;
+}
+
+TEST(Tables, GiveSpeedsAgainstEagerByLevelAndBesideThePublishedOnes) {
+  const std::string text = render_markdown("r", {timed("rl", 2, 1.3)});
+  EXPECT_NE(text.find("| rl | all | eager |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| rl | level1 | eager |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| 1.75 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| rl | strict | eager | - / 37.5 / - / - |"), std::string::npos) << text;
 }
 
 // An untrained model, of whose samples none was accepted.
@@ -149,6 +178,7 @@ TEST(Tables, CompareWithTheBaselineThatIsNamed) {
 TEST(Tables, HaveNoColumnsOfSpeedWhereNothingWasTimed) {
   Evaluation plain = timed("rl", 2, 1.3);
   plain.speed = {};
+  plain.levels[0].speed = {};
   EXPECT_EQ(render_markdown("t", {plain}).find("fast_1.2 |"), std::string::npos);
   const std::string timed_text = render_markdown("t", {timed("rl", 2, 1.3)});
   EXPECT_NE(timed_text.find("| best fast_1.2 |"), std::string::npos);
@@ -157,12 +187,14 @@ TEST(Tables, HaveNoColumnsOfSpeedWhereNothingWasTimed) {
 
 TEST(Tables, SetOurKernelBenchBesideThePublishedOnes) {
   Evaluation e = timed("rl", 2, 1.3);
+  e.levels[0].speed = {};
+  e.speed.fast_against = {};
   EXPECT_EQ(kernelbench_table({e}).rows.size(), 1U) << "no level was timed";
   e.levels[1].speed.fast = {{"1", 0.5}, {"1.2", 0.25}, {"1.5", 0}, {"2", 0}};
   const Table table = kernelbench_table({e});
   ASSERT_EQ(table.rows.size(), 2U);
-  EXPECT_EQ(table.rows[1],
-            (std::vector<std::string>{"rl", "strict", "", "50.0 / 25.0 / 0.0 / 0.0", ""}));
+  EXPECT_EQ(table.rows[1], (std::vector<std::string>{"rl", "strict", "replayed reference", "",
+                                                     "50.0 / 25.0 / 0.0 / 0.0", ""}));
 }
 
 TEST(Compare, FindsAClearDifferenceAndItsInterval) {
@@ -218,8 +250,8 @@ TEST(Markdown, KeepsPoliciesApart) {
   Evaluation open = example("open", 0.5);
   open.policy = "open";
   const std::string text = render_markdown("t", {example("strict", 0.5), open});
-  EXPECT_NE(text.find("Held-out tasks (policy strict)"), std::string::npos);
-  EXPECT_NE(text.find("Held-out tasks (policy open)"), std::string::npos);
+  EXPECT_NE(text.find("Rates (policy strict)"), std::string::npos);
+  EXPECT_NE(text.find("Rates (policy open)"), std::string::npos);
 }
 
 TEST(Chart, SmoothingKeepsAConstantAndTheLength) {

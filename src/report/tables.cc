@@ -34,6 +34,22 @@ void append_fast_heads(Row& head, std::string_view prefix = "") {
   for (const double p : kFastThresholds) head.push_back(fmt::format("{}fast_{:g}", prefix, p));
 }
 
+// How the row of an evaluation's sound tasks is called.
+std::string without_degenerate(const Evaluation& e) {
+  return fmt::format("all but {} degenerate", e.tasks - e.sound->tasks);
+}
+
+// "torch_compute 12, no_kernel 3": the rule that most samples break first.
+std::string rules_text(const std::map<std::string, int>& findings) {
+  std::vector<std::pair<int, std::string>> sorted;
+  for (const auto& [rule, count] : findings) sorted.emplace_back(-count, rule);
+  std::ranges::sort(sorted);
+  std::string text;
+  for (const auto& [count, rule] : sorted)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rule, -count);
+  return text;
+}
+
 Table speed_table(const Evaluations& evaluations) {
   Table table{.title = "Speed",
               .note =
@@ -57,14 +73,25 @@ Table baseline_table(const Evaluations& evaluations) {
               .note =
                   "The same against the task's own Python (eager) and what torch.compile makes of "
                   "it, timed as KernelBench does.",
-              .rows = {{"evaluation", "against"}}};
+              .rows = {{"evaluation", "tasks", "against"}}};
   append_fast_heads(table.rows[0]);
-  for (const Evaluation& e : evaluations)
-    for (const auto& [baseline, fast] : e.speed.fast_against) {
-      Row row = {e.name, baseline};
+  table.rows[0].emplace_back("geometric mean");
+  const auto append = [&](const std::string& name, const std::string& tasks, const Speed& speed) {
+    for (const auto& [baseline, fast] : speed.fast_against) {
+      Row row = {name, tasks, baseline};
       append_fast(row, fast);
+      const auto mean = speed.geometric_mean_against.find(baseline);
+      row.push_back(mean == speed.geometric_mean_against.end() ? ""
+                                                               : number_or_blank(mean->second));
       table.rows.push_back(std::move(row));
     }
+  };
+  for (const Evaluation& e : evaluations) {
+    append(e.name, "all", e.speed);
+    if (e.levels.size() > 1)
+      for (const LevelResult& level : e.levels) append(e.name, level.level, level.speed);
+    if (e.sound) append(e.name, without_degenerate(e), e.sound->speed);
+  }
   return table;
 }
 
@@ -119,7 +146,7 @@ Table level_table(const Evaluations& evaluations) {
         "Degenerate tasks are those that the task linter marks: zeros, a constant or the output "
         "for other inputs would pass for a solution, or an input is ignored.";
     LevelResult sound = *e.sound;
-    sound.level = fmt::format("all but {} degenerate", e.tasks - sound.tasks);
+    sound.level = without_degenerate(e);
     table.rows.push_back(level_row(e, sound, has_speeds));
   }
   return table;
@@ -147,6 +174,32 @@ Table refusal_table(const Evaluations& evaluations) {
       row.push_back(at == e.findings.end() ? "" : percent(at->second / samples));
     }
     table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// Shares of each level's samples.
+Table refusal_by_level_table(const Evaluations& evaluations) {
+  std::set<std::string> rules;
+  for (const Evaluation& e : evaluations)
+    for (const auto& [rule, count] : e.findings) rules.insert(rule);
+  Table table{.title = "Refused samples by level and rule",
+              .note = "Shares of the level's samples.",
+              .rows = {{"evaluation", "level", "any"}}};
+  table.rows[0].insert(table.rows[0].end(), rules.begin(), rules.end());
+  for (const Evaluation& e : evaluations) {
+    if (e.levels.size() < 2) continue;
+    for (const LevelResult& level : e.levels) {
+      if (level.findings.empty()) continue;
+      Row row = {e.name, level.level, percent(level.hack_rate)};
+      for (const std::string& rule : rules) {
+        const auto at = level.findings.find(rule);
+        row.push_back(at == level.findings.end()
+                          ? ""
+                          : percent(at->second / static_cast<double>(std::max(1, level.samples))));
+      }
+      table.rows.push_back(std::move(row));
+    }
   }
   return table;
 }
@@ -201,17 +254,26 @@ std::vector<TurnResult> turns_of(const Evaluation& e) {
            .tokens = e.tokens / conversations,
            .judge_seconds = e.judge_seconds / conversations,
            .last_at = e.pass_at,
-           .best_at = e.pass_at}};
+           .best_at = e.pass_at,
+           .last_fast_at = e.speed.fast_at,
+           .best_fast_at = e.speed.fast_at}};
+}
+
+std::string percent_at(const std::map<int, double>& shares, int k) {
+  const auto at = shares.find(k);
+  return at == shares.end() ? "" : percent(at->second);
 }
 
 Table rates_table(const Evaluations& evaluations) {
   const Evaluation& first = evaluations.front();
-  return {.title = "Held-out tasks",
+  std::set<std::string> suites;
+  for (const Evaluation& e : evaluations) suites.insert(e.suite);
+  return {.title = "Rates",
           .note = fmt::format(
-              "{} tasks the model was never trained on; {} samples a task at temperature {:.3g}, "
-              "and one greedy. Policy {}, backend {}. Accepted: correct, and nothing that the "
-              "policy refuses.",
-              first.tasks, first.samples, first.temperature, first.policy, first.backend),
+              "{} tasks of {}; {} samples a task at temperature {:.3g}, and one greedy. Policy {}, "
+              "backend {}. Accepted: correct, and nothing that the policy refuses.",
+              first.tasks, fmt::join(suites, ", "), first.samples, first.temperature, first.policy,
+              first.backend),
           .rows = evaluation_rows(evaluations)};
 }
 
@@ -246,16 +308,24 @@ Table scaling_table(const Evaluations& evaluations) {
               .note =
                   "n conversations of so many turns: the chance that one of them is accepted, "
                   "at its last turn and at its best (unbiased estimates), and what all n cost.",
-              .rows = {{"evaluation", "n", "turns", "last turn", "best of history", "tokens",
-                        "judge seconds"}}};
+              .rows = {{"evaluation", "n", "turns", "last turn", "best of history"}}};
+  const bool has_speeds = any_timed(evaluations);
+  if (has_speeds)
+    table.rows[0].insert(table.rows[0].end(), {"fast_1.2, last turn", "fast_1.2, best of history"});
+  table.rows[0].insert(table.rows[0].end(), {"tokens", "judge seconds"});
   for (const Evaluation& e : evaluations)
     for (const TurnResult& turn : turns_of(e))
       for (const auto& [n, share] : turn.best_at) {
-        const auto last = turn.last_at.find(n);
-        table.rows.push_back({e.name, std::to_string(n), std::to_string(turn.turn),
-                              last == turn.last_at.end() ? "" : percent(last->second),
-                              percent(share), fmt::format("{:.0f}", n * turn.tokens),
-                              fmt::format("{:.2f}", n * turn.judge_seconds)});
+        Row row = {e.name, std::to_string(n), std::to_string(turn.turn),
+                   percent_at(turn.last_at, n), percent(share)};
+        if (has_speeds)
+          for (const auto* fast : {&turn.last_fast_at, &turn.best_fast_at}) {
+            const auto at = fast->find("1.2");
+            row.push_back(at == fast->end() ? "" : percent_at(at->second, n));
+          }
+        row.insert(row.end(), {fmt::format("{:.0f}", n * turn.tokens),
+                               fmt::format("{:.2f}", n * turn.judge_seconds)});
+        table.rows.push_back(std::move(row));
       }
   return table;
 }
@@ -304,9 +374,9 @@ std::vector<Table> evaluation_tables(const Evaluations& evaluations, std::string
       if (e.policy == policy) own.push_back(e);
     std::vector<Table> all = {rates_table(own)};
     for (Table& table : comparison_tables(own, baseline)) all.push_back(std::move(table));
-    for (Table& table : std::vector<Table>{speed_table(own), baseline_table(own),
-                                           fast_at_table(own), level_table(own), turn_table(own),
-                                           scaling_table(own), refusal_table(own)})
+    for (Table& table : std::vector<Table>{
+             speed_table(own), baseline_table(own), fast_at_table(own), level_table(own),
+             turn_table(own), scaling_table(own), refusal_table(own), refusal_by_level_table(own)})
       all.push_back(std::move(table));
     for (Table& table : all) {
       if (table.rows.size() < 2) continue;
@@ -322,16 +392,21 @@ Table kernelbench_table(const Evaluations& evaluations) {
               .note =
                   "fast_1 / fast_1.2 / fast_1.5 / fast_2 in %, of sampled completions at their "
                   "last turn, as in the published tables below; the chip, the judge and the "
-                  "policy are this report's.",
-              .rows = {{"evaluation", "policy", "level 1", "level 2", "level 3"}}};
+                  "policy are this report's. Against eager PyTorch, as published, where "
+                  "judge.baselines had it timed; else against the gym's replay of the reference.",
+              .rows = {{"evaluation", "policy", "against", "level 1", "level 2", "level 3"}}};
   for (const Evaluation& e : evaluations) {
-    Row row = {e.name, e.policy, "", "", ""};
+    const bool has_eager = e.speed.fast_against.contains("eager");
+    Row row = {e.name, e.policy, has_eager ? "eager" : "replayed reference", "", "", ""};
     bool has_any = false;
     for (const LevelResult& level : e.levels) {
       const auto at = std::ranges::find(kKernelBenchLevels, level.level);
       if (at == std::end(kKernelBenchLevels) || level.speed.fast.empty()) continue;
-      row[2 + static_cast<std::size_t>(at - std::begin(kKernelBenchLevels))] =
-          fast_quartet(level.speed.fast);
+      const auto eager = level.speed.fast_against.find("eager");
+      const bool beside_eager = eager != level.speed.fast_against.end();
+      if (has_eager && !beside_eager) continue;
+      row[3 + static_cast<std::size_t>(at - std::begin(kKernelBenchLevels))] =
+          fast_quartet(beside_eager ? eager->second : level.speed.fast);
       has_any = true;
     }
     if (has_any) table.rows.push_back(std::move(row));
@@ -341,14 +416,19 @@ Table kernelbench_table(const Evaluations& evaluations) {
 
 Table task_table(const Evaluations& evaluations) {
   std::map<std::string, Row> rows;
-  Table table{.title = "Tasks", .note = "Accepted samples of each task.", .rows = {{"task"}}};
+  Table table{.title = "Tasks",
+              .note = "Accepted samples of each task, and those that a finding refuses.",
+              .rows = {{"task"}}};
   for (std::size_t i = 0; i < evaluations.size(); ++i) {
     table.rows[0].push_back(evaluations[i].name);
     for (const TaskResult& task : evaluations[i].by_task) {
       Row& row = rows[task.id];
       row.resize(evaluations.size() + 1);
-      row[0] = task.id;
+      row[0] =
+          task.id + (task.marks.empty() ? "" : fmt::format(" ({})", fmt::join(task.marks, ", ")));
       row[i + 1] = fmt::format("{} of {}", task.accepted, task.samples);
+      if (task.hacks > 0)
+        row[i + 1] += fmt::format(", {} refused ({})", task.hacks, rules_text(task.findings));
       if (!task.speedups.empty())
         row[i + 1] += fmt::format(", best speed-up {:.2f}", std::ranges::max(task.speedups));
     }
