@@ -81,6 +81,32 @@ Status check_staleness(const RlConfig& config) {
   return ok();
 }
 
+// What a group's part of the update may depend on, when others are not there yet.
+Status check_early(const RlConfig& config) {
+  if (!config.rollout.learn_early) return ok();
+  const AlgorithmSection& a = config.algorithm;
+  if (config.rollout.staleness > 0)
+    return fail(
+        "rollout.learn_early goes with staleness = 0: with 1 the update already runs beside the "
+        "next rollout");
+  if (a.advantage == AdvantageRule::batch_std || a.advantage == AdvantageRule::reinforce_baseline)
+    return fail(
+        "rollout.learn_early: algorithm.advantage = {} divides by the deviation of the whole step, "
+        "which is not known before its last verdict",
+        name_of(a.advantage));
+  if (config.updates_per_step() > 1)
+    return fail(
+        "rollout.learn_early: with algorithm.epochs = {} and minibatches = {} the first update "
+        "would come before the last verdict",
+        a.epochs, a.minibatches);
+  if (a.sampling_lots > 1)
+    return fail(
+        "rollout.learn_early: with algorithm.sampling_lots = {} it is not known before the last "
+        "verdict how many lots the step takes",
+        a.sampling_lots);
+  return ok();
+}
+
 // What only a GPU measures.
 Status check_measurements(const RlConfig& config) {
   if (config.judge.backend != Backend::evaluate) return ok();
@@ -119,6 +145,7 @@ Status check_algorithm(const RlConfig& config) {
   TRY(check_mismatch(config.algorithm));
   TRY(check_filters(config));
   TRY(check_staleness(config));
+  TRY(check_early(config));
   TRY(check_measurements(config));
   return check_hierarchy(config);
 }

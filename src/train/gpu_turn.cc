@@ -29,12 +29,15 @@ void GpuTurn::take() {
     LOG("the GPU's lease was not to be had within {} s; going on without", kPatience.count());
 }
 
+void GpuTurn::settle() const {
+  if (!device_.is_cuda()) return;
+  const c10::impl::VirtualGuardImpl gpu(device_.type());
+  gpu.synchronizeStream(gpu.getStream(device_));
+}
+
 void GpuTurn::give_back() {
   if (!lease_ || !lease_->is_held()) return;
-  if (device_.is_cuda()) {
-    const c10::impl::VirtualGuardImpl gpu(device_.type());
-    gpu.synchronizeStream(gpu.getStream(device_));
-  }
+  settle();
   lease_->give_back();
 }
 

@@ -20,6 +20,8 @@ class GpuTurn {
 
   // To be called between pieces of work: lets in whoever waits, once the device is done.
   void give_way();
+  // Waits until the device has done what this thread asked of it.
+  void settle() const;
 
  private:
   void take();

@@ -9,6 +9,7 @@
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
 #include "train/policy_gradient.h"
+#include "train/running_gradient.h"
 #include "train/sft_gradient.h"
 
 namespace tritonsmith::train {
@@ -138,6 +139,24 @@ class PolicyGradientTest : public GradientTest, public ::testing::WithParamInter
     batch.sampler.emplace_back(tokens, 0.0F);
     batch.advantages.emplace_back(tokens, 0.0F);
   }
+  // Some of a batch's sequences, as a batch.
+  static PolicyBatch sequences_of(const PolicyBatch& batch, std::size_t begin, std::size_t end) {
+    PolicyBatch part;
+    for (std::size_t s = begin; s < end; ++s) {
+      part.sequences.push_back(batch.sequences[s]);
+      const Span own = batch.segments_of(s);
+      for (std::size_t g = own.begin; g < own.end; ++g) {
+        part.sequence_of.push_back(s - begin);
+        part.counts.push_back(batch.counts[g]);
+        part.advantages.push_back(batch.advantages[g]);
+        part.sampler.push_back(batch.sampler[g]);
+        part.old.push_back(batch.old[g]);
+        part.reference.push_back(batch.reference[g]);
+        part.mismatch.push_back(batch.mismatch[g]);
+      }
+    }
+    return part;
+  }
   static PolicyGradientOptions options() {
     return {.policy = {.loss = GetParam().loss},
             .aggregation = GetParam().aggregation,
@@ -180,6 +199,50 @@ TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
     EXPECT_NEAR(cut.kl, whole.kl, 1e-6);
     EXPECT_NEAR(cut.difference_max, whole.difference_max, 1e-6);
   }
+}
+
+TEST_P(PolicyGradientTest, TakenUpPieceByPieceIsThatOfTheWholeStep) {
+  PolicyGradientOptions rules = options();
+  rules.budget = 37;
+  rules.policy.kl_beta = rules.entropy_beta = 0.05;
+  const PolicyBatch policy = batch();
+  const auto whole = set_policy_gradient(*learner_, policy, in_order(), rules);
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  for (const std::size_t piece : {1, 3, 100}) {
+    RunningGradient gradient(*learner_, rules);
+    for (std::size_t begin = 0; begin < policy.sequences.size(); begin += piece)
+      gradient.add(sequences_of(policy, begin, std::min(begin + piece, policy.sequences.size())));
+    const auto report = gradient.finish();
+    EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
+    EXPECT_NEAR(report.loss, whole.loss, 1e-6);
+    EXPECT_NEAR(report.entropy, whole.entropy, 1e-6);
+    EXPECT_EQ(report.tokens, whole.tokens);
+    EXPECT_EQ(report.measured, whole.measured);
+  }
+}
+
+TEST_P(PolicyGradientTest, OfPiecesIsTheSameToTheBitHoweverTheyCome) {
+  PolicyGradientOptions rules = options();
+  rules.budget = 37;
+  const PolicyBatch policy = batch();
+  at::Tensor expected;
+  for (const std::size_t piece : {1, 2, 100}) {
+    RunningGradient gradient(*learner_, rules);
+    for (std::size_t begin = 0; begin < policy.sequences.size(); begin += piece)
+      gradient.add(sequences_of(policy, begin, std::min(begin + piece, policy.sequences.size())));
+    gradient.finish();
+    if (!expected.defined()) expected = learner_->parameters().gradients().clone();
+    EXPECT_TRUE(at::equal(learner_->parameters().gradients(), expected)) << piece;
+  }
+}
+
+TEST_P(PolicyGradientTest, OfPiecesWithoutAnyAdvantageIsZeroAndStillMeasured) {
+  PolicyBatch policy = batch();
+  for (auto& row : policy.advantages) row.assign(row.size(), 0.0F);
+  RunningGradient gradient(*learner_, options());
+  gradient.add(policy);
+  EXPECT_GT(gradient.finish().measured, 0);
+  EXPECT_EQ(learner_->parameters().gradients().abs().max().item<float>(), 0.0F);
 }
 
 TEST_P(PolicyGradientTest, IsTheSameWhenSequencesWithoutAdvantageSkipTheModel) {

@@ -139,6 +139,12 @@ void Learner::add_gradient(std::span<const MicroBatch> batches, double temperatu
   if (adapted_) adapted_->adapter.take_gradients();
 }
 
+void Learner::scale_gradients(double factor) {
+  const at::NoGradGuard no_grad;
+  at::Tensor(parameters_.gradients()).mul_(factor);
+  if (adapted_) adapted_->adapter.take_gradients();
+}
+
 Result<UpdateReport> Learner::update(const OptimizerSection& options, std::int64_t total_updates) {
   // The optimizer writes the kernels' copy of the weights with the weights; an adapter changes them
   // by LibTorch's operators, which that copy notices.

@@ -86,6 +86,8 @@ class Learner {
   // optimizer step, how it is cut does not matter.
   void add_gradient(std::span<const MicroBatch> batches, double temperature, Dependence dependence,
                     const Coefficients& coefficients);
+  // For who learns only at the end what all of them are divided by.
+  void scale_gradients(double factor);
   // By the sum of all ranks' gradients. Fails when they are not finite; the weights are then as
   // before.
   Result<UpdateReport> update(const OptimizerSection& options, std::int64_t total_updates);

@@ -108,6 +108,10 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
         "gradients "
         "in one order, and cannot do both at once",
         config.rollout.staleness);
+  if (config.rollout.learn_early && !parts.ranks.is_alone())
+    return fail(
+        "rollout.learn_early goes with one process: several ranks know a group's samples only once "
+        "all have exchanged theirs");
   // Opened first: only then is it settled which model the run begins with.
   TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, parts.ranks)));
   TRY_ASSIGN(auto prompting, prompting_for(config, first_model(config.run, config.model), tasks));

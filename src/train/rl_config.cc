@@ -22,7 +22,10 @@ Fields<RolloutSection> RolloutSection::fields() {
       field("staleness", &S::staleness,
             "0: strictly on-policy; 1: the next step's rollout starts during the update, with the "
             "weights from before it",
-            between(0, 1))};
+            between(0, 1)),
+      field("learn_early", &S::learn_early,
+            "begin the update with the groups whose verdicts are there, while others are still "
+            "written and judged; the numbers are the same")};
   for (auto& inner : rollout::SamplingParams::fields())
     fields.push_back(
         {.name = inner.name,

@@ -24,6 +24,7 @@ struct RolloutSection {
   int prompts = 8;
   int samples = 8;
   int staleness = 0;                 // updates that the weights which sample may be behind
+  bool learn_early = false;          // complete groups are learnt from while others are judged
   rollout::SamplingParams sampling;  // its fields stand in this section themselves
   static Fields<RolloutSection> fields();
 };

@@ -8,14 +8,14 @@
 
 #include "text/chat.h"
 #include "train/experience_exchange.h"
-#include "train/gpu_turn.h"
 
 namespace tritonsmith::train {
 namespace {
 
 struct StepSeconds {
-  double awaited = 0;  // until there was something to learn from
+  double awaited = 0;  // without anything to learn from
   double training = 0, whole = 0;
+  std::optional<double> early;  // of the training, beside the rollout
 };
 
 void add_timings(const Experience& experience, const StepSeconds& seconds, Metrics& metrics) {
@@ -37,6 +37,7 @@ void add_timings(const Experience& experience, const StepSeconds& seconds, Metri
        {"seconds/train", seconds.training},
        {"seconds/longest_stage", std::max({activity.writing, activity.judging, seconds.training})},
        {"seconds/step", seconds.whole}});
+  if (seconds.early) metrics.emplace_back("seconds/train_early", *seconds.early);
 }
 
 template <typename Item>
@@ -90,9 +91,11 @@ Status RlLoop::step(const StopFlag& stop) {
   const Stopwatch watch;
   const TimePoint began = system_clock().now();
   TRY_ASSIGN(Gathered gathered, take_gathered());
-  trace(TraceLane::rollout, "await rollout", began);
+  const bool is_early = gathered.learnt != nullptr;
+  if (!is_early) trace(TraceLane::rollout, "await rollout", began);
   Experience& experience = gathered.experience;
-  const double awaited = watch.seconds();
+  const double learnt = is_early ? gathered.learnt->seconds : 0;
+  const double awaited = watch.seconds() - learnt;
   Metrics metrics = sample_metrics(experience.samples, gathered.is_scored);
   metrics.emplace_back("groups/lots", gathered.lots);
   metrics.emplace_back("rollout/staleness", gathered.staleness);
@@ -103,15 +106,17 @@ Status RlLoop::step(const StopFlag& stop) {
   for (const char used : gathered.is_used) is_unused.push_back(static_cast<char>(used == 0));
   auto unused = chosen(experience.samples, is_unused);
   auto turns = chosen(experience.samples, gathered.is_used);
-  TRY(learn(turns, chosen(gathered.is_scored, gathered.is_used), metrics));
+  TRY(is_early ? finish_learning(*gathered.learnt, metrics)
+               : learn(turns, chosen(gathered.is_scored, gathered.is_used), metrics));
   experience.samples = std::move(turns);
   experience.append({.samples = std::move(unused)});
-  const double trained = training.seconds();
+  const double trained = training.seconds() + learnt;
   const TimePoint recording = system_clock().now();
   for (const JudgedSample& judged : experience.samples) TRY(run_.directory().append(judged.sample));
   trace(TraceLane::training, "record", recording);
-  add_timings(experience, {.awaited = awaited, .training = trained, .whole = watch.seconds()},
-              metrics);
+  StepSeconds seconds{.awaited = awaited, .training = trained, .whole = watch.seconds()};
+  if (is_early) seconds.early = gathered.learnt->early_seconds;
+  add_timings(experience, seconds, metrics);
   TRY(keep_trace(std::move(experience.spans)));
   recent_.push_back(metrics);
   if (recent_.size() > kRecent) recent_.pop_front();
@@ -126,7 +131,8 @@ Result<RlLoop::Gathered> RlLoop::take_gathered() {
     gathered = ahead_.get();
   } else {
     refresh_behaviour();
-    gathered = gather(beginning_of(run_.step() + 1, 0));
+    const Beginning beginning = beginning_of(run_.step() + 1, 0);
+    gathered = config_.rollout.learn_early ? gather_and_learn(beginning) : gather(beginning);
   }
   if (!gathered) return gathered;
   lots_ += gathered->lots;
@@ -175,8 +181,8 @@ Result<RlLoop::Gathered> RlLoop::gather(const Beginning& beginning) {
   return gathered;
 }
 
-Result<Experience> RlLoop::gather_lot(const Beginning& beginning, std::int64_t lot,
-                                      int first_group) {
+Result<Experience> RlLoop::gather_lot(const Beginning& beginning, std::int64_t lot, int first_group,
+                                      TakeGroup on_group) {
   const text::ChatTemplate& chat = world_.chat;
   std::vector<Prompted> prompts;
   const auto count = static_cast<std::uint64_t>(config_.rollout.prompts);
@@ -209,11 +215,13 @@ Result<Experience> RlLoop::gather_lot(const Beginning& beginning, std::int64_t l
                                                            config_.reward, beginning.stages);
                                          return reward ? reward->total : 0.0;
                                        }},
-                       .on_progress = [&](std::size_t written, std::size_t judged) {
-                         if (beginning.staleness > 0) return;  // the loop's thread has the line
-                         show_progress(fmt::format("; now {} written, {} judged of {}", written,
-                                                   judged, config_.samples_per_step()));
-                       }}));
+                       .on_progress =
+                           [&](std::size_t written, std::size_t judged) {
+                             if (beginning.staleness > 0) return;  // the loop's thread has the line
+                             show_progress(fmt::format("; now {} written, {} judged of {}", written,
+                                                       judged, config_.samples_per_step()));
+                           },
+                       .on_group = std::move(on_group)}));
   return experience_of_all(std::move(mine), run_.ranks());
 }
 
@@ -245,12 +253,24 @@ int RlLoop::choose_groups(std::span<const JudgedSample> samples, std::span<const
 }
 
 Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics) {
-  PolicyBatch batch = policy_batch(turns);
   TimePoint began = system_clock().now();
   GpuTurn turn(lease_, run_.learner().model().device());
   const auto pause = [&turn] { turn.give_way(); };
-  TRY(add_logprobs(batch, pause));
+  CreditCounts counts;
+  TRY_ASSIGN(const PolicyBatch batch, credited(turns, std::move(is_scored), pause, counts));
   trace(TraceLane::training, "log-probabilities", began);
+  counts.add_to(metrics);
+  began = system_clock().now();
+  TRY(update(batch, pause, metrics));
+  trace(TraceLane::training, "update", began);
+  return ok();
+}
+
+Result<PolicyBatch> RlLoop::credited(std::span<JudgedSample> turns, std::vector<char> is_scored,
+                                     const std::function<void()>& pause,
+                                     CreditCounts& counts) const {
+  PolicyBatch batch = policy_batch(turns);
+  TRY(add_logprobs(batch, pause));
   add_kl_to_rewards(turns, batch);
   const Rejections rejections = assign_credit(turns, is_scored, config_.credit_rules(), batch);
   const algorithm::MismatchOptions mismatch = config_.mismatch_options();
@@ -258,14 +278,16 @@ Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored,
     for (std::size_t g = 0; g < batch.segments(); ++g)
       batch.mismatch.push_back(
           algorithm::mismatch_weights(batch.old[g], batch.sampler[g], mismatch));
-  metrics.insert(metrics.end(),
-                 {{"samples/trained", static_cast<double>(std::ranges::count(batch.counts, 1))},
-                  {"samples/rejected_by_mismatch", static_cast<double>(rejections.mismatch)},
-                  {"samples/rejected_by_profile", static_cast<double>(rejections.profile)}});
-  began = system_clock().now();
-  TRY(update(batch, pause, metrics));
-  trace(TraceLane::training, "update", began);
-  return ok();
+  counts.trained += std::ranges::count(batch.counts, 1);
+  counts.mismatch += rejections.mismatch;
+  counts.profile += rejections.profile;
+  return batch;
+}
+
+void RlLoop::CreditCounts::add_to(Metrics& metrics) const {
+  metrics.insert(metrics.end(), {{"samples/trained", static_cast<double>(trained)},
+                                 {"samples/rejected_by_mismatch", static_cast<double>(mismatch)},
+                                 {"samples/rejected_by_profile", static_cast<double>(profile)}});
 }
 
 // The trainer's and the reference's numbers, where anything needs them.
@@ -317,9 +339,19 @@ Status RlLoop::update(const PolicyBatch& batch, const std::function<void()>& pau
     TRY(sum_over_ranks(last, run_.ranks()));
     tokens += last.tokens;
     if (last.tokens == 0) continue;  // nothing in it counts
-    TRY_ASSIGN(report, run_.learner().update(config_.optimizer,
-                                             config_.run.steps * config_.updates_per_step()));
+    TRY_ASSIGN(report, update_weights());
   }
+  last.tokens = tokens;
+  add_update_metrics(last, report, metrics);
+  return ok();
+}
+
+Result<UpdateReport> RlLoop::update_weights() {
+  return run_.learner().update(config_.optimizer, config_.run.steps * config_.updates_per_step());
+}
+
+void RlLoop::add_update_metrics(const PolicyGradientReport& last, const UpdateReport& report,
+                                Metrics& metrics) {
   metrics.insert(metrics.end(), {{"policy_loss", last.loss},
                                  {"surrogate", last.surrogate},
                                  {"entropy", last.entropy},
@@ -332,8 +364,7 @@ Status RlLoop::update(const PolicyBatch& batch, const std::function<void()>& pau
                                  {"logprob_difference/max", last.difference_max},
                                  {"learning_rate", report.learning_rate},
                                  {"grad_norm", report.grad_norm},
-                                 {"tokens", static_cast<double>(tokens)}});
-  return ok();
+                                 {"tokens", static_cast<double>(last.tokens)}});
 }
 
 std::vector<std::vector<std::size_t>> RlLoop::minibatches(const PolicyBatch& batch) const {

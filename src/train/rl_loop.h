@@ -6,6 +6,10 @@
 // this step's is trained on, with the weights from before the update: a copy, which nobody changes
 // meanwhile. That thread alone uses the generator, the judge and the order of tasks then. A step
 // that ends in a checkpoint gathers nothing ahead: so a killed run goes on to the same numbers.
+//
+// With rollout.learn_early the step's own groups are learnt from, one after the other, while later
+// ones are still written and judged on a thread of their own (rl_loop_early.cc). The weights change
+// only when that thread is done: it stays on-policy.
 #pragma once
 
 #include <deque>
@@ -14,7 +18,9 @@
 #include "base/lease.h"
 #include "base/log.h"
 #include "train/credit.h"
+#include "train/gpu_turn.h"
 #include "train/rl.h"
+#include "train/running_gradient.h"
 #include "train/training_run.h"
 
 namespace tritonsmith::train {
@@ -51,6 +57,21 @@ class RlLoop {
     reward::StageState stages;
     int staleness = 0;  // updates that its weights are behind
   };
+  // Turns that are trained on, and those that are not.
+  struct CreditCounts {
+    std::int64_t trained = 0, mismatch = 0, profile = 0;
+
+    void add_to(Metrics& metrics) const;
+  };
+  // What is learnt of a step while it is gathered.
+  struct Learnt {
+    Learnt(Learner& learner, PolicyGradientOptions options)
+        : gradient(learner, std::move(options)) {}
+    RunningGradient gradient;
+    CreditCounts counts;
+    double seconds = 0;        // spent on it
+    double early_seconds = 0;  // of those, while something was still written or judged
+  };
   // What a step has to learn from.
   struct Gathered {
     Experience experience;
@@ -58,7 +79,9 @@ class RlLoop {
     std::vector<char> is_used;    // of each turn: its group is trained on
     int lots = 0;
     int staleness = 0;
+    std::unique_ptr<Learnt> learnt;  // only with rollout.learn_early
   };
+  using TakeGroup = std::function<void(std::vector<JudgedSample>)>;
 
   Status restore_state();
   Status step(const StopFlag& stop);
@@ -68,7 +91,14 @@ class RlLoop {
   void begin_ahead(const StopFlag& stop);
   Beginning beginning_of(std::int64_t step, int staleness) const;
   Result<Gathered> gather(const Beginning& beginning);
-  Result<Experience> gather_lot(const Beginning& beginning, std::int64_t lot, int first_group);
+  Result<Experience> gather_lot(const Beginning& beginning, std::int64_t lot, int first_group,
+                                TakeGroup on_group = nullptr);
+  // Likewise, and learns from each group as it comes.
+  Result<Gathered> gather_and_learn(const Beginning& beginning);
+  Status learn_group(std::vector<JudgedSample> group, const Beginning& beginning,
+                     Gathered& gathered);
+  // The end of it: the update.
+  Status finish_learning(Learnt& learnt, Metrics& metrics);
   std::vector<char> score(std::span<JudgedSample> samples, const reward::StageState& stages) const;
   // The weights that completions are sampled with become those of now.
   void refresh_behaviour();
@@ -79,9 +109,17 @@ class RlLoop {
   Status open_lease();
   // Credit and all updates of the step; what they measured goes to `metrics`.
   Status learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics);
+  // What the turns are trained on by.
+  Result<PolicyBatch> credited(std::span<JudgedSample> turns, std::vector<char> is_scored,
+                               const std::function<void()>& pause, CreditCounts& counts) const;
   Status add_logprobs(PolicyBatch& batch, const std::function<void()>& pause) const;
   void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
   Status update(const PolicyBatch& batch, const std::function<void()>& pause, Metrics& metrics);
+  // By the learner's gradients.
+  Result<UpdateReport> update_weights();
+  // `last`: of the step's last update, with the tokens of all.
+  static void add_update_metrics(const PolicyGradientReport& last, const UpdateReport& report,
+                                 Metrics& metrics);
   // The members of each update: every sequence once an epoch. One minibatch keeps the order.
   std::vector<std::vector<std::size_t>> minibatches(const PolicyBatch& batch) const;
 
@@ -98,6 +136,7 @@ class RlLoop {
   TrainingRun& run_;
   RlModels models_;
   std::optional<Lease> lease_;
+  std::optional<GpuTurn> turn_;  // of the update that is under way
   EpochOrder order_;
   gym::FaultStreak faults_{gym::kFaultsInARow};
   Progress progress_;

@@ -30,6 +30,29 @@ TraceSpan span_of(const episode::Stretch& stretch) {
           .end = stretch.end};
 }
 
+// Hands out groups in order, each once it and all before it are complete.
+class GroupLine {
+ public:
+  GroupLine(std::vector<std::vector<JudgedSample>>& turns, std::size_t samples)
+      : turns_(turns), samples_(samples), unfinished_(turns.size() / samples, samples) {}
+
+  void finish_sample(std::size_t number) { --unfinished_[number / samples_]; }
+  void hand_out(const std::function<void(std::vector<JudgedSample>)>& take) {
+    for (; next_ < unfinished_.size() && unfinished_[next_] == 0; ++next_) {
+      std::vector<JudgedSample> group;
+      for (std::size_t number = next_ * samples_; number < (next_ + 1) * samples_; ++number)
+        for (JudgedSample& turn : std::exchange(turns_[number], {}))
+          group.push_back(std::move(turn));
+      take(std::move(group));
+    }
+  }
+
+ private:
+  std::vector<std::vector<JudgedSample>>& turns_;
+  std::size_t samples_, next_ = 0;
+  std::vector<std::size_t> unfinished_;  // samples of each group
+};
+
 }  // namespace
 
 void Experience::append(Experience more) {
@@ -67,12 +90,16 @@ Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutO
                         .sampling = options.sampling,
                         .seed = Rng(options.seed, "rollout", first + number).next_u64()}));
   std::vector<std::vector<JudgedSample>> turns(total);
+  GroupLine line(turns, static_cast<std::size_t>(options.samples));
   for (;;) {
     TRY_ASSIGN(auto turn, episodes.next());
     if (!turn) break;
     const std::size_t number = turn->episode - first;
+    const bool is_last = turn->is_last;
     turns[number].push_back(judged_sample(*std::move(turn), number, prompt_of(number), options,
                                           parts.episode.tokenizer));
+    if (is_last) line.finish_sample(number);
+    if (parts.on_group) line.hand_out(parts.on_group);
     if (parts.on_progress) parts.on_progress(episodes.written(), episodes.judged());
   }
   Experience experience{.samples = {},

@@ -40,6 +40,9 @@ struct RolloutParts {
   episode::EpisodeParts episode;
   // How far it has come: completions written, verdicts taken.
   std::function<void(std::size_t written, std::size_t judged)> on_progress;
+  // Takes each group's samples, in the order of the groups, once all of them and of those before
+  // are judged; they are then no part of the experience. Null: they are.
+  std::function<void(std::vector<JudgedSample> group)> on_group = nullptr;
 };
 
 struct Experience {
