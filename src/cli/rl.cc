@@ -63,6 +63,15 @@ GymChoice gym_for(const RlConfig& config, const GymChoice& named) {
   return gym;
 }
 
+// No error: a dry run may be on a machine that has none.
+void warn_of_what_nothing_measures(const RlConfig& config, const GymChoice& gym) {
+  const bool wants_speed =
+      config.reward.speed > 0 || config.reward.coverage > 0 || config.algorithm.prs;
+  if (wants_speed && gym.url.empty() && visible_gpus() == 0)
+    LOG("rl: reward.speed, reward.coverage and algorithm.prs need a GPU that judges; there is none "
+        "here, so they pay and reject nothing (judge.url names a gym that has one)");
+}
+
 // Every rank of this host judges what it samples, with the same secret and the same store.
 Result<std::unique_ptr<gym::Judge>> open_judges(const RlConfig& config, const GymChoice& gym,
                                                 distributed::Ranks& ranks) {
@@ -111,6 +120,7 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   TRY(train::check(config));
   Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
   TRY(check_gym_of_hosts(material.gym, place));
+  if (ranks.is_first()) warn_of_what_nothing_measures(config, material.gym);
   material.gym.processes = place.local_size;
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));

@@ -25,12 +25,19 @@ EXPECTED = {
     "dr-kernel": ['advantage = "trloo"', "limit = 3", "mrs_high = 1.001", "prs = true", "coverage = 0.5"],
     "tritonrl": ['credit = "hierarchical"', "plan_alpha = 0.1", "speed_cap = 2.0", 'advantage = "mean_only"'],
 }
+# The stages before them.
+SUPERVISED = {
+    "kerneltune-sft": ["max_tokens = 4096"],
+    "dr-kernel-sft": ["learning_rate = 2e-05", "steps = 558"],
+    "tritonrl-sft": ["learning_rate = 1e-05", "steps = 7250"],
+}
 # Combinations that make no sense, and a word of the reason.
 SENSELESS = {
     "algorithm.dual_clip=1.1": "clip_high",
     "judge.backend=evaluate": "measures",
     "algorithm.kl_place=loss algorithm.kl_beta=0.1 algorithm.kl_estimator=k1": "mean gradient of 0",
     "algorithm.advantage=grpo": "scale",
+    "rollout.learn_early=true": "lots",
 }
 
 
@@ -67,6 +74,12 @@ def main():
             missing = [line for line in expected if line not in result.stdout]
             if result.returncode != 0 or missing:
                 failures.append(f"{config}: exit {result.returncode}, missing {missing}\n{result.stderr}{result.stdout}")
+        for config, expected in SUPERVISED.items():
+            result = run("sft", CONFIGS / f"{config}.toml", "--dry-run", "--set", f"model.path={folder / 'model'}",
+                         "--set", f"data.examples={examples}", "--set", f"run.dir={folder / 'run'}")
+            missing = [line for line in expected if line not in result.stdout]
+            if result.returncode != 0 or missing:
+                failures.append(f"{config}: exit {result.returncode}, missing {missing}\n{result.stderr}{result.stdout}")
         for settings, reason in SENSELESS.items():
             result = dry_run("dr-kernel", *settings.split())
             if result.returncode == 0 or reason not in result.stderr:
@@ -77,7 +90,7 @@ def main():
                    f"tasks.path={tasks}", "--set", f"run.dir={folder / 'away'}", "--set", "judge.url=http://127.0.0.1:1")
         if away.returncode == 0 or "http://127.0.0.1:1" not in away.stderr:
             failures.append(f"judge.url was not asked: {away.stderr}")
-        print("\n".join(failures) or f"{len(EXPECTED)} configs are whole")
+        print("\n".join(failures) or f"{len(EXPECTED) + len(SUPERVISED)} configs are whole")
         return 1 if failures else 0
 
 
