@@ -17,6 +17,7 @@ constexpr double kShellSeconds = 120;  // for one answer, the start of Python in
 // Of an old referee, before the next job goes on beside it: with the longest that a kernel may run,
 // well below the ten seconds within which a GPU serves again.
 constexpr double kReapSeconds = 3;
+constexpr double kSparePause = 60;  // after a spare that ended by itself
 
 Deadline in_seconds(double seconds) {
   return Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
@@ -196,11 +197,20 @@ Status RefereeProcess::start() {
   }
 }
 
-// Not a failure: a job can be judged without spares.
+// Not a failure: a job can be judged without spares. One that cannot come up, on a GPU without room
+// for a second context, say, is not tried again with every job.
 void RefereeProcess::replenish() {
-  std::erase_if(spares_, [](Live& spare) {
-    return spare.process.wait(Deadline::after(std::chrono::nanoseconds(0))).has_value();
-  });
+  const auto has_ended = [this](Live& spare) {
+    const auto ended = spare.process.wait(Deadline::after(std::chrono::nanoseconds(0)));
+    if (!ended) return false;
+    if (ended->kind == ExitStatus::Kind::exited) {
+      LOG("a spare referee {}; the next is tried in {:.0f} s", describe(*ended), kSparePause);
+      spares_from_ = in_seconds(kSparePause);
+    }
+    return true;
+  };
+  std::erase_if(spares_, has_ended);
+  if (!spares_from_.passed()) return;
   while (std::ssize(spares_) < program_.spares) {
     auto spare = spawn();
     if (!spare) {

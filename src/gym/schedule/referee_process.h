@@ -81,8 +81,9 @@ class RefereeProcess : public RefereeClient {
   ReferenceShell* shell_;
   mutable std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
-  std::optional<Live> live_;      // changed by the judging thread only
-  std::deque<Live> spares_;       // on their way, or waiting to be greeted; the oldest first
+  std::optional<Live> live_;  // changed by the judging thread only
+  std::deque<Live> spares_;   // on their way, or waiting to be greeted; the oldest first
+  Deadline spares_from_ = Deadline::after(std::chrono::nanoseconds(0));
   std::deque<Process> given_up_;  // killed, not reaped
   int starts_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "gym/schedule/referee_process.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -100,6 +101,18 @@ TEST_F(RefereeProcessTest, SpareThatWasKilledStandingByIsNotMissed) {
   EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
   EXPECT_TRUE(report(two.judge(job("ok"), "the task")).correct);
   EXPECT_EQ(referees_of_this_process().size(), 2u);
+}
+
+TEST_F(RefereeProcessTest, SpareThatCannotComeUpIsNotTriedWithEveryJob) {
+  const auto directory = TempDir::make("referee");
+  const std::string mark = (directory->path() / "up").string();
+  RefereeProgram program = program_with_spare();
+  const std::string fake = fmt::format("{}", fmt::join(program.argv, " "));
+  program.argv = {"/bin/sh", "-c",
+                  fmt::format("test -e {0} && exit 1; touch {0}; exec {1}", mark, fake)};
+  RefereeProcess alone(program);
+  for (int k = 0; k < 50; ++k) EXPECT_TRUE(report(alone.judge(job("ok"), "the task")).correct);
+  EXPECT_EQ(alone.starts(), 2);
 }
 
 TEST_F(RefereeProcessTest, TellsOfATimeoutBeforeTheHangingRefereeIsGone) {
