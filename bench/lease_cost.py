@@ -5,9 +5,12 @@
 
 Runs a few steps of two-turn reinforcement learning, the next rollout beside the update, with judge.lease on and off; then
 times the same accepted kernels again on the idle GPU. Prints the seconds of a step, and how far the times measured beside
-training are from those of the idle GPU. Needs one GPU.
+training are from those of the idle GPU; and what may explain it: the GPU's clocks and power meanwhile (clocks-*.csv), and
+whether short and long kernels are off by the same share (as by a slower clock) or by the same time (as by a cost of each
+launch). Needs one GPU.
 """
 import argparse
+import contextlib
 import json
 import pathlib
 import re
@@ -33,6 +36,50 @@ def arguments():
 
 def read(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+WATCHED = ["clocks.sm", "clocks.mem", "power.draw", "temperature.gpu"]
+
+
+@contextlib.contextmanager
+def clocks_watched(file):
+    """Several times a second, as nvidia-smi sees them."""
+    with file.open("w") as lines:
+        watch = subprocess.Popen(["nvidia-smi", "--id=0", f"--query-gpu={','.join(WATCHED)}",
+                                  "--format=csv,noheader,nounits", "-lms", "50"], stdout=lines)
+        try:
+            yield
+        finally:
+            watch.terminate()
+            watch.wait()
+
+
+def clock_row(name, file):
+    rows = [line.split(",") for line in file.read_text().splitlines()]
+    rows = [[float(cell) for cell in row] for row in rows if len(row) == len(WATCHED)]
+    medians = [f"{statistics.median(row[i] for row in rows):.0f}" for i in range(len(WATCHED))]
+    return [name, *medians, f"{min(row[0] for row in rows):.0f}", str(len(rows))]
+
+
+def by_length(name, run, idle):
+    """Thirds of the kernels by how long they take on the idle GPU: what they are off by."""
+    beside = timed(run)
+    pairs = sorted((pair for pair in beside if pair in idle), key=lambda pair: idle[pair][0])
+    rows = []
+    for part in range(3):
+        third = pairs[part * len(pairs) // 3:(part + 1) * len(pairs) // 3]
+        if third:
+            off = [beside[pair][0] - idle[pair][0] for pair in third]
+            share = [beside[pair][0] / idle[pair][0] - 1 for pair in third]
+            rows.append([name, f"{1e3 * statistics.median(idle[pair][0] for pair in third):.2f}",
+                         f"{1e3 * statistics.median(off):+.3f}", f"{100 * statistics.median(share):+.1f} %"])
+    return rows
+
+
+def print_table(head, rows):
+    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
 
 
 def train(options, lease):
@@ -97,15 +144,19 @@ def row(name, run, idle):
 def main():
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
-    runs = {"on": train(options, True), "off": train(options, False)}
+    runs = {}
+    for name, lease in (("on", True), ("off", False)):
+        with clocks_watched(options.out / f"clocks-{name}.csv"):
+            runs[name] = train(options, lease)
     sources = {task["id"]: task["source"] for task in read(runs["on"] / "tasks.jsonl")}
     pairs = sorted({pair for run in runs.values() for pair in timed(run)})
-    idle = time_idle(options, pairs, sources)
-    head = ["lease", "step s", "generate s", "judge s", "train s", "kernels", "kernel: median off", "95th", "off > 5 %",
-            "reference: median off", "95th", "off > 5 %"]
-    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
-    for name, run in runs.items():
-        print("| " + " | ".join(row(name, run, idle)) + " |")
+    with clocks_watched(options.out / "clocks-idle.csv"):
+        idle = time_idle(options, pairs, sources)
+    print_table(["lease", "step s", "generate s", "judge s", "train s", "kernels", "kernel: median off", "95th", "off > 5 %",
+                 "reference: median off", "95th", "off > 5 %"], [row(name, run, idle) for name, run in runs.items()])
+    print_table(["lease", "idle us", "off us", "off"], [each for name, run in runs.items() for each in by_length(name, run, idle)])
+    print_table(["while", "SM MHz", "memory MHz", "W", "C", "lowest SM MHz", "looks"],
+                [clock_row(name, options.out / f"clocks-{name}.csv") for name in ("on", "off", "idle")])
 
 
 if __name__ == "__main__":

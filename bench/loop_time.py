@@ -5,10 +5,14 @@
     bench/loop_time.py --shape 1.5b --out runs/loop-time-1.5b --set model.recompute=layers
 
 --shape first makes a model of that shape that writes kernels of the built-in curriculum: from random weights, --sft-steps
-steps of 16,384 tokens of the teacher's answers, plans and all; it is found again in --out.
+steps of 32,768 tokens of the teacher's longer answers, plans and all; it is found again in --out. What it reads and writes
+is as long as with a published model: the prompts are those of configs/ (the module's source, the rules of the answer)
+behind a worked example, as KernelBench gives one, and a token is a word at most, so that a kernel is as many tokens as with
+Qwen's vocabulary (TOKENS below; the embedding has Qwen's 151,936 rows at 1.5b).
 
-Runs a few steps of 64 prompts x 8 samples with rollout.staleness 0 and 1, and prints the median of each stage and of
-step / longest stage (the aim is at most 1.25). Leaves a time line of the last step but one (OUT/*/trace.json).
+Runs a few steps of 64 prompts x 8 samples in each of --modes (on-policy; the same with learn_early; the next rollout
+beside the update), and prints the median of each stage and of step / longest stage (the aim is at most 1.25). Leaves a
+time line of the last step but one (OUT/*/trace.json).
 """
 import argparse
 import json
@@ -22,9 +26,73 @@ import several_ranks
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARES = ["completion/tokens", "stage/compiled", "stage/accepted"]  # whether there was something to judge
 STAGES = ["generate", "judge", "generate_and_judge", "await_rollout", "train", "longest_stage", "step"]
+MODES = {
+    "on-policy": {"rollout.staleness": 0},
+    "early": {"rollout.staleness": 0, "rollout.learn_early": True},
+    "stale": {"rollout.staleness": 1},
+}
 
-SHAPES = {"tiny": several_ranks.SHAPES["tiny"], "small": {}, "1.5b": several_ranks.SHAPES["1.5b"]}
+SHAPES = {"tiny": several_ranks.SHAPES["tiny"], "small": {}, "1.5b": {**several_ranks.SHAPES["1.5b"], "vocab_size": 151936}}
 LEARNING_RATES = {"tiny": 3e-3, "small": 3e-3, "1.5b": 2e-4}
+# With these the curriculum's answers are as many tokens as in Qwen2.5's vocabulary, 3.2 to 3.4 characters each (docs/gpu.md).
+TOKENS = {"pieces": "qwen2", "vocabulary": 960, "max_position_embeddings": 4096}
+# Two kernels, loops and functions of their own: what a module of several operators takes.
+STYLES = ["two_kernels", "loop", "helpers"]
+EXAMPLE = """You write Triton kernels for NVIDIA GPUs. You are given a PyTorch module and answer with a module that computes the same in
+fewer passes over memory. A worked example: for
+
+```python
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+
+    def forward(self, a, b):
+        return a + b
+
+
+def get_inputs():
+    # randomly generate input tensors based on the model architecture
+    a = torch.randn(1, 128).cuda()
+    b = torch.randn(1, 128).cuda()
+    return [a, b]
+
+
+def get_init_inputs():
+    # randomly generate tensors required for initialization
+    return []
+```
+
+a good answer is
+
+```python
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(a_ptr, b_ptr, out_ptr, n_elements, BLOCK_SIZE: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    a = tl.load(a_ptr + offsets, mask=mask, other=0.0)
+    b = tl.load(b_ptr + offsets, mask=mask, other=0.0)
+    tl.store(out_ptr + offsets, a + b, mask=mask)
+
+
+class ModelNew(nn.Module):
+    def forward(self, a, b):
+        out = torch.empty_like(a)
+        n_elements = out.numel()
+        add_kernel[(triton.cdiv(n_elements, 256),)](a, b, out, n_elements, BLOCK_SIZE=256)
+        return out
+```
+
+Mask what lies beyond the end, accumulate sums in float32, and leave no temporary in memory that can stay in registers."""
 
 
 def arguments():
@@ -37,10 +105,11 @@ def arguments():
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--tasks", help="default: training tasks like those that the model learnt")
     parser.add_argument("--prompt-style", choices=["compact", "full"], help="likewise")
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
     parser.add_argument("--steps", type=int, default=8, help="0: only make the model")
     parser.add_argument("--prompts", type=int, default=64)
     parser.add_argument("--samples", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=256)
+    parser.add_argument("--tokens", type=int, help="the longest completion (1,024 with --shape, else 256)")
     parser.add_argument("--set", action="append", default=[], help="further settings of rl")
     return parser.parse_args()
 
@@ -49,66 +118,82 @@ def call(options, *command):
     subprocess.run([str(options.binary), *map(str, command)], check=True, stdout=subprocess.DEVNULL)
 
 
+PROMPT = {"prompt.kind": "conversion", "prompt.style": "full", "prompt.system": EXAMPLE}
+
+
+def as_settings(settings):
+    return [part for name, value in settings.items() for part in ("--set", f"{name}={json.dumps(value)}")]
+
+
 def make_model(options):
-    """The whole curriculum, full prompts: answers of a few hundred tokens."""
+    """The whole curriculum, as a model of a published size is asked for it."""
     out = pathlib.Path(options.out)
     model = out / "sft" / "checkpoints" / f"step-{options.sft_steps}"
     examples, config = out / "examples.jsonl", out / "sft.toml"
     if model.exists():
         return model
     out.mkdir(parents=True, exist_ok=True)
-    settings = [part for name, value in SHAPES[options.shape].items() for part in ("--set", f"{name}={value}")]
     if not (out / "start").exists():
-        call(options, "tasks", "teach", "--set", "teacher.per_task=2", "--out", examples)
-        call(options, "model", "make", "--examples", examples, "--out", out / "start", *settings)
+        call(options, "tasks", "teach", *as_settings({"teacher.per_task": 2, "teacher.styles": STYLES, **PROMPT}),
+             "--out", examples)
+        call(options, "model", "make", "--examples", examples, "--out", out / "start",
+             *as_settings({**SHAPES[options.shape], **TOKENS}))
     config.write_text("\n".join(f"{key} = {json.dumps(value)}" for key, value in {
         "run.dir": str(out / "sft"), "run.steps": options.sft_steps, "model.path": str(out / "start"),
-        "data.examples": str(examples), "data.step_tokens": 16384, "data.max_tokens": 2048,
+        "data.examples": str(examples), "data.step_tokens": 32768, "data.max_tokens": 4096,
         "optimizer.learning_rate": LEARNING_RATES[options.shape], "optimizer.warmup_updates": 20,
         "checkpoint.every": 1000}.items()) + "\n")
     call(options, "sft", config)
     return model
 
 
-def run(options, staleness):
-    out = pathlib.Path(options.out) / f"staleness-{staleness}"
+def run(options, mode):
+    out = pathlib.Path(options.out) / mode
     out.parent.mkdir(parents=True, exist_ok=True)
-    config = out.parent / f"staleness-{staleness}.toml"
+    config = out.parent / f"{mode}.toml"
     settings = {
         "run.dir": str(out), "run.steps": options.steps, "model.path": options.model, "tasks.path": options.tasks,
-        "prompt.style": options.prompt_style, "rollout.prompts": options.prompts, "rollout.samples": options.samples,
-        "rollout.max_new_tokens": options.tokens, "rollout.staleness": staleness, "engine.slots": 256,
-        "optimizer.learning_rate": 1e-5, "judge.policy": "open", "checkpoint.every": 0,
+        **options.prompt, "rollout.prompts": options.prompts, "rollout.samples": options.samples,
+        "rollout.max_new_tokens": options.tokens, **MODES[mode], "engine.slots": 256,
+        "optimizer.learning_rate": 1e-5, "optimizer.micro_batch_tokens": 16384, "judge.policy": "open",
+        "checkpoint.every": 0, "trace.steps": [options.steps - 1],
     }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
-    config.write_text("\n".join([*lines, f"trace.steps = [{options.steps - 1}]"]) + "\n")
-    more = [part for each in options.set for part in ("--set", each)]
-    call(options, "rl", config, *more)
-    return [json.loads(line) for line in (out / "steps.jsonl").read_text().splitlines()]
+    config.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items()))
+    call(options, "rl", config, *(part for each in options.set for part in ("--set", each)))
+    return out
+
+
+def measured(mode, out):
+    # The first step warms everything up, and nothing is gathered ahead in the last.
+    steps = [json.loads(line) for line in (out / "steps.jsonl").read_text().splitlines()][1:-1]
+    medians = [statistics.median(step[f"seconds/{stage}"] for step in steps) for stage in STAGES]
+    ratio = statistics.median(step["seconds/step"] / step["seconds/longest_stage"] for step in steps)
+    samples = [json.loads(line) for line in (out / "samples.jsonl").read_text().splitlines()]
+    prompt = statistics.mean(len(sample["completion"]["prompt_tokens"]) for sample in samples)
+    written = [sample["completion"] for sample in samples]
+    characters = sum(len(each["text"]) for each in written) / sum(len(each["tokens"]) for each in written)
+    return [mode, *(f"{value:.2f} s" for value in medians), f"{ratio:.2f}", f"{prompt:.0f}",
+            *(f"{statistics.median(step[name] for step in steps):.3g}" for name in SHARES), f"{characters:.2f}"]
 
 
 def main():
     options = arguments()
     if options.steps < 4 and not (options.shape and options.steps == 0):
         sys.exit("--steps: at least 4, the first and the last step are left out")
+    options.tokens = options.tokens or (1024 if options.shape else 256)
     if options.shape:
         options.tasks = options.tasks or "curriculum:seed=1,train=2000,heldout=0"
-        options.prompt_style, options.model = options.prompt_style or "full", str(make_model(options))
+        options.prompt = {**PROMPT, **({"prompt.style": options.prompt_style} if options.prompt_style else {})}
+        options.model = str(make_model(options))
         if options.steps == 0:
             return
     else:
         options.tasks = options.tasks or "quickstart:seed=1,train=2000,heldout=0"
-        options.prompt_style = options.prompt_style or "compact"
-    print("| " + " | ".join(["staleness", *STAGES, "step / longest", *SHARES]) + " |")
-    print("|" + "---|" * (len(STAGES) + len(SHARES) + 2))
-    for staleness in (0, 1):
-        # The first step warms everything up, and nothing is gathered ahead in the last.
-        steps = run(options, staleness)[1:-1]
-        medians = [statistics.median(step[f"seconds/{stage}"] for step in steps) for stage in STAGES]
-        ratio = statistics.median(step["seconds/step"] / step["seconds/longest_stage"] for step in steps)
-        cells = [str(staleness), *(f"{value:.2f} s" for value in medians), f"{ratio:.2f}",
-                 *(f"{statistics.median(step[name] for step in steps):.3g}" for name in SHARES)]
-        print("| " + " | ".join(cells) + " |", flush=True)
+        options.prompt = {"prompt.style": options.prompt_style or "compact"}
+    head = ["mode", *STAGES, "step / longest", "prompt/tokens", *SHARES, "characters a token"]
+    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|", flush=True)
+    for mode in options.modes:
+        print("| " + " | ".join(measured(mode, run(options, mode))) + " |", flush=True)
 
 
 main()

@@ -41,6 +41,9 @@ Fields<NewModelConfig> NewModelConfig::fields() {
       field("seed", &C::seed, "the random weights follow from it"),
       field("vocabulary", &C::vocabulary,
             "tokens of the tokenizer, which is trained on the examples", between(300, 1 << 20)),
+      field("pieces", &C::pieces,
+            "what a token may span at most: of phrases a line's parts, of qwen2 a word, as in "
+            "published models; qwen2, llama3, gpt2, lines, phrases or whole"),
       field("vocab_size", &C::vocab_size,
             "rows of the embedding, if more than the tokens; 0: one for each token",
             at_least<std::int64_t>(0)),
@@ -69,7 +72,7 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
   TRY_ASSIGN(const auto tokenizer,
              text::Tokenizer::train(corpus, {.vocabulary_size = config.vocabulary,
                                              .added_tokens = chat_tokens(),
-                                             .pieces = text::PieceRule::phrases}));
+                                             .pieces = config.pieces}));
   model::ModelConfig shape = config.shape;
   shape.vocab_size = static_cast<std::int64_t>(tokenizer.id_limit());
   if (config.vocab_size > 0 && config.vocab_size < shape.vocab_size)

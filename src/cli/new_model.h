@@ -7,6 +7,7 @@
 
 #include "model/config.h"
 #include "text/prompt_record.h"
+#include "text/tokenizer.h"
 #include "train/sft_examples.h"
 
 namespace tritonsmith::cli {
@@ -16,7 +17,8 @@ enum class WeightType { float32, bfloat16 };
 
 struct NewModelConfig {
   std::uint64_t seed = 1;
-  int vocabulary = 1024;        // tokens
+  int vocabulary = 1024;  // tokens
+  text::PieceRule pieces = text::PieceRule::phrases;
   std::int64_t vocab_size = 0;  // rows of the embedding; 0: one for each token
   WeightType type = WeightType::float32;
   text::PromptRecord prompt;  // how it will be asked
