@@ -81,7 +81,7 @@ def train(folder, part, options):
     settings = {"run.dir": f'"{run}"', "run.steps": options.steps or PARTS[part]["steps"], "model.path": f'"{folder / "start"}"',
                 "model.device": f'"{options.device}"', "data.examples": f'"{folder / "examples.jsonl"}"',
                 "data.heldout": f'"{folder / "heldout.jsonl"}"', "data.step_tokens": options.step_tokens or PARTS[part]["step_tokens"],
-                "data.max_tokens": 1024, "optimizer.warmup_updates": 8, "checkpoint.every": 0, **PARTS[part]["settings"]}
+                "data.max_tokens": 1024, "data.heldout_every": 20, "optimizer.warmup_updates": 8, "checkpoint.every": 0, **PARTS[part]["settings"]}
     config.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
     began = time.monotonic()
     with PeakMemory() as memory:
