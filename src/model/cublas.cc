@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <numeric>
 #include <vector>
 
 #include "base/check.h"
@@ -23,6 +22,7 @@ constexpr int kFrequent = 300;
 constexpr int kMostCandidates = 24;
 // A kernel that sums in order is chosen at so many rows.
 constexpr std::int64_t kMostRows = 4096, kFewestRows = 256;
+constexpr std::int64_t kFewRows = 64;  // and tried at so few
 constexpr std::int64_t kElementsInOrder = std::int64_t{1} << 25;
 // More than any cache holds: in a model the weights come from memory.
 constexpr std::int64_t kFlushBytes = std::int64_t{256} << 20;
@@ -291,8 +291,15 @@ void Cublas::choose_equal(Plan& plan, const Product& product) const {
   }
 }
 
-// The fastest kernel for many rows, of those that split no sum, whose bits do not depend on how
-// many rows there are.
+// Kernels that give the same bits, and the fastest of them for many rows and for few.
+struct Cublas::Likeness {
+  at::Tensor rows;  // the first few, as they compute them
+  int chosen = 0;   // of the candidates for many rows
+  double many_ms = 1e30, few_ms = 1e30;
+};
+
+// Of the kernels for many rows that split no sum and whose bits do not depend on how many rows
+// there are: the one whose bits cost least, with many rows and with as few as are decoded together.
 void Cublas::find_in_order(Plan& found, const Product& product) const {
   const at::Tensor& weight = product.first;
   const std::int64_t widest = std::max(weight.size(0), weight.size(1));
@@ -304,20 +311,49 @@ void Cublas::find_in_order(Plan& found, const Product& product) const {
   const auto plan = make_plan(many);
   guess(*plan, many, kMostCandidates);
   const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
-  std::vector<double> ms;
-  for (int i = 0; i < static_cast<int>(plan->candidates.size()); ++i)
-    ms.push_back(milliseconds_of({*plan, many, i, out.data_ptr()}, flush));
-  std::vector<int> order(ms.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](int i) { return ms[static_cast<std::size_t>(i)]; });
-  const auto invariant =
-      std::ranges::find_if(order, [&](int i) { return is_invariant(many, *plan, i); });
-  if (invariant == order.end())
+  std::vector<Likeness> likenesses;
+  for (int i = 0; i < static_cast<int>(plan->candidates.size()); ++i) {
+    if (!is_invariant(many, *plan, i)) continue;
+    const at::Tensor few = out.narrow(0, 0, kFewRows).clone();
+    auto like = std::ranges::find_if(
+        likenesses, [&](const Likeness& each) { return at::equal(each.rows, few); });
+    if (like == likenesses.end())
+      like = likenesses.insert(like, Likeness{.rows = few, .chosen = i});
+    const double ms = milliseconds_of({*plan, many, i, out.data_ptr()}, flush);
+    if (ms < like->many_ms) like->many_ms = ms, like->chosen = i;
+  }
+  if (likenesses.empty())
     LOG("no kernel for products of {} x {} sums in one order: trainer and engine will differ by "
         "rounding",
         weight.size(0), weight.size(1));
-  const int chosen = invariant == order.end() ? order.front() : *invariant;
+  const int chosen = likenesses.empty() ? 0 : cheapest(likenesses, many);
   found.candidates = {plan->candidates[static_cast<std::size_t>(chosen)]};
+}
+
+// Tries what there is for few rows, and weighs both: where nothing fast gives a likeness its bits,
+// decoding would take its kernel for many rows, which is several times slower.
+int Cublas::cheapest(std::vector<Likeness>& likenesses, const Product& many) const {
+  const at::Tensor addend = pattern(many.out.sizes(), many.out.options()).narrow(0, 0, kFewRows);
+  const at::Tensor out = addend.clone(), x = many.second.narrow(0, 0, kFewRows);
+  const Product few = many.on(out, x);
+  const auto plan = make_plan(few);
+  guess(*plan, few, kMostCandidates);
+  const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
+  for (int i = 0; i < static_cast<int>(plan->candidates.size()); ++i) {
+    out.copy_(addend);
+    if (launch(*plan, few, i, out.data_ptr()) != cublaslt::kSuccess) continue;
+    const auto like = std::ranges::find_if(
+        likenesses, [&](const Likeness& each) { return at::equal(each.rows, out); });
+    if (like == likenesses.end()) continue;
+    like->few_ms = std::min(like->few_ms, milliseconds_of({*plan, few, i, out.data_ptr()}, flush));
+  }
+  const double many_ms = std::ranges::min(likenesses, {}, &Likeness::many_ms).many_ms;
+  const double few_ms = std::ranges::min(likenesses, {}, &Likeness::few_ms).few_ms;
+  constexpr double kNoneForFew = 4;  // times slower
+  const auto cost = [&](const Likeness& each) {
+    return each.many_ms / many_ms + std::min(each.few_ms / few_ms, kNoneForFew);
+  };
+  return std::ranges::min(likenesses, {}, cost).chosen;
 }
 
 // Whether a candidate gives the first few rows alone the bits that it gives them among all.

@@ -14,6 +14,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "model/cuda/kernels.h"
 #include "model/sums.h"
@@ -59,6 +60,7 @@ class Cublas {
   struct Product;
   struct Trial;
   struct Known;
+  struct Likeness;
   using Key = std::array<std::int64_t, 12>;
   std::unique_ptr<Plan> make_plan(const Product& product) const;
   Plan& plan_for(const Product& product);
@@ -66,6 +68,7 @@ class Cublas {
   void measure(Plan& plan, const Product& product) const;
   void choose_equal(Plan& plan, const Product& product) const;
   void find_in_order(Plan& found, const Product& product) const;
+  int cheapest(std::vector<Likeness>& likenesses, const Product& many) const;
   bool is_invariant(const Product& whole, const Plan& plan, int candidate) const;
   void run(const Product& product);
   int launch(const Plan& plan, const Product& product, int candidate, void* out) const;
