@@ -85,6 +85,7 @@ std::vector<Experiment> experiments() {
           {.name = "flush x1", .limits = {.flush_sizes = 1}},
           {.name = "flush x4", .limits = {.flush_sizes = 4}},
           {.name = "flush x2 by reading", .limits = {.flush = Flush::read}},
+          {.name = "samples of 3 rounds", .limits = {.rounds_a_sample = 3}},
           {.name = "reference in each round", .remembers_reference = false},
           {.name = "fresh memory", .fresh_memory = true},
           {.name = "one trial", .one_trial = true},
@@ -102,7 +103,7 @@ class Laboratory {
 
   Status run(const Experiment& experiment) {
     std::vector<Rounds> judgements;
-    std::vector<double> reference;
+    std::vector<double> reference, told;
     std::vector<unsigned> mhz;
     std::unique_ptr<Trial> trial;
     const Stopwatch watch;
@@ -121,8 +122,11 @@ class Laboratory {
       const TimingOutcome outcome = time_trial(*trial, *place_, limits);
       if (outcome.stop) return fail("{}: {}", experiment.name, outcome.stop->error.message);
       judgements.push_back(std::move(rounds));
+      told.push_back(outcome.timing->candidate.median);
     }
-    print(experiment.name, judgements, mhz, watch.seconds());
+    const auto [low, high] = std::ranges::minmax(told);
+    fmt::print("| {} | {:.2f} % ", experiment.name, 100 * (high / low - 1));
+    print(judgements, mhz, watch.seconds());
     if (rows_.empty()) keep_rows(judgements);
     return ok();
   }
@@ -133,10 +137,11 @@ class Laboratory {
 
   static void print_head() {
     fmt::print(
-        "| experiment | medians, us | apart | midmean | means of 3 | means of 8 | rounds | p10-p90 "
+        "| experiment | told apart | medians, us | apart | midmean | means of 3 | means of 8 | "
+        "rounds | p10-p90 "
         "| "
         "between | neighbours | heaps (upper) | first | referenced | step ns | MHz | s |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   }
 
  private:
@@ -158,7 +163,8 @@ class Laboratory {
   void move_memory(int number) {
     hole_ = at::Tensor();
     c10::getDeviceAllocator(c10::kCUDA)->emptyCache();
-    hole_ = at::empty({(1 + number) * (37 << 20)}, at::dtype(at::kByte).device(place_->device()));
+    hole_ = at::empty({(1 + number) * std::int64_t{37 << 20}},
+                      at::dtype(at::kByte).device(place_->device()));
   }
 
   void keep_busy() {
@@ -170,15 +176,15 @@ class Laboratory {
     static_cast<void>(place_->wait(Deadline::never()));
   }
 
-  static void print(const std::string& name, const std::vector<Rounds>& judgements,
-                    const std::vector<unsigned>& mhz, double seconds) {
+  static void print(const std::vector<Rounds>& judgements, const std::vector<unsigned>& mhz,
+                    double seconds) {
     const RoundNoise noise = noise_of(judgements);
     const auto [slowest, fastest] = std::ranges::minmax(mhz);
     fmt::print(
-        "| {} | {:.2f}-{:.2f} | {:.2f} % | {:.2f} % | {:.2f} % | {:.2f} % | {} | {:.2f} % | {:.1f} "
+        "| {:.2f}-{:.2f} | {:.2f} % | {:.2f} % | {:.2f} % | {:.2f} % | {} | {:.2f} % | {:.1f} "
         "| "
         "{:+.2f} | {:.1f} ({:.0f} %) | {:+.2f} % | {:+.2f} % | {:.0f} | {}-{} | {:.1f} |\n",
-        name, 1e3 * noise.low_ms, 1e3 * noise.high_ms, 100 * noise.apart,
+        1e3 * noise.low_ms, 1e3 * noise.high_ms, 100 * noise.apart,
         100 * apart(judgements, midmean_of), 100 * apart(judgements, median_of_means(3)),
         100 * apart(judgements, median_of_means(8)), noise.rounds, 100 * noise.spread,
         noise.between, noise.neighbours, noise.heaps, 100 * noise.upper_share, 100 * noise.first,

@@ -48,6 +48,17 @@ bool confirms(const std::vector<double>& now, const std::vector<double>& earlier
          today.high >= before.median - near;
 }
 
+std::vector<double> means_of(const std::vector<double>& rounds, int group) {
+  std::vector<double> means;
+  const auto size = static_cast<std::size_t>(group);
+  for (std::size_t first = 0; first + size <= rounds.size(); first += size) {
+    double sum = 0;
+    for (std::size_t k = first; k < first + size; ++k) sum += rounds[k];
+    means.push_back(sum / group);
+  }
+  return means;
+}
+
 Timing timing_of(std::vector<double> milliseconds) {
   if (milliseconds.empty()) return {};
   std::ranges::sort(milliseconds);

@@ -25,6 +25,11 @@ MedianInterval median_interval(std::vector<double> samples);
 // today's interval, for its part, reaches as near to it.
 bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share);
 
+// Means of so many rounds that followed each other; what is left at the end is left out. Where
+// rounds lie in two heaps their median falls into the gap and jumps from one to the other; means of
+// a few lie in it.
+std::vector<double> means_of(const std::vector<double>& rounds, int group);
+
 Timing timing_of(std::vector<double> milliseconds);
 
 }  // namespace tritonsmith::gym

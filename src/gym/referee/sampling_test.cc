@@ -73,5 +73,11 @@ TEST(Confirms, WantsEarlierSamplesThatAreKnownWellAndTodaysNearThem) {
   EXPECT_FALSE(confirms(earlier, {}, 0.01));
 }
 
+TEST(Sampling, MeansOfRoundsThatFollowedEachOther) {
+  EXPECT_EQ(means_of({1, 2, 6, 10, 11, 12, 5}, 3), (std::vector<double>{3, 11}));
+  EXPECT_EQ(means_of({1, 2}, 3), std::vector<double>{});
+  EXPECT_EQ(means_of({4, 2}, 1), (std::vector<double>{4, 2}));
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym

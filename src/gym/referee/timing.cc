@@ -71,8 +71,8 @@ class Timer {
     if (auto error = place_.wait(place_.patience()); error && !outcome.stop)
       outcome.stop = stopped(std::move(*error));
     if (outcome.stop) return outcome;
-    timing.candidate = timing_of(candidate_ms_);
-    if (trial_.reference_replays()) timing.reference = timing_of(remembered_reference());
+    timing.candidate = timing_of(samples(candidate_ms_));
+    if (trial_.reference_replays()) timing.reference = timing_of(samples(remembered_reference()));
     if (auto finding = find_impossible_speed(least_work(trial_.setting().task), place_.facts(),
                                              timing.candidate.median))
       outcome.findings.push_back(*std::move(finding));
@@ -271,11 +271,16 @@ class Timer {
           reference_ms_.push_back(milliseconds(round, 2));
       }
       reference_is_known_ = reference_is_known();
-      const bool tight = median_interval(candidate_ms_).within(limits_.share);
+      const bool tight = median_interval(samples(candidate_ms_)).within(limits_.share);
       const bool enough = std::ssize(candidate_ms_) >= limits_.least_rounds;
       if ((tight && enough && reference_is_known_) || deadline_.passed()) return std::nullopt;
     }
     return std::nullopt;
+  }
+
+  std::vector<double> samples(const std::vector<double>& rounds) const {
+    std::vector<double> means = means_of(rounds, limits_.rounds_a_sample);
+    return means.empty() ? rounds : means;
   }
 
   void remember(int round) {
@@ -298,7 +303,8 @@ class Timer {
 
   // By this job's own rounds, or by those of earlier ones that they confirm.
   bool reference_is_known() const {
-    return !trial_.reference_replays() || median_interval(reference_ms_).within(limits_.share) ||
+    return !trial_.reference_replays() ||
+           median_interval(samples(reference_ms_)).within(limits_.share) ||
            (limits_.known_reference != nullptr &&
             confirms(reference_ms_, *limits_.known_reference, limits_.share));
   }
@@ -379,7 +385,7 @@ class Timer {
     std::vector<double> step_us;
     const bool is_one_launch = candidate_.steps().size() == 1 && launch_at(0) != nullptr;
     if (is_one_launch)
-      step_us = {1e3 * timing_of(candidate_ms_).median};
+      step_us = {1e3 * timing_of(samples(candidate_ms_)).median};
     else if (auto stop = profile_steps(step_us))
       return stop;
     double own = 0, all = 0;

@@ -31,6 +31,7 @@ struct TimingLimits {
   double share = 0.01;  // of the median: how near both ends of its interval shall be
   double seconds = 2;   // for all rounds
   int least_rounds = 0, most_rounds = 400;
+  int rounds_a_sample = 1;  // whose mean is one
   Flush flush = Flush::written;
   double flush_sizes = 2;  // of the cache
   // What the reference took in earlier jobs, and takes now besides: where both agree, the reference
