@@ -6,6 +6,9 @@
   bench/eight_billion.py --device cpu --shape tiny --steps 30      anywhere: proves the script
   bench/eight_billion.py --folder DIR           keeps model and runs there: a call that was cut off goes on with the first unfinished run
 
+The rates are those that served models with as many layers or as loud ones, but 256 and 512 wide, on a CPU: with adapters 9.8 to 3.8
+nats in 45 steps (at 1e-3: 5.2), in full 9.9 to 1.2 in 48, where frequencies alone cost 5.1.
+
 Random weights with all of Qwen3's 151,936 rows of embedding and of head (8.19 billion parameters), and a tokenizer of 4,096 tokens learnt
 from the teacher's examples; every tenth task of the teacher is held out with all its examples. Prints for each run the loss on those
 before and after, the entropy of their tokens' own frequencies, which a model that has learnt nothing of the context cannot go below,
@@ -30,7 +33,7 @@ SHAPES = {
 }
 PARTS = {
     "lora": {"ranks": 1, "steps": 60, "step_tokens": 8192,
-             "settings": {"lora.rank": 64, "lora.alpha": 128, "optimizer.learning_rate": 1e-3, "optimizer.micro_batch_tokens": 4096}},
+             "settings": {"lora.rank": 64, "lora.alpha": 128, "optimizer.learning_rate": 2e-3, "optimizer.micro_batch_tokens": 4096}},
     "full": {"ranks": 2, "steps": 48, "step_tokens": 16384,
              "settings": {"optimizer.learning_rate": 2e-4, "model.recompute": '"layers"', "optimizer.micro_batch_tokens": 9216}},
 }
