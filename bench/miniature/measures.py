@@ -23,6 +23,12 @@ def is_lazy(verdict):
     return any(operator(each["op"]) not in ARRANGING for each in verdict.get("aten", []))
 
 
+def is_warned_of(verdict):
+    """By rules that take no part in training; what the linter says of the task is no word against the kernel."""
+    return any(finding["severity"] == "warn" and not finding["rule"].startswith("task_")
+               for finding in verdict.get("findings", []))
+
+
 def is_refused(verdict):
     return any(each["severity"] == "reject" for each in verdict.get("findings", []))
 

@@ -4,7 +4,7 @@ import json
 import statistics
 
 from cells import CELLS, QUESTIONS
-from measures import BOOTSTRAPS, MEASURES, difference, is_lazy, is_paid, is_refused, measured, percent, records, share
+from measures import BOOTSTRAPS, MEASURES, difference, is_lazy, is_paid, is_refused, is_warned_of, measured, percent, records, share
 
 
 def mean_of(values):
@@ -106,6 +106,7 @@ def over_training(study, name, seed):
                      percent(share(members, lambda s: s["verdict"]["accepted"])),
                      percent(share(accepted, lambda s: is_lazy(s["verdict"]))),
                      percent(share(members, lambda s: is_paid(s) and is_refused(s["verdict"]))),
+                     percent(share(paid, lambda s: is_warned_of(s["verdict"]))),
                      percent(share(again, lambda pair: pair in refused)), len(set(again))])
     return rows
 
@@ -113,7 +114,7 @@ def over_training(study, name, seed):
 def over_training_table(study, names, seeds):
     rows = [row for name in names for seed in seeds for row in over_training(study, name, seed)]
     return table(["cell", "seed", "steps", "samples", "accepted", "lazy among them", "paid though a finding rejects",
-                  "of the paid, refused when judged again", "kernels judged again"], rows)
+                  "of the paid, warned of by rules that reject nothing", "of the paid, refused when judged again", "kernels judged again"], rows)
 
 
 def time_table(times):

@@ -131,6 +131,7 @@ class Session {
 
   void record(const Sample& sample) {
     Conversation& conversation = conversations_[number_of(sample)];
+    if (!conversation.verdicts.empty() && conversation.last().accepted) --accepted_;
     conversation.verdicts.push_back(sample.verdict);
     conversation.tokens.push_back(static_cast<int>(sample.completion.tokens.size()));
     accepted_ += sample.verdict.accepted ? 1 : 0;
@@ -177,7 +178,7 @@ class Session {
   gym::FaultStreak faults_;
   episode::Episodes episodes_;
   std::size_t finished_ = 0;
-  int accepted_ = 0;
+  int accepted_ = 0;  // conversations, at their latest turn
   Progress progress_;
 };
 

@@ -42,7 +42,9 @@ SENSELESS = {
 
 
 def run(*arguments):
-    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    """As on a machine without a GPU."""
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
 
 
 def main():
@@ -74,6 +76,9 @@ def main():
             missing = [line for line in expected if line not in result.stdout]
             if result.returncode != 0 or missing:
                 failures.append(f"{config}: exit {result.returncode}, missing {missing}\n{result.stderr}{result.stdout}")
+        for gym, is_told in (("", True), ("http://127.0.0.1:1", False)):
+            if ("need a GPU that judges" in dry_run("dr-kernel", f"judge.url={gym}").stderr) != is_told:
+                failures.append(f"judge.url = '{gym}': told that nothing here measures speed: {not is_told}")
         for config, expected in SUPERVISED.items():
             result = run("sft", CONFIGS / f"{config}.toml", "--dry-run", "--set", f"model.path={folder / 'model'}",
                          "--set", f"data.examples={examples}", "--set", f"run.dir={folder / 'run'}")
