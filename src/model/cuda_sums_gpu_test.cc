@@ -145,6 +145,33 @@ TEST_P(CudaAttention, InOrderIsThatOfFloat64AndItsBackwardThatOfFlashAttention) 
   }
 }
 
+// Such batches have come often enough after some hundred calls.
+TEST_P(CudaAttention, InOrderWithCudnnsBackwardGivesFlashAttentionsGradients) {
+  const Shape shape = {16, 2, 128};
+  const std::int64_t length = 256, tokens = 3 * length;
+  const at::Tensor all = normal({tokens, shape.heads + 2 * shape.kv_heads, shape.head_dim});
+  const QueryKeyValue parts = {all.narrow(1, 0, shape.heads),
+                               all.narrow(1, shape.heads, shape.kv_heads),
+                               all.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)};
+  AttentionPlace place = {.offsets = ints({0, 256, 512, 768}),
+                          .longest = length,
+                          .is_even = true,
+                          .scale = 0.1,
+                          .sums = Sums::equal};
+  Attended attended = cuda_attend(parts, place);
+  const at::Tensor first = attended.out;
+  for (int i = 0; i < 320; ++i) attended = cuda_attend(parts, place);
+  EXPECT_TRUE(at::equal(attended.out, first));
+  const at::Tensor d_out = normal({tokens, shape.heads, shape.head_dim});
+  const auto got = cuda_attend_backward(parts, attended, d_out, place);
+  place.is_even = false;
+  place.sums = Sums::fast;
+  const auto expected = cuda_attend_backward(parts, cuda_attend(parts, place), d_out, place);
+  EXPECT_LT(difference(got.query, expected.query), 2 * rounding(GetParam()));
+  EXPECT_LT(difference(got.key, expected.key), 2 * rounding(GetParam()));
+  EXPECT_LT(difference(got.value, expected.value), 2 * rounding(GetParam()));
+}
+
 TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
   for (const Shape& shape : kShapes) {
     const Sequences some = sequences_of(shape);
