@@ -90,6 +90,7 @@ std::vector<Experiment> experiments() {
           {.name = "fresh memory", .fresh_memory = true},
           {.name = "one trial", .one_trial = true},
           {.name = "busy before", .busy_before = true},
+          {.name = "interval of 0.5 %", .limits = {.share = 0.005}},
           {.name = "96 rounds", .limits = {.least_rounds = 96}},
           {.name = "96 rounds, one trial", .limits = {.least_rounds = 96}, .one_trial = true},
           {.name = "96 rounds, fresh memory", .limits = {.least_rounds = 96}, .fresh_memory = true},
