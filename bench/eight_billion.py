@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A model of Qwen3-8B's shape learns: adapters on one GPU, all weights on two, its optimizer shared out (ZeRO-1).
 
-  bench/eight_billion.py                        two GPUs; about two minutes and a half
+  bench/eight_billion.py                        two GPUs; some four minutes
   bench/eight_billion.py --parts lora           one GPU
   bench/eight_billion.py --device cpu --shape tiny --steps 30      anywhere: proves the script
   bench/eight_billion.py --folder DIR           keeps model and runs there: a call that was cut off goes on with the first unfinished run
