@@ -43,15 +43,13 @@ class Draft {
     return static_cast<int>(rng_.below(static_cast<std::uint64_t>(others) + 1));
   }
 
-  bool allowed(const Operator& op) const {
-    return (rules_.words.empty() || rules_.words.contains(op.op)) &&
-           !operator_classes(program_.root).contains(op.op_class);
-  }
-
+  // Operators of these kinds whose class the tree does not have yet.
   std::vector<const Operator*> words(std::initializer_list<OpKind> kinds) const {
+    const OperatorClasses used = operator_classes(program_.root);
     std::vector<const Operator*> found;
     for (const Operator& op : all_operators())
-      if (std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end() && allowed(op))
+      if (std::find(kinds.begin(), kinds.end(), op.kind) != kinds.end() &&
+          (rules_.words.empty() || rules_.words.contains(op.op)) && !used.contains(op.op_class))
         found.push_back(&op);
     return found;
   }
