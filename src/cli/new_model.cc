@@ -24,8 +24,8 @@ std::vector<text::AddedToken> chat_tokens() {
 
 // What tells others how to write with the model.
 Status save_companions(const std::filesystem::path& directory, const text::Tokenizer& tokenizer,
-                       const text::PromptRecord& prompt) {
-  TRY(write_file_atomic(directory / text::kPromptRecordFile, to_text(prompt)));
+                       const std::optional<text::PromptRecord>& prompt) {
+  if (prompt) TRY(write_file_atomic(directory / text::kPromptRecordFile, to_text(*prompt)));
   TRY(tokenizer.save(directory / "tokenizer.json"));
   TRY(text::save_chat_files(directory));
   const Json generation = {{"eos_token_id", *tokenizer.id_of(kEnd)},
@@ -48,7 +48,6 @@ Fields<NewModelConfig> NewModelConfig::fields() {
             "rows of the embedding, if more than the tokens; 0: one for each token",
             at_least<std::int64_t>(0)),
       field("type", &C::type, "float32 or bfloat16: what the weights are written in")};
-  append_section(fields, "prompt", &C::prompt);
   for (auto& inner : model::ModelConfig::fields())
     if (inner.name != "vocab_size")
       fields.push_back({.name = inner.name,

@@ -21,8 +21,8 @@ struct NewModelConfig {
   text::PieceRule pieces = text::PieceRule::phrases;
   std::int64_t vocab_size = 0;  // rows of the embedding; 0: one for each token
   WeightType type = WeightType::float32;
-  text::PromptRecord prompt;  // how it will be asked
-  model::ModelConfig shape;   // with the vocab_size that comes of these
+  std::optional<text::PromptRecord> prompt;  // how it will be asked, where known
+  model::ModelConfig shape;                  // with the vocab_size that comes of these
   static Fields<NewModelConfig> fields();
 };
 

@@ -102,13 +102,14 @@ class Quickstart {
   Status make_start() {
     const fs::path directory = out_ / "start";
     if (fs::exists(directory / "config.json")) return ok();  // the last that is written
-    return make_new_model(directory,
-                          {.seed = config_.seed,
-                           .vocabulary = config_.vocabulary,
-                           .prompt = {.prompt = config_.rl.prompt,
+    return make_new_model(
+        directory,
+        {.seed = config_.seed,
+         .vocabulary = config_.vocabulary,
+         .prompt = text::PromptRecord{.prompt = config_.rl.prompt,
                                       .max_new_tokens = config_.rl.rollout.sampling.max_new_tokens},
-                           .shape = config_.model},
-                          examples_);
+         .shape = config_.model},
+        examples_);
   }
 
   Status supervise() {

@@ -203,15 +203,8 @@ void launch(const Attend& a, cudaStream_t stream) {
 
 void launch_attend_in_order(const Attend& a, Stream stream) {
   if (a.tokens == 0) return;
-  with_type(a.type, [&]<typename T>(T) {
-    switch (a.head_dim) {
-      case 32:
-        return launch<T, 32>(a, stream_of(stream));
-      case 64:
-        return launch<T, 64>(a, stream_of(stream));
-      case 128:
-        return launch<T, 128>(a, stream_of(stream));
-    }
+  with_head<32, 64, 128>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
+    launch<T, kHeadDim>(a, stream_of(stream));
   });
 }
 

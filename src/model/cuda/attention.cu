@@ -61,22 +61,6 @@ __device__ void fetch(const Decode& a, const Part& part, int tile, unsigned stag
   }
 }
 
-// The group's queries as left operands; rows beyond the group are zero.
-template <int kHeadDim>
-__device__ void read_queries(const Decode& a, Fragment (&query)[kHeadDim / 16]) {
-  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
-  const Half* base =
-      a.qkv + std::int64_t{blockIdx.z} * a.row_stride + std::int64_t{blockIdx.y} * group * kHeadDim;
-#pragma unroll
-  for (int k = 0; k < kHeadDim / 16; ++k)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int row = lane / 4 + i % 2 * 8, column = k * 16 + i / 2 * 8 + lane % 4 * 2;
-      query[k].r[i] =
-          row < group ? *reinterpret_cast<const unsigned*>(base + row * kHeadDim + column) : 0u;
-    }
-}
-
 // Scores of the group against a tile: [16, 16] as two pieces of eight tokens.
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, float (&s)[2][4]) {
@@ -138,7 +122,7 @@ __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
                              State<kHeadDim>& state) {
   constexpr unsigned kStageBytes = 2 * kTile * kHeadDim * 2;
   Fragment query[kHeadDim / 16];
-  read_queries<kHeadDim>(a, query);
+  read_queries<kHeadDim>(a, blockIdx.z, blockIdx.y, query);
   const int first = part.first_tile + threadIdx.x / 32;
   int ahead = first;
 #pragma unroll
@@ -254,15 +238,8 @@ void launch(const Decode& a, cudaStream_t stream) {
 
 void launch_decode(const Decode& a, Stream stream) {
   if (a.rows == 0) return;
-  with_type(a.type, [&]<typename T>(T) {
-    switch (a.head_dim) {
-      case 32:
-        return launch<T, 32>(a, stream_of(stream));
-      case 64:
-        return launch<T, 64>(a, stream_of(stream));
-      case 128:
-        return launch<T, 128>(a, stream_of(stream));
-    }
+  with_head<32, 64, 128>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
+    launch<T, kHeadDim>(a, stream_of(stream));
   });
 }
 

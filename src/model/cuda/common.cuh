@@ -50,6 +50,14 @@ template <typename Launch>
 void with_type(HalfType type, const Launch& launch) {
   type == HalfType::float16 ? launch(AsFp16{}) : launch(AsBf16{});
 }
+// Calls launch<type, head size>() where the size is one of these.
+template <int... kSizes, typename Launch>
+void with_head(HalfType type, int head_dim, const Launch& launch) {
+  with_type(type, [&]<typename T>(T) {
+    static_cast<void>(
+        ((head_dim == kSizes && (launch.template operator()<T, kSizes>(), true)) || ...));
+  });
+}
 
 __device__ inline float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2)

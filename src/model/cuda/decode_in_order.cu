@@ -50,22 +50,6 @@ __device__ void fetch(const Decode& a, int slot, int page_index, int length, uns
   }
 }
 
-// The group's queries as left operands; rows beyond the group are zero.
-template <int kHeadDim>
-__device__ void read_queries(const Decode& a, Fragment (&query)[kHeadDim / 16]) {
-  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
-  const Half* base =
-      a.qkv + std::int64_t{blockIdx.y} * a.row_stride + std::int64_t{blockIdx.x} * group * kHeadDim;
-#pragma unroll
-  for (int k = 0; k < kHeadDim / 16; ++k)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int row = lane / 4 + i % 2 * 8, column = k * 16 + i / 2 * 8 + lane % 4 * 2;
-      query[k].r[i] =
-          row < group ? *reinterpret_cast<const unsigned*>(base + row * kHeadDim + column) : 0u;
-    }
-}
-
 // Scores of the group against this warp's sixteen tokens of a page; those from `there` on are none.
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, int there,
@@ -166,7 +150,7 @@ __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
   Sums<kHeadDim> sums = {};
   sums.largest[0] = sums.largest[1] = kNothing;
   Fragment query[kHeadDim / 16];
-  read_queries<kHeadDim>(a, query);
+  read_queries<kHeadDim>(a, blockIdx.y, blockIdx.x, query);
 #pragma unroll
   for (int page = 0; page < kStages - 1; ++page) {
     if (page < pages) fetch<kHeadDim>(a, slot, page, length, ring + page * kStageBytes);
@@ -201,15 +185,8 @@ void launch(const Decode& a, cudaStream_t stream) {
 
 void launch_decode_in_order(const Decode& a, Stream stream) {
   if (a.rows == 0) return;
-  with_type(a.type, [&]<typename T>(T) {
-    switch (a.head_dim) {
-      case 32:
-        return launch<T, 32>(a, stream_of(stream));
-      case 64:
-        return launch<T, 64>(a, stream_of(stream));
-      case 128:
-        return launch<T, 128>(a, stream_of(stream));
-    }
+  with_head<32, 64, 128>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
+    launch<T, kHeadDim>(a, stream_of(stream));
   });
 }
 

@@ -196,43 +196,28 @@ __global__ void add_norm_partials_kernel(RopeBackward a, int parts) {
   total[threadIdx.x] += sum;
 }
 
-template <int kSize>
-struct HeadDim {
-  static constexpr int value = kSize;
-};
-
-// Calls launch(type, head size, blocks for a warp a head).
-template <typename Arguments, typename Launch>
-void for_kind(const Arguments& a, const Launch& launch) {
+// How many blocks make a warp a head.
+template <typename Arguments>
+unsigned blocks_for(const Arguments& a) {
   const std::int64_t warps = a.tokens * (a.heads + 2 * a.kv_heads);
-  const auto blocks = static_cast<unsigned>((warps + kWarps - 1) / kWarps);
-  if (blocks == 0) return;
-  with_type(a.type, [&](auto type) {
-    switch (a.head_dim) {
-      case 32:
-        return launch(type, HeadDim<32>{}, blocks);
-      case 64:
-        return launch(type, HeadDim<64>{}, blocks);
-      case 128:
-        return launch(type, HeadDim<128>{}, blocks);
-      case 256:
-        return launch(type, HeadDim<256>{}, blocks);
-    }
-  });
+  return static_cast<unsigned>((warps + kWarps - 1) / kWarps);
 }
 
 }  // namespace
 
 void launch_rope(const Rope& a, Stream stream) {
-  for_kind(a, [&]<typename T, typename Dim>(T, Dim, unsigned blocks) {
-    rope_kernel<T, Dim::value><<<blocks, kThreads, 0, stream_of(stream)>>>(a);
+  const unsigned blocks = blocks_for(a);
+  if (blocks == 0) return;
+  with_head<32, 64, 128, 256>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
+    rope_kernel<T, kHeadDim><<<blocks, kThreads, 0, stream_of(stream)>>>(a);
   });
 }
 
 void launch_rope_backward(const RopeBackward& a, Stream stream) {
-  for_kind(a, [&]<typename T, typename Dim>(T, Dim, unsigned needed) {
-    const unsigned blocks = needed < kRopeParts ? needed : kRopeParts;
-    rope_backward_kernel<T, Dim::value><<<blocks, kThreads, 0, stream_of(stream)>>>(a);
+  const unsigned needed = blocks_for(a), blocks = needed < kRopeParts ? needed : kRopeParts;
+  if (blocks == 0) return;
+  with_head<32, 64, 128, 256>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
+    rope_backward_kernel<T, kHeadDim><<<blocks, kThreads, 0, stream_of(stream)>>>(a);
     if (a.raw != nullptr)
       add_norm_partials_kernel<<<2, a.head_dim, 0, stream_of(stream)>>>(a,
                                                                         static_cast<int>(blocks));

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "model/cuda/attention.h"
 #include "model/cuda/common.cuh"
 
 namespace tritonsmith::model::cuda {
@@ -47,6 +48,24 @@ __device__ inline Fragment load_matrices_turned(unsigned address) {
                : "memory");
   return f;
 }
+// A row's queries of the group that shares a head of the cache, as left operands; what is beyond
+// the group is zero.
+template <int kHeadDim>
+__device__ void read_queries(const Decode& a, unsigned row, unsigned kv_head,
+                             Fragment (&query)[kHeadDim / 16]) {
+  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
+  const Half* base =
+      a.qkv + std::int64_t{row} * a.row_stride + std::int64_t{kv_head} * group * kHeadDim;
+#pragma unroll
+  for (int k = 0; k < kHeadDim / 16; ++k)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int head = lane / 4 + i % 2 * 8, column = k * 16 + i / 2 * 8 + lane % 4 * 2;
+      query[k].r[i] =
+          head < group ? *reinterpret_cast<const unsigned*>(base + head * kHeadDim + column) : 0u;
+    }
+}
+
 // c += a · b for a [16, 16], b [16, 8].
 template <typename T>
 __device__ inline void multiply(float (&c)[4], const Fragment& a, unsigned b0, unsigned b1) {
