@@ -76,7 +76,7 @@ class Layers {
     seen("rope", qkv);
     const at::Tensor attended = way.attend(qkv);
     seen("attention", attended);
-    way.cublas.linear_onto(x, x, attended, half.o);
+    add_product(way.cublas, x, attended, half.o);
     seen("output projection", x);
     norm(x, masters.post_norm, normed);
     seen("second norm", normed);
@@ -93,7 +93,7 @@ class Layers {
                              .factor = static_cast<float>(share)},
                             stream());
     seen("swiglu", inner);
-    way.cublas.linear_onto(x, x, inner, half.down, 1 / share);
+    add_product(way.cublas, x, inner, half.down, 1 / share);
     seen("down projection", x);
   }
 
@@ -102,6 +102,14 @@ class Layers {
     return at::empty({x.size(0), columns}, half_.flat().options());
   }
   cuda::Stream stream() const { return current_stream(model_.device()); }
+
+  // As decoding does, which leaves parts of a sum to its next norm.
+  static void add_product(Cublas& cublas, const at::Tensor& x, const at::Tensor& rows,
+                          const at::Tensor& weight, double factor = 1) {
+    const at::Tensor parts = at::empty({kMostSumParts, x.size(0), x.size(1)}, x.options());
+    const int count = cublas.linear_onto_in_parts(x, parts, rows, weight, factor);
+    for (int part = 0; part < count; ++part) x.add_(parts[part]);
+  }
 
   void norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& out) const {
     cuda::kernels()->norm({.x = data<float>(x),

@@ -148,12 +148,15 @@ void products_of_decoding(const Bench& bench, int rows) {
       const auto w = weights(bench, out, in);
       const at::Tensor x = bench.half({rows, in}), y = bench.half({rows, out});
       const at::Tensor sum = bench.full({rows, out});
+      const at::Tensor parts = bench.full({kMostSumParts, rows, out});
       const bool is_added = out == kHidden;
       bench.moved(fmt::format("{}, {} rows, {}", name, rows, how),
                   2.0 * static_cast<double>(out * in), [&](int layer) {
                     const at::Tensor& weight = w[static_cast<std::size_t>(layer)];
-                    is_added ? cublas.linear_onto(sum, sum, x, weight)
-                             : cublas.linear(y, x, weight);
+                    if (is_added)
+                      cublas.linear_onto_in_parts(sum, parts, x, weight);
+                    else
+                      cublas.linear(y, x, weight);
                   });
     }
     const at::Tensor head = bench.half({kVocabulary, kHidden}), x = bench.half({rows, kHidden});
@@ -168,11 +171,21 @@ void rows_of_decoding(const Bench& bench, int rows) {
   const at::Tensor x = bench.full({rows, kHidden}), weight = bench.full({kHidden});
   const at::Tensor out = bench.half({rows, kHidden}), gate_up = bench.half({rows, 2 * kInner});
   const at::Tensor inner = bench.half({rows, kInner});
-  bench.moved("norm", 6.0 * rows * kHidden, [&](int) {
-    cuda::kernels()->norm({data<float>(x), data<float>(weight), data<Bf16>(out), rows,
-                           static_cast<int>(kHidden), 1e-6f},
-                          bench.stream());
-  });
+  const at::Tensor parts = bench.full({kMostSumParts, rows, kHidden});
+  for (const int count : {0, 2, 4})
+    bench.moved(count == 0 ? "norm" : fmt::format("norm, adding {} parts", count),
+                (6.0 + (count > 0 ? 4.0 * (count + 1) : 0.0)) * rows * kHidden, [&](int) {
+                  cuda::kernels()->norm({.x = data<float>(x),
+                                         .weight = data<float>(weight),
+                                         .out = data<Bf16>(out),
+                                         .rows = rows,
+                                         .hidden = static_cast<int>(kHidden),
+                                         .eps = 1e-6f,
+                                         .parts = data<float>(parts),
+                                         .part_count = count,
+                                         .part_step = parts.stride(0)},
+                                        bench.stream());
+                });
   bench.moved("swiglu", 6.0 * rows * kInner, [&](int) {
     cuda::kernels()->swiglu(
         {data<Bf16>(gate_up), data<Bf16>(inner), rows, static_cast<int>(kInner)}, bench.stream());

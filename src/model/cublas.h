@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/cublaslt_api.h"
 #include "model/cuda/kernels.h"
 #include "model/sums.h"
 
@@ -33,7 +34,8 @@ enum class KernelChoice { guess, measure, measure_if_frequent };
 // With Sums::equal the forward products (linear, linear_onto) of one shape of weights all have the
 // bits that one kernel of that shape gives, chosen once in a process: it splits no sum, and gives a
 // row the same bits whatever other rows there are, which is tried. Where kernels are measured, any
-// other that gives these bits may serve; elsewhere that one does.
+// other that gives these bits may serve; elsewhere that one does. linear_onto adds such sums in
+// fixed parts, where the weight is deep and narrow (sum_parts).
 class Cublas {
  public:
   Cublas(c10::Device device, KernelChoice choice, Sums sums = Sums::fast);
@@ -48,6 +50,12 @@ class Cublas {
   // out = addend + factor x · weight^T, both float32 and perhaps the same.
   void linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
                    const at::Tensor& weight, double factor = 1);
+  // linear_onto in place that may leave the addition to whoever reads `out` next: returns how many
+  // of `parts` ([at least kMostSumParts, T, O] float32) it has written, which are to be added to
+  // `out` one after the other for linear_onto's bits; or 0, and has added. The same for the same
+  // shapes.
+  int linear_onto_in_parts(const at::Tensor& out, const at::Tensor& parts, const at::Tensor& x,
+                           const at::Tensor& weight, double factor = 1);
   // d_x = d_out · weight: [T, K] of their type or float32.
   void input_gradient(const at::Tensor& d_x, const at::Tensor& d_out, const at::Tensor& weight);
   // d_weight += d_out^T · x: [O, K] float32.
@@ -61,16 +69,20 @@ class Cublas {
   struct Trial;
   struct Known;
   struct Likeness;
-  using Key = std::array<std::int64_t, 12>;
+  using Key = std::array<std::int64_t, 14>;
+  using Kind = std::array<std::int64_t, 8>;
   std::unique_ptr<Plan> make_plan(const Product& product) const;
   Plan& plan_for(const Product& product);
   void guess(Plan& plan, const Product& product, int most) const;
   void measure(Plan& plan, const Product& product) const;
   void choose_equal(Plan& plan, const Product& product) const;
-  void find_in_order(Plan& found, const Product& product) const;
+  bool add_in_order(const Product& product, const at::Tensor& out, const at::Tensor& x) const;
+  cublaslt::HeuristicResult kernel_in_order(const Product& product) const;
+  cublaslt::HeuristicResult find_in_order(const Product& product) const;
   int cheapest(std::vector<Likeness>& likenesses, const Product& many) const;
   bool is_invariant(const Product& whole, const Plan& plan, int candidate) const;
   void run(const Product& product);
+  int parts_of(const at::Tensor& weight) const;
   int launch(const Plan& plan, const Product& product, int candidate, void* out) const;
   double milliseconds_of(const Trial& trial, const at::Tensor& flush) const;
 

@@ -29,6 +29,7 @@ enum DescriptionAttribute : int {
   kEpilogue = 7,
   kBiasPointer = 8
 };
+enum LayoutAttribute : int { kBatchCount = 5, kBatchOffset = 6 };  // int32, int64 (in elements)
 inline constexpr std::uint32_t kNoReduction = 0;  // of kReductionSchemes: no sum is split
 enum PreferenceAttribute : int {
   kMostWorkspaceBytes = 1,
@@ -56,6 +57,7 @@ using CreateDescription = Status(Description*, ComputeType, DataType scale);
 using SetDescription = Status(Description, DescriptionAttribute, const void*, std::size_t bytes);
 using CreateLayout = Status(Layout*, DataType, std::uint64_t rows, std::uint64_t columns,
                             std::int64_t leading);
+using SetLayout = Status(Layout, LayoutAttribute, const void*, std::size_t bytes);
 using CreatePreference = Status(Preference*);
 using SetPreference = Status(Preference, PreferenceAttribute, const void*, std::size_t bytes);
 using FindAlgorithms = Status(Handle, Description, Layout first, Layout second, Layout addend,

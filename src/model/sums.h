@@ -9,11 +9,30 @@
 // log-softmax, in any batch.
 #pragma once
 
+#include <cstdint>
+
 #include "base/enum_names.h"
 
 namespace tritonsmith::model {
 
 enum class Sums { fast, equal };
+
+inline constexpr int kMostSumParts = 4;
+
+// With equal sums, a product that is added to the residual stream is summed in so many parts of
+// equal depth, each added to the stream in float32 before the next: a function of the weight's
+// shape [outputs, depth] alone. A deep and narrow weight has too few columns to keep a GPU busy
+// with few rows, where nothing may split a sum; its parts can be computed side by side.
+constexpr int sum_parts(std::int64_t outputs, std::int64_t depth) {
+  // Of a GPU's 132 multiprocessors each shall have 64 columns of a part; a part shall be deep
+  // enough to be worth a kernel of its own to the trainer, and its rows begin in whole cache lines.
+  constexpr std::int64_t kBlocks = 128, kColumns = 64, kShallowest = 2048, kLine = 64;
+  int parts = kMostSumParts;
+  while (parts > 1 && ((outputs + kColumns - 1) / kColumns * parts > kBlocks ||
+                       depth < kShallowest * parts || depth % (kLine * parts) != 0))
+    parts /= 2;
+  return parts;
+}
 
 }  // namespace tritonsmith::model
 

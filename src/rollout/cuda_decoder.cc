@@ -37,6 +37,15 @@ int splits_for(std::int64_t rows, std::int64_t kv_heads) {
   return static_cast<int>(std::clamp<std::int64_t>(kBlocks / (rows * kv_heads), 1, 32));
 }
 
+// Sums in parts that wait to be added to the residual stream.
+std::int64_t parts_of_sums(const model::Transformer& model) {
+  const model::ModelConfig& c = model.config();
+  if (model.sums() == model::Sums::fast) return 0;
+  const int parts = std::max(model::sum_parts(c.hidden_size, c.query_size()),
+                             model::sum_parts(c.hidden_size, c.intermediate_size));
+  return parts == 1 ? 0 : model::kMostSumParts;
+}
+
 c10::Stream new_stream(c10::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
 }
@@ -71,6 +80,7 @@ struct CudaDecoder::Arrays {
 struct CudaDecoder::Buffers {
   at::Tensor slots, positions;                       // [rows] int32
   at::Tensor x;                                      // [rows, H] float32
+  at::Tensor parts;                                  // [parts, rows, H] float32, to be added to x
   at::Tensor normed, qkv, attended, gate_up, inner;  // [rows, ...] 16 bits
   at::Tensor part_out, part_norm;                    // of attention
   at::Tensor logits;                                 // [rows, V] float32
@@ -95,11 +105,12 @@ std::int64_t CudaDecoder::page_bytes(const model::ModelConfig& config) {
   return 2 * config.num_hidden_layers * config.num_key_value_heads * kPage * config.head_dim * 2;
 }
 
-std::int64_t CudaDecoder::other_bytes(const model::ModelConfig& config, const Limits& limits) {
+std::int64_t CudaDecoder::other_bytes(const model::Transformer& model, const Limits& limits) {
+  const model::ModelConfig& config = model.config();
   const std::int64_t rows = bucket_of(limits.slots);
-  const std::int64_t row = 4 * config.vocab_size + 6 * config.hidden_size +
-                           2 * (2 * config.query_size() + 2 * config.key_value_size()) +
-                           6 * config.intermediate_size;
+  const std::int64_t row =
+      4 * config.vocab_size + (6 + 4 * parts_of_sums(model)) * config.hidden_size +
+      2 * (2 * config.query_size() + 2 * config.key_value_size()) + 6 * config.intermediate_size;
   constexpr std::int64_t kWorkspaces = std::int64_t{96} << 20;
   return rows * row + std::int64_t{4} * limits.prompts * config.vocab_size + kWorkspaces;
 }
@@ -147,19 +158,20 @@ void CudaDecoder::allocate(const Limits& limits) {
     parts = std::max(parts, r * splits_for(r, c.num_key_value_heads));
   parts *= c.num_attention_heads;
   const auto rows_of = [&](std::int64_t columns) { return at::empty({rows, columns}, options); };
-  buffers_ =
-      std::make_unique<Buffers>(Buffers{.slots = at::full({rows}, -1, ints),
-                                        .positions = at::zeros({rows}, ints),
-                                        .x = at::zeros({rows, c.hidden_size}, floats),
-                                        .normed = rows_of(c.hidden_size),
-                                        .qkv = rows_of(c.query_size() + 2 * c.key_value_size()),
-                                        .attended = rows_of(c.query_size()),
-                                        .gate_up = rows_of(2 * c.intermediate_size),
-                                        .inner = rows_of(c.intermediate_size),
-                                        .part_out = at::empty({parts, c.head_dim}, floats),
-                                        .part_norm = at::empty({parts}, floats),
-                                        .logits = at::empty({rows, c.vocab_size}, floats),
-                                        .drawn = at::zeros({2, rows}, ints)});
+  buffers_ = std::make_unique<Buffers>(
+      Buffers{.slots = at::full({rows}, -1, ints),
+              .positions = at::zeros({rows}, ints),
+              .x = at::zeros({rows, c.hidden_size}, floats),
+              .parts = at::empty({parts_of_sums(model_), rows, c.hidden_size}, floats),
+              .normed = rows_of(c.hidden_size),
+              .qkv = rows_of(c.query_size() + 2 * c.key_value_size()),
+              .attended = rows_of(c.query_size()),
+              .gate_up = rows_of(2 * c.intermediate_size),
+              .inner = rows_of(c.intermediate_size),
+              .part_out = at::empty({parts, c.head_dim}, floats),
+              .part_norm = at::empty({parts}, floats),
+              .logits = at::empty({rows, c.vocab_size}, floats),
+              .drawn = at::zeros({2, rows}, ints)});
 }
 
 model::cuda::PagedCache CudaDecoder::cache_of(std::size_t layer) const {
@@ -334,7 +346,8 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
           .scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))),
           .type = type},
          native_stream());
-  cublas_->linear_onto(x, x, attended, half.o);
+  const at::Tensor parts = b.parts.narrow(1, 0, rows);
+  pending_parts_ = cublas_->linear_onto_in_parts(x, parts, attended, half.o);
   norm(x, masters.post_norm, normed);
   cublas_->linear(gate_up, normed, half.gate_up);
   kernels().swiglu({.gate_up = data<Half>(gate_up),
@@ -344,18 +357,21 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
                     .type = type,
                     .factor = static_cast<float>(share)},
                    native_stream());
-  cublas_->linear_onto(x, x, inner, half.down, 1 / share);
+  pending_parts_ = cublas_->linear_onto_in_parts(x, parts, inner, half.down, 1 / share);
 }
 
-void CudaDecoder::norm(const at::Tensor& x, const at::Tensor& weight,
-                       const at::Tensor& normed) const {
+// Adds what the product before has left to be added.
+void CudaDecoder::norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& normed) {
   kernels().norm({.x = data<float>(x),
                   .weight = data<float>(weight),
                   .out = data<Half>(normed),
                   .rows = x.size(0),
                   .hidden = static_cast<int>(x.size(1)),
                   .eps = static_cast<float>(model_.config().rms_norm_eps),
-                  .type = model::half_type_of(normed)},
+                  .type = model::half_type_of(normed),
+                  .parts = data<float>(buffers_->parts),
+                  .part_count = std::exchange(pending_parts_, 0),
+                  .part_step = buffers_->parts.stride(0)},
                  native_stream());
 }
 

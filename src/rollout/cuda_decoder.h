@@ -60,7 +60,7 @@ class CudaDecoder {
 
   // Bytes of cache a page takes, and of everything else that such a decoder allocates.
   static std::int64_t page_bytes(const model::ModelConfig& config);
-  static std::int64_t other_bytes(const model::ModelConfig& config, const Limits& limits);
+  static std::int64_t other_bytes(const model::Transformer& model, const Limits& limits);
 
   Status refresh();
   // Computes prompts into their pages.
@@ -86,7 +86,7 @@ class CudaDecoder {
   Result<void*> graph_for(std::int64_t rows);
   Status set_rows(std::span<const int> slots, std::int64_t rows);
   Status keep_result(std::int64_t rows, std::size_t used);
-  void norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& normed) const;
+  void norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& normed);
   model::cuda::Stream native_stream() const;
   model::cuda::PagedCache cache_of(std::size_t layer) const;
   Status check(int code, std::string_view doing) const;
@@ -96,6 +96,7 @@ class CudaDecoder {
   Limits limits_;
   model::Sums sums_;
   int pages_per_slot_ = 0;
+  int pending_parts_ = 0;  // of the last product onto the residual stream: the next norm adds them
   std::int64_t most_rows_ = 0;
   c10::Stream stream_;
   std::unique_ptr<model::Cublas> cublas_, prefill_cublas_;

@@ -78,7 +78,7 @@ Result<std::unique_ptr<CudaEngine>> CudaEngine::make(const model::Transformer& m
                                 .prompts = sized.slots,
                                 .max_length = sized.max_length,
                                 .pages = memory.pages};
-  const std::int64_t other = CudaDecoder::other_bytes(model.config(), limits);
+  const std::int64_t other = CudaDecoder::other_bytes(model, limits);
   if (memory.pages < 2 || memory.cache_bytes + other > memory.free_bytes)
     return fail(
         "the rollout engine needs {} MiB for {} slots and {} MiB of KV cache, but {} MiB of the "

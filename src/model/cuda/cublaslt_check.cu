@@ -21,6 +21,8 @@ static_assert(int{kFirstOperation} == CUBLASLT_MATMUL_DESC_TRANSA);
 static_assert(int{kSecondOperation} == CUBLASLT_MATMUL_DESC_TRANSB);
 static_assert(int{kEpilogue} == CUBLASLT_MATMUL_DESC_EPILOGUE);
 static_assert(int{kBiasPointer} == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+static_assert(int{kBatchCount} == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
+static_assert(int{kBatchOffset} == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 static_assert(int{kMostWorkspaceBytes} == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
 static_assert(int{kReductionSchemes} == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
 static_assert(kNoReduction == CUBLASLT_REDUCTION_SCHEME_NONE);

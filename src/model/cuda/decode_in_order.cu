@@ -13,7 +13,11 @@ namespace {
 
 constexpr int kWarps = kStepsOfTile;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kStages = 3;  // pages in flight or in use
+// Pages in flight or in use. Where a multiprocessor has one block, what that has in flight is all
+// that hides memory's latency; where there is more work, two smaller blocks share it, and one
+// computes while the other waits.
+constexpr int kManyStages = 6, kFewStages = 3;
+constexpr int kMultiprocessors = 132;
 constexpr int kGroup = 16;
 constexpr float kNothing = -INFINITY;
 
@@ -137,7 +141,7 @@ __device__ void write(const Decode& a, const Sums<kHeadDim>& sums) {
   }
 }
 
-template <typename T, int kHeadDim>
+template <typename T, int kHeadDim, int kStages>
 __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ Exchange exchange;
@@ -172,13 +176,14 @@ __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
   write<T, kHeadDim>(a, sums);
 }
 
-template <typename T, int kHeadDim>
+template <typename T, int kHeadDim, int kStages>
 void launch(const Decode& a, cudaStream_t stream) {
   constexpr int kBytes = kStages * 2 * kPage * kHeadDim * 2;
-  static const cudaError_t raised = cudaFuncSetAttribute(
-      decode_in_order_kernel<T, kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+  const auto kernel = decode_in_order_kernel<T, kHeadDim, kStages>;
+  static const cudaError_t raised =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
-  decode_in_order_kernel<T, kHeadDim><<<dim3(a.kv_heads, a.rows), kThreads, kBytes, stream>>>(a);
+  kernel<<<dim3(a.kv_heads, a.rows), kThreads, kBytes, stream>>>(a);
 }
 
 }  // namespace
@@ -186,7 +191,10 @@ void launch(const Decode& a, cudaStream_t stream) {
 void launch_decode_in_order(const Decode& a, Stream stream) {
   if (a.rows == 0) return;
   with_head<32, 64, 128>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
-    launch<T, kHeadDim>(a, stream_of(stream));
+    if (a.rows * a.kv_heads <= kMultiprocessors)
+      launch<T, kHeadDim, kManyStages>(a, stream_of(stream));
+    else
+      launch<T, kHeadDim, kFewStages>(a, stream_of(stream));
   });
 }
 

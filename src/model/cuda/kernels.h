@@ -16,15 +16,19 @@
 
 namespace tritonsmith::model::cuda {
 
-// out = x / rms(x) * weight; x [rows, H].
+// out = x / rms(x) * weight; x [rows, H], to which `parts` are added first, one after the other and
+// in place.
 struct Norm {
-  const float* x;
+  float* x;             // changed by parts alone
   const float* weight;  // [H]
   Half* out;            // [rows, H]
   std::int64_t rows;
-  int hidden;  // a multiple of 4
+  int hidden;  // a multiple of 4, at most 16384
   float eps;
   HalfType type = HalfType::bfloat16;
+  const float* parts = nullptr;  // [part_count, rows, H], part_step elements apart
+  int part_count = 0;            // 0, 2 or 4
+  std::int64_t part_step = 0;
 };
 
 // d_x = d_residual + d norm / d x · d_out, also as bfloat16 where `d_x_half` is given; d_weight is

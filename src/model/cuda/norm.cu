@@ -7,27 +7,55 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__device__ float reciprocal_rms(const float4* x, int quads, float eps, float* scratch) {
-  float squares = 0;
-  for (int i = threadIdx.x; i < quads; i += kThreads) {
-    const float4 v = x[i];
-    squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
-  }
+// Says how it rounds: the same bits wherever it is compiled into.
+__device__ float add_squares(float sum, const float4& v) {
+  sum = __fmaf_rn(v.x, v.x, sum), sum = __fmaf_rn(v.y, v.y, sum);
+  return __fmaf_rn(v.w, v.w, __fmaf_rn(v.z, v.z, sum));
+}
+
+__device__ float reciprocal_rms(float squares, int quads, float eps, float* scratch) {
   return rsqrtf(block_sum(squares, scratch) / static_cast<float>(4 * quads) + eps);
 }
 
-template <typename T>
+__device__ void add(float4& sum, const float4& part) {
+  sum = make_float4(__fadd_rn(sum.x, part.x), __fadd_rn(sum.y, part.y), __fadd_rn(sum.z, part.z),
+                    __fadd_rn(sum.w, part.w));
+}
+
+// Everything is read at once: a row's time is that of reading memory once, and of one sum.
+template <typename T, int kQuads, int kParts>
 __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   __shared__ float scratch[33];
   const int quads = a.hidden / 4;
-  const auto* x = reinterpret_cast<const float4*>(a.x) + blockIdx.x * std::int64_t{quads};
+  const std::int64_t begin = blockIdx.x * std::int64_t{quads};
+  auto* x = reinterpret_cast<float4*>(a.x) + begin;
   const auto* weight = reinterpret_cast<const float4*>(a.weight);
-  auto* out = reinterpret_cast<uint2*>(a.out) + blockIdx.x * std::int64_t{quads};
-  const float rstd = reciprocal_rms(x, quads, a.eps, scratch);
-  for (int i = threadIdx.x; i < quads; i += kThreads) {
-    const float4 v = x[i], w = weight[i];
-    out[i] = make_uint2(T::pack(v.x * rstd * w.x, v.y * rstd * w.y),
-                        T::pack(v.z * rstd * w.z, v.w * rstd * w.w));
+  auto* out = reinterpret_cast<uint2*>(a.out) + begin;
+  float4 v[kQuads], w[kQuads];
+  float squares = 0;
+#pragma unroll
+  for (int k = 0; k < kQuads; ++k) {
+    const int i = threadIdx.x + k * kThreads;
+    if (i >= quads) break;
+    v[k] = x[i], w[k] = weight[i];
+    float4 part[kParts > 0 ? kParts : 1];
+#pragma unroll
+    for (int p = 0; p < kParts; ++p)
+      part[p] = reinterpret_cast<const float4*>(a.parts + p * a.part_step)[begin + i];
+#pragma unroll
+    for (int p = 0; p < kParts; ++p) add(v[k], part[p]);
+  }
+#pragma unroll
+  for (int k = 0; k < kQuads && threadIdx.x + k * kThreads < quads; ++k)
+    squares = add_squares(squares, v[k]);
+  const float rstd = reciprocal_rms(squares, quads, a.eps, scratch);
+#pragma unroll
+  for (int k = 0; k < kQuads; ++k) {
+    const int i = threadIdx.x + k * kThreads;
+    if (i >= quads) break;
+    if (kParts > 0) x[i] = v[k];
+    out[i] = make_uint2(T::pack(v[k].x * rstd * w[k].x, v[k].y * rstd * w[k].y),
+                        T::pack(v[k].z * rstd * w[k].z, v[k].w * rstd * w[k].w));
   }
 }
 
@@ -47,7 +75,9 @@ __global__ void __launch_bounds__(kThreads) norm_backward_kernel(NormBackward a)
     const std::int64_t begin = row * quads;
     const auto* x = reinterpret_cast<const float4*>(a.x) + begin;
     const auto* d_out = reinterpret_cast<const uint2*>(a.d_out) + begin;
-    const float rstd = reciprocal_rms(x, quads, a.eps, scratch);
+    float squares = 0;
+    for (int i = threadIdx.x; i < quads; i += kThreads) squares = add_squares(squares, x[i]);
+    const float rstd = reciprocal_rms(squares, quads, a.eps, scratch);
     float dot = 0;
     for (int i = threadIdx.x; i < quads; i += kThreads) {
       const float4 v = x[i], w = weight[i], d = read_bf16(d_out + i);
@@ -89,30 +119,46 @@ __global__ void add_partials_kernel(const float* partials, int parts, int hidden
   total[column] += sum;
 }
 
+// Calls launch<quads a thread>().
+template <typename Launch>
+void with_quads(int hidden, const Launch& launch) {
+  const int needed = (hidden / 4 + kThreads - 1) / kThreads;
+  if (needed <= 1)
+    launch.template operator()<1>();
+  else if (needed <= 2)
+    launch.template operator()<2>();
+  else if (needed <= 4)
+    launch.template operator()<4>();
+  else if (needed <= 8)
+    launch.template operator()<8>();
+  else
+    launch.template operator()<16>();
+}
+
 }  // namespace
 
 void launch_norm(const Norm& a, Stream stream) {
   if (a.rows == 0) return;
+  const auto rows = static_cast<unsigned>(a.rows);
+  const auto launch = [&](auto kernel) { kernel<<<rows, kThreads, 0, stream_of(stream)>>>(a); };
   with_type(a.type, [&]<typename T>(T) {
-    norm_kernel<T><<<static_cast<unsigned>(a.rows), kThreads, 0, stream_of(stream)>>>(a);
+    with_quads(a.hidden, [&]<int kQuads>() {
+      if (a.part_count == 4)
+        launch(norm_kernel<T, kQuads, 4>);
+      else if (a.part_count == 2)
+        launch(norm_kernel<T, kQuads, 2>);
+      else
+        launch(norm_kernel<T, kQuads, 0>);
+    });
   });
 }
 
 void launch_norm_backward(const NormBackward& a, Stream stream) {
   if (a.rows == 0) return;
   const int parts = a.rows < kNormParts ? static_cast<int>(a.rows) : kNormParts;
-  const int needed = (a.hidden / 4 + kThreads - 1) / kThreads;
-  const auto launch = [&](auto kernel) { kernel<<<parts, kThreads, 0, stream_of(stream)>>>(a); };
-  if (needed <= 1)
-    launch(norm_backward_kernel<1>);
-  else if (needed <= 2)
-    launch(norm_backward_kernel<2>);
-  else if (needed <= 4)
-    launch(norm_backward_kernel<4>);
-  else if (needed <= 8)
-    launch(norm_backward_kernel<8>);
-  else
-    launch(norm_backward_kernel<16>);
+  with_quads(a.hidden, [&]<int kQuads>() {
+    norm_backward_kernel<kQuads><<<parts, kThreads, 0, stream_of(stream)>>>(a);
+  });
   add_partials_kernel<<<(a.hidden + 127) / 128, 128, 0, stream_of(stream)>>>(a.partials, parts,
                                                                              a.hidden, a.d_weight);
 }
