@@ -1,16 +1,17 @@
-// Why medians of one kernel judged again and again lie apart on a GPU: each experiment changes one
-// thing of how the referee times (timing.h) and judges one plan, an operator of 2048 x 16384 floats
-// (70 us on an H200), twenty times; round_noise.h says what the columns mean. It reads so:
+// How far medians of one kernel judged again and again lie apart on a GPU, and why: each experiment
+// judges one plan, an operator of 2048 x 16384 floats (70 us on an H200), twenty times, with its
+// buffers where they happen to come to lie, elsewhere each time or always at one place, with as
+// many rounds as the referee takes (timing.h) or more; round_noise.h says what the columns mean. It
+// reads so:
 //
 //   `between` far above 1, and back to 1 in "one trial": where the buffers lie decides. Still above
 //   1 there: clocks (see the MHz) or whatever else drifts. `first` or `referenced` off: what came
-//   before a round decides. `heaps` far above 2.7: two states, and the estimators beside the median
-//   say what another would be worth. `step` near `spread`: the clock's ticks.
+//   before a round decides. `neighbours` far below 0: rounds alternate. `heaps` far above 2.7: two
+//   states, and the estimators beside the median of all rounds say what another would be worth.
 //
 //   replay_repeats [seconds in all] [aten operator]
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
-#include <c10/core/InferenceMode.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -74,23 +75,14 @@ Plans plans_of(const std::string& op) {
 struct Experiment {
   std::string name;
   TimingLimits limits;
-  bool remembers_reference = true;
   bool fresh_memory = false;  // all memory given back, and a hole left, before each judgement
   bool one_trial = false;     // inputs drawn once, the same buffers throughout
-  bool busy_before = false;   // the device computes for 50 ms first
 };
 
 std::vector<Experiment> experiments() {
   return {{.name = "as it is"},
-          {.name = "flush x1", .limits = {.flush_sizes = 1}},
-          {.name = "flush x4", .limits = {.flush_sizes = 4}},
-          {.name = "flush x2 by reading", .limits = {.flush = Flush::read}},
-          {.name = "samples of 3 rounds", .limits = {.rounds_a_sample = 3}},
-          {.name = "reference in each round", .remembers_reference = false},
           {.name = "fresh memory", .fresh_memory = true},
           {.name = "one trial", .one_trial = true},
-          {.name = "busy before", .busy_before = true},
-          {.name = "interval of 0.5 %", .limits = {.share = 0.005}},
           {.name = "96 rounds", .limits = {.least_rounds = 96}},
           {.name = "96 rounds, one trial", .limits = {.least_rounds = 96}, .one_trial = true},
           {.name = "96 rounds, fresh memory", .limits = {.least_rounds = 96}, .fresh_memory = true},
@@ -110,13 +102,12 @@ class Laboratory {
     const Stopwatch watch;
     for (int k = 0; k < kJudgements; ++k) {
       if (experiment.fresh_memory) move_memory(k);
-      if (experiment.busy_before) keep_busy();
       if (!trial || !experiment.one_trial) {
         trial.reset();  // its memory serves the next
         TRY_ASSIGN(trial, tried(k));
       }
       TimingLimits limits = experiment.limits;
-      limits.known_reference = experiment.remembers_reference ? &reference : nullptr;
+      limits.known_reference = &reference;
       Rounds rounds;
       limits.rounds = &rounds;
       mhz.push_back(clocks_.now());
@@ -138,11 +129,10 @@ class Laboratory {
 
   static void print_head() {
     fmt::print(
-        "| experiment | told apart | medians, us | apart | midmean | means of 3 | means of 8 | "
-        "rounds | p10-p90 "
-        "| "
+        "| experiment | told apart | medians, us | of rounds | midmean | pairs | of 3 | of 8 | "
+        "rounds | p10-p90 | "
         "between | neighbours | heaps (upper) | first | referenced | step ns | MHz | s |\n"
-        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   }
 
  private:
@@ -168,28 +158,20 @@ class Laboratory {
                       at::dtype(at::kByte).device(place_->device()));
   }
 
-  void keep_busy() {
-    const c10::InferenceMode no_gradients(true);
-    constexpr double seconds = 0.05;
-    at::Tensor matrix = at::ones({4096, 4096}, at::dtype(at::kHalf).device(place_->device()));
-    for (const Stopwatch watch; watch.seconds() < seconds;)
-      matrix = at::mm(matrix, matrix).clamp_(-1, 1);
-    static_cast<void>(place_->wait(Deadline::never()));
-  }
-
   static void print(const std::vector<Rounds>& judgements, const std::vector<unsigned>& mhz,
                     double seconds) {
     const RoundNoise noise = noise_of(judgements);
     const auto [slowest, fastest] = std::ranges::minmax(mhz);
     fmt::print(
-        "| {:.2f}-{:.2f} | {:.2f} % | {:.2f} % | {:.2f} % | {:.2f} % | {} | {:.2f} % | {:.1f} "
-        "| "
-        "{:+.2f} | {:.1f} ({:.0f} %) | {:+.2f} % | {:+.2f} % | {:.0f} | {}-{} | {:.1f} |\n",
+        "| {:.2f}-{:.2f} | {:.2f} % | {:.2f} % | {:.2f} % | {:.2f} % | {:.2f} % | {} | {:.2f} % "
+        "| {:.1f} | {:+.2f} | {:.1f} ({:.0f} %) | {:+.2f} % | {:+.2f} % | {:.0f} | {}-{} | {:.1f} "
+        "|\n",
         1e3 * noise.low_ms, 1e3 * noise.high_ms, 100 * noise.apart,
-        100 * apart(judgements, midmean_of), 100 * apart(judgements, median_of_means(3)),
-        100 * apart(judgements, median_of_means(8)), noise.rounds, 100 * noise.spread,
-        noise.between, noise.neighbours, noise.heaps, 100 * noise.upper_share, 100 * noise.first,
-        100 * noise.referenced, noise.step_ns, slowest, fastest, seconds);
+        100 * apart(judgements, midmean_of), 100 * apart(judgements, median_of_means(2)),
+        100 * apart(judgements, median_of_means(3)), 100 * apart(judgements, median_of_means(8)),
+        noise.rounds, 100 * noise.spread, noise.between, noise.neighbours, noise.heaps,
+        100 * noise.upper_share, 100 * noise.first, 100 * noise.referenced, noise.step_ns, slowest,
+        fastest, seconds);
     std::fflush(stdout);
   }
 

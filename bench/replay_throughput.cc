@@ -76,8 +76,8 @@ gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> styl
 
 struct Tally {
   int accepted = 0;
-  double rounds = 0, spread = 0;  // spread: p90 - p10 as a share of the median
-  std::map<int, int> by_rounds;   // verdicts that took at most so many
+  double samples = 0, spread = 0;  // spread: p90 - p10 as a share of the median
+  std::map<int, int> by_samples;   // verdicts that took at most so many
   std::map<std::string, double> stage_ms;
   std::vector<double> medians, alone_ms;
   std::string first_failure, first_verdict;
@@ -90,9 +90,9 @@ Status take(gym::Judge& judge, int count, Tally& tally) {
     const Verdict& verdict = judged->verdict;
     if (verdict.accepted && verdict.time_ms) {
       ++tally.accepted;
-      tally.rounds += verdict.time_ms->n;
+      tally.samples += verdict.time_ms->n;
       tally.spread += (verdict.time_ms->p90 - verdict.time_ms->p10) / verdict.time_ms->median;
-      ++tally.by_rounds[(verdict.time_ms->n + 5) / 6 * 6];
+      ++tally.by_samples[(verdict.time_ms->n + 5) / 6 * 6];
       tally.medians.push_back(verdict.time_ms->median);
     } else if (tally.first_failure.empty()) {
       tally.first_failure = to_line(to_json(verdict));
@@ -109,13 +109,14 @@ int argument(int argc, char** argv, int place, int fallback) {
 
 void print_tally(const Tally& tally, int count, double seconds) {
   fmt::print(
-      "{} verdicts in {:.2f} s: {:.1f} verdicts/s; {} accepted and timed, {:.0f} rounds each\n",
-      count, seconds, count / seconds, tally.accepted, tally.rounds / count);
+      "{} verdicts in {:.2f} s: {:.1f} verdicts/s; {} accepted and timed, {:.0f} samples each\n",
+      count, seconds, count / seconds, tally.accepted, tally.samples / count);
   double sum = 0;
   for (const double median : tally.medians) sum += median;
-  fmt::print("median {:.5f} ms (mean of them); p10 to p90: {:.1f} % of it; verdicts by rounds:",
+  fmt::print("median {:.5f} ms (mean of them); p10 to p90: {:.1f} % of it; verdicts by samples:",
              sum / std::max(1, tally.accepted), 100 * tally.spread / std::max(1, tally.accepted));
-  for (const auto& [rounds, verdicts] : tally.by_rounds) fmt::print(" <={}: {}", rounds, verdicts);
+  for (const auto& [samples, verdicts] : tally.by_samples)
+    fmt::print(" <={}: {}", samples, verdicts);
   fmt::print("\n");
   for (const auto& [stage, ms] : tally.stage_ms)
     fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
@@ -123,8 +124,9 @@ void print_tally(const Tally& tally, int count, double seconds) {
 }
 
 // One kernel again and again, alone: how far its medians lie apart, and how long a verdict takes.
+// Two of them, and both once more, so that what the device does in its first seconds shows.
 Status repeat(gym::Judge& judge, int repeats, Shape shape) {
-  for (const int number : {0, 3}) {
+  for (const int number : {0, 3, 0, 3}) {
     Tally tally;
     std::vector<double> took;
     for (int k = 0; k < repeats; ++k) {
@@ -133,9 +135,12 @@ Status repeat(gym::Judge& judge, int repeats, Shape shape) {
       TRY(take(judge, 1, tally));
       took.push_back(watch.milliseconds());
     }
+    if (tally.medians.empty()) return fail("none was timed: {}", tally.first_failure);
+    fmt::print("medians in us, in their order:");
+    for (const double median : tally.medians) fmt::print(" {:.2f}", 1e3 * median);
+    fmt::print("\n");
     std::ranges::sort(took);
     std::ranges::sort(tally.medians);
-    if (tally.medians.empty()) return fail("none was timed: {}", tally.first_failure);
     const double low = tally.medians.front(), high = tally.medians.back();
     fmt::print(
         "kernel {}: {} medians from {:.5f} to {:.5f} ms, {:.2f} % apart; a verdict alone "

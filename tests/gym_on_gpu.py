@@ -172,15 +172,17 @@ def large_shapes(programs, seconds, options):
 def repeats(programs, seconds, options):
     out = run(seconds / 2, programs.path("replay_throughput"), 1, 4, 2, 2048, 16384, 20)
     found = re.findall(r"kernel (\d): \d+ medians from ([\d.]+) to ([\d.]+) ms, ([\d.]+) % apart; a verdict alone took (\d+)", out)
-    if len(found) != 2:
+    if len(found) != 4:
         raise Failed(last_line(out))
     texts, wrong = [], False
+    bench = {}
     with tempfile.TemporaryDirectory() as folder:
         run(30, programs.path("replay_throughput"), "--write", folder)
         for name, low, high, apart, alone in found:
-            bench = run(seconds / 4, sys.executable, TESTS.parent / "bench/do_bench.py", f"{folder}/task_{name}.py",
-                        f"{folder}/kernel_{name}.py")
-            theirs = number(r"candidate ([\d.]+)", bench)
+            if name not in bench:
+                bench[name] = run(seconds / 4, sys.executable, TESTS.parent / "bench/do_bench.py", f"{folder}/task_{name}.py",
+                                  f"{folder}/kernel_{name}.py")
+            theirs = number(r"candidate ([\d.]+)", bench[name])
             off = 100 * ((float(low) + float(high)) / 2 / theirs - 1)
             texts.append(f"{apart} % apart, {off:+.1f} % of do_bench, {alone} ms alone")
             wrong = wrong or float(apart) > 1 or abs(off) > 3 or float(alone) > 1000

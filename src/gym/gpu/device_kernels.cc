@@ -124,13 +124,20 @@ Answer<std::vector<std::uint64_t>> DeviceKernels::fingerprints(std::span<const B
   return all;
 }
 
-CUresult DeviceKernels::queue_fingerprint(std::span<const Bytes> blocks, std::uint64_t salt,
-                                          std::size_t slot) {
-  const std::size_t at = kSlots + slot % kRounds;
-  CUresult result = clear(at, 1);
+CUresult DeviceKernels::clear_rounds(std::size_t first, std::size_t count) {
+  return clear(kSlots + first, count);
+}
+
+CUresult DeviceKernels::add_fingerprints(std::span<const Bytes> blocks, std::uint64_t salt,
+                                         std::size_t slot) {
+  CUresult result = CUDA_SUCCESS;
   for (std::size_t k = 0; k < blocks.size() && result == CUDA_SUCCESS; ++k)
-    result = launch_fingerprint(blocks[k], salt + k, at);
-  return result == CUDA_SUCCESS ? bring(at, 1) : result;
+    result = launch_fingerprint(blocks[k], salt + k, kSlots + slot);
+  return result;
+}
+
+CUresult DeviceKernels::bring_rounds(std::size_t first, std::size_t count) {
+  return bring(kSlots + first, count);
 }
 
 Answer<std::uint64_t> DeviceKernels::count_changed(std::span<const void* const> zones,

@@ -74,9 +74,12 @@ class DeviceKernels {
   // Numbers that equal bytes share and others do not, as long as nobody knows the salt.
   Answer<std::vector<std::uint64_t>> fingerprints(std::span<const Bytes> blocks, std::uint64_t salt,
                                                   Deadline deadline);
-  // The same for one round of many: queued only; the sum of the blocks' fingerprints lies in
-  // `rounds()[slot]` once the stream has come so far.
-  CUresult queue_fingerprint(std::span<const Bytes> blocks, std::uint64_t salt, std::size_t slot);
+  // The same for many rounds, queued only: clear some slots, add the blocks' fingerprints to one
+  // slot after another, bring them. Then their sums lie in `rounds()` once the stream has come so
+  // far.
+  CUresult clear_rounds(std::size_t first, std::size_t count);
+  CUresult add_fingerprints(std::span<const Bytes> blocks, std::uint64_t salt, std::size_t slot);
+  CUresult bring_rounds(std::size_t first, std::size_t count);
   static constexpr std::size_t kRounds = 1024;
   std::span<const std::uint64_t> rounds() const { return {host_ + kSlots, kRounds}; }
 

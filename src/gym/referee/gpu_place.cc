@@ -293,11 +293,14 @@ void GpuPlace::foresee(std::span<const at::Tensor> now) {
   foreseen_.clear();
   const auto fits = [](const at::Tensor& tensor) { return tensor.is_contiguous(); };
   if (now.size() > gpu::DeviceKernels::kRounds / 2 || !std::ranges::all_of(now, fits)) return;
+  if (now.empty()) return;
+  kernels_->clear_rounds(kForeseenSlot, now.size());
   for (const at::Tensor& tensor : now) {
     const gpu::Bytes block = bytes_of_tensor(tensor);
-    kernels_->queue_fingerprint({&block, 1}, salt_, kForeseenSlot + foreseen_.size());
+    kernels_->add_fingerprints({&block, 1}, salt_, kForeseenSlot + foreseen_.size());
     foreseen_.push_back(block.at);
   }
+  kernels_->bring_rounds(kForeseenSlot, now.size());
 }
 
 void GpuPlace::forget(std::span<const at::Tensor> tensors) {

@@ -59,6 +59,11 @@ std::vector<double> means_of(const std::vector<double>& rounds, int group) {
   return means;
 }
 
+std::vector<double> samples_of(const std::vector<double>& rounds, int group) {
+  std::vector<double> means = means_of(rounds, group);
+  return median_interval(means).known ? means : rounds;
+}
+
 Timing timing_of(std::vector<double> milliseconds) {
   if (milliseconds.empty()) return {};
   std::ranges::sort(milliseconds);

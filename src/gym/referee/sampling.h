@@ -26,9 +26,12 @@ MedianInterval median_interval(std::vector<double> samples);
 bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share);
 
 // Means of so many rounds that followed each other; what is left at the end is left out. Where
-// rounds lie in two heaps their median falls into the gap and jumps from one to the other; means of
-// a few lie in it.
+// rounds alternate between two heaps their median falls into the gap and jumps from one to the
+// other; means of two lie in it.
 std::vector<double> means_of(const std::vector<double>& rounds, int group);
+
+// Samples for an interval: those means, or the rounds themselves where they are too few for one.
+std::vector<double> samples_of(const std::vector<double>& rounds, int group);
 
 Timing timing_of(std::vector<double> milliseconds);
 

@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "gym/referee/operators.h"
+#include "gym/referee/round_plan.h"
 
 namespace tritonsmith::gym {
 
@@ -22,22 +23,60 @@ TimedSide::TimedSide(const Plan& plan, Replay& replay, GpuPlace& place,
       steps_.push_back(i);
       continue;
     }
-    for (const int index : call->outputs)
-      if (index >= 0) buffers_.push_back(replay.tensors().at(static_cast<std::size_t>(index)));
+    for (const int index : call->outputs) {
+      if (index < 0) continue;
+      reserved_.push_back(index);
+      sets_[0].tensors.push_back(replay.tensors().at(static_cast<std::size_t>(index)));
+    }
+  }
+}
+
+// The steps that make views of a buffer are repeated, and see the one that is bound.
+void TimedSide::take_turns() {
+  std::int64_t bytes = 0;
+  for (const at::Tensor& buffer : sets_[0].tensors)
+    bytes += static_cast<std::int64_t>(buffer.storage().nbytes());
+  if (!gym::takes_turns(bytes, place_.facts().cache_bytes)) return;
+  try {
+    for (const at::Tensor& buffer : sets_[0].tensors)
+      sets_[1].tensors.push_back(place_.filled(buffer));
+    takes_turns_ = true;
+  } catch (const c10::OutOfMemoryError&) {
+    sets_[1].tensors.clear();
   }
 }
 
 void TimedSide::prepare(Filler filler) {
   const c10::InferenceMode no_gradients(true);
-  const gpu::Driver& driver = place_.driver();
   for (SavedState& each : state_) each.bytes.copy_(each.saved);
-  for (const at::Tensor& buffer : buffers_)
-    if (buffer.storage().nbytes() > 0)
-      driver.memset_async(reinterpret_cast<CUdeviceptr>(buffer.storage().data()),
-                          static_cast<std::uint8_t>(filler), buffer.storage().nbytes(), nullptr);
+  if (takes_turns_) {
+    turn_ = 1 - turn_;
+    for (std::size_t k = 0; k < reserved_.size(); ++k)
+      replay_.bind(reserved_[k], sets_.at(turn_).tensors[k]);
+  }
+  if (Buffers& now = sets_.at(turn_); !now.poisoned) poison(now, filler);
+}
+
+std::int64_t TimedSide::poison_others(Filler filler) {
+  Buffers& others = sets_.at(1 - turn_);
+  return takes_turns_ && !others.poisoned ? poison(others, filler) : 0;
+}
+
+std::int64_t TimedSide::poison(Buffers& buffers, Filler filler) {
+  std::int64_t bytes = 0;
+  for (const at::Tensor& buffer : buffers.tensors) {
+    const std::size_t size = buffer.storage().nbytes();
+    if (size > 0)
+      place_.driver().memset_async(reinterpret_cast<CUdeviceptr>(buffer.storage().data()),
+                                   static_cast<std::uint8_t>(filler), size, nullptr);
+    bytes += static_cast<std::int64_t>(size);
+  }
+  buffers.poisoned = true;
+  return bytes;
 }
 
 std::optional<Stop> TimedSide::run(const std::function<void(std::size_t)>& after) {
+  sets_.at(turn_).poisoned = false;
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     if (auto stop = replay_.run_step(steps_[k])) return stop;
     if (after) after(k);

@@ -1,8 +1,10 @@
 // TimedSide: one side of a timing, the candidate's forward or the reference's, ready to be run
 // again and again over the tensors of a finished trial. Steps that only reserve memory are not
-// repeated: their buffers stay, and are poisoned outside the clock.
+// repeated: their buffers stay, and are poisoned outside the clock. There may be a second set of
+// them; then runs take turns between the two.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <span>
 #include <vector>
@@ -18,8 +20,14 @@ class TimedSide {
   // back before each round.
   TimedSide(const Plan& plan, Replay& replay, GpuPlace& place, std::vector<SavedState> state);
 
-  // Outside the clock.
+  // Adds the second set, where it is worth it (round_plan.h) and there is room.
+  void take_turns();
+  // Outside the clock, before each run: puts back what forward changed, and poisons the buffers
+  // whose turn it is, unless that is done.
   void prepare(Filler filler);
+  // Likewise, after prepare(): poisons the buffers of the run before, which nothing else need look
+  // at any more. How many bytes it wrote; none without a second set.
+  std::int64_t poison_others(Filler filler);
   // Inside it. `after`, where given, is called when a step has been queued.
   std::optional<Stop> run(const std::function<void(std::size_t)>& after = {});
 
@@ -36,7 +44,15 @@ class TimedSide {
   GpuPlace& place_;
   std::vector<SavedState> state_;
   std::vector<std::size_t> steps_;
-  std::vector<at::Tensor> buffers_;
+  struct Buffers {
+    std::vector<at::Tensor> tensors;
+    bool poisoned = false;
+  };
+  std::int64_t poison(Buffers& buffers, Filler filler);
+  std::vector<int> reserved_;  // which tensors of the plan the buffers are
+  std::array<Buffers, 2> sets_;
+  std::size_t turn_ = 0;
+  bool takes_turns_ = false;
 };
 
 }  // namespace tritonsmith::gym

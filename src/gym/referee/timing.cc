@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "gym/referee/operators.h"
+#include "gym/referee/round_plan.h"
 #include "gym/referee/sampling.h"
 #include "gym/referee/speed_floor.h"
 #include "gym/referee/timed_side.h"
@@ -17,14 +18,8 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Rounds before the first look at the clock and the intervals, and between two: as many as an
-// interval needs, and more of short kernels, whose times jitter by a microsecond: few of them that
-// happen to agree would end it too early.
-constexpr int kFewest = 6, kFewestOfShort = 24, kBatch = 4;
-constexpr double kShortMilliseconds = 0.5;
 constexpr double kBatchSeconds = 0.5;
 constexpr int kWarmUp = 1;
-constexpr int kRoundsPerReference = 6;       // once its time is known
 constexpr int kProfiles = 3;                 // rounds that time each step by itself
 constexpr std::ptrdiff_t kRemembered = 400;  // rounds of the reference
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
@@ -82,14 +77,13 @@ class Timer {
 
  private:
   std::optional<Stop> set_up() {
-    auto events = place_.events(std::size_t{4} * kFewestOfShort);
+    auto events = place_.events(std::size_t{4} * kLargestBatch);
     if (!events) return fault(events.error().message);
     events_ = *events;
-    const auto flushed = static_cast<std::int64_t>(limits_.flush_sizes *
-                                                   static_cast<double>(place_.facts().cache_bytes));
-    flush_ = at::empty({std::max<std::int64_t>(flushed, 1 << 20)},
+    flush_ = at::empty({flush_bytes(place_.facts().cache_bytes)},
                        at::dtype(at::kByte).device(place_.device()));
     expected_ = print_of_outputs();
+    candidate_.take_turns();
     candidate_.prepare(filler_);  // an input that was changed in the trial is itself again
     reference_.prepare(Filler::zero);
     keep_original_inputs();
@@ -100,8 +94,6 @@ class Timer {
       if (auto stop = reference_.replay().run(Phase::inputs)) return stop;
     }
     erases_ = same_inputs();
-    is_remembered_ = limits_.known_reference != nullptr &&
-                     median_interval(*limits_.known_reference).within(limits_.share);
     return std::nullopt;
   }
 
@@ -129,7 +121,9 @@ class Timer {
 
   std::uint64_t print_of_outputs() {
     const std::vector<at::Tensor> outputs = candidate_.outputs();
-    place_.kernels().queue_fingerprint(blocks_of(outputs), kSalt, 0);
+    place_.kernels().clear_rounds(0, 1);
+    place_.kernels().add_fingerprints(blocks_of(outputs), kSalt, 0);
+    place_.kernels().bring_rounds(0, 1);
     static_cast<void>(place_.wait(place_.patience()));
     return place_.kernels().rounds()[0];
   }
@@ -141,13 +135,12 @@ class Timer {
     return blocks;
   }
 
-  void flush() {
-    if (limits_.flush == Flush::read) {
-      place_.kernels().queue_fingerprint(blocks_of({flush_}), kSalt, kFlushSlot);
-      return;
-    }
-    place_.driver().memset_async(reinterpret_cast<CUdeviceptr>(flush_.mutable_data_ptr()), 0,
-                                 flush_.nbytes(), nullptr);
+  // What its poison fills of the cache need not be filled again.
+  void flush(TimedSide& side) {
+    const std::int64_t left = flush_.numel() - side.poison_others(filler_);
+    if (left > 0)
+      place_.driver().memset_async(reinterpret_cast<CUdeviceptr>(flush_.mutable_data_ptr()), 0,
+                                   static_cast<std::size_t>(left), nullptr);
   }
 
   // Time between two marks of the round's four.
@@ -163,17 +156,16 @@ class Timer {
   std::optional<Stop> queue_round(int round) {
     reference_.prepare(Filler::zero);
     candidate_.prepare(filler_);
-    const auto run = [&] { return candidate_.run(); };
-    if (auto stop = queue_timed(run, mark(round, 0), mark(round, 1))) return stop;
+    if (auto stop = queue_timed(candidate_, mark(round, 0), mark(round, 1))) return stop;
     const std::vector<at::Tensor> outputs = candidate_.outputs();
     if (archives_) {
       archive_.emplace_back();
       for (const at::Tensor& output : outputs) archive_.back().push_back(output.clone());
     } else {
-      place_.kernels().queue_fingerprint(blocks_of(outputs), kSalt,
-                                         static_cast<std::size_t>(round));
+      place_.kernels().add_fingerprints(blocks_of(outputs), kSalt, static_cast<std::size_t>(round));
     }
-    const bool with_reference = runs_reference(round);
+    const int nth = static_cast<int>(candidate_ms_.size()) + round;
+    const bool with_reference = runs_reference(plan_, nth, reference_time());
     timed_reference_[static_cast<std::size_t>(round)] = with_reference;
     return with_reference ? queue_reference(round) : std::nullopt;
   }
@@ -181,31 +173,26 @@ class Timer {
   // The device waits until the host has queued all of it: else small kernels would be timed by how
   // fast they are queued, and LibTorch's operators are queued more slowly. It waits before the
   // cache is flushed: between the two, lines would be written back for as long as the host takes.
-  std::optional<Stop> queue_timed(const std::function<std::optional<Stop>()>& run,
-                                  gpu::Event& before, gpu::Event& after) {
+  std::optional<Stop> queue_timed(TimedSide& side, gpu::Event& before, gpu::Event& after) {
     place_.kernels().hold();
-    flush();
+    flush(side);
     before.record();
-    auto stop = run();
+    auto stop = side.run();
     after.record();
     place_.kernels().release();
     return stop;
   }
 
   std::optional<Stop> queue_reference(int round) {
-    const auto run = [&] { return reference_.run(); };
-    if (auto stop = queue_timed(run, mark(round, 2), mark(round, 3)))
+    if (auto stop = queue_timed(reference_, mark(round, 2), mark(round, 3)))
       return as_task_failure(std::move(*stop));
     if (erases_) trial_.forget_expected();
     return std::nullopt;
   }
 
-  // Once its time is known, a few rounds are enough to see that it stays so. Where earlier jobs
-  // know it, the first batch has as many as it takes to confirm them.
-  bool runs_reference(int round) const {
-    const int nth = static_cast<int>(candidate_ms_.size()) + round;
-    if (reference_is_known_) return nth % kRoundsPerReference == 0;
-    return !is_remembered_ || nth >= fewest_ || nth % (fewest_ / kFewest) == 0;
+  ReferenceTime reference_time() const {
+    if (reference_is_known_) return ReferenceTime::known;
+    return is_remembered_ ? ReferenceTime::remembered : ReferenceTime::unknown;
   }
 
   static Stop as_task_failure(Stop stop) {
@@ -226,8 +213,10 @@ class Timer {
   }
 
   std::optional<Stop> run_rounds(int rounds) {
+    place_.kernels().clear_rounds(0, static_cast<std::size_t>(rounds));
     for (int round = 0; round < rounds; ++round)
       if (auto stop = queue_round(round)) return late_fault().value_or(std::move(*stop));
+    place_.kernels().bring_rounds(0, static_cast<std::size_t>(rounds));
     return late_fault();
   }
 
@@ -241,7 +230,9 @@ class Timer {
   // additions in floating point), outputs are kept and compared by value at the end.
   std::optional<Stop> warm_up() {
     if (auto stop = run_batch(kWarmUp)) return stop;
-    fewest_ = milliseconds(0, 0) < kShortMilliseconds ? kFewestOfShort : kFewest;
+    plan_ = round_plan(milliseconds(0, 0));
+    is_remembered_ = limits_.known_reference != nullptr &&
+                     median_interval(samples(*limits_.known_reference)).within(limits_.share);
     for (std::size_t round = 0; round < kWarmUp; ++round)
       archives_ = archives_ || place_.kernels().rounds()[round] != expected_;
     return std::nullopt;
@@ -258,7 +249,7 @@ class Timer {
   std::optional<Stop> take_samples() {
     const int most = most_rounds();
     while (static_cast<int>(candidate_ms_.size()) < most) {
-      const double wanted = candidate_ms_.empty() ? fewest_ : kBatch;
+      const double wanted = candidate_ms_.empty() ? plan_.fewest : plan_.batch;
       const auto fit = static_cast<int>(std::clamp(kBatchSeconds / round_seconds_, 1.0, wanted));
       const int rounds = std::min(fit, most - static_cast<int>(candidate_ms_.size()));
       if (auto stop = run_batch(rounds)) return stop;
@@ -279,8 +270,7 @@ class Timer {
   }
 
   std::vector<double> samples(const std::vector<double>& rounds) const {
-    std::vector<double> means = means_of(rounds, limits_.rounds_a_sample);
-    return means.empty() ? rounds : means;
+    return samples_of(rounds, plan_.rounds_a_sample);
   }
 
   void remember(int round) {
@@ -305,15 +295,18 @@ class Timer {
   bool reference_is_known() const {
     return !trial_.reference_replays() ||
            median_interval(samples(reference_ms_)).within(limits_.share) ||
-           (limits_.known_reference != nullptr &&
-            confirms(reference_ms_, *limits_.known_reference, limits_.share));
+           (limits_.known_reference != nullptr && confirms_earlier());
+  }
+
+  bool confirms_earlier() const {
+    return confirms(samples(reference_ms_), samples(*limits_.known_reference), limits_.share);
   }
 
   // Those of earlier jobs count only while today's agree: another clock rate, say, starts anew.
   std::vector<double> remembered_reference() const {
     if (limits_.known_reference == nullptr) return reference_ms_;
     std::vector<double>& all = *limits_.known_reference;
-    if (!confirms(reference_ms_, all, limits_.share)) all.clear();
+    if (!confirms_earlier()) all.clear();
     all.insert(all.end(), reference_ms_.begin(), reference_ms_.end());
     if (std::ssize(all) > kRemembered) all.erase(all.begin(), all.end() - kRemembered);
     return all;
@@ -333,7 +326,7 @@ class Timer {
       place_.set_patience(Deadline::after(kKernelPatience));
       candidate_.prepare(filler_);
       place_.kernels().hold();
-      flush();
+      flush(candidate_);
       marks[0].record();
       marks[1].record();  // what a mark itself costs
       auto stop = candidate_.run([&](std::size_t k) { marks[k + 2].record(); });
@@ -442,8 +435,6 @@ class Timer {
   }
 
   static constexpr std::uint64_t kSalt = 0x74696d6564726f75;  // "timedrou"
-  // Nobody reads it; behind those of a batch, before those that the place foresees.
-  static constexpr std::size_t kFlushSlot = gpu::DeviceKernels::kRounds / 4;
 
   Trial& trial_;
   GpuPlace& place_;
@@ -455,10 +446,10 @@ class Timer {
   std::span<gpu::Event> events_;  // four a round
   std::uint64_t expected_ = 0;
   bool archives_ = false, erases_ = false, reference_is_known_ = false;
-  double round_seconds_ = 0;
-  std::array<bool, kFewestOfShort> timed_reference_{};  // of the batch's rounds
-  int fewest_ = kFewest;
   bool is_remembered_ = false;  // what the reference took in earlier jobs is known well
+  double round_seconds_ = 0;
+  std::array<bool, kLargestBatch> timed_reference_{};  // of the batch's rounds
+  RoundPlan plan_;
   std::vector<std::vector<at::Tensor>> archive_;
   std::vector<std::pair<int, at::Tensor>> original_inputs_;
   std::map<std::size_t, int> chosen_;  // by place in the candidate's steps

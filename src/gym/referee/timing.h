@@ -1,8 +1,9 @@
 // Timing a candidate that has proved right, against its reference, on a GPU: rounds of both, one
-// after the other, until the medians are known to one percent or the time is up. Before each round
-// of the candidate its unwritten memory is poisoned, what it changed is put back, and the L2 cache
-// is filled with other things; after each its outputs are checked. The reference runs on inputs of
-// its own, so that the outputs which the candidate owes are nowhere on the device.
+// after the other (round_plan.h), until the medians are known to one percent or the time is up. Of
+// short kernels two rounds make a sample. Before each round of the candidate its unwritten memory
+// is poisoned, what it changed is put back, and the L2 cache is filled with other things; after
+// each its outputs are checked. The reference runs on inputs of its own, so that the outputs which
+// the candidate owes are nowhere on the device.
 #pragma once
 
 #include <optional>
@@ -15,11 +16,6 @@
 
 namespace tritonsmith::gym {
 
-// How the cache is filled with other things before each side of a round. written: with zeros, whose
-// lines must be written back while the side runs, as a benchmark's zeroed buffer leaves them. read:
-// with lines that are simply dropped.
-enum class Flush { written, read };
-
 // One round as it was measured, for who looks into their noise.
 struct TimedRound {
   double candidate_ms = 0;
@@ -31,9 +27,6 @@ struct TimingLimits {
   double share = 0.01;  // of the median: how near both ends of its interval shall be
   double seconds = 2;   // for all rounds
   int least_rounds = 0, most_rounds = 400;
-  int rounds_a_sample = 1;  // whose mean is one
-  Flush flush = Flush::written;
-  double flush_sizes = 2;  // of the cache
   // What the reference took in earlier jobs, and takes now besides: where both agree, the reference
   // need not be measured as long once more.
   std::vector<double>* known_reference = nullptr;
