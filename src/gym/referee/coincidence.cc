@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gym/evaluate/stored_arguments.h"
 #include "gym/referee/operators.h"
 
 namespace tritonsmith::gym {
@@ -52,6 +53,26 @@ bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& valu
                   at::allclose(values.reshape({-1}), each.reshape({-1}), tolerance, tolerance,
                                true);
          });
+}
+
+void add_unseen_stores(const Plan& candidate, int choice, const TensorTable& tensors,
+                       const std::vector<at::Tensor>& left, double tolerance,
+                       LaunchTraces& launches) {
+  for (auto& [step, trace] : launches) {
+    const auto& choices = std::get<LaunchStep>(candidate.steps.at(step).action).choices;
+    const auto last = static_cast<int>(choices.size()) - 1;
+    const LaunchChoice& launch = choices.at(static_cast<std::size_t>(std::min(choice, last)));
+    const PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(launch.kernel));
+    for (const int place : stored_arguments(kernel.ttir)) {
+      if (place >= std::ssize(launch.arguments)) break;
+      const Value& argument = launch.arguments[static_cast<std::size_t>(place)];
+      const auto* tensor = std::get_if<TensorRef>(&argument.data);
+      if (tensor != nullptr &&
+          std::ranges::find(trace.stored_tensors, tensor->index) == trace.stored_tensors.end() &&
+          are_among(left, tensors.at(static_cast<std::size_t>(tensor->index)), tolerance))
+        trace.stored_tensors.push_back(tensor->index);
+    }
+  }
 }
 
 }  // namespace tritonsmith::gym

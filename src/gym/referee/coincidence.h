@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gym/plan/plan.h"
+#include "gym/referee/evidence.h"
 #include "gym/referee/tensors.h"
 
 namespace tritonsmith::gym {
@@ -20,5 +21,13 @@ std::vector<at::Tensor> left_as_they_were(const Plan& task, const TensorTable& t
 // Whether `values` are, within the tolerance, one of them.
 bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& values,
                double tolerance);
+
+// On a GPU a store shows in what memory holds alone. Where the reference leaves its values as they
+// are, a kernel that works in place stores what was there: so tensors that a launch's code stores
+// through, and whose values are among `left`, are added to what it stored. `tensors` are the
+// candidate's; `choice` of tuned launches.
+void add_unseen_stores(const Plan& candidate, int choice, const TensorTable& tensors,
+                       const std::vector<at::Tensor>& left, double tolerance,
+                       LaunchTraces& launches);
 
 }  // namespace tritonsmith::gym

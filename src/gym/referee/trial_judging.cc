@@ -226,6 +226,9 @@ void Trial::see_coincidence() {
       return are_among(left, tensor_at(tensors, index), tolerance());
     });
   };
+  if (!place_.device().is_cpu())  // where every store is seen
+    add_unseen_stores(setting_.candidate, setting_.choice, candidate_.tensors(), left, tolerance(),
+                      result_.launches);
   for (const auto& [step, launch] : result_.launches)
     result_.copied_by_chance =
         result_.copied_by_chance || any_left(launch.stored_tensors, candidate_.tensors());

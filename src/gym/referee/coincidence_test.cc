@@ -1,0 +1,70 @@
+#include "gym/referee/coincidence.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "gym/referee/testing/plan_builder.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+constexpr int n = 16;
+constexpr double kTolerance = 1e-4;
+
+// Reads through its first argument, stores through its second.
+constexpr const char* kPassesOn = R"(module {
+  tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+    %v = tt.load %x : !tt.ptr<f32>
+    tt.store %y, %v : !tt.ptr<f32>
+    tt.return
+  }
+})";
+
+// Torch makes `z`, a kernel is given it as `from` and `to`.
+struct InPlace {
+  PlanBuilder plan{PlanRole::candidate};
+  int x = plan.tensor({n}), z = plan.tensor({n}), scratch = plan.tensor({n});
+  LaunchTraces traces;
+
+  explicit InPlace(bool writes_scratch) {
+    const int kernel = plan.kernel("k", {"*fp32", "*fp32"}, kPassesOn);
+    plan.input(t(x))
+        .aten(Phase::forward, "aten::exp", {t(x)}, {z})
+        .launch(kernel, {t(z), t(writes_scratch ? scratch : z)})
+        .returns(t(z));
+    traces[1] = {.loaded_tensors = {z}, .stored_tensors = {}};  // as a GPU sees it
+  }
+  std::vector<int> stored(const std::vector<at::Tensor>& left, const at::Tensor& values) {
+    TensorTable tensors(3);
+    tensors[static_cast<std::size_t>(z)] = values;
+    tensors[static_cast<std::size_t>(scratch)] = at::full({n}, 7.0F);
+    add_unseen_stores(plan.plan(), 0, tensors, left, kTolerance, traces);
+    return traces.at(1).stored_tensors;
+  }
+};
+
+TEST(Coincidence, AStoreOfWhatTheReferenceLeavesIsBelievedWhereTheCodeHasOne) {
+  const at::Tensor values = at::rand({n});
+  EXPECT_EQ(InPlace(false).stored({values.clone()}, values), std::vector<int>{1});
+  EXPECT_TRUE(InPlace(true).stored({values.clone()}, values).empty())
+      << "its code stores elsewhere";
+  EXPECT_TRUE(InPlace(false).stored({values + 1}, values).empty()) << "no coincidence";
+  EXPECT_TRUE(InPlace(false).stored({}, values).empty());
+}
+
+TEST(Coincidence, FindsWhatTheReferenceLeavesAsItIs) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({n}), z = task.tensor({n}), y = task.tensor({n});
+  task.input(t(x))
+      .aten(Phase::forward, "aten::exp", {t(x)}, {z})
+      .aten(Phase::forward, "aten::abs", {t(z)}, {y})
+      .returns(t(y));
+  const at::Tensor drawn = at::randn({n}), made = drawn.exp();
+  const auto left = left_as_they_were(task.plan(), {drawn, made, made.abs()});
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_TRUE(are_among(left, made, kTolerance));
+  EXPECT_FALSE(are_among(left, drawn, kTolerance));
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
