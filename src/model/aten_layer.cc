@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace tritonsmith::model {
@@ -22,34 +23,55 @@ at::Tensor apply_linear(const at::Tensor& x, const at::Tensor& weight,
                     bias.defined() ? bias.to(x.scalar_type()) : bias);
 }
 
-// One sequence: [L, heads, D] each, causal.
+// One sequence, causal: queries [L, heads, D] of its last tokens, keys and values of all.
 at::Tensor attend_sequence(const QueryKeyValue& qkv, double scale) {
   const auto heads_first = [](const at::Tensor& t) { return t.transpose(0, 1).unsqueeze(0); };
+  const std::int64_t rows = qkv.query.size(0), keys = qkv.key.size(0);
+  const bool is_whole = rows == keys;
+  const std::optional<at::Tensor> mask =
+      is_whole ? std::optional<at::Tensor>()
+               : at::ones({rows, keys}, qkv.query.options().dtype(at::kBool)).tril(keys - rows);
   return at::scaled_dot_product_attention(heads_first(qkv.query), heads_first(qkv.key),
-                                          heads_first(qkv.value), {}, 0.0, true, scale, true)
+                                          heads_first(qkv.value), mask, 0.0, is_whole, scale, true)
       .squeeze(0)
       .transpose(0, 1);
 }
 
-at::Tensor attend_by_sequence(const QueryKeyValue& qkv, const PackedBatch& batch, double scale) {
+// Keys and values as if no sequence shared its beginning with another.
+QueryKeyValue with_whole_sequences(const QueryKeyValue& qkv, const SharedKeys& keys) {
+  const at::Tensor rows = at::tensor(keys.rows, at::kLong).to(qkv.query.device());
+  return {.query = qkv.query,
+          .key = qkv.key.index_select(0, rows),
+          .value = qkv.value.index_select(0, rows)};
+}
+
+at::Tensor attend_by_sequence(const QueryKeyValue& qkv, const PackedBatch& batch,
+                              const std::vector<std::int64_t>& key_offsets, double scale) {
   std::vector<at::Tensor> outputs;
   for (std::int64_t b = 0; b < batch.sequences(); ++b) {
-    const std::int64_t begin = batch.offsets[b], length = batch.offsets[b + 1] - begin;
-    if (length == 0) continue;
-    const auto part = [&](const at::Tensor& t) { return t.narrow(0, begin, length); };
-    outputs.push_back(attend_sequence(
-        {.query = part(qkv.query), .key = part(qkv.key), .value = part(qkv.value)}, scale));
+    if (batch.rows_of(b) == 0) continue;
+    const auto part = [b](const at::Tensor& t, const std::vector<std::int64_t>& offsets) {
+      const auto at = static_cast<std::size_t>(b);
+      return t.slice(0, offsets[at], offsets[at + 1]);
+    };
+    outputs.push_back(attend_sequence({.query = part(qkv.query, batch.offsets),
+                                       .key = part(qkv.key, key_offsets),
+                                       .value = part(qkv.value, key_offsets)},
+                                      scale));
   }
   return outputs.empty() ? qkv.query : at::cat(outputs);
 }
 
 // FlashAttention over all sequences at once; it exists for 16-bit types on a GPU.
-at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch, double scale) {
-  const auto offsets = at::tensor(batch.offsets, at::kInt).to(qkv.query.device());
-  const std::int64_t longest = batch.longest();
-  return std::get<0>(at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, offsets, offsets,
-                                                  longest, longest, 0.0, /*is_causal=*/true,
-                                                  /*return_debug_mask=*/false, scale));
+at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch,
+                         const std::vector<std::int64_t>& key_offsets, double scale) {
+  const auto on_device = [&](const std::vector<std::int64_t>& offsets) {
+    return at::tensor(offsets, at::kInt).to(qkv.query.device());
+  };
+  return std::get<0>(at::_flash_attention_forward(
+      qkv.query, qkv.key, qkv.value, on_device(batch.offsets), on_device(key_offsets),
+      batch.longest_rows(), batch.longest(), 0.0, /*is_causal=*/true,
+      /*return_debug_mask=*/false, scale));
 }
 
 // [D/2], in radians a position. In float32 step by step, as the families were trained: at position
@@ -90,10 +112,7 @@ RopeTable make_rope_table(const ModelConfig& config, std::int64_t positions,
 }
 
 RopeTable rope_of_batch(const RopeTable& table, const PackedBatch& batch) {
-  std::vector<at::Tensor> positions;
-  for (std::int64_t b = 0; b < batch.sequences(); ++b)
-    positions.push_back(at::arange(batch.offsets[b + 1] - batch.offsets[b], at::kLong));
-  const auto index = at::cat(positions).to(table.cos.device());
+  const auto index = at::tensor(batch.positions(), at::kLong).to(table.cos.device());
   return {.cos = table.cos.index_select(0, index), .sin = table.sin.index_select(0, index)};
 }
 
@@ -130,8 +149,12 @@ at::Tensor aten_attend(const QueryKeyValue& qkv, const PackedBatch& batch,
                        const ModelConfig& config) {
   const double scale = 1.0 / std::sqrt(static_cast<double>(config.head_dim));
   const bool flash = qkv.query.is_cuda() && qkv.query.element_size() == 2;
-  const auto attended =
-      flash ? attend_packed(qkv, batch, scale) : attend_by_sequence(qkv, batch, scale);
+  const bool is_shared = batch.is_shared();
+  const SharedKeys keys = is_shared ? shared_keys(batch) : SharedKeys();
+  const QueryKeyValue whole = is_shared ? with_whole_sequences(qkv, keys) : qkv;
+  const auto& key_offsets = is_shared ? keys.offsets : batch.offsets;
+  const auto attended = flash ? attend_packed(whole, batch, key_offsets, scale)
+                              : attend_by_sequence(whole, batch, key_offsets, scale);
   return attended.reshape({qkv.query.size(0), config.query_size()});
 }
 

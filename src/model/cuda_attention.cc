@@ -8,6 +8,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "base/check.h"
 #include "base/log.h"
 #include "model/cublas.h"
 
@@ -19,11 +20,63 @@ constexpr std::int64_t kShortest = 256;
 // Every shape costs cuDNN a plan, which is worth its while after several passes through all layers.
 constexpr int kFrequent = 300;
 
+// Of the keys as attention reads them.
+const at::Tensor& key_offsets(const AttentionPlace& place) {
+  return place.shared != nullptr ? place.shared->offsets : place.offsets;
+}
+std::int64_t longest_keys(const AttentionPlace& place) {
+  return place.shared != nullptr ? place.shared->longest : place.longest;
+}
+
+const cuda::Half* rows_of(const at::Tensor& tensor) {
+  return static_cast<const cuda::Half*>(tensor.const_data_ptr());
+}
+cuda::Half* writable_rows(const at::Tensor& tensor) {
+  return static_cast<cuda::Half*>(tensor.mutable_data_ptr());
+}
+const int* indices(const at::Tensor& tensor) { return tensor.const_data_ptr<int>(); }
+
+// [T, heads, D], heads side by side, as the sequences attend to them: [K, heads, D].
+at::Tensor by_use(const at::Tensor& heads, const SharedRows& shared) {
+  const std::int64_t count = shared.rows.size(0);
+  const at::Tensor out = at::empty({count, heads.size(1), heads.size(2)}, heads.options());
+  cuda::kernels()->gather_rows({.rows_in = rows_of(heads),
+                                .stride = heads.stride(0),
+                                .rows = indices(shared.rows),
+                                .out = writable_rows(out),
+                                .count = count,
+                                .columns = static_cast<int>(heads.size(1) * heads.size(2))},
+                               current_stream(heads.device()));
+  return out;
+}
+
+QueryKeyValue by_use(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  if (place.shared == nullptr) return qkv;
+  return {qkv.query, by_use(qkv.key, *place.shared), by_use(qkv.value, *place.shared)};
+}
+
+// The other way: bfloat16 gradients, summed.
+at::Tensor sum_of_uses(const at::Tensor& gradient, const SharedRows& shared) {
+  const at::Tensor from = gradient.contiguous();
+  const std::int64_t count = shared.use_offsets.size(0) - 1;
+  const at::Tensor out = at::empty({count, from.size(1), from.size(2)}, from.options());
+  CHECK(from.scalar_type() == at::kBFloat16, "gradients are bfloat16");
+  cuda::kernels()->sum_rows({.rows_in = rows_of(from),
+                             .uses = indices(shared.uses),
+                             .use_offsets = indices(shared.use_offsets),
+                             .out = writable_rows(out),
+                             .count = count,
+                             .columns = static_cast<int>(from.size(1) * from.size(2))},
+                            current_stream(from.device()));
+  return out;
+}
+
 Attended flash(const QueryKeyValue& qkv, const AttentionPlace& place) {
   Attended kept;
+  // Where a sequence has fewer queries than keys, they are of its last tokens.
   std::tie(kept.out, kept.log_normaliser, kept.random_state, kept.unused, std::ignore) =
-      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, place.offsets, place.offsets,
-                                   place.longest, place.longest, 0.0, /*is_causal=*/true,
+      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, place.offsets, key_offsets(place),
+                                   place.longest, longest_keys(place), 0.0, /*is_causal=*/true,
                                    /*return_debug_mask=*/false, place.scale);
   return kept;
 }
@@ -32,8 +85,8 @@ QueryKeyValue flash_backward(const QueryKeyValue& qkv, const Attended& kept,
                              const at::Tensor& d_out, const AttentionPlace& place) {
   const auto [query, key, value] = at::_flash_attention_backward(
       d_out, qkv.query, qkv.key, qkv.value, kept.out, kept.log_normaliser, place.offsets,
-      place.offsets, place.longest, place.longest, 0.0, /*is_causal=*/true, kept.random_state,
-      kept.unused, place.scale);
+      key_offsets(place), place.longest, longest_keys(place), 0.0, /*is_causal=*/true,
+      kept.random_state, kept.unused, place.scale);
   return {query.contiguous(), key.contiguous(), value.contiguous()};
 }
 
@@ -135,7 +188,7 @@ class Known {
 };
 
 bool uses_cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
-  return place.is_even && place.longest >= kShortest &&
+  return place.is_even && place.shared == nullptr && place.longest >= kShortest &&
          Known::instance().is_frequent_and_right(qkv, place);
 }
 
@@ -145,23 +198,21 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
   const auto on_device = [&](at::ScalarType type) { return qkv.query.options().dtype(type); };
   const at::Tensor out = at::empty({tokens, heads, qkv.query.size(2)}, qkv.query.options());
   const at::Tensor log_normaliser = at::empty({heads, tokens}, on_device(at::kFloat));
-  const auto rows = [](const at::Tensor& tensor) {
-    return static_cast<const cuda::Half*>(tensor.const_data_ptr());
-  };
   const bool is_float16 = out.scalar_type() == at::kHalf;
   cuda::kernels()->attend_in_order(
-      {.queries = rows(qkv.query),
-       .keys = rows(qkv.key),
-       .values = rows(qkv.value),
+      {.queries = rows_of(qkv.query),
+       .keys = rows_of(qkv.key),
+       .values = rows_of(qkv.value),
        .query_stride = qkv.query.stride(0),
        .key_stride = qkv.key.stride(0),
        .value_stride = qkv.value.stride(0),
-       .offsets = place.offsets.const_data_ptr<int>(),
-       .out = static_cast<cuda::Half*>(out.mutable_data_ptr()),
+       .offsets = indices(place.offsets),
+       .key_offsets = indices(key_offsets(place)),
+       .out = writable_rows(out),
        .log_normaliser = log_normaliser.mutable_data_ptr<float>(),
        .tokens = tokens,
        .sequences = static_cast<int>(place.offsets.size(0) - 1),
-       .longest = static_cast<int>(place.longest),
+       .longest = static_cast<int>(longest_keys(place)),
        .heads = static_cast<int>(heads),
        .kv_heads = static_cast<int>(qkv.key.size(1)),
        .head_dim = static_cast<int>(out.size(2)),
@@ -184,16 +235,21 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
 
 }  // namespace
 
-Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place) {
+Attended cuda_attend(const QueryKeyValue& compact, const AttentionPlace& place) {
+  const QueryKeyValue qkv = by_use(compact, place);
   if (place.sums == Sums::equal) return in_order(qkv, place);
   return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
 }
 
-QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
+QueryKeyValue cuda_attend_backward(const QueryKeyValue& compact, const Attended& attended,
                                    const at::Tensor& d_out, const AttentionPlace& place) {
+  const QueryKeyValue qkv = by_use(compact, place);
   const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
-  return is_by_cudnn ? cudnn_backward(qkv, attended, d_out, place)
-                     : flash_backward(qkv, attended, d_out, place);
+  if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, place);
+  const QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
+  if (place.shared == nullptr) return gradient;
+  return {gradient.query, sum_of_uses(gradient.key, *place.shared),
+          sum_of_uses(gradient.value, *place.shared)};
 }
 
 }  // namespace tritonsmith::model

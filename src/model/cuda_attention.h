@@ -11,6 +11,14 @@
 
 namespace tritonsmith::model {
 
+// SharedKeys (shared_keys.h) on the device, int32.
+struct SharedRows {
+  at::Tensor rows;     // [K]
+  at::Tensor offsets;  // [B + 1]
+  std::int64_t longest = 0;
+  at::Tensor uses, use_offsets;  // [K], [T + 1]
+};
+
 // The sequences of a batch, and what their scores are multiplied by.
 struct AttentionPlace {
   at::Tensor offsets;  // [B + 1] int32
@@ -18,6 +26,8 @@ struct AttentionPlace {
   bool is_even = false;  // all are as long as the longest
   double scale = 1;
   Sums sums = Sums::fast;  // equal: the forward is our own kernel, whose sums decoding shares
+  // Where sequences share their beginnings; offsets and `longest` are then of their own rows.
+  const SharedRows* shared = nullptr;
 };
 
 // What the backward needs besides the inputs.
@@ -29,7 +39,7 @@ struct Attended {
 // query [T, heads, D], key and value [T, kv_heads, D], 16 bits; rows may lie apart.
 Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place);
 // The gradients of the three, contiguous, given that of `out`. All of one type, which may differ
-// from the forward's.
+// from the forward's. That of a shared key is summed over the sequences in their order.
 QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
                                    const at::Tensor& d_out, const AttentionPlace& place);
 

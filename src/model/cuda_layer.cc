@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "model/cuda_attention.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -55,7 +54,12 @@ struct Work {
   at::ScalarType type() const { return weights.half->qkv.scalar_type(); }
   cuda::HalfType half_type() const { return half_type_of(weights.half->qkv); }
   AttentionPlace attention() const {
-    return {batch.offsets, batch.longest, batch.is_even, scale(), batch.sums};
+    return {.offsets = batch.offsets,
+            .longest = batch.longest,
+            .is_even = batch.is_even,
+            .scale = scale(),
+            .sums = batch.sums,
+            .shared = batch.shared ? &*batch.shared : nullptr};
   }
   NormPlace place(const at::Tensor& x, const at::Tensor& weight) const {
     return {x, weight, config.rms_norm_eps, stream};
@@ -424,21 +428,25 @@ Cublas& training_cublas(c10::Device device, Sums sums) {
 
 std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope,
                                                  Sums sums) {
-  std::vector<int> offsets(batch.offsets.begin(), batch.offsets.end()), positions;
-  positions.reserve(static_cast<std::size_t>(batch.length()));
-  for (std::int64_t b = 0; b < batch.sequences(); ++b)
-    for (std::int64_t t = 0; t < batch.offsets[b + 1] - batch.offsets[b]; ++t)
-      positions.push_back(static_cast<int>(t));
-  const auto on_device = [&](const std::vector<int>& values) {
+  const auto on_device = [&](const std::vector<std::int64_t>& values) {
     return at::tensor(values, at::kInt).to(batch.tokens.device());
   };
-  return std::make_shared<const CudaBatch>(
-      CudaBatch{.offsets = on_device(offsets),
-                .positions = on_device(positions),
-                .rope = std::move(rope),
-                .longest = batch.longest(),
-                .is_even = batch.longest() * batch.sequences() == batch.length(),
-                .sums = sums});
+  CudaBatch made{.offsets = on_device(batch.offsets),
+                 .positions = on_device(batch.positions()),
+                 .rope = std::move(rope),
+                 .longest = batch.longest_rows(),
+                 .is_even = batch.longest() * batch.sequences() == batch.length(),
+                 .sums = sums,
+                 .shared = {}};
+  if (batch.is_shared()) {
+    const SharedKeys keys = shared_keys(batch);
+    made.shared = {.rows = on_device(keys.rows),
+                   .offsets = on_device(keys.offsets),
+                   .longest = keys.longest,
+                   .uses = on_device(keys.uses),
+                   .use_offsets = on_device(keys.use_offsets)};
+  }
+  return std::make_shared<const CudaBatch>(std::move(made));
 }
 
 void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "model/aten_layer.h"
 #include "model/cublas.h"
+#include "model/cuda_attention.h"
 #include "model/half_weights.h"
 #include "model/linear_logprob.h"
 #include "model/transformer.h"
@@ -18,12 +20,13 @@ namespace tritonsmith::model {
 
 // What the layers of one forward share.
 struct CudaBatch {
-  at::Tensor offsets;    // [B + 1] int32
-  at::Tensor positions;  // [T] int32
-  RopeTable rope;        // float32 rows by position
-  std::int64_t longest = 0;
-  bool is_even = false;  // all sequences are as long as the longest
+  at::Tensor offsets;        // [B + 1] int32
+  at::Tensor positions;      // [T] int32
+  RopeTable rope;            // float32 rows by position
+  std::int64_t longest = 0;  // rows of a sequence
+  bool is_even = false;      // all sequences are as long as the longest
   Sums sums = Sums::fast;
+  std::optional<SharedRows> shared;  // where sequences share their beginnings
 };
 std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope,
                                                  Sums sums = Sums::fast);

@@ -63,6 +63,10 @@ cpu::Rope<T> rope_of(const PackedLayout& layout) {
   return {.cos = layout.rope.cos.const_data_ptr<T>(), .sin = layout.rope.sin.const_data_ptr<T>()};
 }
 
+const SharedKeys* shared_of(const PackedLayout& layout) {
+  return layout.shared ? &*layout.shared : nullptr;
+}
+
 struct LayerContext : torch::CustomClassHolder {
   cpu::LayerShape shape;
   std::shared_ptr<const PackedLayout> layout;
@@ -91,7 +95,8 @@ at::Tensor layer_forward(const cpu::LayerShape& shape, const PackedLayout& layou
   cpu::project(shape, turned, rope_of<T>(layout), layout.positions, x,
                kept.qkv.mutable_data_ptr<T>(), data_or_null<T>(kept.unnormed));
   cpu::attend(shape, layout.offsets, kept.qkv.const_data_ptr<T>(),
-              kept.attended.mutable_data_ptr<T>(), data_or_null<T>(kept.log_normaliser));
+              kept.attended.mutable_data_ptr<T>(), data_or_null<T>(kept.log_normaliser),
+              shared_of(layout));
   cpu::finish<T>(shape, turned, kept.x.size(0),
                  {.x = x,
                   .attended = kept.attended.const_data_ptr<T>(),
@@ -113,6 +118,7 @@ variable_list layer_backward(const LayerContext& context, const variable_list& s
   cpu::layer_backward<T>(context.shape,
                          {.offsets = &context.layout->offsets,
                           .positions = &context.layout->positions,
+                          .shared = shared_of(*context.layout),
                           .rope = rope_of<T>(*context.layout),
                           .x = read<T>(tensor(0)),
                           .qkv = read<T>(tensor(1)),
@@ -203,9 +209,8 @@ std::shared_ptr<const PackedLayout> make_layout(const PackedBatch& batch, RopeTa
   auto layout = std::make_shared<PackedLayout>();
   layout->offsets = batch.offsets;
   layout->rope = std::move(rope);
-  for (std::int64_t b = 0; b < batch.sequences(); ++b)
-    for (std::int64_t t = 0; t < batch.offsets[b + 1] - batch.offsets[b]; ++t)
-      layout->positions.push_back(t);
+  layout->positions = batch.positions();
+  if (batch.is_shared()) layout->shared = shared_keys(batch);
   return layout;
 }
 

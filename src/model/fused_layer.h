@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "model/aten_layer.h"
 #include "model/cpu/shape.h"
@@ -17,6 +18,7 @@ cpu::LayerShape layer_shape(const ModelConfig& config);
 struct PackedLayout {
   std::vector<std::int64_t> offsets;    // [B + 1]
   std::vector<std::int64_t> positions;  // [T]
+  std::optional<SharedKeys> shared;     // where sequences share their beginnings
   RopeTable rope;                       // rows by position
 };
 std::shared_ptr<const PackedLayout> make_layout(const PackedBatch& batch, RopeTable rope);

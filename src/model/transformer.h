@@ -60,8 +60,10 @@ class Transformer {
   // Weights are allocated and hold nothing sensible yet: who calls this fills parameters().
   Transformer(const ModelConfig& config, c10::Device device, c10::ScalarType dtype = c10::kFloat);
 
-  // Hidden states after the final norm, [T, hidden_size], differentiable in the parameters unless
-  // gradients are off. Logits are never made here: see linear_logprob.h.
+  // Hidden states after the final norm, [T, hidden_size] of the batch's rows, differentiable in the
+  // parameters unless gradients are off. A row is the same to the bit on a CPU, whether its
+  // sequence shares its beginning with others or stands alone. Logits are never made here: see
+  // linear_logprob.h.
   at::Tensor forward(const PackedBatch& batch) const;
 
   const ModelConfig& config() const { return config_; }

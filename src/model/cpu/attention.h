@@ -1,9 +1,11 @@
 // Causal attention within packed sequences, by blocks of queries, and its backward. Scores of a
 // block are the only ones in memory. A task is one sequence and one key-value head with its query
-// heads.
+// heads. Where sequences share their beginnings, `shared` says which rows each attends to; a
+// token's result has the same bits either way.
 #pragma once
 
 #include "model/cpu/shape.h"
+#include "model/shared_keys.h"
 
 namespace tritonsmith::model::cpu {
 
@@ -11,7 +13,7 @@ namespace tritonsmith::model::cpu {
 // backward follows.
 template <typename T>
 void attend(const LayerShape& shape, const std::vector<std::int64_t>& offsets, const T* qkv,
-            T* attended, T* log_normaliser);
+            T* attended, T* log_normaliser, const SharedKeys* shared = nullptr);
 
 template <typename T>
 struct AttentionBackward {
@@ -23,7 +25,7 @@ struct AttentionBackward {
 };
 template <typename T>
 void attend_backward(const LayerShape& shape, const std::vector<std::int64_t>& offsets,
-                     const AttentionBackward<T>& pass);
+                     const AttentionBackward<T>& pass, const SharedKeys* shared = nullptr);
 
 // One query row against a cache of one key-value head: what a decode step runs, bit for bit as
 // `attend` does. queries [group, D]; keys [D, capacity], turned; values [length, D].

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/cpu/shape.h"
+#include "model/shared_keys.h"
 
 namespace tritonsmith::model::cpu {
 
@@ -41,6 +42,7 @@ template <typename T>
 struct LayerBackward {
   const std::vector<std::int64_t>* offsets = nullptr;  // of the packed sequences
   const std::vector<std::int64_t>* positions = nullptr;
+  const SharedKeys* shared = nullptr;  // where sequences share their beginnings
   Rope<T> rope;
   const T* x = nullptr;
   const T* qkv = nullptr;

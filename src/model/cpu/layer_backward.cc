@@ -242,7 +242,8 @@ void layer_backward(const LayerShape& s, const LayerBackward<T>& pass) {
                       .attended = pass.attended,
                       .log_normaliser = pass.log_normaliser,
                       .d_attended = sweeps.d_attended.data(),
-                      .d_qkv = sweeps.d_qkv.data()});
+                      .d_qkv = sweeps.d_qkv.data()},
+                     pass.shared);
   sweep(before_attention<T>);
   weight_gradients(s, pass, sweeps, rows);
   const std::int64_t H = s.hidden, Q = s.query(), KV = s.key_value(), S = s.qkv();

@@ -25,15 +25,19 @@ struct Sums {
   float largest[kPieces][2];
 };
 
-// Copies rows of D elements into a tile; those that are not there become zero.
+// Copies rows of D elements into a tile; those outside [first, end) are not there, and become zero.
+struct There {
+  int first, end;
+};
 template <int kHeadDim>
-__device__ void fetch(unsigned to, const Half* from, std::int64_t stride, int rows, int there) {
+__device__ void fetch(unsigned to, const Half* from, std::int64_t stride, int rows, There there) {
   constexpr int kChunks = kHeadDim / 8;
   for (int i = threadIdx.x; i < rows * kChunks; i += kThreads) {
     const int row = i / kChunks, chunk = i % kChunks;
-    const int readable = row < there ? row : 0;
+    const bool is_there = row >= there.first && row < there.end;
+    const int readable = is_there ? row : there.first;
     copy_async(to + chunk_offset<kHeadDim>(row, chunk), from + readable * stride + chunk * 8,
-               row < there);
+               is_there);
   }
 }
 
@@ -121,8 +125,14 @@ __device__ void absorb(Sums<kHeadDim>& sums, unsigned queries, unsigned keys, in
     }
 }
 
+// The sequence's query of token t is row `base` + t, from token `before` on.
+struct Sequence {
+  int base, before, length;
+};
+
 template <typename T, int kHeadDim>
-__device__ void write(const Attend& a, const Sums<kHeadDim>& sums, int begin, int row, int length) {
+__device__ void write(const Attend& a, const Sums<kHeadDim>& sums, const Sequence& sequence,
+                      int row) {
   const int lane = threadIdx.x % 32, head = blockIdx.y;
   const float scale = scale_in_order(a.scale);
 #pragma unroll
@@ -130,15 +140,16 @@ __device__ void write(const Attend& a, const Sums<kHeadDim>& sums, int begin, in
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int own = row + 16 * piece + lane / 4 + 8 * half;
-      if (own >= length) continue;
+      if (own < sequence.before || own >= sequence.length) continue;
       const float sum = sums.weights[piece][2 * half];
-      auto* out = a.out + (std::int64_t{begin + own} * a.heads + head) * kHeadDim + lane % 4 * 2;
+      auto* out =
+          a.out + (std::int64_t{sequence.base + own} * a.heads + head) * kHeadDim + lane % 4 * 2;
 #pragma unroll
       for (int n = 0; n < kHeadDim / 8; ++n)
         *reinterpret_cast<unsigned*>(out + 8 * n) =
             mean_in_order<T>(sums.out[piece][n][2 * half], sums.out[piece][n][2 * half + 1], sum);
       if (lane % 4 == 0)
-        a.log_normaliser[head * a.tokens + begin + own] =
+        a.log_normaliser[head * a.tokens + sequence.base + own] =
             (sums.largest[piece][half] * scale + log2f(sum)) * 0.693147181f;
     }
 }
@@ -147,30 +158,37 @@ template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads) attend_kernel(Attend a) {
   extern __shared__ __align__(128) unsigned char memory[];
   constexpr unsigned kTileBytes = kPage * kHeadDim * 2;
-  const int begin = a.offsets[blockIdx.z], length = a.offsets[blockIdx.z + 1] - begin;
+  const int begin = a.key_offsets[blockIdx.z], length = a.key_offsets[blockIdx.z + 1] - begin;
+  // Blocks are cut by a token's place in its sequence, so that its tiles are the same whether or
+  // not there are queries before it.
+  const int queries_begin = a.offsets[blockIdx.z];
+  const int before = length - (a.offsets[blockIdx.z + 1] - queries_begin);
+  const Sequence sequence = {queries_begin - before, before, length};
   // Those with most to do begin first.
   const int first = static_cast<int>(gridDim.x - 1 - blockIdx.x) * kRows;
-  if (first >= length) return;
+  if (first >= length || first + kRows <= before) return;
   const int tiles = (min(first + kRows, length) - 1) / kPage + 1;
   const int key_head = blockIdx.y / (a.heads / a.kv_heads);
   const auto at = [&](const Half* rows, std::int64_t stride, int row, int head) {
-    return rows + (begin + row) * stride + std::int64_t{head} * kHeadDim;
+    return rows + row * stride + std::int64_t{head} * kHeadDim;
   };
   const auto ring = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned queries = ring + kStages * 2 * kTileBytes;
   const auto fetch_tile = [&](int tile) {
     const unsigned to = ring + tile % kStages * 2 * kTileBytes;
-    const int row = tile * kPage, there = length - row;
-    fetch<kHeadDim>(to, at(a.keys, a.key_stride, row, key_head), a.key_stride, kPage, there);
-    fetch<kHeadDim>(to + kTileBytes, at(a.values, a.value_stride, row, key_head), a.value_stride,
-                    kPage, there);
+    const int row = tile * kPage;
+    const There there = {0, length - row};
+    fetch<kHeadDim>(to, at(a.keys, a.key_stride, begin + row, key_head), a.key_stride, kPage,
+                    there);
+    fetch<kHeadDim>(to + kTileBytes, at(a.values, a.value_stride, begin + row, key_head),
+                    a.value_stride, kPage, there);
   };
-  fetch<kHeadDim>(queries, at(a.queries, a.query_stride, first, blockIdx.y), a.query_stride, kRows,
-                  length - first);
+  fetch<kHeadDim>(queries, at(a.queries, a.query_stride, sequence.base + first, blockIdx.y),
+                  a.query_stride, kRows, {max(before - first, 0), length - first});
   fetch_tile(0);
   commit_copies();
   const int own = threadIdx.x / 32 * kRowsOfWarp, row = first + own;
-  const int last = row < length ? row / kPage : -1;
+  const int last = row < length && row + kRowsOfWarp > before ? row / kPage : -1;
   const float scale = scale_in_order(a.scale);
   Sums<kHeadDim> sums = {};
 #pragma unroll
@@ -186,7 +204,7 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(Attend a) {
                           ring + tile % kStages * 2 * kTileBytes, tile, row, scale);
   }
   wait_copies<0>();
-  write<T, kHeadDim>(a, sums, begin, row, length);
+  write<T, kHeadDim>(a, sums, sequence, row);
 }
 
 template <typename T, int kHeadDim>

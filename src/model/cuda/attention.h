@@ -37,17 +37,19 @@ struct Decode {
 };
 
 // Causal attention of packed sequences with the sums of in_order.cuh. Rows lie `stride` elements
-// apart, heads behind each other.
+// apart, heads behind each other. A sequence may have more keys than queries: these are then of its
+// last tokens.
 struct Attend {
   const Half* queries;  // [T, heads, D]
-  const Half* keys;     // [T, kv_heads, D]
+  const Half* keys;     // [K, kv_heads, D]
   const Half* values;
   std::int64_t query_stride, key_stride, value_stride;
-  const int* offsets;     // [sequences + 1]
-  Half* out;              // [T, heads, D], contiguous
-  float* log_normaliser;  // [heads, T], natural
-  std::int64_t tokens;    // T
-  int sequences, longest;
+  const int* offsets;             // [sequences + 1], of queries
+  const int* key_offsets;         // likewise
+  Half* out;                      // [T, heads, D], contiguous
+  float* log_normaliser;          // [heads, T], natural
+  std::int64_t tokens;            // T
+  int sequences, longest;         // by keys
   int heads, kv_heads, head_dim;  // head_dim 32, 64 or 128
   float scale;
   HalfType type = HalfType::bfloat16;

@@ -190,6 +190,26 @@ struct CopyPages {
   std::int64_t pages, page_elements;  // elements of one page in one layer: kv_heads * kPage * D
 };
 
+// out[i] = rows_in[rows[i]], 16-bit numbers of any type.
+struct GatherRows {
+  const Half* rows_in;  // [*, columns], `stride` elements apart
+  std::int64_t stride;
+  const int* rows;  // [count]
+  Half* out;        // [count, columns]
+  std::int64_t count;
+  int columns;  // a multiple of 8
+};
+// out[i] = the sum of rows_in[uses[u]] over u in [use_offsets[i], use_offsets[i + 1]), in that
+// order in float32, rounded once.
+struct SumRows {
+  const Bf16* rows_in;  // [*, columns]
+  const int* uses;
+  const int* use_offsets;  // [count + 1]
+  Bf16* out;               // [count, columns]
+  std::int64_t count;
+  int columns;  // a multiple of 8
+};
+
 struct Kernels {
   void (*norm)(const Norm&, Stream);
   void (*norm_backward)(const NormBackward&, Stream);
@@ -205,6 +225,8 @@ struct Kernels {
   // The same with the sums of in_order.cuh; `splits` and scratch are of no use to it.
   void (*decode_in_order)(const Decode&, Stream);
   void (*attend_in_order)(const Attend&, Stream);
+  void (*gather_rows)(const GatherRows&, Stream);
+  void (*sum_rows)(const SumRows&, Stream);
   void (*sample)(const Sample&, Stream);
   void (*copy_pages)(const CopyPages&, Stream);
   Runtime runtime;

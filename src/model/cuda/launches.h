@@ -18,6 +18,8 @@ void launch_embed(const Embed& arguments, Stream stream);
 void launch_decode(const Decode& arguments, Stream stream);
 void launch_decode_in_order(const Decode& arguments, Stream stream);
 void launch_attend_in_order(const Attend& arguments, Stream stream);
+void launch_gather_rows(const GatherRows& arguments, Stream stream);
+void launch_sum_rows(const SumRows& arguments, Stream stream);
 void launch_sample(const Sample& arguments, Stream stream);
 void launch_copy_pages(const CopyPages& arguments, Stream stream);
 Runtime runtime();

@@ -102,6 +102,8 @@ const Kernels* kernels() {
                                 .decode = launch_decode,
                                 .decode_in_order = launch_decode_in_order,
                                 .attend_in_order = launch_attend_in_order,
+                                .gather_rows = launch_gather_rows,
+                                .sum_rows = launch_sum_rows,
                                 .sample = launch_sample,
                                 .copy_pages = launch_copy_pages,
                                 .runtime = runtime()};

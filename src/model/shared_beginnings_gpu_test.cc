@@ -1,0 +1,174 @@
+// Sequences that share their beginnings, on a GPU, against the same sequences one by one. Skips
+// where there is no GPU or no kernels in the build.
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/cuda_attention.h"
+#include "model/cuda_layer.h"
+#include "model/device.h"
+#include "model/testing/twice.h"
+
+namespace tritonsmith::model {
+namespace {
+
+// Two groups, one of which begins like the other, and sequences alone; shared beginnings that end
+// within a tile of attention and at its end.
+const std::vector<SharingPart>& parts() {
+  static const std::vector<SharingPart> all = {
+      {0, 0, 400},   {0, 255, 80}, {0, 255, 1},   {0, 255, 300}, {0, 0, 77},
+      {0, 128, 500}, {5, 600, 33}, {5, 600, 129}, {0, 0, 1},     {0, 64, 64}};
+  return all;
+}
+
+class SharedOnGpu : public ::testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    const auto device = open_device(DeviceChoice::cuda);
+    if (!device) GTEST_SKIP() << device.error().message;
+    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
+    device_ = *device;
+    at::manual_seed(3);
+  }
+  double rounding() const { return GetParam() == Precision::float16 ? 1e-3 : 8e-3; }
+
+  c10::Device device_ = c10::kCPU;
+};
+INSTANTIATE_TEST_SUITE_P(Types, SharedOnGpu,
+                         ::testing::Values(Precision::bfloat16, Precision::float16));
+
+at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
+
+double difference(const at::Tensor& got, const at::Tensor& expected) {
+  return (wide(got) - wide(expected)).norm().item<double>() / wide(expected).norm().item<double>();
+}
+
+// Packed projections of a batch, and how it is attended to.
+struct Attention {
+  QueryKeyValue parts;
+  std::shared_ptr<const CudaBatch> batch;
+  AttentionPlace place;
+};
+
+Attention attention_of(const PackedBatch& batch, const at::Tensor& qkv, Sums sums) {
+  constexpr std::int64_t kHeads = 4, kKeyHeads = 2;
+  Attention made;
+  made.parts = {qkv.narrow(1, 0, kHeads), qkv.narrow(1, kHeads, kKeyHeads),
+                qkv.narrow(1, kHeads + kKeyHeads, kKeyHeads)};
+  made.batch = make_cuda_batch(batch, {}, sums);
+  made.place = {.offsets = made.batch->offsets,
+                .longest = made.batch->longest,
+                .scale = 1.0 / std::sqrt(static_cast<double>(qkv.size(2))),
+                .sums = sums,
+                .shared = made.batch->shared ? &*made.batch->shared : nullptr};
+  return made;
+}
+
+TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
+  const Twice both = twice(parts(), 512, device_);
+  for (const std::int64_t head_dim : {32, 64, 128})
+    for (const Sums sums : {Sums::fast, Sums::equal}) {
+      const at::ScalarType type = type_of(GetParam());
+      const at::Tensor compact =
+          at::randn({both.shared.length(), 8, head_dim}, at::kDouble).to(type).to(device_);
+      // Of whole sequences: what a row of theirs is in the shared batch.
+      const at::Tensor uses = at::tensor(shared_keys(both.shared).rows, at::kLong).to(device_);
+      const Attention shared = attention_of(both.shared, compact, sums);
+      const Attention whole = attention_of(both.whole, compact.index_select(0, uses), sums);
+      const Attended got = cuda_attend(shared.parts, shared.place);
+      const Attended expected = cuda_attend(whole.parts, whole.place);
+      const at::Tensor out = expected.out.index_select(0, both.rows);
+      if (sums == Sums::equal) {
+        EXPECT_TRUE(at::equal(got.out, out)) << "head size " << head_dim;
+      }
+      EXPECT_LT(difference(got.out, out), rounding()) << "head size " << head_dim;
+      EXPECT_LT(difference(got.log_normaliser, expected.log_normaliser.index_select(1, both.rows)),
+                1e-3);
+      // The gradient of those rows alone.
+      const auto as_bfloat16 = [](const QueryKeyValue& all) {
+        const auto to = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
+        return QueryKeyValue{to(all.query), to(all.key), to(all.value)};
+      };
+      const auto kept_of = [](Attended kept) {
+        kept.out = kept.out.to(at::kBFloat16);
+        return kept;
+      };
+      const at::Tensor d_got = at::randn_like(got.out.to(at::kBFloat16));
+      const at::Tensor d_whole = at::zeros_like(expected.out.to(at::kBFloat16));
+      d_whole.index_copy_(0, both.rows, d_got);
+      const auto d_shared =
+          cuda_attend_backward(as_bfloat16(shared.parts), kept_of(got), d_got, shared.place);
+      const auto d_expected =
+          cuda_attend_backward(as_bfloat16(whole.parts), kept_of(expected), d_whole, whole.place);
+      const auto summed = [&](const at::Tensor& gradient) {
+        at::Tensor sum = at::zeros({both.shared.length(), gradient.size(1), head_dim}, at::kDouble);
+        return sum.index_add_(0, uses.to(at::kCPU), wide(gradient));
+      };
+      EXPECT_LT(difference(d_shared.query, d_expected.query.index_select(0, both.rows)), 0.016);
+      EXPECT_LT(difference(d_shared.key, summed(d_expected.key)), 0.016);
+      EXPECT_LT(difference(d_shared.value, summed(d_expected.value)), 0.016);
+    }
+}
+
+ModelConfig small(Family family) {
+  return {.family = family,
+          .vocab_size = 512,
+          .hidden_size = 128,
+          .intermediate_size = 352,
+          .num_hidden_layers = 3,
+          .num_attention_heads = 4,
+          .num_key_value_heads = 2,
+          .head_dim = 32,
+          .max_position_embeddings = 1024,
+          .initializer_range = 0.1};
+}
+
+// Hidden states of those rows, and the gradients of a loss that weighs each differently.
+std::vector<at::Tensor> run(const Transformer& model, const PackedBatch& batch,
+                            const at::Tensor& rows) {
+  for (const auto& each : model.parameters()) gradient_of(each.tensor).zero_();
+  at::Tensor hidden = model.forward(batch);
+  if (rows.defined()) hidden = hidden.index_select(0, rows);
+  const auto weights = at::sin(at::arange(hidden.numel(), at::kDouble)) * 0.01;
+  hidden.backward(weights.view(hidden.sizes()).to(hidden.device(), hidden.scalar_type()));
+  std::vector<at::Tensor> results = {wide(hidden)};
+  for (const auto& each : model.parameters()) results.push_back(wide(each.tensor.grad()));
+  return results;
+}
+
+TEST_P(SharedOnGpu, StatesAndGradientsAreAsNearToFloat32AsThoseOfWholeSequences) {
+  const Twice both = twice(parts(), 512, device_), on_cpu = twice(parts(), 512, c10::kCPU);
+  for (const Family family : {Family::qwen2, Family::qwen3, Family::llama}) {
+    const auto exact = run(Transformer::random(small(family), 3), on_cpu.whole, on_cpu.rows);
+    for (const Sums sums : {Sums::fast, Sums::equal})
+      for (const Recompute recompute : {Recompute::nothing, Recompute::layers}) {
+        auto model = Transformer::random(small(family), 3, device_);
+        model.set_precision(GetParam());
+        model.set_sums(sums);
+        model.set_recompute(recompute);
+        const auto whole = run(model, both.whole, both.rows);
+        const auto shared = run(model, both.shared, {});
+        if (sums == Sums::equal) {
+          EXPECT_TRUE(at::equal(shared[0], whole[0])) << name_of(family);
+        }
+        for (std::size_t i = 0; i < exact.size(); ++i) {
+          const std::string name = i == 0 ? "states" : model.parameters()[i - 1].name;
+          EXPECT_LT(difference(shared[i], exact[i]), 1.5 * difference(whole[i], exact[i]) + 1e-3)
+              << name << " of " << name_of(family);
+        }
+      }
+  }
+}
+
+TEST_P(SharedOnGpu, AtenComputesTheSame) {
+  const Twice both = twice(parts(), 512, device_);
+  auto model = Transformer::random(small(Family::qwen2), 3, device_);
+  model.set_layer_path(LayerPath::aten);
+  const auto whole = run(model, both.whole, both.rows), shared = run(model, both.shared, {});
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    EXPECT_LT(difference(shared[i], whole[i]), 0.1) << i;
+}
+
+}  // namespace
+}  // namespace tritonsmith::model
