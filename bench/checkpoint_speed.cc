@@ -129,7 +129,7 @@ class Training {
   Result<double> step() {
     const Stopwatch watch;
     constexpr std::size_t kAll[] = {0};
-    set_sft_gradient(learner_, sequences_, kAll, 8192);
+    set_sft_gradient(learner_, sequences_, kAll, {.budget = 8192});
     TRY(learner_.update({.learning_rate = 1e-6}, 1000));
     return watch.seconds();
   }

@@ -11,7 +11,7 @@ behind a worked example, as KernelBench gives one, and a token is a word at most
 Qwen's vocabulary (TOKENS below; the embedding has Qwen's 151,936 rows at 1.5b).
 
 Runs a few steps of 64 prompts x 8 samples in each of --modes (on-policy; the same with learn_early; the next rollout
-beside the update), and prints the median of each stage and of step / longest stage (the aim is at most 1.25). Leaves a
+beside the update; on-policy with each prompt computed for every sample), and prints the median of each stage and of step / longest stage (the aim is at most 1.25). Leaves a
 time line of the last step but one (OUT/*/trace.json).
 """
 import argparse
@@ -24,12 +24,14 @@ import sys
 import several_ranks
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SHARES = ["completion/tokens", "stage/compiled", "stage/accepted"]  # whether there was something to judge
+# Whether there was something to judge and to learn; tokens that were computed, and that were not as they were shared.
+SHARES = ["completion/tokens", "stage/compiled", "stage/accepted", "groups/without_variance", "tokens", "shared_tokens"]
 STAGES = ["generate", "judge", "generate_and_judge", "await_rollout", "train", "longest_stage", "step"]
 MODES = {
     "on-policy": {"rollout.staleness": 0},
     "early": {"rollout.staleness": 0, "rollout.learn_early": True},
     "stale": {"rollout.staleness": 1},
+    "unshared": {"rollout.staleness": 0, "optimizer.share_prompts": "off"},
 }
 
 SHAPES = {"tiny": several_ranks.SHAPES["tiny"], "small": {}, "1.5b": {**several_ranks.SHAPES["1.5b"], "vocab_size": 151936}}
@@ -105,7 +107,7 @@ def arguments():
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--tasks", help="default: training tasks like those that the model learnt")
     parser.add_argument("--prompt-style", choices=["compact", "full"], help="likewise")
-    parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=["on-policy", "early", "stale"])
     parser.add_argument("--steps", type=int, default=8, help="0: only make the model")
     parser.add_argument("--prompts", type=int, default=64)
     parser.add_argument("--samples", type=int, default=8)

@@ -2,14 +2,18 @@
 // side of bench/transformers_speed.py. One line a measurement: name, value, unit.
 //   model_speed decode ROWS CONTEXT [NEW]    tokens a second of ROWS sequences around that context
 //   model_speed train SEQUENCES LENGTH [BUDGET]
+//   model_speed group [GROUPS SAMPLES PROMPT ANSWER BUDGET]  training on samples of shared prompts:
+//       each prompt computed for every sample, and once (optimizer.share_prompts)
 //   model_speed gap [SEQUENCES CONTEXT NEW]  |log-probability of the trainer minus the engine's| on
 //       tokens of the engine: with random weights, and again once they have been trained to be sure
-// Words after these: bfloat16 (else float16), recompute (of layers), equal (sums, model/sums.h).
+// Words after these: bfloat16 (else float16), recompute (of layers), equal (sums,
+// model/sums.h), 1.5b (that model's shape).
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -39,8 +43,18 @@ model::ModelConfig coder_3b() {
   return config;
 }
 
-model::Transformer random_model(c10::Device device) {
-  model::Transformer model(coder_3b(), device);
+model::ModelConfig coder_1_5b() {
+  model::ModelConfig config = coder_3b();
+  config.hidden_size = 1536;
+  config.intermediate_size = 8960;
+  config.num_hidden_layers = 28;
+  config.num_attention_heads = 12;
+  config.tie_word_embeddings = true;
+  return config;
+}
+
+model::Transformer random_model(const model::ModelConfig& config, c10::Device device) {
+  model::Transformer model(config, device);
   const at::NoGradGuard no_grad;
   at::manual_seed(1);
   for (const auto& [name, tensor] : model.parameters()) {
@@ -188,25 +202,45 @@ double flops_of(const model::ModelConfig& c, double parameters, int count, int l
   return tokens * (6.0 * parameters + attention);
 }
 
-Status train(model::Transformer& model, int count, int length, int budget) {
-  std::vector<at::Tensor> tensors;
-  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
-  train::FlatParameters flat(tensors);
-  tensors.clear();
-  auto state = train::AdamWState::zeros_like(flat);
-  const auto sequences = sequences_of(count, length);
-  std::vector<std::size_t> members(sequences.size());
-  for (std::size_t i = 0; i < members.size(); ++i) members[i] = i;
-  const auto batches = train::make_micro_batches(sequences, members, budget, model.device());
+// A model with what an optimizer holds of it.
+struct Trained {
+  explicit Trained(model::Transformer& trained)
+      : model(trained), flat(tensors_of(trained)), state(train::AdamWState::zeros_like(flat)) {}
+  static std::vector<at::Tensor> tensors_of(const model::Transformer& model) {
+    std::vector<at::Tensor> tensors;
+    for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
+    return tensors;
+  }
+  model::Transformer& model;
+  train::FlatParameters flat;
+  train::AdamWState state;
+};
+
+TrainingCost median_step(Trained& trained, std::span<const train::MicroBatch> batches) {
   std::vector<TrainingCost> costs;
+  const auto step = [&] { return train_step(trained.model, trained.flat, trained.state, batches); };
   // Shapes that come back often get their kernel by measuring, within the first steps.
   constexpr int kWarmUp = 6, kSteps = 5;
-  for (int i = 0; i < kWarmUp; ++i) train_step(model, flat, state, batches);
-  for (int i = 0; i < kSteps; ++i) costs.push_back(train_step(model, flat, state, batches));
+  for (int i = 0; i < kWarmUp; ++i) step();
+  for (int i = 0; i < kSteps; ++i) costs.push_back(step());
   std::ranges::sort(costs, {}, &TrainingCost::seconds);
-  const TrainingCost median = costs[costs.size() / 2];
+  return costs[costs.size() / 2];
+}
+
+std::vector<std::size_t> all_of(std::span<const train::TrainingSequence> sequences) {
+  std::vector<std::size_t> members(sequences.size());
+  std::iota(members.begin(), members.end(), std::size_t{0});
+  return members;
+}
+
+Status train(model::Transformer& model, int count, int length, int budget) {
+  Trained trained(model);
+  const auto sequences = sequences_of(count, length);
+  const auto batches =
+      train::make_micro_batches(sequences, all_of(sequences), {.budget = budget}, model.device());
+  const TrainingCost median = median_step(trained, batches);
   const double flops =
-      flops_of(model.config(), static_cast<double>(flat.parameter_count()), count, length);
+      flops_of(model.config(), static_cast<double>(trained.flat.parameter_count()), count, length);
   const auto name =
       fmt::format("train_{}x{}_by_{}_{}{}", count, length, budget, name_of(model.precision()),
                   model.sums() == model::Sums::equal ? "_equal" : "");
@@ -214,6 +248,54 @@ Status train(model::Transformer& model, int count, int length, int budget) {
   fmt::print("{}_of_peak\t{:.1f}\t%\n", name, 100 * flops / median.seconds / 989e12);
   fmt::print("{}_optimizer\t{:.1f}\tms\n", name, 1e3 * median.optimizer_seconds);
   fmt::print("{}_memory\t{:.1f}\tGB\n", name, used_gb());
+  return ok();
+}
+
+struct GroupWork {
+  int groups = 0, samples = 0, prompt = 0, answer = 0, budget = 0;
+};
+
+// Answers of one length or another, half to one and a half of `answer`.
+std::vector<train::TrainingSequence> samples_of(const GroupWork& work) {
+  std::vector<train::TrainingSequence> all;
+  for (int group = 0; group < work.groups; ++group) {
+    Rng rng(4, "group", static_cast<std::uint64_t>(group));
+    std::vector<TokenId> prompt;
+    for (int t = 0; t < work.prompt; ++t) prompt.push_back(static_cast<TokenId>(rng.below(151936)));
+    for (int i = 0; i < work.samples; ++i) {
+      auto& sample = all.emplace_back();
+      sample.tokens = prompt;
+      sample.prompt_length = prompt.size();
+      const auto length = work.answer / 2 + work.answer * i / std::max(work.samples - 1, 1);
+      for (int t = 0; t < length; ++t)
+        sample.tokens.push_back(static_cast<TokenId>(rng.below(151936)));
+    }
+  }
+  return all;
+}
+
+Status group(model::Transformer& model, const GroupWork& work) {
+  Trained trained(model);
+  const auto samples = samples_of(work);
+  double whole = 0;
+  for (const bool shares : {false, true}) {
+    const auto batches = train::make_micro_batches(
+        samples, all_of(samples), {.budget = work.budget, .shares_prompts = shares},
+        model.device());
+    std::int64_t tokens = 0;
+    for (const train::MicroBatch& batch : batches) tokens += batch.packed.length();
+    const TrainingCost median = median_step(trained, batches);
+    const auto name =
+        fmt::format("group_{}x{}_{}+{}_by_{}{}_{}", work.groups, work.samples, work.prompt,
+                    work.answer, work.budget, way_of(model), shares ? "shared" : "whole");
+    const double seconds = median.seconds - median.optimizer_seconds;
+    fmt::print("{}_gradient\t{:.1f}\tms\n", name, 1e3 * seconds);
+    fmt::print("{}_computed\t{}\ttokens\n", name, tokens);
+    fmt::print("{}_speed\t{:.0f}\tcomputed tokens/s\n", name,
+               static_cast<double>(tokens) / seconds);
+    if (shares) fmt::print("{}_faster\t{:.2f}\ttimes\n", name, whole / seconds);
+    whole = seconds;
+  }
   return ok();
 }
 
@@ -248,7 +330,7 @@ double train_to(model::Transformer& model, double nats, int most_steps) {
       sequences.push_back(
           {.tokens = chain(1000 + kSequences * static_cast<std::size_t>(step) + i, 513),
            .prompt_length = 1});
-    const auto batches = train::make_micro_batches(sequences, members, 8192, model.device());
+    const auto batches = train::make_micro_batches(sequences, members, {}, model.device());
     flat.zero_gradients();
     double sum = 0, count = 0;
     for (const train::MicroBatch& batch : batches) {
@@ -310,18 +392,25 @@ bool take_word(std::vector<std::string>& words, std::string_view word) {
 Status run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool is_bfloat16 = take_word(words, "bfloat16");
-  const bool recomputes = take_word(words, "recompute"), is_equal = take_word(words, "equal");
+  const bool recomputes = take_word(words, "recompute"), is_equal = take_word(words, "equal"),
+             is_small = take_word(words, "1.5b");
   const auto number = [&](std::size_t i, int fallback) {
     return words.size() > i ? std::atoi(words[i].c_str()) : fallback;
   };
   TRY_ASSIGN(const c10::Device device, model::open_device(model::DeviceChoice::cuda));
   if (model::cuda::kernels() == nullptr) return fail("this build has no CUDA kernels");
-  auto model = random_model(device);
+  auto model = random_model(is_small ? coder_1_5b() : coder_3b(), device);
   model.set_precision(is_bfloat16 ? model::Precision::bfloat16 : model::Precision::float16);
   if (is_equal) model.set_sums(model::Sums::equal);
   if (recomputes) model.set_recompute(model::Recompute::layers);
   const std::string what = words.empty() ? "decode" : words[0];
   if (what == "train") return train(model, number(1, 8), number(2, 2048), number(3, 8192));
+  if (what == "group")
+    return group(model, {.groups = number(1, 8),
+                         .samples = number(2, 8),
+                         .prompt = number(3, 650),
+                         .answer = number(4, 420),
+                         .budget = number(5, 16384)});
   if (what == "gap")
     return gap(model,
                {.sequences = number(1, 32), .prompt = number(2, 1024), .tokens = number(3, 256)});

@@ -66,7 +66,8 @@ Pass run(const model::Transformer& model, std::int64_t budget) {
     if (tensor.grad().defined()) tensor.mutable_grad().zero_();
   const auto all = sequences();
   const std::vector<std::size_t> members = {0, 1, 2, 3, 4};
-  for (const MicroBatch& batch : make_micro_batches(all, members, budget, model.device())) {
+  for (const MicroBatch& batch :
+       make_micro_batches(all, members, {.budget = budget}, model.device())) {
     const auto now = forward_tokens(model, batch, 0.9);
     now.logprob.backward(at::ones_like(now.logprob) * 0.01);
     pass.logprobs.push_back(now.logprob.detach().to(at::kCPU));

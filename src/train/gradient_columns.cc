@@ -147,6 +147,8 @@ PolicyGradientReport GradientSums::report() const {
           .difference_mean = mean(5),
           .difference_max = largest_.item<double>(),
           .differences = differences_,
+          .tokens = tokens_,
+          .shared_tokens = shared_tokens_,
           .measured = count_};
 }
 

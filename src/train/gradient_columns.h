@@ -43,12 +43,18 @@ class GradientSums {
   };
   void add(const algorithm::PolicyLoss& loss, const algorithm::PolicyTokens& tokens,
            const Measured& measured);
+  void add_passed(const MicroBatch& batch) {
+    // The last token of a sequence goes through for its target's sake.
+    tokens_ += batch.packed.length() + batch.packed.sequences();
+    shared_tokens_ += batch.shared;
+  }
+  std::int64_t tokens() const { return tokens_; }
   PolicyGradientReport report() const;
 
  private:
   at::Tensor sums_, largest_;
   DifferenceHistogram differences_;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, tokens_ = 0, shared_tokens_ = 0;
 };
 
 struct WeighedMembers {

@@ -64,14 +64,14 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
 }
 
 TEST_F(GradientTest, OfSftDoesNotDependOnMicroBatchesOrOrder) {
-  const auto whole = set_sft_gradient(*learner_, sequences_, in_order(), 1 << 20);
+  const auto whole = set_sft_gradient(*learner_, sequences_, in_order(), {.budget = 1 << 20});
   const at::Tensor expected = learner_->parameters().gradients().clone();
   EXPECT_GT(expected.norm().item<double>(), 0.1);
   for (const std::int64_t budget : {1, 20, 37, 64}) {
     for (std::uint64_t order = 0; order < 3; ++order) {
       auto members = in_order();
       if (order > 0) Rng(order, "order", 0).shuffle(members);
-      const auto cut = set_sft_gradient(*learner_, sequences_, members, budget);
+      const auto cut = set_sft_gradient(*learner_, sequences_, members, {.budget = budget});
       EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
       EXPECT_NEAR(cut.loss, whole.loss, 1e-6);
       EXPECT_NEAR(cut.entropy, whole.entropy, 1e-6);
@@ -96,7 +96,7 @@ TEST_F(GradientTest, OfSftIsThatOfTheMeanCrossEntropy) {
   const at::Tensor loss = total / tokens;
   loss.backward();
   const at::Tensor expected = learner_->parameters().gradients().clone();
-  const auto report = set_sft_gradient(*learner_, sequences_, in_order(), 50);
+  const auto report = set_sft_gradient(*learner_, sequences_, in_order(), {.budget = 50});
   EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-5);
   EXPECT_NEAR(report.loss, loss.item<double>(), 1e-5);
 }
@@ -121,7 +121,7 @@ class PolicyGradientTest : public GradientTest, public ::testing::WithParamInter
         add_segment(batch, end - begin);
       }
     }
-    batch.sampler = segment_logprobs(learner_->model(), batch, 0.8, 64);
+    batch.sampler = segment_logprobs(learner_->model(), batch, 0.8, {.budget = 64});
     batch.old = batch.reference = batch.mismatch = batch.sampler;
     for (TokenColumn* column : {&batch.sampler, &batch.old, &batch.reference})
       for (auto& row : *column)
@@ -163,7 +163,7 @@ class PolicyGradientTest : public GradientTest, public ::testing::WithParamInter
             .horizon = 20,
             .updates = 2,
             .temperature = 0.8,
-            .budget = 1 << 20};
+            .packing = {.budget = 1 << 20}};
   }
 };
 INSTANTIATE_TEST_SUITE_P(
@@ -190,7 +190,7 @@ TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
   EXPECT_GT(expected.norm().item<double>(), 0.01);
   EXPECT_GT(whole.clip_fraction, 0.01);
   for (const std::int64_t budget : {1, 37}) {
-    rules.budget = budget;
+    rules.packing.budget = budget;
     auto members = in_order();
     Rng(static_cast<std::uint64_t>(budget), "order", 0).shuffle(members);
     const auto cut = set_policy_gradient(*learner_, policy, members, rules);
@@ -203,7 +203,7 @@ TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
 
 TEST_P(PolicyGradientTest, TakenUpPieceByPieceIsThatOfTheWholeStep) {
   PolicyGradientOptions rules = options();
-  rules.budget = 37;
+  rules.packing.budget = 37;
   rules.policy.kl_beta = rules.entropy_beta = 0.05;
   const PolicyBatch policy = batch();
   const auto whole = set_policy_gradient(*learner_, policy, in_order(), rules);
@@ -223,7 +223,7 @@ TEST_P(PolicyGradientTest, TakenUpPieceByPieceIsThatOfTheWholeStep) {
 
 TEST_P(PolicyGradientTest, OfPiecesIsTheSameToTheBitHoweverTheyCome) {
   PolicyGradientOptions rules = options();
-  rules.budget = 37;
+  rules.packing.budget = 37;
   const PolicyBatch policy = batch();
   at::Tensor expected;
   for (const std::size_t piece : {1, 2, 100}) {
@@ -260,7 +260,8 @@ TEST_P(PolicyGradientTest, IsTheSameWhenSequencesWithoutAdvantageSkipTheModel) {
 TEST_P(PolicyGradientTest, OfAMaskedTurnIsThatOfItsContext) {
   // Two segments of one sequence against a copy whose first segment is context.
   PolicyBatch masked = batch();
-  masked.old = segment_logprobs(learner_->model(), masked, 0.8, 64);  // so that nothing is clipped
+  masked.old = segment_logprobs(learner_->model(), masked, 0.8,
+                                {.budget = 64});  // so that nothing is clipped
   std::size_t sequence = 0;
   const auto has_two_that_count = [&] {
     const Span own = masked.segments_of(sequence);
@@ -291,6 +292,82 @@ TEST_P(PolicyGradientTest, OfAMaskedTurnIsThatOfItsContext) {
   EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
 }
 
+// Groups of a prompt, of several samples or one; the first two prompts begin alike, one has a
+// single token. In between a sequence alone.
+class SharedPromptsTest : public PolicyGradientTest {
+ protected:
+  void SetUp() override {
+    PolicyGradientTest::SetUp();
+    sequences_.clear();
+    Rng rng(5, "shared prompts test", 0);
+    const auto some = [&](std::size_t count, std::vector<TokenId> tokens) {
+      for (std::size_t t = 0; t < count; ++t) tokens.push_back(static_cast<TokenId>(rng.below(40)));
+      return tokens;
+    };
+    const std::vector<TokenId> common = some(6, {});
+    const std::pair<std::vector<TokenId>, int> groups[] = {{some(5, common), 4},
+                                                           {some(3, common), 3},
+                                                           {some(1, {}), 2},
+                                                           {some(12, {}), 1},
+                                                           {some(7, {}), 4}};
+    for (const auto& [prompt, samples] : groups)
+      for (int i = 0; i < samples; ++i)
+        sequences_.push_back({.tokens = some(1 + rng.below(20), prompt),
+                              .prompt_length = prompt.size(),
+                              .context = {}});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(
+    Losses, SharedPromptsTest,
+    ::testing::Values(PolicyCase{algorithm::Loss::grpo, algorithm::Aggregation::sequence_mean},
+                      PolicyCase{algorithm::Loss::gspo, algorithm::Aggregation::sequence_mean},
+                      PolicyCase{algorithm::Loss::dapo, algorithm::Aggregation::step_token_mean}));
+
+TEST_P(SharedPromptsTest, GiveTheGradientsOfPromptsComputedForEachSample) {
+  PolicyGradientOptions rules = options();
+  rules.policy.kl_beta = rules.entropy_beta = 0.05;
+  const PolicyBatch policy = batch();
+  const auto whole = set_policy_gradient(*learner_, policy, in_order(), rules);
+  EXPECT_EQ(whole.shared_tokens, 0);
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  EXPECT_GT(expected.norm().item<double>(), 0.01);
+  for (const std::int64_t budget : {1 << 20, 61, 37, 1}) {  // some cut groups, the last all
+    rules.packing = {.budget = budget, .shares_prompts = true};
+    const auto shared = set_policy_gradient(*learner_, policy, in_order(), rules);
+    const at::Tensor at_once = learner_->parameters().gradients().clone();
+    EXPECT_LT(largest_difference(at_once, expected), 1e-6) << budget;
+    EXPECT_NEAR(shared.loss, whole.loss, 1e-6);
+    EXPECT_NEAR(shared.entropy, whole.entropy, 1e-6);
+    EXPECT_EQ(shared.measured, whole.measured);
+    EXPECT_EQ(shared.tokens + shared.shared_tokens, whole.tokens);
+    EXPECT_EQ(shared.shared_tokens > 0, budget > 1);
+    RunningGradient gradient(*learner_, rules);
+    for (std::size_t s = 0; s < policy.sequences.size(); ++s)
+      gradient.add(sequences_of(policy, s, s + 1));
+    const auto piece_by_piece = gradient.finish();
+    EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6) << budget;
+    EXPECT_EQ(piece_by_piece.tokens, shared.tokens);
+  }
+}
+
+TEST_P(SharedPromptsTest, ChangeNoBitOfLogProbabilities) {
+  const auto each = token_logprobs(learner_->model(), sequences_, 0.8, {});
+  for (const std::int64_t budget : {8192, 37})
+    EXPECT_EQ(token_logprobs(learner_->model(), sequences_, 0.8,
+                             {.budget = budget, .shares_prompts = true}),
+              each);
+}
+
+TEST_P(SharedPromptsTest, GiveTheGradientsOfSft) {
+  const auto whole = set_sft_gradient(*learner_, sequences_, in_order(), {});
+  const at::Tensor expected = learner_->parameters().gradients().clone();
+  const auto shared = set_sft_gradient(*learner_, sequences_, in_order(), {.shares_prompts = true});
+  EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
+  EXPECT_NEAR(shared.loss, whole.loss, 1e-6);
+  EXPECT_GT(shared.shared_tokens, 0);
+  EXPECT_EQ(shared.tokens + shared.shared_tokens, whole.tokens);
+}
+
 TEST_F(GradientTest, OfTheEntropyIsWhatAutogradFinds) {
   PolicyBatch policy{.sequences = sequences_};
   for (std::size_t s = 0; s < sequences_.size(); ++s) {
@@ -299,10 +376,11 @@ TEST_F(GradientTest, OfTheEntropyIsWhatAutogradFinds) {
   }
   policy.advantages = policy.sampler;  // no advantage: the entropy alone
   policy.counts.assign(sequences_.size(), 1);
-  set_policy_gradient(*learner_, policy, in_order(), {.entropy_beta = 0.5, .budget = 50});
+  set_policy_gradient(*learner_, policy, in_order(),
+                      {.entropy_beta = 0.5, .packing = {.budget = 50}});
   const at::Tensor found = learner_->parameters().gradients().clone();
   learner_->zero_gradients();
-  const auto batches = make_micro_batches(sequences_, in_order(), 1 << 20, c10::kCPU);
+  const auto batches = make_micro_batches(sequences_, in_order(), {.budget = 1 << 20}, c10::kCPU);
   const auto now = forward_tokens(learner_->model(), batches[0], 1.0);
   (-0.5 * now.entropy.mean()).backward();
   EXPECT_GT(found.norm().item<double>(), 1e-3);
@@ -311,14 +389,14 @@ TEST_F(GradientTest, OfTheEntropyIsWhatAutogradFinds) {
 
 TEST_F(GradientTest, LeavesTheSameLearnerAfterSaveAndResume) {
   const OptimizerSection options{.learning_rate = 0.01, .warmup_updates = 0};
-  set_sft_gradient(*learner_, sequences_, in_order(), 64);
+  set_sft_gradient(*learner_, sequences_, in_order(), {.budget = 64});
   ASSERT_TRUE(learner_->update(options, 10));
   auto dir = TempDir::make("learner");
   ASSERT_TRUE(learner_->save(dir->path(), temp_->path()));
   auto resumed = Learner::resume(dir->path(), c10::kCPU, temp_->path());
   ASSERT_TRUE(resumed) << resumed.error().message;
   for (Learner* learner : {learner_.get(), &*resumed}) {
-    set_sft_gradient(*learner, sequences_, in_order(), 64);
+    set_sft_gradient(*learner, sequences_, in_order(), {.budget = 64});
     ASSERT_TRUE(learner->update(options, 10));
   }
   EXPECT_EQ(resumed->updates(), 2);
@@ -326,7 +404,7 @@ TEST_F(GradientTest, LeavesTheSameLearnerAfterSaveAndResume) {
 }
 
 TEST_F(GradientTest, ThatIsNotFiniteStopsBeforeTheWeightsAreTouched) {
-  set_sft_gradient(*learner_, sequences_, in_order(), 64);
+  set_sft_gradient(*learner_, sequences_, in_order(), {.budget = 64});
   learner_->parameters().gradients()[5] = NAN;
   const at::Tensor before = learner_->parameters().values().clone();
   const auto report = learner_->update({}, 10);

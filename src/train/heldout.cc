@@ -26,8 +26,8 @@ double unigram_entropy(std::span<const TrainingSequence> sequences) {
 }
 
 Result<double> heldout_loss(const model::Transformer& model,
-                            std::span<const TrainingSequence> sequences, std::int64_t budget,
-                            distributed::Ranks& ranks) {
+                            std::span<const TrainingSequence> sequences,
+                            const PackingOptions& packing, distributed::Ranks& ranks) {
   const at::NoGradGuard no_grad;
   std::vector<std::int64_t> costs;
   double trained = 0;
@@ -40,7 +40,7 @@ Result<double> heldout_loss(const model::Transformer& model,
   std::iota(all.begin(), all.end(), std::size_t{0});
   const auto share = distributed::share_of(all, costs, ranks.rank(), ranks.size());
   const at::Tensor sum = at::zeros({1}, at::kDouble);
-  for (const MicroBatch& batch : make_micro_batches(sequences, share, budget, model.device()))
+  for (const MicroBatch& batch : make_micro_batches(sequences, share, packing, model.device()))
     sum.add_(forward_tokens(model, batch, 1.0).logprob.sum(at::kDouble).to(at::kCPU));
   if (!ranks.is_alone()) TRY(ranks.sum(sum, "the loss on what is held out"));
   return -sum.item<double>() / trained;

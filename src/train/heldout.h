@@ -12,9 +12,9 @@ namespace tritonsmith::train {
 double unigram_entropy(std::span<const TrainingSequence> sequences);
 
 // Mean -logprob over the trained tokens, in nats; each rank computes its share, all get the whole.
-// `budget` is how many tokens go through the model at a time. There must be a sequence.
+// There must be a sequence.
 Result<double> heldout_loss(const model::Transformer& model,
-                            std::span<const TrainingSequence> sequences, std::int64_t budget,
-                            distributed::Ranks& ranks);
+                            std::span<const TrainingSequence> sequences,
+                            const PackingOptions& packing, distributed::Ranks& ranks);
 
 }  // namespace tritonsmith::train

@@ -1,6 +1,5 @@
 // MicroBatch: some sequences of an optimizer step, packed for one forward and backward pass, with
-// the rows whose next token is trained. The last token of a sequence predicts nothing and is left
-// out of the input.
+// the rows whose next token is trained.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,12 +18,13 @@ struct MicroBatch {
   at::Tensor rows;                   // [N] int64: where in the packed input a trained token is next
   at::Tensor targets;                // [N] int64: that token
   std::vector<std::size_t> members;  // indices of the sequences, in the order of their tokens
+  std::int64_t shared = 0;           // tokens that are not computed, as others begin with them too
 };
 
-// Cuts the sequences named by `members` into micro-batches of at most `budget` tokens.
+// Cuts the sequences named by `members` into micro-batches, in order.
 std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> sequences,
                                            std::span<const std::size_t> members,
-                                           std::int64_t budget, c10::Device device);
+                                           const PackingOptions& options, c10::Device device);
 
 // The hidden states that trained tokens are predicted from, [N, H].
 at::Tensor predicting_states(const model::Transformer& model, const MicroBatch& batch);

@@ -10,6 +10,7 @@
 
 #include "data/completion.h"
 #include "data/kernel.h"
+#include "model/shared_keys.h"
 
 namespace tritonsmith::train {
 
@@ -32,10 +33,38 @@ struct TrainingSequence {
   }
 };
 
-// Indices of `lengths`, cut into micro-batches: as many in a row as the budget takes, at least one
-// each.
-std::vector<std::vector<std::size_t>> pack_in_order(std::span<const std::int64_t> lengths,
-                                                    std::int64_t budget);
+struct PackingOptions {
+  std::int64_t budget = 8192;   // tokens that one pass computes
+  bool shares_prompts = false;  // what prompts have in common is computed once in a pass
+};
+
+// The sequences of a micro-batch, as it fills up. The last token of a sequence predicts nothing and
+// is left out. With shared prompts each sequence begins with as many tokens of its prompt, but for
+// the last, as one before it begins with too: the first of those with most.
+struct MicroBatchPlan {
+  std::vector<std::size_t> members;
+  std::vector<model::Beginning> beginnings;  // of each, by place; empty where none are shared
+  std::int64_t tokens = 0;                   // that are computed
+  std::int64_t shared = 0;                   // that are not, since they are shared
+
+  // Takes the sequence in, or leaves the plan as it is where it would exceed the budget. The first
+  // always fits.
+  bool add(std::span<const TrainingSequence> sequences, std::size_t member,
+           const PackingOptions& options);
+};
+
+// Cuts the members into micro-batches: as many in a row as the budget takes.
+std::vector<MicroBatchPlan> pack_in_order(std::span<const TrainingSequence> sequences,
+                                          std::span<const std::size_t> members,
+                                          const PackingOptions& options);
+
+// Members in runs of one prompt, and what each run costs if it is computed with its prompt shared.
+struct PromptRuns {
+  std::vector<std::vector<std::size_t>> members;
+  std::vector<std::int64_t> tokens;
+};
+PromptRuns runs_of_one_prompt(std::span<const TrainingSequence> sequences,
+                              std::span<const std::size_t> members);
 
 // Which example stands at a place of the endless stream that goes through the data set again and
 // again, shuffled anew in each epoch by Rng(seed, purpose, epoch).

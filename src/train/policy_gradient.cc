@@ -12,10 +12,21 @@
 namespace tritonsmith::train {
 namespace {
 
-// Of these sequences, those that fall to the rank.
+// Of these sequences, those that fall to the rank: by whole groups where these share their prompts,
+// if there are enough of them.
 std::vector<std::size_t> own_share(std::span<const TrainingSequence> sequences,
                                    std::span<const std::size_t> members,
-                                   const distributed::Ranks& ranks) {
+                                   const PackingOptions& packing, const distributed::Ranks& ranks) {
+  if (packing.shares_prompts && !ranks.is_alone()) {
+    const PromptRuns runs = runs_of_one_prompt(sequences, members);
+    std::vector<std::size_t> numbers(runs.members.size()), own;
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    if (std::ssize(numbers) >= ranks.size()) {
+      for (const auto run : distributed::share_of(numbers, runs.tokens, ranks.rank(), ranks.size()))
+        own.insert(own.end(), runs.members[run].begin(), runs.members[run].end());
+      return own;
+    }
+  }
   std::vector<std::int64_t> costs;
   for (const std::size_t member : members) costs.push_back(std::ssize(sequences[member].tokens));
   return distributed::share_of(members, costs, ranks.rank(), ranks.size());
@@ -47,10 +58,11 @@ void add_policy_gradient(Learner& learner, const PolicyBatch& batch, const Weigh
                          const PolicyGradientOptions& options, GradientSums& sums) {
   const bool by_token = options.policy.loss != algorithm::Loss::gspo;
   Columns columns;  // of the micro-batch that is being asked for
+  const auto micro_batches = make_micro_batches(batch.sequences, weighed.members, options.packing,
+                                                learner.model().device());
+  for (const MicroBatch& each : micro_batches) sums.add_passed(each);
   learner.add_gradient(
-      make_micro_batches(batch.sequences, weighed.members, options.budget,
-                         learner.model().device()),
-      options.temperature, by_token ? Dependence::token : Dependence::micro_batch,
+      micro_batches, options.temperature, by_token ? Dependence::token : Dependence::micro_batch,
       [&](const TokensNow& now) {
         if (now.begin == 0) {
           if (options.pause) options.pause();
@@ -77,25 +89,22 @@ PolicyGradientReport set_policy_gradient(Learner& learner, const PolicyBatch& ba
                                          std::span<const std::size_t> members,
                                          const PolicyGradientOptions& options) {
   const std::vector<double> weights = weights_of(batch, members, options);
-  const auto used =
-      own_share(batch.sequences, members_for_model(batch, members, options), learner.ranks());
+  const auto used = own_share(batch.sequences, members_for_model(batch, members, options),
+                              options.packing, learner.ranks());
   GradientSums sums;
   learner.zero_gradients();
   add_policy_gradient(learner, batch, {.members = used, .weights = weights}, options, sums);
-  PolicyGradientReport report = sums.report();
-  for (const std::size_t member : used)
-    report.tokens += static_cast<std::int64_t>(batch.sequences[member].tokens.size());
-  return report;
+  return sums.report();
 }
 
 TokenColumn token_logprobs(const model::Transformer& model,
                            std::span<const TrainingSequence> sequences, double temperature,
-                           std::int64_t budget, const std::function<void()>& pause) {
+                           const PackingOptions& packing, const std::function<void()>& pause) {
   const at::NoGradGuard no_grad;
   TokenColumn column(sequences.size());
   std::vector<std::size_t> all(sequences.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  for (const MicroBatch& batch : make_micro_batches(sequences, all, budget, model.device())) {
+  for (const MicroBatch& batch : make_micro_batches(sequences, all, packing, model.device())) {
     const at::Tensor values =
         forward_tokens(model, batch, temperature).logprob.to(at::kCPU, at::kFloat).contiguous();
     const float* next = values.const_data_ptr<float>();
@@ -110,9 +119,9 @@ TokenColumn token_logprobs(const model::Transformer& model,
 }
 
 TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
-                             double temperature, std::int64_t budget,
+                             double temperature, const PackingOptions& packing,
                              const std::function<void()>& pause) {
-  return by_segment(token_logprobs(model, batch.sequences, temperature, budget, pause), batch);
+  return by_segment(token_logprobs(model, batch.sequences, temperature, packing, pause), batch);
 }
 
 Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
@@ -120,14 +129,14 @@ Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
                                                 distributed::Ranks& ranks) {
   const auto& sequences = passes.batch.sequences;
   if (ranks.is_alone())
-    return segment_logprobs(model, passes.batch, passes.temperature, passes.budget, passes.pause);
+    return segment_logprobs(model, passes.batch, passes.temperature, passes.packing, passes.pause);
   std::vector<std::size_t> all(sequences.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const auto share = own_share(sequences, all, ranks);
+  const auto share = own_share(sequences, all, passes.packing, ranks);
   std::vector<TrainingSequence> own;
   for (const std::size_t member : share) own.push_back(sequences[member]);
   const TokenColumn values =
-      token_logprobs(model, own, passes.temperature, passes.budget, passes.pause);
+      token_logprobs(model, own, passes.temperature, passes.packing, passes.pause);
   // End to end, zero where another rank computes: adding up changes no bit.
   std::vector<std::int64_t> begins = {0};
   for (const TrainingSequence& sequence : sequences)
@@ -149,7 +158,7 @@ Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks) {
   const at::Tensor sums =
       at::tensor({report.loss, report.surrogate, report.entropy * count, report.kl * count,
                   report.clip_fraction * count, report.difference_mean * count, count,
-                  static_cast<double>(report.tokens)},
+                  static_cast<double>(report.tokens), static_cast<double>(report.shared_tokens)},
                  at::kDouble);
   const at::Tensor largest = at::full({1}, report.difference_max, at::kDouble);
   TRY(ranks.sum(sums, "the sum of the loss"));
@@ -167,6 +176,7 @@ Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks) {
             .difference_max = largest.item<double>(),
             .differences = DifferenceHistogram(counts),
             .tokens = static_cast<std::int64_t>(total(7)),
+            .shared_tokens = static_cast<std::int64_t>(total(8)),
             .measured = static_cast<std::int64_t>(total(6))};
   return ok();
 }

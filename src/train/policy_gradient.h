@@ -38,7 +38,7 @@ struct PolicyGradientOptions {
   std::int64_t horizon = 512;  // the longest completion (fixed_length, fixed_total)
   std::int64_t updates = 1;    // in which all sequences of the step are gone through once
   double temperature = 1.0;    // of the sampler: log-probabilities are of what was sampled from
-  std::int64_t budget = 8192;  // tokens in one pass
+  PackingOptions packing;
   std::function<void()> pause = nullptr;  // called once in every micro-batch
 };
 
@@ -50,7 +50,8 @@ struct PolicyGradientReport {
   double difference_mean = 0, difference_max = 0;  // |logprob of sampler - of trainer at rollout|
   DifferenceHistogram differences;                 // the same
   std::int64_t tokens = 0;                         // that went through the model, prompts included
-  std::int64_t measured = 0;                       // that the means are over
+  std::int64_t shared_tokens = 0;  // of prompts, that others of the same pass went through for
+  std::int64_t measured = 0;       // that the means are over
 };
 
 // Replaces the learner's gradients with those of these members (sequences). Sequences whose
@@ -67,16 +68,17 @@ Status sum_over_ranks(PolicyGradientReport& report, distributed::Ranks& ranks);
 // Log-probabilities of the trained tokens of each sequence under any weights, without gradients.
 TokenColumn token_logprobs(const model::Transformer& model,
                            std::span<const TrainingSequence> sequences, double temperature,
-                           std::int64_t budget, const std::function<void()>& pause = nullptr);
+                           const PackingOptions& packing,
+                           const std::function<void()>& pause = nullptr);
 // The same by segment.
 TokenColumn segment_logprobs(const model::Transformer& model, const PolicyBatch& batch,
-                             double temperature, std::int64_t budget,
+                             double temperature, const PackingOptions& packing,
                              const std::function<void()>& pause = nullptr);
 // The same, each rank computing its share: all get all.
 struct SegmentPasses {
   const PolicyBatch& batch;
   double temperature = 1.0;
-  std::int64_t budget = 8192;
+  PackingOptions packing;
   std::function<void()> pause = nullptr;  // called between micro-batches
 };
 Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,

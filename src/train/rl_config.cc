@@ -81,7 +81,7 @@ bool RlConfig::ratio_is_to_sampler() const {
   return rollout.staleness > 0 && algorithm.mismatch == algorithm::MismatchRule::off;
 }
 
-PolicyGradientOptions RlConfig::gradient_options() const {
+PolicyGradientOptions RlConfig::gradient_options(c10::Device device) const {
   const bool kl_in_loss = algorithm.kl_place == algorithm::KlPlace::loss;
   return {.policy = {.loss = algorithm.loss,
                      .clip_low = algorithm.clip_low,
@@ -94,7 +94,7 @@ PolicyGradientOptions RlConfig::gradient_options() const {
           .horizon = algorithm.horizon > 0 ? algorithm.horizon : rollout.sampling.max_new_tokens,
           .updates = algorithm.minibatches,
           .temperature = rollout.sampling.temperature,
-          .budget = optimizer.micro_batch_tokens};
+          .packing = optimizer.packing(device)};
 }
 
 CreditRules RlConfig::credit_rules() const {

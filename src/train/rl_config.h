@@ -70,7 +70,7 @@ struct RlConfig {
   // Whether a token's ratio compares with what the sampler said, not with the trainer at rollout
   // time: weights that sample may be older than those at rollout time.
   bool ratio_is_to_sampler() const;
-  PolicyGradientOptions gradient_options() const;
+  PolicyGradientOptions gradient_options(c10::Device device) const;
   CreditRules credit_rules() const;
   algorithm::MismatchOptions mismatch_options() const;
   episode::EpisodeOptions episode_options() const;  // positions are the model's to say

@@ -292,12 +292,12 @@ void RlLoop::CreditCounts::add_to(Metrics& metrics) const {
 
 // The trainer's and the reference's numbers, where anything needs them.
 Status RlLoop::add_logprobs(PolicyBatch& batch, const std::function<void()>& pause) const {
-  const PolicyGradientOptions options = config_.gradient_options();
+  const PolicyGradientOptions options = gradient_options();
   const auto logprobs = [&](const model::Transformer& model) {
     return segment_logprobs_over_ranks(model,
                                        {.batch = batch,
                                         .temperature = options.temperature,
-                                        .budget = options.budget,
+                                        .packing = options.packing,
                                         .pause = pause},
                                        run_.ranks());
   };
@@ -329,21 +329,27 @@ void RlLoop::add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch&
 
 Status RlLoop::update(const PolicyBatch& batch, const std::function<void()>& pause,
                       Metrics& metrics) {
-  PolicyGradientOptions options = config_.gradient_options();
+  PolicyGradientOptions options = gradient_options();
   options.pause = pause;
   PolicyGradientReport last;
   UpdateReport report;
-  std::int64_t tokens = 0;
+  std::int64_t tokens = 0, shared_tokens = 0;
   for (const auto& members : minibatches(batch)) {
     last = set_policy_gradient(run_.learner(), batch, members, options);
     TRY(sum_over_ranks(last, run_.ranks()));
     tokens += last.tokens;
+    shared_tokens += last.shared_tokens;
     if (last.tokens == 0) continue;  // nothing in it counts
     TRY_ASSIGN(report, update_weights());
   }
   last.tokens = tokens;
+  last.shared_tokens = shared_tokens;
   add_update_metrics(last, report, metrics);
   return ok();
+}
+
+PolicyGradientOptions RlLoop::gradient_options() const {
+  return config_.gradient_options(run_.learner().model().device());
 }
 
 Result<UpdateReport> RlLoop::update_weights() {
@@ -364,6 +370,7 @@ void RlLoop::add_update_metrics(const PolicyGradientReport& last, const UpdateRe
                                  {"logprob_difference/max", last.difference_max},
                                  {"learning_rate", report.learning_rate},
                                  {"grad_norm", report.grad_norm},
+                                 {"shared_tokens", static_cast<double>(last.shared_tokens)},
                                  {"tokens", static_cast<double>(last.tokens)}});
 }
 
@@ -379,6 +386,8 @@ std::vector<std::vector<std::size_t>> RlLoop::minibatches(const PolicyBatch& bat
       auto& members = all.emplace_back();
       for (std::size_t i = part * count / parts; i < (part + 1) * count / parts; ++i)
         members.push_back(parts == 1 ? i : order.at(i));
+      // Samples of one prompt side by side.
+      if (gradient_options().packing.shares_prompts) std::ranges::sort(members);
     }
   }
   return all;

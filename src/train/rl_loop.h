@@ -116,6 +116,7 @@ class RlLoop {
   void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
   Status update(const PolicyBatch& batch, const std::function<void()>& pause, Metrics& metrics);
   // By the learner's gradients.
+  PolicyGradientOptions gradient_options() const;
   Result<UpdateReport> update_weights();
   // `last`: of the step's last update, with the tokens of all.
   static void add_update_metrics(const PolicyGradientReport& last, const UpdateReport& report,

@@ -9,7 +9,7 @@
 namespace tritonsmith::train {
 
 Result<RlLoop::Gathered> RlLoop::gather_and_learn(const Beginning& beginning) {
-  PolicyGradientOptions options = config_.gradient_options();
+  PolicyGradientOptions options = gradient_options();
   options.pause = [this] {
     if (turn_) turn_->give_way();
   };

@@ -51,8 +51,6 @@ void RunningGradient::append(PolicyBatch more) {
 
 void RunningGradient::pass(std::span<const std::size_t> members) {
   add_policy_gradient(learner_, batch_, {.members = members, .weights = weights_}, options_, sums_);
-  for (const std::size_t member : members)
-    passed_tokens_ += std::ssize(batch_.sequences[member].tokens);
 }
 
 void RunningGradient::add(PolicyBatch more) {
@@ -61,22 +59,19 @@ void RunningGradient::add(PolicyBatch more) {
   // As pack_in_order() cuts.
   for (const std::size_t member :
        needed_members(batch_, numbers(before, batch_.sequences.size()), options_)) {
-    const std::int64_t length = std::ssize(batch_.sequences[member].tokens) - 1;
-    if (!waiting_.empty() && filled_ + length > options_.budget) {
-      pass(waiting_);
-      waiting_.clear();
-      filled_ = 0;
-    }
-    waiting_.push_back(member);
-    filled_ += length;
+    if (waiting_.add(batch_.sequences, member, options_.packing)) continue;
+    pass(waiting_.members);
+    waiting_ = {};
+    waiting_.add(batch_.sequences, member, options_.packing);
   }
 }
 
 PolicyGradientReport RunningGradient::finish() {
   const auto all = numbers(0, batch_.sequences.size());
   // So that there is something to report.
-  if (waiting_.empty() && passed_tokens_ == 0) waiting_ = members_for_model(batch_, all, options_);
-  if (!waiting_.empty()) pass(waiting_);
+  if (waiting_.members.empty() && sums_.tokens() == 0)
+    waiting_.members = members_for_model(batch_, all, options_);
+  if (!waiting_.members.empty()) pass(waiting_.members);
   const std::vector<double> divided = weights_of(batch_, all, options_);
   double share = 0;  // of the whole step, that each token has
   for (std::size_t g = 0; g < divided.size() && share == 0; ++g)
@@ -85,7 +80,6 @@ PolicyGradientReport RunningGradient::finish() {
   PolicyGradientReport report = sums_.report();
   report.loss *= share;
   report.surrogate *= share;
-  report.tokens = passed_tokens_;
   return report;
 }
 

@@ -29,11 +29,9 @@ class RunningGradient {
   double own_weight(std::size_t segment) const;
   Learner& learner_;
   PolicyGradientOptions options_;
-  PolicyBatch batch_;                 // until now
-  std::vector<double> weights_;       // of its segments
-  std::vector<std::size_t> waiting_;  // sequences for a micro-batch that is not full yet
-  std::int64_t filled_ = 0;           // tokens of those
-  std::int64_t passed_tokens_ = 0;
+  PolicyBatch batch_;            // until now
+  std::vector<double> weights_;  // of its segments
+  MicroBatchPlan waiting_;       // that is not full yet
   GradientSums sums_;
 };
 

@@ -52,7 +52,9 @@ Fields<OptimizerSection> OptimizerSection::fields() {
             "gradients are scaled down to this global norm; 0: no limit", at_least(0.0)),
       field("micro_batch_tokens", &S::micro_batch_tokens,
             "tokens in one forward and backward pass; bounds the memory, never the result",
-            at_least<std::int64_t>(16))};
+            at_least<std::int64_t>(16)),
+      field("share_prompts", &S::share_prompts,
+            "auto, on or off: compute once in a pass what prompts have in common; auto: on a GPU")};
 }
 
 Status check_sections(const RunSection& run, const ModelSection& model) {

@@ -8,10 +8,12 @@
 #include <string>
 
 #include "base/config.h"
+#include "base/enum_names.h"
 #include "model/device.h"
 #include "model/transformer.h"
 #include "text/chat.h"
 #include "train/adamw.h"
+#include "train/packing.h"
 #include "train/schedule.h"
 
 namespace tritonsmith::train {
@@ -33,6 +35,10 @@ struct ModelSection {
   static Fields<ModelSection> fields();
 };
 
+// Whether prompts, as far as they are the same, are computed once in a pass. automatic: on a GPU,
+// where it is a matter of time; on a CPU sums of gradients stay in the order they always had.
+enum class SharePrompts { automatic, on, off };
+
 struct OptimizerSection {
   double learning_rate = 1e-3;
   ScheduleShape schedule = ScheduleShape::cosine;
@@ -44,8 +50,14 @@ struct OptimizerSection {
   double weight_decay = 0.01;
   double max_grad_norm = 1.0;
   std::int64_t micro_batch_tokens = 8192;
+  SharePrompts share_prompts = SharePrompts::automatic;
   static Fields<OptimizerSection> fields();
 
+  PackingOptions packing(c10::Device device) const {
+    const bool is_on = share_prompts == SharePrompts::on ||
+                       (share_prompts == SharePrompts::automatic && device.is_cuda());
+    return {.budget = micro_batch_tokens, .shares_prompts = is_on};
+  }
   AdamWOptions adamw() const {
     return {.beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .weight_decay = weight_decay};
   }
@@ -77,3 +89,11 @@ Result<text::ChatTemplate> open_chat(const ModelSection& section,
                                      std::span<const text::Message> prompt);
 
 }  // namespace tritonsmith::train
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<train::SharePrompts> =
+    names<train::SharePrompts>({{train::SharePrompts::automatic, "auto"},
+                                {train::SharePrompts::on, "on"},
+                                {train::SharePrompts::off, "off"}});
+}  // namespace tritonsmith

@@ -63,8 +63,7 @@ class SftLoop {
     std::uint64_t place = run_.state().value("place", std::uint64_t{0});
     const auto& trained = sequences_.trained;
     const auto members = take_step(order_, place, trained, config_.data.step_tokens);
-    auto gradient =
-        set_sft_gradient(run_.learner(), trained, members, config_.optimizer.micro_batch_tokens);
+    auto gradient = set_sft_gradient(run_.learner(), trained, members, packing());
     TRY(sum_over_ranks(gradient, run_.ranks()));
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
     run_.state()["place"] = place;
@@ -78,11 +77,16 @@ class SftLoop {
                        {"epoch", order_.epochs_at(place)},
                        {"sequences", static_cast<double>(members.size())},
                        {"tokens", static_cast<double>(gradient.tokens)},
+                       {"shared_tokens", static_cast<double>(gradient.shared_tokens)},
                        {"trained_tokens", static_cast<double>(gradient.trained_tokens)},
                        {"tokens_per_second", static_cast<double>(gradient.tokens) / seconds},
                        {"seconds/step", seconds}};
     metrics.insert(metrics.end(), heldout.begin(), heldout.end());
     return run_.finish_step(metrics, stop);
+  }
+
+  PackingOptions packing() const {
+    return config_.optimizer.packing(run_.learner().model().device());
   }
 
   bool is_tried_after(std::int64_t step) const {
@@ -92,8 +96,8 @@ class SftLoop {
 
   Status try_heldout(const char* name, Metrics& metrics) {
     if (sequences_.heldout.empty()) return ok();
-    TRY_ASSIGN(const double loss, heldout_loss(run_.learner().model(), sequences_.heldout,
-                                               config_.optimizer.micro_batch_tokens, run_.ranks()));
+    TRY_ASSIGN(const double loss,
+               heldout_loss(run_.learner().model(), sequences_.heldout, packing(), run_.ranks()));
     metrics.emplace_back(name, loss);
     metrics.emplace_back("heldout/unigram_entropy", unigram_entropy(sequences_.heldout));
     return ok();

@@ -10,15 +10,16 @@ struct SftGradientReport {
   double loss = 0;     // mean -logprob over the step's trained tokens, in nats
   double entropy = 0;  // mean of the model's own entropy there
   std::int64_t trained_tokens = 0;
-  std::int64_t tokens = 0;  // prompts included
+  std::int64_t tokens = 0;         // that went through the model, prompts included
+  std::int64_t shared_tokens = 0;  // of prompts, that others of the same pass went through for
 };
 
-// Replaces the learner's gradients. `members` name the sequences of the step, `budget` is how many
-// tokens go through the model at a time. A learner of several ranks computes the gradient of its
-// share alone, divided as the whole is: then loss and entropy are its part of the means, which
-// sum_over_ranks() adds up.
+// Replaces the learner's gradients. `members` name the sequences of the step. A learner of several
+// ranks computes the gradient of its share alone, divided as the whole is: then loss and entropy
+// are its part of the means, tokens those of its share, and sum_over_ranks() adds them up.
 SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSequence> sequences,
-                                   std::span<const std::size_t> members, std::int64_t budget);
+                                   std::span<const std::size_t> members,
+                                   const PackingOptions& packing);
 
 Status sum_over_ranks(SftGradientReport& report, distributed::Ranks& ranks);
 

@@ -58,7 +58,7 @@ Status take_step(Learner& learner, const std::vector<model::NamedTensor>& parame
   TRY_ASSIGN(const auto settings, read_settings(step.settings));
   std::vector<std::size_t> members(sequences.size());
   std::iota(members.begin(), members.end(), std::size_t{0});
-  set_sft_gradient(learner, sequences, members, settings.micro_batch_tokens);
+  set_sft_gradient(learner, sequences, members, {.budget = settings.micro_batch_tokens});
   TRY(write_gradients(parameters, step.out));
   TRY(learner.update(settings, 10));
   return learner.save(step.out, step.model);
