@@ -1,4 +1,5 @@
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "gym/referee/referee.h"
 #include "gym/referee/replay.h"
 #include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/timed_side.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -273,6 +275,38 @@ TEST_F(GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
   EXPECT_GT(report.timing->reference.n, 9);
   EXPECT_EQ(report.timing->coverage, 0);
   EXPECT_EQ(report.timing->steps.at(0).op, "aten::clamp_min");
+}
+
+// Two sets of buffers: a run finds the one poisoned, and the other is poisoned before the next.
+TEST_F(GpuPlaceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
+  const c10::InferenceMode no_gradients(true);
+  constexpr std::int64_t n = 1 << 23;
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({n}), y = candidate.tensor({n}), made = candidate.tensor({n});
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .aten(Phase::forward, "aten::copy_", {t(y), t(x)}, {made})
+      .returns(t(y));
+  gpu::CudaExecutor executor(gpu()->driver());
+  Replay replay(candidate.plan(), executor, {.place = gpu()});
+  const at::Tensor input = at::randn({n}, floats());
+  replay.bind(x, input);
+  ASSERT_FALSE(replay.run(Phase::forward));
+  TimedSide side(candidate.plan(), replay, *gpu(), {});
+  side.take_turns();
+  at::Tensor before = side.outputs().front();
+  for (int round = 0; round < 3; ++round) {
+    side.prepare(Filler::nan);
+    EXPECT_EQ(side.poison_others(Filler::nan), n * 4) << "the trial's, or the round's before";
+    const at::Tensor now = side.outputs().front();
+    EXPECT_NE(now.const_data_ptr(), before.const_data_ptr());
+    EXPECT_TRUE(now.isnan().all().item<bool>() && before.isnan().all().item<bool>());
+    ASSERT_FALSE(side.run());
+    EXPECT_TRUE(at::equal(now, input));
+    EXPECT_TRUE(before.isnan().all().item<bool>());
+    before = now;
+  }
+  EXPECT_FALSE(gpu()->wait(Deadline::never()));
 }
 
 // Last: the place is lost.
