@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::tuple(algorithm::Loss::gspo, algorithm::AdvantageRule::rloo),
                       std::tuple(algorithm::Loss::cispo, algorithm::AdvantageRule::trloo)));
 
-TEST_P(EveryLossTest, LearnsTheSameWhateverTheMicroBatch) {
+TEST_P(EveryLossTest, LearnsTheSameWhateverTheMicroBatchAndWhoSharesAPrompt) {
   AlgorithmSection& rules = config_.algorithm;
   std::tie(rules.loss, rules.advantage) = GetParam();
   rules.minibatches = 2;
@@ -251,17 +251,37 @@ TEST_P(EveryLossTest, LearnsTheSameWhateverTheMicroBatch) {
   config_.run.steps = 2;
   config_.optimizer.epsilon = 1e-4;  // else Adam makes steps of rounding noise
   std::vector<at::Tensor> weights;
-  for (const int budget : {1 << 16, 16}) {
+  for (const auto& [budget, shares] :
+       {std::pair{1 << 16, SharePrompts::off}, std::pair{16, SharePrompts::off},
+        std::pair{1 << 16, SharePrompts::on}, std::pair{60, SharePrompts::on}}) {
     config_.optimizer.micro_batch_tokens = budget;
-    config_.run.dir = path("run " + std::to_string(budget)).string();
+    config_.optimizer.share_prompts = shares;
+    config_.run.dir = path(fmt::format("run {} {}", budget, name_of(shares))).string();
     const auto summary = run();
     ASSERT_TRUE(summary) << summary.error().message;
     auto learner = Learner::start(summary->checkpoint, c10::kCPU);
     weights.push_back(learner->parameters().values());
   }
-  EXPECT_LT((weights[0] - weights[1]).abs().max().item<double>(), 1e-4);
+  for (std::size_t i = 1; i < weights.size(); ++i)
+    EXPECT_LT((weights[0] - weights[i]).abs().max().item<double>(), 1e-4) << i;
   auto first = Learner::start(path("model"), c10::kCPU);
   EXPECT_GT((weights[0] - first->parameters().values()).abs().max().item<double>(), 1e-3);
+}
+
+TEST_F(RlTest, SharesPromptsAndGoesOnToTheSameWeights) {
+  config_.run.steps = 4;
+  config_.checkpoint = {.every = 1, .keep_last = 9};
+  config_.optimizer.share_prompts = SharePrompts::on;
+  ASSERT_TRUE(run());
+  EXPECT_THAT(metric("shared_tokens"), Each(::testing::Gt(0.0)));
+  EXPECT_THAT(metric("logprob_difference/max"), Each(Le(1e-5)));
+  const auto weights = [&] {
+    return *read_file(path("run") / "checkpoints/step-4/model.safetensors");
+  };
+  const std::string expected = weights();
+  ASSERT_TRUE(write_file_atomic(path("run") / "checkpoints/latest", "step-2\n"));
+  ASSERT_TRUE(run());
+  EXPECT_EQ(weights(), expected);
 }
 
 TEST_F(RlTest, PlaysManyTurnsAndComparesEachWithItsOwn) {
