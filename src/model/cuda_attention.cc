@@ -39,7 +39,7 @@ const int* indices(const at::Tensor& tensor) { return tensor.const_data_ptr<int>
 // [T, heads, D], heads side by side, as the sequences attend to them: [K, heads, D].
 at::Tensor by_use(const at::Tensor& heads, const SharedRows& shared) {
   const std::int64_t count = shared.rows.size(0);
-  const at::Tensor out = at::empty({count, heads.size(1), heads.size(2)}, heads.options());
+  at::Tensor out = at::empty({count, heads.size(1), heads.size(2)}, heads.options());
   cuda::kernels()->gather_rows({.rows_in = rows_of(heads),
                                 .stride = heads.stride(0),
                                 .rows = indices(shared.rows),
@@ -59,7 +59,7 @@ QueryKeyValue by_use(const QueryKeyValue& qkv, const AttentionPlace& place) {
 at::Tensor sum_of_uses(const at::Tensor& gradient, const SharedRows& shared) {
   const at::Tensor from = gradient.contiguous();
   const std::int64_t count = shared.use_offsets.size(0) - 1;
-  const at::Tensor out = at::empty({count, from.size(1), from.size(2)}, from.options());
+  at::Tensor out = at::empty({count, from.size(1), from.size(2)}, from.options());
   CHECK(from.scalar_type() == at::kBFloat16, "gradients are bfloat16");
   cuda::kernels()->sum_rows({.rows_in = rows_of(from),
                              .uses = indices(shared.uses),
@@ -246,7 +246,7 @@ QueryKeyValue cuda_attend_backward(const QueryKeyValue& compact, const Attended&
   const QueryKeyValue qkv = by_use(compact, place);
   const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
   if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, place);
-  const QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
+  QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
   if (place.shared == nullptr) return gradient;
   return {gradient.query, sum_of_uses(gradient.key, *place.shared),
           sum_of_uses(gradient.value, *place.shared)};
