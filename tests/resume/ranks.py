@@ -91,8 +91,10 @@ def assert_same_steps(one, other, names=("loss", "grad_norm", "entropy")):
         for name in names:
             assert abs(a[name] - b[name]) <= TOLERANCE * max(1, abs(a[name])), \
                 f"step {a['step']}: {name} is {a[name]} and {b[name]}"
-        for name in ("tokens", "step"):
-            assert a[name] == b[name], f"step {a['step']}: {name}"
+        assert a["step"] == b["step"]
+        # What is shared depends on which sequences are in one micro-batch.
+        whole = [each["tokens"] + each["shared_tokens"] for each in (a, b)]
+        assert whole[0] == whole[1], f"step {a['step']}: tokens"
 
 
 def assert_same_learning(one, other, names=("loss", "grad_norm", "entropy")):
@@ -181,7 +183,9 @@ def prove_rl(folder):
     command = lambda run, steps: [PROBE, "run", run, model, steps]
     for size in (1, 2, 3):
         call_ranks(command(folder / f"rl-{size}", 3), size)
-    for size in (2, 3):
+    call_ranks([*command(folder / "rl-2, prompts shared", 3), 0, "share"], 2)
+    assert all(each["shared_tokens"] > 0 for each in steps_of(folder / "rl-2, prompts shared"))
+    for size in ("2", "3", "2, prompts shared"):
         one, other = folder / "rl-1", folder / f"rl-{size}"
         assert_same_steps(one, other, ("reward/mean", "policy_loss", "surrogate", "kl", "grad_norm", "entropy",
                                        "logprob_difference/max", "samples/trained"))
@@ -194,7 +198,7 @@ def prove_rl(folder):
                 assert a[key] == b[key], f"{key}: {a[key]} and {b[key]}"
             assert a["completion"]["tokens"] == b["completion"]["tokens"]
             assert abs(a["advantage"] - b["advantage"]) <= TOLERANCE
-        print(f"rl: {size} ranks as one, same samples, weights within {difference:.1e}", flush=True)
+        print(f"rl: ranks ({size}) as one, same samples, weights within {difference:.1e}", flush=True)
 
 
 def prove_gym_of_hosts(folder):

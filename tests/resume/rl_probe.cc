@@ -3,7 +3,7 @@
 // decides by the letters and takes its time. It says on stdout when it judges.
 //
 //   rl_probe model DIR        writes the model to begin with
-//   rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS]
+//   rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS [share]]
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -88,11 +88,12 @@ int main(int argc, char** argv) {
     train::make_tiny_model(arguments[1]);
     return 0;
   }
-  CHECK((arguments.size() == 4 || arguments.size() == 5) && arguments[0] == "run",
-        "rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS]");
+  CHECK(arguments.size() >= 4 && arguments.size() <= 6 && arguments[0] == "run",
+        "rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS [share]]");
   set_log_level(LogLevel::quiet);
   train::RlConfig config = train::config_for(arguments[1], arguments[2], std::stoll(arguments[3]));
-  if (arguments.size() == 5) config.rollout.staleness = std::stoi(arguments[4]);
+  if (arguments.size() >= 5) config.rollout.staleness = std::stoi(arguments[4]);
+  if (arguments.size() == 6) config.optimizer.share_prompts = train::SharePrompts::on;
   const Status status = train::run_as_rank(config);
   if (!status) fmt::print(stderr, "rl_probe: {}\n", status.error().message);
   return status ? 0 : 1;
