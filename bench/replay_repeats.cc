@@ -9,7 +9,7 @@
 //   before a round decides. `neighbours` far below 0: rounds alternate. `heaps` far above 2.7: two
 //   states, and the estimators beside the median of all rounds say what another would be worth.
 //
-//   replay_repeats [seconds in all] [aten operator]
+//   replay_repeats [seconds in all] [aten operator of one tensor, with an `out` overload]
 #include <ATen/ATen.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <dlfcn.h>
@@ -67,8 +67,13 @@ Plans plans_of(const std::string& op) {
       .input(t(x))
       .aten(Phase::forward, op, {t(x)}, {y})
       .returns(t(y));
-  const int own = candidate.tensor({kRows, kColumns}), made = candidate.tensor({kRows, kColumns});
-  candidate.input(t(own)).aten(Phase::forward, op, {t(own)}, {made}).returns(t(made));
+  // As a kernel's, its output lies in a buffer that forward reserves.
+  const int own = candidate.tensor({kRows, kColumns}), buffer = candidate.tensor({kRows, kColumns}),
+            written = candidate.view(buffer, {kRows, kColumns}, {kColumns, 1});
+  candidate.input(t(own))
+      .aten(Phase::forward, "aten::empty_like", {t(own)}, {buffer})
+      .aten(Phase::forward, op + ".out", {t(own)}, {written}, {{"out", t(buffer)}})
+      .returns(t(buffer));
   return {task.plan(), candidate.plan()};
 }
 
@@ -215,7 +220,7 @@ Status measure(double seconds, const std::string& op) {
 
 int main(int argc, char** argv) {
   const auto status = tritonsmith::gym::measure(argc > 1 ? std::atof(argv[1]) : 60,
-                                                argc > 2 ? argv[2] : "aten::relu");
+                                                argc > 2 ? argv[2] : "aten::sigmoid");
   if (!status) fmt::print(stderr, "replay_repeats: {}\n", status.error().message);
   return status ? 0 : 1;
 }

@@ -27,6 +27,21 @@ TEST_F(ReplayTest, RunsAnOperatorWithDefaultsAndANumberForATensor) {
   EXPECT_TRUE(at::equal(replay.tensors()[1], at::full({4}, 3.5)));
 }
 
+TEST_F(ReplayTest, AnOperatorWritesIntoWhatItIsGiven) {
+  PlanBuilder builder(PlanRole::candidate);
+  const int x = builder.tensor({4}), buffer = builder.tensor({4}),
+            written = builder.view(buffer, {4}, {1});
+  builder.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {buffer})
+      .aten(Phase::forward, "aten::sigmoid.out", {t(x)}, {written}, {{"out", t(buffer)}})
+      .returns(t(buffer));
+  Replay replay(builder.plan(), executor, {});
+  replay.bind(x, at::zeros({4}));
+  ASSERT_FALSE(replay.run(Phase::forward));
+  EXPECT_TRUE(at::equal(replay.tensors()[1], at::full({4}, 0.5)));
+  EXPECT_TRUE(replay.tensors()[1].is_alias_of(replay.tensors()[2]));
+}
+
 TEST_F(ReplayTest, RewritesDevicesAndTypesOfAFactory) {
   PlanBuilder builder(PlanRole::candidate);
   const int y = builder.tensor({2, 3}, DType::float16);
