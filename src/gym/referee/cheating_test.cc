@@ -152,6 +152,36 @@ TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {
       has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "kernel_output_ignored"));
 }
 
+// -max(|x|, |x| + |x|): the second hides the first, and with it what a kernel made of it.
+TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
+  for (const bool is_flat : {true, false}) {
+    PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+    const int drawn = task.tensor({n});
+    is_flat ? task.aten(Phase::inputs, "aten::full", {ints({n}), f(0.5)}, {drawn}, {kOnGpu})
+            : task.aten(Phase::inputs, "aten::rand", {ints({n})}, {drawn}, {kOnGpu});
+    const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+    for (PlanBuilder* plan : {&task, &candidate}) {
+      const int x = plan == &task ? drawn : candidate.tensor({n});
+      const int absolute = plan->tensor({n}), twice = plan->tensor({n}), made = plan->tensor({n}),
+                larger = plan->tensor({n}), y = plan->tensor({n});
+      plan->input(t(x))
+          .aten(Phase::forward, "aten::abs", {t(x)}, {absolute})
+          .aten(Phase::forward, "aten::add.Tensor", {t(absolute), t(absolute)}, {twice});
+      if (plan == &task)
+        plan->aten(Phase::forward, "aten::abs", {t(x)}, {made});
+      else
+        plan->aten(Phase::forward, "aten::zeros_like", {t(x)}, {made})
+            .launch(kernel, {t(x), t(made)});
+      plan->aten(Phase::forward, "aten::maximum", {t(made), t(twice)}, {larger})
+          .aten(Phase::forward, "aten::neg", {t(larger)}, {y})
+          .returns(t(y));
+    }
+    const auto report = judge(task, candidate, elementwise(n, [](float v) { return std::abs(v); }));
+    EXPECT_TRUE(report.correct) << error_class(report);
+    EXPECT_EQ(has(report, "kernel_output_ignored"), !is_flat);
+  }
+}
+
 TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
   PlanBuilder candidate(PlanRole::candidate);
   const int x = candidate.tensor({n}), done = candidate.tensor({1}), y = candidate.tensor({n});

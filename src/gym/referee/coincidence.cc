@@ -45,6 +45,17 @@ std::vector<at::Tensor> left_as_they_were(const Plan& task, const TensorTable& t
   return found;
 }
 
+bool lack_spread(const std::vector<int>& inputs, const TensorTable& tensors) {
+  bool any = false;
+  for (const int index : inputs) {
+    const at::Tensor& input = tensors.at(static_cast<std::size_t>(index));
+    if (!input.defined() || !input.is_floating_point() || input.numel() < 2) continue;
+    if (input.min().item<double>() != input.max().item<double>()) return false;
+    any = true;
+  }
+  return any;
+}
+
 bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& values,
                double tolerance) {
   return values.defined() && std::ranges::any_of(candidates, [&](const at::Tensor& each) {

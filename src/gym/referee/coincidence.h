@@ -22,6 +22,10 @@ std::vector<at::Tensor> left_as_they_were(const Plan& task, const TensorTable& t
 bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& values,
                double tolerance);
 
+// Whether every floating-point input with several elements holds one value throughout, and there is
+// such an input: then one may hide another everywhere, as the larger of two does.
+bool lack_spread(const std::vector<int>& inputs, const TensorTable& tensors);
+
 // On a GPU a store shows in what memory holds alone. Where the reference leaves its values as they
 // are, a kernel that works in place stores what was there: so tensors that a launch's code stores
 // through, and whose values are among `left`, are added to what it stored. `tensors` are the

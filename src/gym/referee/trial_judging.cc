@@ -219,6 +219,10 @@ void Trial::see_coincidence() {
   const bool is_suspect = result_.kernels_only_copied || result_.right_without_kernels;
   if (!is_suspect || !reference_replays()) return;
   const c10::InferenceMode no_gradients(true);
+  std::vector<int> inputs;
+  for (const Value& input : task().inputs) append_tensors(input, inputs);
+  if (lack_spread(inputs, reference_.tensors()))
+    result_.copied_by_chance = result_.needless_by_chance = true;
   const std::vector<at::Tensor> left = left_as_they_were(setting_.task, reference_.tensors());
   if (left.empty()) return;
   const auto any_left = [&](const std::vector<int>& indices, TensorTable& tensors) {
@@ -234,7 +238,8 @@ void Trial::see_coincidence() {
         result_.copied_by_chance || any_left(launch.stored_tensors, candidate_.tensors());
   std::vector<int> outputs;
   append_tensors(task().outputs, outputs);
-  result_.needless_by_chance = any_left(outputs, reference_.tensors());
+  result_.needless_by_chance =
+      result_.needless_by_chance || any_left(outputs, reference_.tensors());
 }
 
 // An output that is an input's own memory is allowed only where the reference's is.
