@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace tritonsmith {
@@ -20,6 +21,10 @@ const Clock& system_clock() {
 
 Deadline Deadline::after(std::chrono::nanoseconds span, const Clock& clock) {
   return Deadline(clock.now() + span);
+}
+
+Deadline Deadline::in_seconds(double seconds, const Clock& clock) {
+  return after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)), clock);
 }
 
 int Deadline::poll_timeout(const Clock& clock) const {

@@ -23,6 +23,7 @@ class Deadline {
  public:
   static Deadline never() { return Deadline(TimePoint::max()); }
   static Deadline after(std::chrono::nanoseconds span, const Clock& clock = system_clock());
+  static Deadline in_seconds(double seconds, const Clock& clock = system_clock());
 
   TimePoint at() const { return at_; }
   bool passed(const Clock& clock = system_clock()) const { return clock.now() >= at_; }

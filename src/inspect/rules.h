@@ -2,6 +2,7 @@
 // severity under each policy. A rule reports places; the table says what they are worth.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -90,5 +91,17 @@ void find_clock_reads(const Candidate&, Places&);
 void find_uses_of(const Candidate& candidate, Places& places,
                   std::span<const std::string_view> names, std::string_view why);
 bool is_or_is_in(std::string_view path, std::string_view name);
+
+// The same of names that are written out.
+using PathNames = std::initializer_list<std::string_view>;
+inline void find_uses(const Candidate& candidate, Places& places, PathNames names,
+                      std::string_view why) {
+  find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
+}
+
+// Of "torch.nn.functional": "functional".
+inline std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);
+}
 
 }  // namespace tritonsmith::inspect

@@ -8,21 +8,13 @@
 namespace tritonsmith::inspect {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
-void find_uses(const Candidate& candidate, Places& places, Names names, std::string_view why) {
-  find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
-}
-
 // Calls of builtins by their plain names.
-void find_builtin_calls(const Candidate& candidate, Places& places, Names builtins,
+void find_builtin_calls(const Candidate& candidate, Places& places, PathNames builtins,
                         std::string_view why) {
   for (const Use& use : candidate.uses)
     if (use.called && std::ranges::find(builtins, use.path) != builtins.end())
       places.add(use.node, fmt::format("`{}` {}", use.path, why));
 }
-
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 bool is_environment_write(const Use& use) {
   constexpr auto kWriters = std::to_array<std::string_view>(

@@ -10,7 +10,6 @@
 namespace tritonsmith::inspect {
 namespace {
 
-std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 std::string without_last_part(const std::string& path) {
   const std::size_t dot = path.rfind('.');
   return dot == std::string::npos ? std::string() : path.substr(0, dot);

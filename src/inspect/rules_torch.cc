@@ -9,12 +9,6 @@
 namespace tritonsmith::inspect {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
-void find_uses(const Candidate& candidate, Places& places, Names names, std::string_view why) {
-  find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
-}
-
 // Arithmetic, as functions of torch and methods of tensors. Allocation, views, copies and casts are
 // not in it.
 constexpr auto kCompute = std::to_array<std::string_view>({"abs",

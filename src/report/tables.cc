@@ -17,10 +17,10 @@ std::string number_or_blank(double value) { return value > 0 ? fmt::format("{:.3
 // Of shares: in percentage points.
 std::string points(double difference) { return fmt::format("{:+.1f}", 100 * difference); }
 
-bool is_timed(const Evaluation& e) { return !e.speed.fast.empty(); }
+bool has_fast_shares(const Evaluation& e) { return !e.speed.fast.empty(); }
 
 bool any_timed(const Evaluations& evaluations) {
-  return std::ranges::any_of(evaluations, is_timed);
+  return std::ranges::any_of(evaluations, has_fast_shares);
 }
 
 void append_fast(Row& row, const std::map<std::string, double>& fast) {
@@ -59,7 +59,7 @@ Table speed_table(const Evaluations& evaluations) {
   append_fast_heads(table.rows[0]);
   table.rows[0].insert(table.rows[0].end(), {"geometric mean", "timed samples"});
   for (const Evaluation& e : evaluations) {
-    if (!is_timed(e)) continue;
+    if (!has_fast_shares(e)) continue;
     Row row = {e.name};
     append_fast(row, e.speed.fast);
     row.insert(row.end(), {number_or_blank(e.speed.geometric_mean), std::to_string(e.speed.timed)});

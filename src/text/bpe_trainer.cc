@@ -13,7 +13,7 @@ namespace {
 using Position = std::uint32_t;
 constexpr Position kNone = ~Position{0};
 
-struct Symbol {
+struct TrainedSymbol {
   TokenId id = 0;
   Position previous = kNone, next = kNone;
   std::int64_t weight = 0;  // how often the piece it stands in was seen
@@ -26,10 +26,10 @@ struct Pair {
   std::vector<Position> positions;
 };
 
-struct Candidate {
+struct PairCandidate {
   std::int64_t count = 0;
   Bpe::Merge pair;
-  bool operator<(const Candidate& other) const {
+  bool operator<(const PairCandidate& other) const {
     return count != other.count ? count < other.count : pair > other.pair;
   }
 };
@@ -107,7 +107,7 @@ class Trainer {
   // enough.
   bool merge_best() {
     while (!queue_.empty()) {
-      const Candidate best = queue_.top();
+      const PairCandidate best = queue_.top();
       queue_.pop();
       const auto pair = pairs_.find(key_of(best.pair));
       if (pair == pairs_.end()) continue;
@@ -167,9 +167,9 @@ class Trainer {
   std::vector<std::size_t> token_bytes_;  // by id
   std::unordered_map<std::string, TokenId> id_of_;
   std::array<TokenId, 256> byte_ids_{};
-  std::vector<Symbol> symbols_;
+  std::vector<TrainedSymbol> symbols_;
   std::unordered_map<std::uint64_t, Pair> pairs_;
-  std::priority_queue<Candidate> queue_;
+  std::priority_queue<PairCandidate> queue_;
   std::vector<Bpe::Merge> touched_;
 };
 

@@ -12,7 +12,6 @@ constexpr std::size_t kMaxIrBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20;
 constexpr std::uint64_t kWorkerTmpBytes = std::uint64_t{1} << 30;
 constexpr auto kGreetTime = std::chrono::seconds(30);
-constexpr auto kReapTime = std::chrono::seconds(10);
 constexpr int kMaxAttempts = 2;
 constexpr int kPtxasKilled = 75;  // a worker's exit code: gym/guest/compiler.py
 

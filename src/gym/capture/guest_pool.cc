@@ -8,7 +8,6 @@ namespace tritonsmith::gym {
 namespace {
 
 constexpr std::size_t kMaxMessageBytes = 4096;
-constexpr auto kReapTime = std::chrono::seconds(10);
 
 std::string request_text(const CaptureRequest& request) {
   Json json = {{"role", request.role == CaptureRole::task ? "task" : "candidate"},

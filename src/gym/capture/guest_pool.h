@@ -20,6 +20,9 @@ struct CaptureJob {
   int attempts = 0;
 };
 
+// After a kill; a zygote that has not told of it by then does not do its work.
+constexpr auto kReapTime = std::chrono::seconds(10);
+
 class GuestPool {
  public:
   static Result<GuestPool> make(const CaptureConfig& config);

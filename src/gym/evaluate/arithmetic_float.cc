@@ -40,7 +40,7 @@ T number_min(T a, T b) {
 
 constexpr auto kRoundEven = [](auto a) { return std::nearbyint(a); };
 
-constexpr ElementwiseOperation kOperations[] = {
+constexpr ElementwiseOperation kFloatOperations[] = {
     {"arith.addf", 2, two<[](auto a, auto b) { return a + b; }>()},
     {"arith.subf", 2, two<[](auto a, auto b) { return a - b; }>()},
     {"arith.mulf", 2, two<[](auto a, auto b) { return a * b; }>()},
@@ -95,7 +95,7 @@ constexpr ElementwiseOperation kOperations[] = {
      }>()},
 };
 
-struct Comparison {
+struct FloatComparison {
   std::string_view predicate;
   HandlerRow handlers;
 };
@@ -106,7 +106,7 @@ constexpr HandlerRow compare() {
           .f64 = binary<double, function, std::uint8_t>};
 }
 
-constexpr Comparison kComparisons[] = {
+constexpr FloatComparison kFloatComparisons[] = {
     {"false", compare<[](auto, auto) { return false; }>()},
     {"oeq", compare<[](auto a, auto b) { return a == b; }>()},
     {"ogt", compare<[](auto a, auto b) { return (a > b); }>()},
@@ -127,10 +127,10 @@ constexpr Comparison kComparisons[] = {
 
 }  // namespace
 
-std::span<const ElementwiseOperation> float_operations() { return kOperations; }
+std::span<const ElementwiseOperation> float_operations() { return kFloatOperations; }
 
 Handler find_float_comparison(std::string_view predicate, Element element) {
-  for (const Comparison& comparison : kComparisons)
+  for (const FloatComparison& comparison : kFloatComparisons)
     if (comparison.predicate == predicate) return comparison.handlers.pick(element);
   return nullptr;
 }

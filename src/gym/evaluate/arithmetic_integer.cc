@@ -110,7 +110,7 @@ constexpr Handler kXor = binary<Bit, [](Bit a, Bit b) { return a ^ b; }>;
 constexpr Handler kAnd = binary<Bit, [](Bit a, Bit b) { return a & b; }>;
 constexpr Handler kOr = binary<Bit, [](Bit a, Bit b) { return a | b; }>;
 
-constexpr ElementwiseOperation kOperations[] = {
+constexpr ElementwiseOperation kIntegerOperations[] = {
     {"arith.addi", 2,
      two_of_any_integer<[]<class T>(T a, T b) { return static_cast<T>(wide(a) + wide(b)); }>(kXor)},
     {"arith.subi", 2,
@@ -156,7 +156,7 @@ constexpr ElementwiseOperation kOperations[] = {
 };
 
 // A predicate with its meaning for signed numbers, for unsigned ones and for bits.
-struct Comparison {
+struct IntegerComparison {
   std::string_view predicate;
   HandlerRow handlers;
 };
@@ -183,7 +183,7 @@ constexpr auto kLessEqual = [](auto a, auto b) { return a <= b; };
 constexpr auto kGreater = [](auto a, auto b) { return a > b; };
 constexpr auto kGreaterEqual = [](auto a, auto b) { return a >= b; };
 
-constexpr Comparison kComparisons[] = {
+constexpr IntegerComparison kIntegerComparisons[] = {
     {"eq", compare_unsigned<[](auto a, auto b) { return a == b; }>()},
     {"ne", compare_unsigned<[](auto a, auto b) { return a != b; }>()},
     {"slt", compare_signed<kLess>(binary<Bit, kGreater, Bit>)},
@@ -198,10 +198,10 @@ constexpr Comparison kComparisons[] = {
 
 }  // namespace
 
-std::span<const ElementwiseOperation> integer_operations() { return kOperations; }
+std::span<const ElementwiseOperation> integer_operations() { return kIntegerOperations; }
 
 Handler find_integer_comparison(std::string_view predicate, Element element) {
-  for (const Comparison& comparison : kComparisons)
+  for (const IntegerComparison& comparison : kIntegerComparisons)
     if (comparison.predicate == predicate) return comparison.handlers.pick(element);
   return nullptr;
 }

@@ -13,6 +13,12 @@ struct Machine;
 struct Instruction;
 using Handler = void (*)(Machine&, const Instruction&);
 
+// The handler for elements of so many bytes.
+constexpr Handler by_bytes(std::size_t bytes, Handler one, Handler two, Handler four,
+                           Handler eight) {
+  return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
+}
+
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;  // an operand that is not there
 
 struct Instruction {

@@ -199,10 +199,6 @@ void range(Machine& machine, const Instruction& instruction) {
     out[k] = static_cast<std::int32_t>(instruction.immediate + k);
 }
 
-Handler by_bytes(std::size_t bytes, Handler one, Handler two, Handler four, Handler eight) {
-  return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
-}
-
 }  // namespace
 
 Handler find_conversion(std::string_view name, Element from, Element to) {

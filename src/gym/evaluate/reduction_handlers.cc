@@ -235,10 +235,6 @@ struct Scan {
   static constexpr Handler handler = scan<T, Combine>;
 };
 
-Handler by_bytes(std::size_t bytes, Handler one, Handler two, Handler four, Handler eight) {
-  return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
-}
-
 }  // namespace
 
 Handler reduction_handler(std::string_view combine, Element element) {

@@ -94,10 +94,6 @@ void histogram(Machine& machine, const Instruction& instruction) {
   }
 }
 
-Handler by_bytes(std::size_t bytes, Handler one, Handler two, Handler four, Handler eight) {
-  return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
-}
-
 }  // namespace
 
 Handler strided_copy_handler(std::size_t bytes) {

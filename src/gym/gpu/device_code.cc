@@ -23,7 +23,7 @@ struct Nvrtc {
 };
 
 template <typename Function>
-bool find(void* library, const char* name, Function& function) {
+bool find_function(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
   return function != nullptr;
 }
@@ -42,13 +42,13 @@ Result<Nvrtc> load(const std::string& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return fail("cannot load CUDA's run-time compiler: {}", ::dlerror());
   Nvrtc nvrtc;
-  const bool whole = find(library, "nvrtcCreateProgram", nvrtc.create) &&
-                     find(library, "nvrtcCompileProgram", nvrtc.compile) &&
-                     find(library, "nvrtcGetCUBINSize", nvrtc.cubin_size) &&
-                     find(library, "nvrtcGetCUBIN", nvrtc.cubin) &&
-                     find(library, "nvrtcGetProgramLogSize", nvrtc.log_size) &&
-                     find(library, "nvrtcGetProgramLog", nvrtc.log) &&
-                     find(library, "nvrtcDestroyProgram", nvrtc.destroy);
+  const bool whole = find_function(library, "nvrtcCreateProgram", nvrtc.create) &&
+                     find_function(library, "nvrtcCompileProgram", nvrtc.compile) &&
+                     find_function(library, "nvrtcGetCUBINSize", nvrtc.cubin_size) &&
+                     find_function(library, "nvrtcGetCUBIN", nvrtc.cubin) &&
+                     find_function(library, "nvrtcGetProgramLogSize", nvrtc.log_size) &&
+                     find_function(library, "nvrtcGetProgramLog", nvrtc.log) &&
+                     find_function(library, "nvrtcDestroyProgram", nvrtc.destroy);
   if (!whole) return fail("{} is not CUDA's run-time compiler", path);
   return nvrtc;
 }

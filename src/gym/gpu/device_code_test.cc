@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "gym/gpu/testing/nvrtc.h"
+
 namespace tritonsmith::gym::gpu {
 namespace {
-
-constexpr std::string_view kNvrtc = TRITONSMITH_NVRTC;
 
 TEST(DeviceCode, CompilesWithoutAnyGpu) {
   if (kNvrtc.empty()) GTEST_SKIP() << "the pinned environment has no NVRTC";

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "gym/gpu/device_code.h"
+#include "gym/gpu/testing/nvrtc.h"
 #include "gym/referee/testing/plan_builder.h"
 
 namespace tritonsmith::gym::gpu {
 namespace {
-
-constexpr std::string_view kNvrtc = TRITONSMITH_NVRTC;
 
 // gelu(x * w - 2, approximate) over `shape`.
 Plan chain(std::vector<std::int64_t> shape, const std::string& approximate = "tanh") {

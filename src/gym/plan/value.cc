@@ -66,7 +66,7 @@ Result<Value> dict_from_json(const Json& json, int depth) {
   return Value{std::move(dict)};
 }
 
-Result<Value> tensor_from_json(const Json& json) {
+Result<Value> tensor_value_from_json(const Json& json) {
   TRY_ASSIGN(const std::int64_t index, integer_from_json(json));
   if (index < 0 || index >= static_cast<std::int64_t>(plan_limits::kTensors))
     return fail("tensor {} is out of range", index);
@@ -166,7 +166,7 @@ Result<Value> value_from_json(const Json& json, int depth) {
   if (!json.is_object() || json.size() != 1) return fail("a value is an object with one member");
   const std::string& form = json.begin().key();
   const Json& inner = json.begin().value();
-  if (form == "t") return tensor_from_json(inner);
+  if (form == "t") return tensor_value_from_json(inner);
   if (form == "i") return wrap(integer_from_json(inner));
   if (form == "f") return wrap(number_from_json(inner));
   if (form == "s") return wrap(text_from_json(inner));

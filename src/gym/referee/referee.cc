@@ -39,8 +39,7 @@ double processor_seconds() {
 }
 
 Deadline deadline_of(const RefereeJob& job) {
-  return Deadline::after(std::chrono::nanoseconds(
-      static_cast<std::int64_t>(1e9 * std::clamp(job.budget.seconds, 0.001, 86400.0))));
+  return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
 }
 
 }  // namespace

@@ -41,16 +41,15 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
     }
     constexpr double share = 0.25;  // of the job's time
     const Plan plan = !by_shell && draws_in_forward(task) ? in_eval_mode(task) : task;
-    report =
-        lint_task({.task = plan,
-                   .secret = job.secret,
-                   .tolerance = job.tolerance,
-                   .deadline = Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(
-                       1e9 * share * std::clamp(job.budget.seconds, 0.001, 86400.0)))),
-                   .memory_bytes = job.budget.memory_bytes,
-                   .shell = by_shell ? shell_ : nullptr,
-                   .mode = mode},
-                  *executor_);
+    report = lint_task(
+        {.task = plan,
+         .secret = job.secret,
+         .tolerance = job.tolerance,
+         .deadline = Deadline::in_seconds(share * std::clamp(job.budget.seconds, 0.001, 86400.0)),
+         .memory_bytes = job.budget.memory_bytes,
+         .shell = by_shell ? shell_ : nullptr,
+         .mode = mode},
+        *executor_);
   } catch (const std::exception& error) {  // LibTorch's, for lack of memory as a rule
     place_->end();
     const std::string what = error.what();

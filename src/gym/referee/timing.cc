@@ -43,8 +43,7 @@ class Timer {
       : trial_(trial),
         place_(place),
         limits_(limits),
-        deadline_(Deadline::after(
-            std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * limits.seconds)))),
+        deadline_(Deadline::in_seconds(limits.seconds)),
         candidate_(trial.setting().candidate, trial.candidate(), place,
                    trial.take_candidate_state()),
         reference_(trial.setting().task, trial.reference(), place, trial.take_reference_state()) {}

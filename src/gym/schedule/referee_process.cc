@@ -19,10 +19,6 @@ constexpr double kShellSeconds = 120;  // for one answer, the start of Python in
 constexpr double kReapSeconds = 3;
 constexpr double kSparePause = 60;  // after a spare that ended by itself
 
-Deadline in_seconds(double seconds) {
-  return Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
-}
-
 // The job is judged all the same; who reads its times shall know.
 Finding beside_a_dying_one() {
   return {.rule = "timed_in_company",
@@ -93,7 +89,7 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
   }
   replenish();
   const bool is_alone = reap();
-  const Deadline deadline = in_seconds(job.budget.seconds + program_.grace_seconds);
+  const Deadline deadline = Deadline::in_seconds(job.budget.seconds + program_.grace_seconds);
   const Json judge = {{"judge", to_json(job)}};
   const std::string binaries = joined_binaries(job), none;
   const Json add = {{"add_task", job.task_key}};
@@ -190,7 +186,7 @@ Status RefereeProcess::start() {
       if (interrupted_) return fail("the judge was shut down");
       live_ = std::move(next);
     }
-    if (read_frame(live_->socket.get(), in_seconds(program_.start_seconds))) return ok();
+    if (read_frame(live_->socket.get(), Deadline::in_seconds(program_.start_seconds))) return ok();
     const Broken how = bury("it did not come up", false);
     // Whoever killed it while it stood by need not have killed the next.
     if (!stood_by) return fail("the referee did not start: {}", how.message);
@@ -205,7 +201,7 @@ void RefereeProcess::replenish() {
     if (!ended) return false;
     if (ended->kind == ExitStatus::Kind::exited) {
       LOG("a spare referee {}; the next is tried in {:.0f} s", describe(*ended), kSparePause);
-      spares_from_ = in_seconds(kSparePause);
+      spares_from_ = Deadline::in_seconds(kSparePause);
     }
     return true;
   };
@@ -231,8 +227,8 @@ RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_
     return last;
   }();
   dead.socket.reset();
-  const auto ended =
-      timed_out ? Result<ExitStatus>(fail("not waited for")) : dead.process.wait(in_seconds(1));
+  const auto ended = timed_out ? Result<ExitStatus>(fail("not waited for"))
+                               : dead.process.wait(Deadline::in_seconds(1));
   if (!ended) {
     dead.process.kill_tree();
     given_up_.push_back(std::move(dead.process));
@@ -251,7 +247,7 @@ RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_
 // A process that ends gives back its GPU only when the driver has stopped its kernels.
 bool RefereeProcess::reap() {
   const Stopwatch watch;
-  const Deadline patience = in_seconds(kReapSeconds);
+  const Deadline patience = Deadline::in_seconds(kReapSeconds);
   std::erase_if(given_up_, [&](Process& process) { return process.wait(patience).has_value(); });
   if (watch.seconds() > 1)
     LOG("a referee that was given up took {:.1f} s to end{}", watch.seconds(),

@@ -5,10 +5,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-Deadline in_seconds(double seconds) {
-  return Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
-}
-
 Status answer_without_shell(int referee, const Json& answer, Deadline deadline) {
   if (auto sent = write_frame(referee, to_line(answer), deadline); !sent)
     return fail("the referee took no answer: {}", sent.error().error.message);
@@ -39,7 +35,7 @@ Status pass_answer(const RelayedQuestion& asked, ReferenceShell& shell, int sock
                                               asked.seconds)}}}}
              : Json{{"fault", "it broke off: " + head.error().error.message}};
     return answer_without_shell(asked.referee, answer,
-                                deadline.passed() ? in_seconds(10) : deadline);
+                                deadline.passed() ? Deadline::in_seconds(10) : deadline);
   }
   const auto json = parse_json(head->payload);
   const auto sizes = json ? block_sizes(*json)
@@ -62,7 +58,7 @@ Status relay_to_shell(const RelayedQuestion& asked, ReferenceShell* shell) {
   TRY_ASSIGN(const std::vector<std::size_t> sizes, block_sizes(asked.question));
   Result<int> socket = fail("there is no reference shell here");
   if (shell != nullptr) socket = shell->open();
-  const Deadline deadline = in_seconds(asked.seconds);
+  const Deadline deadline = Deadline::in_seconds(asked.seconds);
   if (shell != nullptr && socket) {
     const std::string request = to_line(for_shell(asked, shell->device()));
     if (!write_frame(*socket, request, deadline)) {  // it died since it was last asked

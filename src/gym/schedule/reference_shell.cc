@@ -54,8 +54,7 @@ Result<Timing> ReferenceShell::time(const std::string& task_source, const std::s
 
 Result<Timing> ReferenceShell::measure(const std::string& task_source, const std::string& how) {
   if (!live_) TRY(start());
-  const auto deadline =
-      Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * options_.seconds)));
+  const Deadline deadline = Deadline::in_seconds(options_.seconds);
   const Json request = {{"source", task_source}, {"how", how}, {"device", options_.device}};
   const int socket = live_->socket.get();
   auto frame = write_frame(socket, to_line(request), deadline).and_then([&] {

@@ -66,8 +66,7 @@ void Clerk::run(const std::stop_token& stop) {
 }
 
 void Clerk::rest(const std::stop_token& stop, double seconds) const {
-  const auto until =
-      Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
+  const Deadline until = Deadline::in_seconds(seconds);
   while (!until.passed()) {
     const std::uint64_t seen = docket_.changes();  // before the stop, which is a change
     if (stop.stop_requested()) return;

@@ -12,16 +12,17 @@
 namespace tritonsmith::gym {
 namespace {
 
-constexpr const char* kToken = "a-token-of-some-length";
+constexpr const char* kServerToken = "a-token-of-some-length";
 
 struct RemoteJudgeTest : ServiceFixture {
   void serve(int port = 0) {
     auto started = HttpServer::start(
-        {.address = {.host = "127.0.0.1", .port = port}, .tokens = {kToken}}, service(), metrics);
+        {.address = {.host = "127.0.0.1", .port = port}, .tokens = {kServerToken}}, service(),
+        metrics);
     ASSERT_TRUE(started) << started.error().message;
     server = *std::move(started);
   }
-  RemoteJudgeConfig config(const std::string& token = kToken) const {
+  RemoteJudgeConfig config(const std::string& token = kServerToken) const {
     const std::string file = (directory->path() / "token").string();
     std::ofstream(file) << token << "\n";
     return {.url = fmt::format("http://127.0.0.1:{}", server ? server->port() : 1),

@@ -119,8 +119,7 @@ HttpReply Service::submit(const HttpCall& call) {
 }
 
 Result<std::optional<JobView>> Service::await(const std::string& name, double seconds) {
-  const auto until =
-      Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
+  const Deadline until = Deadline::in_seconds(seconds);
   while (true) {
     const std::uint64_t seen = docket_.changes();
     TRY_ASSIGN(auto job, docket_.find(name));
