@@ -36,7 +36,7 @@ MODES = {
 
 SHAPES = {"tiny": several_ranks.SHAPES["tiny"], "small": {}, "1.5b": {**several_ranks.SHAPES["1.5b"], "vocab_size": 151936}}
 LEARNING_RATES = {"tiny": 3e-3, "small": 3e-3, "1.5b": 2e-4}
-# With these the curriculum's answers are as many tokens as in Qwen2.5's vocabulary, 3.2 to 3.4 characters each (docs/gpu.md).
+# Tokens of words at most, so that the curriculum's answers are about as many tokens as in the vocabulary of Qwen2.5.
 TOKENS = {"pieces": "qwen2", "vocabulary": 960, "max_position_embeddings": 4096}
 # Two kernels, loops and functions of their own: what a module of several operators takes.
 STYLES = ["two_kernels", "loop", "helpers"]
