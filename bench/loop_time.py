@@ -11,8 +11,8 @@ behind a worked example, as KernelBench gives one, and a token is a word at most
 Qwen's vocabulary (TOKENS below; the embedding has Qwen's 151,936 rows at 1.5b).
 
 Runs a few steps of 64 prompts x 8 samples in each of --modes (on-policy; the same with learn_early; the next rollout
-beside the update; on-policy with each prompt computed for every sample), and prints the median of each stage and of step / longest stage (the aim is at most 1.25). Leaves a
-time line of the last step but one (OUT/*/trace.json).
+beside the update; on-policy with each prompt computed for every sample), and prints the median of each stage and of
+step / longest stage (the aim is at most 1.25). Leaves a time line of the last step but one (OUT/*/trace.json).
 """
 import argparse
 import json

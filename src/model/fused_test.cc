@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/linear_logprob.h"
+#include "model/testing/gradients.h"
 #include "model/transformer.h"
 
 namespace tritonsmith::model {
@@ -47,29 +48,6 @@ PackedBatch batch_of(const std::vector<std::int64_t>& lengths, std::int64_t voca
     }
   }
   return pack(sequences, c10::kCPU);
-}
-
-// Outputs and gradients of a loss that weighs every output differently.
-std::vector<at::Tensor> run(Transformer& model, const PackedBatch& batch, LayerPath path) {
-  model.set_layer_path(path);
-  for (const auto& each : model.parameters()) each.tensor.mutable_grad() = at::Tensor();
-  const at::Tensor hidden = model.forward(batch);
-  const auto weights = at::sin(at::arange(hidden.numel(), hidden.options().requires_grad(false)));
-  (hidden.flatten() * weights).sum().backward();
-  std::vector<at::Tensor> results = {hidden.detach()};
-  for (const auto& each : model.parameters())
-    if (each.tensor.grad().defined()) results.push_back(each.tensor.grad().clone());
-  return results;
-}
-
-double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double size = std::max(b[i].abs().max().item<double>(), 1e-3);
-    worst = std::max(worst, (a[i] - b[i].to(a[i].scalar_type())).abs().max().item<double>() / size);
-  }
-  return worst;
 }
 
 TEST(FusedLayer, AgreesWithAutogradInDoubleForEachFamily) {

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
+#include "model/testing/gradients.h"
 #include "model/testing/twice.h"
 #include "model/transformer.h"
 
@@ -30,31 +31,6 @@ const std::vector<SharingPart>& parts() {
   return all;
 }
 
-// The hidden states of rows, and the gradients of a loss that weighs each of them differently.
-std::vector<at::Tensor> run(Transformer& model, const PackedBatch& batch, const at::Tensor& rows,
-                            LayerPath path) {
-  model.set_layer_path(path);
-  for (const auto& each : model.parameters()) each.tensor.mutable_grad() = at::Tensor();
-  at::Tensor hidden = model.forward(batch);
-  if (rows.defined()) hidden = hidden.index_select(0, rows);
-  const auto weights = at::sin(at::arange(hidden.numel(), hidden.options().requires_grad(false)));
-  (hidden.flatten() * weights).sum().backward();
-  std::vector<at::Tensor> results = {hidden.detach()};
-  for (const auto& each : model.parameters())
-    if (each.tensor.grad().defined()) results.push_back(each.tensor.grad().clone());
-  return results;
-}
-
-double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double worst = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double size = std::max(b[i].abs().max().item<double>(), 1e-3);
-    worst = std::max(worst, (a[i] - b[i]).abs().max().item<double>() / size);
-  }
-  return worst;
-}
-
 Transformer model_of(Family family, c10::ScalarType type) {
   const Transformer start = Transformer::random(odd(family), 5);
   Transformer model(odd(family), c10::kCPU, type);
@@ -72,17 +48,17 @@ TEST(SharedBeginnings, GiveTheStatesAndGradientsOfWholeSequencesInDouble) {
   const Twice both = twice(parts(), 101, c10::kCPU);
   for (const Family family : {Family::qwen2, Family::qwen3, Family::llama}) {
     Transformer model = model_of(family, at::kDouble);
-    const auto expected = run(model, both.whole, both.rows, LayerPath::aten);
+    const auto expected = run(model, both.whole, LayerPath::aten, both.rows);
     for (const LayerPath path : {LayerPath::automatic, LayerPath::aten})
-      EXPECT_LT(worst(run(model, both.shared, {}, path), expected), 1e-10) << name_of(family);
+      EXPECT_LT(worst(run(model, both.shared, path), expected), 1e-10) << name_of(family);
   }
 }
 
 TEST(SharedBeginnings, ChangeNoBitOfTheStatesAndLittleOfTheGradientsInFloat) {
   const Twice both = twice(parts(), 101, c10::kCPU);
   Transformer model = model_of(Family::qwen2, at::kFloat);
-  const auto whole = run(model, both.whole, both.rows, LayerPath::automatic);
-  const auto shared = run(model, both.shared, {}, LayerPath::automatic);
+  const auto whole = run(model, both.whole, LayerPath::automatic, both.rows);
+  const auto shared = run(model, both.shared, LayerPath::automatic);
   EXPECT_TRUE(at::equal(shared[0], whole[0]));
   EXPECT_LT(worst(shared, whole), 2e-5);
 }
@@ -92,10 +68,10 @@ TEST(SharedBeginnings, GiveTheSameBitsForEveryNumberOfThreads) {
   Transformer model = model_of(Family::qwen3, at::kFloat);
   const int threads = at::get_num_threads();
   at::set_num_threads(1);
-  const auto alone = run(model, both.shared, {}, LayerPath::automatic);
+  const auto alone = run(model, both.shared, LayerPath::automatic);
   at::set_num_threads(2);
   for (int i = 0; i < 3; ++i) {
-    const auto again = run(model, both.shared, {}, LayerPath::automatic);
+    const auto again = run(model, both.shared, LayerPath::automatic);
     for (std::size_t j = 0; j < alone.size(); ++j) EXPECT_TRUE(at::equal(alone[j], again[j]));
   }
   at::set_num_threads(threads);

@@ -21,7 +21,7 @@ struct CaptureJob {
 };
 
 // After a kill; a zygote that has not told of it by then does not do its work.
-constexpr auto kReapTime = std::chrono::seconds(10);
+inline constexpr auto kReapTime = std::chrono::seconds(10);
 
 class GuestPool {
  public:

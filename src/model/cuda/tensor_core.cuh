@@ -48,6 +48,7 @@ __device__ inline Fragment load_matrices_turned(unsigned address) {
                : "memory");
   return f;
 }
+
 // A row's queries of the group that shares a head of the cache, as left operands; what is beyond
 // the group is zero.
 template <int kHeadDim>
