@@ -50,7 +50,8 @@ bool lack_spread(const std::vector<int>& inputs, const TensorTable& tensors) {
   for (const int index : inputs) {
     const at::Tensor& input = tensors.at(static_cast<std::size_t>(index));
     if (!input.defined() || !input.is_floating_point() || input.numel() < 2) continue;
-    if (input.min().item<double>() != input.max().item<double>()) return false;
+    const at::Tensor values = input.element_size() == 1 ? input.to(at::kFloat) : input;  // of fp8
+    if (values.min().item<double>() != values.max().item<double>()) return false;
     any = true;
   }
   return any;
