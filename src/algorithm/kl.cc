@@ -2,12 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include "algorithm/log_ratio.h"
 #include "base/check.h"
 
 namespace tritonsmith::algorithm {
-namespace {
-constexpr double kLargestLogRatio = 20.0;
-}  // namespace
 
 KlTokens kl_of_tokens(const at::Tensor& logprob, const at::Tensor& reference,
                       KlEstimator estimator) {

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithm/log_ratio.h"
 #include "base/check.h"
 
 namespace tritonsmith::algorithm {
 namespace {
-
-constexpr double kLargestLogRatio = 20.0;
 
 double bounded(double log_ratio) {
   return std::clamp(log_ratio, -kLargestLogRatio, kLargestLogRatio);

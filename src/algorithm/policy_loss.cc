@@ -2,12 +2,11 @@
 
 #include <ATen/ATen.h>
 
+#include "algorithm/log_ratio.h"
 #include "base/check.h"
 
 namespace tritonsmith::algorithm {
 namespace {
-
-constexpr double kLargestLogRatio = 20.0;
 
 // Each token's log-ratio replaced by the mean over its completion.
 at::Tensor mean_of_sequence(const at::Tensor& log_ratio, const at::Tensor& sequence) {

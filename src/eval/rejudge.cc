@@ -13,9 +13,9 @@ struct Trial {
   std::size_t suspect = 0, task = 0;
 };
 
-class Session {
+class Rejudging {
  public:
-  Session(std::span<const Suspect> suspects, const RejudgeOptions& options, gym::Judge& judge)
+  Rejudging(std::span<const Suspect> suspects, const RejudgeOptions& options, gym::Judge& judge)
       : suspects_(suspects), options_(options), judge_(judge), progress_("rejudge", count()) {
     for (std::size_t s = 0; s < suspects.size(); ++s)
       for (std::size_t t = 0; t < suspects[s].tasks.size(); ++t) trials_.push_back({s, t});
@@ -82,7 +82,7 @@ class Session {
 
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
                             gym::Judge& judge) {
-  return Session(suspects, options, judge).run();
+  return Rejudging(suspects, options, judge).run();
 }
 
 }  // namespace tritonsmith::eval

@@ -18,7 +18,7 @@ namespace {
 // Shorter sequences gain nothing.
 constexpr std::int64_t kShortest = 256;
 // Every shape costs cuDNN a plan, which is worth its while after several passes through all layers.
-constexpr int kFrequent = 300;
+constexpr int kFrequentShape = 300;
 
 // Of the keys as attention reads them.
 const at::Tensor& key_offsets(const AttentionPlace& place) {
@@ -171,7 +171,7 @@ class Known {
     const std::lock_guard lock(mutex_);
     constexpr std::size_t kMostShapes = 4096;
     if (uses_.size() > kMostShapes) uses_.clear();
-    if (++uses_[{qkv.query.size(0), place.longest}] < kFrequent) return false;
+    if (++uses_[{qkv.query.size(0), place.longest}] < kFrequentShape) return false;
     const std::array<std::int64_t, 4> kind = {
         qkv.query.size(1), qkv.key.size(1), qkv.query.size(2),
         static_cast<std::int64_t>(qkv.query.device().index())};

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "model/cpu/logprob.h"
+#include "model/cpu_dispatch.h"
 #include "model/fused_layer.h"
 
 namespace tritonsmith::model {
@@ -10,14 +11,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-template <typename Body>
-void dispatch(const at::Tensor& tensor, const Body& body) {
-  if (tensor.scalar_type() == at::kDouble)
-    body.template operator()<double>();
-  else
-    body.template operator()<float>();
-}
 
 struct NormFunction : torch::autograd::Function<NormFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight,

@@ -1,7 +1,6 @@
 #include "model/fused_layer.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/core/ivalue.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -9,10 +8,9 @@
 #include <array>
 #include <optional>
 
-#include "base/check.h"
 #include "model/cpu/attention.h"
 #include "model/cpu/layer.h"
-#include "model/cpu/parallel.h"
+#include "model/cpu_dispatch.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -132,17 +130,6 @@ variable_list layer_backward(const LayerContext& context, const variable_list& s
                           .weights = readable<T>(saved, 0),
                           .gradients = pointers<T>(gradients, 1, data_or_null<T>)});
   return gradients;
-}
-
-// body.template operator()<T>() for the tensor's type.
-template <typename Body>
-auto dispatch(const at::Tensor& tensor, const Body& body) {
-  cpu::set_threads(at::get_num_threads());
-  CHECK(tensor.is_cpu() &&
-            (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble),
-        "the CPU kernels take float32 and float64, not {}", c10::toString(tensor.scalar_type()));
-  return tensor.scalar_type() == at::kDouble ? body.template operator()<double>()
-                                             : body.template operator()<float>();
 }
 
 struct LayerFunction : torch::autograd::Function<LayerFunction> {

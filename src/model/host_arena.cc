@@ -13,7 +13,7 @@
 namespace tritonsmith::model {
 namespace {
 
-constexpr std::size_t kAlignment = 4096;
+constexpr std::size_t kArenaAlignment = 4096;
 constexpr std::size_t kPage = 4096;
 
 // By all threads: to touch each page takes longer than anything else here.
@@ -68,7 +68,7 @@ HostArena::~HostArena() {
 }
 
 std::size_t HostArena::room_for(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kArenaAlignment - 1) / kAlignment * kAlignment;
 }
 
 at::Tensor HostArena::copy(const at::Tensor& tensor) {

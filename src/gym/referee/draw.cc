@@ -11,10 +11,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-at::Tensor& tensor_at(TensorTable& tensors, int index) {
-  return tensors.at(static_cast<std::size_t>(index));
-}
-
 // Expanded tensors have several elements in one place, which in-place operators refuse.
 bool can_change(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_floating_point() && tensor.numel() > 0 &&

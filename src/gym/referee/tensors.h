@@ -10,4 +10,12 @@ namespace tritonsmith::gym {
 // By the plan's tensor index; undefined where no step has made it yet.
 using TensorTable = std::vector<at::Tensor>;
 
+// `index` comes from a plan that was checked.
+inline at::Tensor& tensor_at(TensorTable& tensors, int index) {
+  return tensors.at(static_cast<std::size_t>(index));
+}
+inline const at::Tensor& tensor_at(const TensorTable& tensors, int index) {
+  return tensors.at(static_cast<std::size_t>(index));
+}
+
 }  // namespace tritonsmith::gym

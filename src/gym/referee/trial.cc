@@ -14,10 +14,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-at::Tensor& tensor_at(TensorTable& tensors, int index) {
-  return tensors.at(static_cast<std::size_t>(index));
-}
-
 // Factories without a dtype make doubles while this lives.
 class DefaultDouble {
  public:

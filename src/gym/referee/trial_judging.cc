@@ -16,10 +16,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-at::Tensor& tensor_at(TensorTable& tensors, int index) {
-  return tensors.at(static_cast<std::size_t>(index));
-}
-
 bool aliases(const Plan& plan, TensorTable& tensors) {
   std::set<const void*> inputs;
   for (const int index : input_tensors(plan))

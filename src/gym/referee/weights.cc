@@ -11,10 +11,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-const at::Tensor& tensor_at(const TensorTable& tensors, int index) {
-  return tensors.at(static_cast<std::size_t>(index));
-}
-
 bool same_form(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && b.defined() && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
 }
