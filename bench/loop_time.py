@@ -5,10 +5,15 @@
     bench/loop_time.py --shape 1.5b --out runs/loop-time-1.5b --set model.recompute=layers
 
 --shape first makes a model of that shape that writes kernels of the built-in curriculum: from random weights, --sft-steps
-steps of 32,768 tokens of the teacher's longer answers, plans and all; it is found again in --out. What it reads and writes
+steps of 16,384 tokens of the teacher's longer answers, plans and all; it is found again in --out. What it reads and writes
 is as long as with a published model: the prompts are those of configs/ (the module's source, the rules of the answer)
 behind a worked example, as KernelBench gives one, and a token is a word at most, so that a kernel is as many tokens as with
-Qwen's vocabulary (TOKENS below; the embedding has Qwen's 151,936 rows at 1.5b).
+Qwen's vocabulary (TOKENS below; the embedding has Qwen's 151,936 rows at 1.5b). It learns the answers to a few tasks by
+heart, right ones and mistaken ones, and is asked about the same, at temperature 0.6: so some samples of a group are right
+and others are not, and there is something to judge and to learn. At temperature 1 a model warmed up in minutes goes astray
+about once in a hundred tokens, though it gives each token of its data 99 %: a small one with 0.013 nats a token there wrote
+kernels of which 9 % compiled, and 89 % at 0.6. `different kernels`: how many there are, as a share of the samples; a kernel
+is compiled once in a step, however often it is sampled.
 
 Runs a few steps of 64 prompts x 8 samples in each of --modes (on-policy; the same with learn_early; the next rollout
 beside the update; on-policy with each prompt computed for every sample), and prints the median of each stage and of
@@ -39,7 +44,9 @@ LEARNING_RATES = {"tiny": 3e-3, "small": 3e-3, "1.5b": 2e-4}
 # Tokens of words at most, so that the curriculum's answers are about as many tokens as in the vocabulary of Qwen2.5.
 TOKENS = {"pieces": "qwen2", "vocabulary": 960, "max_position_embeddings": 4096}
 # Two kernels, loops and functions of their own: what a module of several operators takes.
-STYLES = ["two_kernels", "loop", "helpers"]
+TEACHER = {"teacher.styles": ["two_kernels", "loop", "helpers"], "teacher.mistakes": 0.4}
+LEARNT_TASKS = 64  # as many as a step asks
+TEACHERS = 4  # each writes its own answers: other names, block sizes, mistakes
 EXAMPLE = """You write Triton kernels for NVIDIA GPUs. You are given a PyTorch module and answer with a module that computes the same in
 fewer passes over memory. A worked example: for
 
@@ -127,8 +134,17 @@ def as_settings(settings):
     return [part for name, value in settings.items() for part in ("--set", f"{name}={json.dumps(value)}")]
 
 
+def teach(options, examples):
+    lines = ""
+    for seed in range(TEACHERS):
+        settings = {"curriculum.train": LEARNT_TASKS, "teacher.seed": seed + 1, **TEACHER, **PROMPT}
+        call(options, "tasks", "teach", *as_settings(settings), "--out", examples)
+        lines += examples.read_text()
+    examples.write_text(lines)
+
+
 def make_model(options):
-    """The whole curriculum, as a model of a published size is asked for it."""
+    """One that writes kernels for the tasks that `rl` will ask it for, at the lengths of a published model."""
     out = pathlib.Path(options.out)
     model = out / "sft" / "checkpoints" / f"step-{options.sft_steps}"
     examples, config = out / "examples.jsonl", out / "sft.toml"
@@ -136,13 +152,12 @@ def make_model(options):
         return model
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "start").exists():
-        call(options, "tasks", "teach", *as_settings({"teacher.per_task": 2, "teacher.styles": STYLES, **PROMPT}),
-             "--out", examples)
+        teach(options, examples)
         call(options, "model", "make", "--examples", examples, "--out", out / "start",
              *as_settings({**SHAPES[options.shape], **TOKENS}))
     config.write_text("\n".join(f"{key} = {json.dumps(value)}" for key, value in {
         "run.dir": str(out / "sft"), "run.steps": options.sft_steps, "model.path": str(out / "start"),
-        "data.examples": str(examples), "data.step_tokens": 32768, "data.max_tokens": 4096,
+        "data.examples": str(examples), "data.step_tokens": 16384, "data.max_tokens": 4096,
         "optimizer.learning_rate": LEARNING_RATES[options.shape], "optimizer.warmup_updates": 20,
         "checkpoint.every": 1000}.items()) + "\n")
     call(options, "sft", config)
@@ -156,7 +171,8 @@ def run(options, mode):
     settings = {
         "run.dir": str(out), "run.steps": options.steps, "model.path": options.model, "tasks.path": options.tasks,
         **options.prompt, "rollout.prompts": options.prompts, "rollout.samples": options.samples,
-        "rollout.max_new_tokens": options.tokens, **MODES[mode], "engine.slots": 256,
+        "rollout.max_new_tokens": options.tokens, "rollout.temperature": options.temperature, **MODES[mode],
+        "engine.slots": 256,
         "optimizer.learning_rate": 1e-5, "optimizer.micro_batch_tokens": 16384, "judge.policy": "open",
         "checkpoint.every": 0, "trace.steps": [options.steps - 1],
     }
@@ -173,9 +189,10 @@ def measured(mode, out):
     samples = [json.loads(line) for line in (out / "samples.jsonl").read_text().splitlines()]
     prompt = statistics.mean(len(sample["completion"]["prompt_tokens"]) for sample in samples)
     written = [sample["completion"] for sample in samples]
+    different = len({(sample["step"], sample["task"], sample["kernel"]) for sample in samples}) / len(samples)
     characters = sum(len(each["text"]) for each in written) / sum(len(each["tokens"]) for each in written)
     return [mode, *(f"{value:.2f} s" for value in medians), f"{ratio:.2f}", f"{prompt:.0f}",
-            *(f"{statistics.median(step[name] for step in steps):.3g}" for name in SHARES), f"{characters:.2f}"]
+            *(f"{statistics.median(step[name] for step in steps):.3g}" for name in SHARES), f"{different:.0%}", f"{characters:.2f}"]
 
 
 def main():
@@ -184,15 +201,17 @@ def main():
         sys.exit("--steps: at least 4, the first and the last step are left out")
     options.tokens = options.tokens or (1024 if options.shape else 256)
     if options.shape:
-        options.tasks = options.tasks or "curriculum:seed=1,train=2000,heldout=0"
+        options.tasks = options.tasks or f"curriculum:seed=1,train={LEARNT_TASKS},heldout=0"
+        options.temperature = 0.6
         options.prompt = {**PROMPT, **({"prompt.style": options.prompt_style} if options.prompt_style else {})}
         options.model = str(make_model(options))
         if options.steps == 0:
             return
     else:
         options.tasks = options.tasks or "quickstart:seed=1,train=2000,heldout=0"
+        options.temperature = 1.0
         options.prompt = {"prompt.style": options.prompt_style or "compact"}
-    head = ["mode", *STAGES, "step / longest", "prompt/tokens", *SHARES, "characters a token"]
+    head = ["mode", *STAGES, "step / longest", "prompt/tokens", *SHARES, "different kernels", "characters a token"]
     print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|", flush=True)
     for mode in options.modes:
         print("| " + " | ".join(measured(mode, run(options, mode))) + " |", flush=True)
