@@ -173,8 +173,15 @@ Status stop(const fs::path& directory, c10::Device device, Company company) {
   at::Tensor others;
   if (company == Company::crowd && device.is_cuda()) others = crowd(device);
   TRY(training.steps_until(at_once, 5, "with nothing beside"));
+  if (others.defined()) {  // as a run does before its first step
+    constexpr double kSeconds = 15;
+    learner.expect_snapshot();
+    const Stopwatch since;
+    TRY(training.steps_until([&] { return since.seconds() > kSeconds; }, 1,
+                             "while host memory is made ready"));
+  }
   std::optional<LearnerSnapshot> snapshot;
-  for (int i = 0; i < 3; ++i) {  // the first gets the memory
+  for (int i = 0; i < 3; ++i) {  // on the GPU, the first gets the memory
     snapshot.reset();
     const Stopwatch watch;
     TRY_ASSIGN(snapshot, learner.snapshot());

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "model/cpu/parallel.h"
@@ -17,7 +18,7 @@ constexpr std::size_t kArenaAlignment = 4096;
 constexpr std::size_t kPage = 4096;
 
 // By all threads: to touch each page takes longer than anything else here.
-void touch_pages(std::byte* data, std::size_t size) {
+void touch_stretch(std::byte* data, std::size_t size) {
   constexpr std::size_t kAtOnce = std::size_t{64} << 20;
   const auto stretches = static_cast<std::int64_t>((size + kAtOnce - 1) / kAtOnce);
   cpu::parallel_for(
@@ -28,6 +29,13 @@ void touch_pages(std::byte* data, std::size_t size) {
           *first = std::byte{0};
         }
       });
+}
+
+// A gigabyte at a time, so that others come to those threads in between.
+void touch_pages(std::byte* data, std::size_t size) {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 30;
+  for (std::size_t begin = 0; begin < size; begin += kAtOnce)
+    touch_stretch(data + begin, std::min(kAtOnce, size - begin));
 }
 
 // The driver is loaded where there is a GPU (device.h); its functions by hand, as cuda.h has them.
@@ -41,6 +49,18 @@ bool pin(std::byte* data, std::size_t size) {
       driver_function<int(void*, std::size_t, unsigned)>("cuMemHostRegister_v2");
   constexpr unsigned kForEveryContext = 1;
   return pin_pages != nullptr && pin_pages(data, size, kForEveryContext) == 0;
+}
+
+// What the driver knows this thread's GPU by; a new thread has none.
+void* context_of_thread() {
+  void* context = nullptr;
+  if (auto* const get = driver_function<int(void**)>("cuCtxGetCurrent"); get && get(&context) != 0)
+    return nullptr;
+  return context;
+}
+void use_context(void* context) {
+  if (auto* const set = driver_function<int(void*)>("cuCtxSetCurrent"); set && context)
+    set(context);
 }
 
 void unpin(std::byte* data) {
@@ -83,6 +103,29 @@ at::Tensor HostArena::copy(const at::Tensor& tensor) {
       data, source.sizes(), [keep = shared_from_this()](void*) {},
       source.options().device(at::kCPU));
   return copy.copy_(source);
+}
+
+void ComingArena::expect(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  bytes_ = 0;
+  if (coming_.valid()) coming_.wait();  // not two at a time
+  coming_ = {};
+  here_.reset();
+  coming_ = std::async(std::launch::async, [bytes, context = context_of_thread()] {
+    use_context(context);
+    return HostArena::make(bytes);
+  });
+  bytes_ = bytes;
+}
+
+const std::shared_ptr<HostArena>& ComingArena::get(std::size_t bytes) {
+  expect(bytes);
+  if (coming_.valid()) {
+    const std::size_t coming = std::exchange(bytes_, 0);  // nothing, where this throws
+    here_ = coming_.get();
+    bytes_ = coming;
+  }
+  return here_;
 }
 
 }  // namespace tritonsmith::model

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
+#include <future>
 #include <memory>
 
 namespace tritonsmith::model {
@@ -33,6 +34,22 @@ class HostArena : public std::enable_shared_from_this<HostArena> {
   std::byte* data_;
   std::size_t size_, used_ = 0;
   bool is_pinned_ = false;
+};
+
+// An arena that is made by a thread of its own while its owner does something else: ten seconds for
+// forty gigabytes. One thread calls it.
+class ComingArena {
+ public:
+  // Begins to make one, unless one as large is there or under way. The device that it will serve
+  // must be in use by this thread.
+  void expect(std::size_t bytes);
+  // One at least as large, waited for; made now if none was expected. Fails as make() does.
+  const std::shared_ptr<HostArena>& get(std::size_t bytes);
+
+ private:
+  std::size_t bytes_ = 0;  // of what is there or under way
+  std::future<std::shared_ptr<HostArena>> coming_;
+  std::shared_ptr<HostArena> here_;
 };
 
 }  // namespace tritonsmith::model

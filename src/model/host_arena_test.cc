@@ -21,5 +21,28 @@ TEST(HostArena, GivesCopiesThatOutliveItAndIsUsedAgain) {
   EXPECT_TRUE(at::equal(over, large + 1));
 }
 
+TEST(ComingArena, IsMadeOnceForWhatWasExpectedAndAnewForMore) {
+  ComingArena coming;
+  coming.expect(8192);
+  coming.expect(4096);
+  const auto first = coming.get(8192);
+  ASSERT_NE(first, nullptr);
+  EXPECT_GE(first->size(), 8192U);
+  EXPECT_EQ(coming.get(5000), first);
+  EXPECT_TRUE(at::equal(first->copy(at::arange(5)), at::arange(5)));
+  coming.expect(20000);
+  const auto second = coming.get(20000);
+  EXPECT_NE(second, first);
+  EXPECT_GE(second->size(), 20000U);
+  EXPECT_GE(ComingArena().get(4096)->size(), 4096U);
+}
+
+TEST(ComingArena, SaysWhenThereIsNoSuchMemoryAndServesTheNext) {
+  ComingArena coming;
+  coming.expect(std::size_t{1} << 60);
+  EXPECT_ANY_THROW(coming.get(std::size_t{1} << 60));
+  EXPECT_GE(coming.get(4096)->size(), 4096U);
+}
+
 }  // namespace
 }  // namespace tritonsmith::model

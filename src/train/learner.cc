@@ -92,23 +92,29 @@ std::size_t Learner::snapshot_bytes() const {
   return (ranks_->is_first() ? copied.values().nbytes() : 0) + optimizer_->bytes();
 }
 
-Result<LearnerSnapshot> Learner::snapshot() {
-  const c10::Device device = model_->device();
-  const auto copy_here = [](const at::Tensor& t) { return at::empty_like(t).copy_(t); };
-  if (device.is_cpu()) return snapshot_by(copy_here);
+bool Learner::has_room_for_snapshot() const {
   // The most that was held so far may include the snapshot before.
   const std::size_t bytes = snapshot_bytes();
-  const bool fits = model::spare_bytes(device) + snapshot_on_device_ > bytes + bytes / 16;
-  snapshot_on_device_ = fits ? bytes : 0;
+  return model::spare_bytes(model_->device()) + snapshot_on_device_ > bytes + bytes / 16;
+}
+
+std::size_t Learner::snapshot_room() const {
+  return snapshot_bytes() + model::HostArena::room_for(1) * (model_->parameters().size() + 2);
+}
+
+void Learner::expect_snapshot() {
+  if (model_->device().is_cuda() && !has_room_for_snapshot()) arena_.expect(snapshot_room());
+}
+
+Result<LearnerSnapshot> Learner::snapshot() {
+  const auto copy_here = [](const at::Tensor& t) { return at::empty_like(t).copy_(t); };
+  if (model_->device().is_cpu()) return snapshot_by(copy_here);
+  const bool fits = has_room_for_snapshot();
+  snapshot_on_device_ = fits ? snapshot_bytes() : 0;
   if (fits) return snapshot_by(copy_here);
-  const std::size_t room =
-      bytes + model::HostArena::room_for(1) * (model_->parameters().size() + 2);
-  if (arena_ == nullptr || arena_->size() < room) {
-    arena_.reset();
-    arena_ = model::HostArena::make(room);
-  }
-  arena_->rewind();
-  return snapshot_by([this](const at::Tensor& t) { return arena_->copy(t); });
+  const std::shared_ptr<model::HostArena>& arena = arena_.get(snapshot_room());
+  arena->rewind();
+  return snapshot_by([&](const at::Tensor& t) { return arena->copy(t); });
 }
 
 Status Learner::save(const fs::path& directory, const fs::path& origin) {

@@ -68,6 +68,9 @@ class Learner {
   // host memory, which is kept for the next one. A whole copy when this returns. One at a time: the
   // one before must be gone. Each rank takes its own; together they are a checkpoint.
   Result<LearnerSnapshot> snapshot();
+  // A snapshot will be asked for. If, by what the GPU holds now, it will have to go to host memory,
+  // that begins to be made beside the training.
+  void expect_snapshot();
 
   const model::Transformer& model() const { return *model_; }
   // Null when all weights are trained.
@@ -103,14 +106,16 @@ class Learner {
   void begin_optimizer() { optimizer_.emplace(trained(), *ranks_); }
   Result<LearnerSnapshot> snapshot_by(const Optimizer::Copy& copy) const;
   std::size_t snapshot_bytes() const;
+  bool has_room_for_snapshot() const;  // on the GPU
+  std::size_t snapshot_room() const;   // in host memory
   FlatParameters& trained() { return adapted_ ? adapted_->parameters : parameters_; }
   distributed::Ranks* ranks_;
   std::unique_ptr<model::Transformer> model_;  // at a fixed place: engines refer to it
   FlatParameters parameters_;
   std::unique_ptr<Adapted> adapted_;  // null: all weights are trained
   std::optional<Optimizer> optimizer_;
-  std::size_t snapshot_on_device_ = 0;       // bytes of the last one, where it was there
-  std::shared_ptr<model::HostArena> arena_;  // where snapshots go that have no room on the GPU
+  std::size_t snapshot_on_device_ = 0;  // bytes of the last one, where it was there
+  model::ComingArena arena_;            // where snapshots go that have no room on the GPU
 };
 
 }  // namespace tritonsmith::train

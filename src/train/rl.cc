@@ -126,6 +126,7 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
     sampled = models.behaviour.get();
   }
   TRY_ASSIGN(models.generator, parts.make_generator(*sampled));
+  run.expect_checkpoint();  // now that the generator has what it takes of the GPU
   RlLoop loop({.config = config,
                .parts = parts,
                .tokenizer = *prompting.tokenizer,

@@ -179,6 +179,7 @@ Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   TRY_ASSIGN(is_stopping_, ranks().any(stop, "the end of the step"));
   const bool is_last = is_finished() || *is_stopping_;
   TRY(publish_if_written());
+  expect_checkpoint();  // steps show what they take of the GPU
   if (is_last || writer_.store().is_due(step_)) TRY(save());
   return is_last ? publish() : ok();
 }

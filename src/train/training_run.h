@@ -65,6 +65,11 @@ class TrainingRun {
     return writer_.store().is_due(step) || step >= options_.run.steps;
   }
   bool has_checkpoints() const { return writer_.store().is_in_use(); }
+  // Makes ready, beside the training, what a checkpoint will need. The run does so after each step;
+  // who knows earlier that the GPU has become full says so.
+  void expect_checkpoint() {
+    if (has_checkpoints()) learner_.expect_snapshot();
+  }
   // What the loop itself must remember between steps; an object, empty in a new run.
   Json& state() { return state_; }
 
