@@ -1,13 +1,6 @@
 // Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights; the other
-// side of bench/transformers_speed.py. One line a measurement: name, value, unit.
-//   model_speed decode ROWS CONTEXT [NEW]    tokens a second of ROWS sequences around that context
-//   model_speed train SEQUENCES LENGTH [BUDGET]
-//   model_speed group [GROUPS SAMPLES PROMPT ANSWER BUDGET]  training on samples of shared prompts:
-//       each prompt computed for every sample, and once (optimizer.share_prompts)
-//   model_speed gap [SEQUENCES CONTEXT NEW]  |log-probability of the trainer minus the engine's| on
-//       tokens of the engine: with random weights, and again once they have been trained to be sure
-// Words after these: bfloat16 (else float16), recompute (of layers), equal (sums,
-// model/sums.h), 1.5b (that model's shape).
+// side of bench/transformers_speed.py. One line a measurement: name, value, unit. kHelp below says
+// what it is called with.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -15,6 +8,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -28,6 +22,24 @@
 
 namespace tritonsmith {
 namespace {
+
+constexpr const char* kHelp =
+    "model_speed WHAT [NUMBERS] [WORDS]\n"
+    "  decode [ROWS=64 CONTEXT=2048 NEW=128]\n"
+    "      tokens a second that the engine decodes: ROWS sequences around that context\n"
+    "  train [SEQUENCES=8 LENGTH=2048 BUDGET=8192]\n"
+    "      tokens a second of training steps in micro-batches of BUDGET tokens, their share of\n"
+    "      989 TFLOP/s, milliseconds of the optimizer, gigabytes in use\n"
+    "  group [GROUPS=8 SAMPLES=8 PROMPT=650 ANSWER=420 BUDGET=16384]\n"
+    "      training on samples of shared prompts: each prompt computed for every sample, and once\n"
+    "      (optimizer.share_prompts)\n"
+    "  gap [SEQUENCES=32 CONTEXT=1024 NEW=256]\n"
+    "      |log-probability of the trainer minus the engine's| on tokens of the engine: with "
+    "random\n"
+    "      weights, and again once they have been trained to be sure\n"
+    "words: bfloat16 (else float16), equal (sums, model/sums.h; else fast), recompute (layers in "
+    "the\n"
+    "backward), 1.5b (that model's shape; else Coder-3B's)\n";
 
 model::ModelConfig coder_3b() {
   model::ModelConfig config;
@@ -389,11 +401,26 @@ bool take_word(std::vector<std::string>& words, std::string_view word) {
   return std::erase(words, word) > 0;
 }
 
+// What is left of the words is what to measure, and its numbers.
+Status check_words(const std::vector<std::string>& words) {
+  constexpr std::string_view kKnown[] = {"decode", "train", "group", "gap"};
+  if (words.empty() || std::ranges::find(kKnown, words[0]) == std::end(kKnown))
+    return fail("'{}' is nothing to measure\n{}", words.empty() ? "" : words[0], kHelp);
+  const auto is_number = [](const std::string& word) { return std::atoi(word.c_str()) > 0; };
+  const auto stray = std::ranges::find_if_not(words.begin() + 1, words.end(), is_number);
+  return stray == words.end() ? ok() : fail("'{}' is no number here\n{}", *stray, kHelp);
+}
+
 Status run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
+  if (take_word(words, "help") || take_word(words, "--help")) {
+    fmt::print("{}", kHelp);
+    return ok();
+  }
   const bool is_bfloat16 = take_word(words, "bfloat16");
   const bool recomputes = take_word(words, "recompute"), is_equal = take_word(words, "equal"),
              is_small = take_word(words, "1.5b");
+  TRY(check_words(words));
   const auto number = [&](std::size_t i, int fallback) {
     return words.size() > i ? std::atoi(words[i].c_str()) : fallback;
   };
@@ -403,7 +430,7 @@ Status run(int argc, char** argv) {
   model.set_precision(is_bfloat16 ? model::Precision::bfloat16 : model::Precision::float16);
   if (is_equal) model.set_sums(model::Sums::equal);
   if (recomputes) model.set_recompute(model::Recompute::layers);
-  const std::string what = words.empty() ? "decode" : words[0];
+  const std::string& what = words[0];
   if (what == "train") return train(model, number(1, 8), number(2, 2048), number(3, 8192));
   if (what == "group")
     return group(model, {.groups = number(1, 8),
