@@ -71,6 +71,8 @@ Cublas::Cublas(c10::Device device, KernelChoice choice, Sums sums)
   workspace_ = at::empty({kWorkspaceBytes}, at::TensorOptions(at::kByte).device(device));
 }
 
+std::int64_t Cublas::workspace_bytes() { return kWorkspaceBytes; }
+
 Cublas::~Cublas() {
   plans_.clear();
   api_->destroy(handle_);

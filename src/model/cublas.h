@@ -43,6 +43,11 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
+  // What an instance holds, and the most that choosing kernels takes besides while it lasts, for
+  // products of at most so many rows, whose weights have at most so many rows or columns.
+  static std::int64_t workspace_bytes();
+  static std::int64_t trial_bytes(Sums sums, std::int64_t rows, std::int64_t widest);
+
   // out = x · weight^T (+ bias): [T, O] of [T, K] and [O, K]; out has their type or, without
   // bias, float32.
   void linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor& weight,

@@ -45,6 +45,18 @@ struct Cublas::Known {
   }
 };
 
+// Beside the flush: with fast sums a copy of the result. With equal ones what choose_equal() makes
+// (four of the result's size, and one while a pattern is made), or find_in_order() for its own
+// number of rows (result, addend, and a pattern on its way), with the first rows of a few
+// likenesses.
+std::int64_t Cublas::trial_bytes(Sums sums, std::int64_t rows, std::int64_t widest) {
+  constexpr std::int64_t kLikenesses = 8;
+  if (sums == Sums::fast) return kFlushBytes + 4 * rows * widest;
+  const std::int64_t in_order = std::max(kElementsInOrder, kFewestRows * widest);
+  return kFlushBytes + std::max(20 * rows * widest, 14 * in_order) +
+         kLikenesses * kFewRows * 4 * widest;
+}
+
 // A candidate of a plan, writing somewhere.
 struct Cublas::Trial {
   const Plan& plan;

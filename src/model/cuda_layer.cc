@@ -100,6 +100,14 @@ QueryKeyValue split(const at::Tensor& qkv, const ModelConfig& config) {
           .value = all.narrow(1, heads + kv_heads, kv_heads)};
 }
 
+// With the keys and values before them, where there are any.
+QueryKeyValue behind(const CacheTarget& target, const QueryKeyValue& qkv) {
+  if (!target.earlier_keys.defined()) return qkv;
+  return {.query = qkv.query,
+          .key = at::cat({target.earlier_keys, qkv.key}),
+          .value = at::cat({target.earlier_values, qkv.value})};
+}
+
 // What the backward alone has use for.
 enum class Keep { nothing, for_backward };
 
@@ -459,7 +467,7 @@ void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
                      .stream = current_stream(x.device())};
   Kept kept;
   project(x, work, target, Keep::nothing, kept);
-  kept.attended = cuda_attend(split(kept.qkv, config), work.attention());
+  kept.attended = cuda_attend(behind(target, split(kept.qkv, config)), work.attention());
   cublas.linear_onto(x, x, rows_of(kept.attended), weights.half->o);
   const at::Tensor inner = gated(work, x, Keep::nothing, kept);
   cublas.linear_onto(x, x, inner, weights.half->down, 1 / inner_share(work.type()));

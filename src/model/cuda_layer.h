@@ -41,6 +41,9 @@ struct CudaLayerWeights {
 struct CacheTarget {
   at::Tensor slots;  // [T] int32
   cuda::PagedCache cache{};
+  // Of the batch's only sequence, where its rows are its last ones: those before them, [K,
+  // kv_heads, D]. The batch's `shared` then names all rows in their order.
+  at::Tensor earlier_keys, earlier_values;
 };
 
 // Without gradients. x is [T, H] float32 and changed in place.

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "rollout/decode_sizes.h"
 
 namespace tritonsmith::rollout {
 namespace {
@@ -21,29 +22,6 @@ const model::cuda::Kernels& kernels() { return *model::cuda::kernels(); }
 template <typename T>
 T* data(const at::Tensor& tensor) {
   return tensor.defined() ? static_cast<T*>(tensor.mutable_data_ptr()) : nullptr;
-}
-
-// Graphs are made for these numbers of rows; a step takes the next larger one.
-std::int64_t bucket_of(std::int64_t rows) {
-  if (rows <= 4) return rows <= 2 ? rows : 4;
-  const std::int64_t unit = rows <= 64 ? 8 : rows <= 256 ? 32 : 128;
-  return (rows + unit - 1) / unit * unit;
-}
-
-// Parts of a sequence that are read side by side: as few as give every multiprocessor a block,
-// since beginning and joining parts costs more than an uneven end (bench/kernel_speed).
-int splits_for(std::int64_t rows, std::int64_t kv_heads) {
-  constexpr std::int64_t kBlocks = 160;
-  return static_cast<int>(std::clamp<std::int64_t>(kBlocks / (rows * kv_heads), 1, 32));
-}
-
-// Sums in parts that wait to be added to the residual stream.
-std::int64_t parts_of_sums(const model::Transformer& model) {
-  const model::ModelConfig& c = model.config();
-  if (model.sums() == model::Sums::fast) return 0;
-  const int parts = std::max(model::sum_parts(c.hidden_size, c.query_size()),
-                             model::sum_parts(c.hidden_size, c.intermediate_size));
-  return parts == 1 ? 0 : model::kMostSumParts;
 }
 
 c10::Stream new_stream(c10::Device device) {
@@ -101,20 +79,6 @@ struct CudaDecoder::Landing {
   }
 };
 
-std::int64_t CudaDecoder::page_bytes(const model::ModelConfig& config) {
-  return 2 * config.num_hidden_layers * config.num_key_value_heads * kPage * config.head_dim * 2;
-}
-
-std::int64_t CudaDecoder::other_bytes(const model::Transformer& model, const Limits& limits) {
-  const model::ModelConfig& config = model.config();
-  const std::int64_t rows = bucket_of(limits.slots);
-  const std::int64_t row =
-      4 * config.vocab_size + (6 + 4 * parts_of_sums(model)) * config.hidden_size +
-      2 * (2 * config.query_size() + 2 * config.key_value_size()) + 6 * config.intermediate_size;
-  constexpr std::int64_t kWorkspaces = std::int64_t{96} << 20;
-  return rows * row + std::int64_t{4} * limits.prompts * config.vocab_size + kWorkspaces;
-}
-
 CudaDecoder::CudaDecoder(const model::Transformer& model, const Limits& limits)
     : model_(model),
       limits_(limits),
@@ -151,12 +115,7 @@ void CudaDecoder::allocate(const Limits& limits) {
   prompt_logits_ = at::empty({limits.prompts, c.vocab_size}, floats);
   rope_ = model::make_rope_table(c, limits.max_length, floats);
   arrays_ = std::make_unique<Arrays>(limits.slots, model_.device());
-  const std::int64_t rows = most_rows_;
-  // Blocks of attention are bounded, and with them the parts that a step can write.
-  std::int64_t parts = 0;
-  for (std::int64_t r = 1; r <= rows; ++r)
-    parts = std::max(parts, r * splits_for(r, c.num_key_value_heads));
-  parts *= c.num_attention_heads;
+  const std::int64_t rows = most_rows_, parts = attention_parts(c, rows);
   const auto rows_of = [&](std::int64_t columns) { return at::empty({rows, columns}, options); };
   buffers_ = std::make_unique<Buffers>(
       Buffers{.slots = at::full({rows}, -1, ints),
@@ -197,41 +156,6 @@ Status CudaDecoder::refresh() {
     for (auto& [rows, graph] : std::exchange(graphs_, {})) kernels().runtime.destroy_graph(graph);
   half_ = half;
   return ok();
-}
-
-void CudaDecoder::prefill(std::span<const Prompt> prompts) {
-  const at::NoGradGuard no_grad;
-  const c10::StreamGuard guard(stream_);
-  std::vector<std::vector<TokenId>> sequences;
-  std::vector<int> slots;  // of each token
-  std::vector<std::int64_t> rows;
-  const auto ints = page_table_.options();
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    const Prompt& prompt = prompts[i];
-    sequences.emplace_back(prompt.tokens.begin(), prompt.tokens.end());
-    const int row = limits_.slots + prompt.row;
-    slots.insert(slots.end(), prompt.tokens.size(), row);
-    rows.push_back(prompt.row);
-    page_table_[row]
-        .narrow(0, 0, std::ssize(prompt.pages))
-        .copy_(at::tensor(std::vector<int>(prompt.pages.begin(), prompt.pages.end()), at::kInt));
-  }
-  const auto batch = model::pack(sequences, model_.device());
-  const auto shared = model::make_cuda_batch(batch, rope_, sums_);
-  const at::Tensor at_slots = at::tensor(slots, at::kInt).to(ints.device());
-  at::Tensor x = at::embedding(model_.embedding(), batch.tokens);  // [T, H] float32
-  for (std::size_t n = 0; n < model_.layers().size(); ++n)
-    model::cuda_layer_inference(x, {&model_.layers()[n], &half_->layers()[n]}, model_.config(),
-                                *shared, *prefill_cublas_, {at_slots, cache_of(n)});
-  const std::vector<std::int64_t> ends(batch.offsets.begin() + 1, batch.offsets.end());
-  const at::Tensor last = at::tensor(ends, at::kLong).to(ints.device()) - 1;
-  const at::Tensor normed = model::cuda_rms_norm(x.index_select(0, last), model_.final_norm(),
-                                                 model_.config().rms_norm_eps, keys_.scalar_type())
-                                .to(keys_.scalar_type());
-  const at::Tensor logits =
-      at::empty({std::ssize(prompts), model_.config().vocab_size}, prompt_logits_.options());
-  prefill_cublas_->linear(logits, normed, half_->head());
-  prompt_logits_.index_copy_(0, at::tensor(rows, at::kLong).to(ints.device()), logits);
 }
 
 void CudaDecoder::copy_pages(std::span<const PageCopy> copies) {

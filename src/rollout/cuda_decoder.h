@@ -26,9 +26,10 @@ class CudaDecoder {
  public:
   struct Limits {
     int slots = 64;
-    int prompts = 64;       // whose last logits are kept
-    int max_length = 2048;  // of a sequence
-    int pages = 0;          // of the cache
+    int prompts = 64;           // whose last logits are kept
+    int max_length = 2048;      // of a sequence
+    int prefill_tokens = 8192;  // of prompts, at once
+    int pages = 0;              // of the cache
   };
   // A slot's new occupant. Its first token is drawn from the logits of a kept prompt.
   struct Placement {
@@ -58,12 +59,14 @@ class CudaDecoder {
   CudaDecoder(const CudaDecoder&) = delete;
   CudaDecoder& operator=(const CudaDecoder&) = delete;
 
-  // Bytes of cache a page takes, and of everything else that such a decoder allocates.
+  // Bytes of cache a page takes, and the most that such a decoder allocates of everything else,
+  // while it reads prompts or chooses its kernels too.
   static std::int64_t page_bytes(const model::ModelConfig& config);
   static std::int64_t other_bytes(const model::Transformer& model, const Limits& limits);
 
   Status refresh();
-  // Computes prompts into their pages.
+  // Computes prompts into their pages: together, which must be no more tokens than the limit, or
+  // one of any length.
   void prefill(std::span<const Prompt> prompts);
   void copy_pages(std::span<const PageCopy> copies);
   // Takes the slots over and draws each one's first token: a launch.
@@ -81,6 +84,8 @@ class CudaDecoder {
   struct Buffers;
   struct Landing;
   void allocate(const Limits& limits);
+  at::Tensor read_together(std::span<const Prompt> prompts);
+  at::Tensor read_in_pieces(const Prompt& prompt);
   void run_step(std::int64_t rows);
   void run_layer(std::size_t layer, std::int64_t rows);
   Result<void*> graph_for(std::int64_t rows);

@@ -77,6 +77,7 @@ Result<std::unique_ptr<CudaEngine>> CudaEngine::make(const model::Transformer& m
   CudaDecoder::Limits limits = {.slots = sized.slots,
                                 .prompts = sized.slots,
                                 .max_length = sized.max_length,
+                                .prefill_tokens = sized.prefill_tokens,
                                 .pages = memory.pages};
   const std::int64_t other = CudaDecoder::other_bytes(model, limits);
   if (memory.pages < 2 || memory.cache_bytes + other > memory.free_bytes)
@@ -91,10 +92,14 @@ Result<std::unique_ptr<CudaEngine>> CudaEngine::make(const model::Transformer& m
   return std::unique_ptr<CudaEngine>(new CudaEngine(model, sized, limits));
 }
 
+std::int64_t CudaEngine::most_bytes() const { return most_bytes_; }
+
 CudaEngine::CudaEngine(const model::Transformer& model, const EngineConfig& config,
                        const CudaDecoder::Limits& limits)
     : config_(config),
       vocabulary_(model.config().vocab_size),
+      most_bytes_(limits.pages * CudaDecoder::page_bytes(model.config()) +
+                  CudaDecoder::other_bytes(model, limits)),
       decoder_(model, limits),
       pool_(limits.pages),
       slots_(static_cast<std::size_t>(limits.slots)),

@@ -25,8 +25,8 @@ namespace tritonsmith::rollout {
 
 class CudaEngine : public Generator {
  public:
-  // Allocates everything at once; fails, with the numbers, when the cache does not fit. The model
-  // must outlive the engine.
+  // Allocates at once what it keeps; fails, with the numbers, when that, and what reading prompts
+  // and choosing kernels takes besides, does not fit. The model must outlive the engine.
   static Result<std::unique_ptr<CudaEngine>> make(const model::Transformer& model,
                                                   const EngineConfig& config);
   ~CudaEngine() override;
@@ -38,6 +38,8 @@ class CudaEngine : public Generator {
 
   const EngineCounts& counts() const { return counts_; }
   std::int64_t cache_tokens() const;
+  // What it takes of the GPU at most, whatever is asked of it: as make() said.
+  std::int64_t most_bytes() const;
 
  private:
   struct Slot;
@@ -63,7 +65,7 @@ class CudaEngine : public Generator {
   void vacate(Slot& slot);
 
   EngineConfig config_;
-  std::int64_t vocabulary_;
+  std::int64_t vocabulary_, most_bytes_;
   CudaDecoder decoder_;
   PagePool pool_;
   std::vector<Slot> slots_;
