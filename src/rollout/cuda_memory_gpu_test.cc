@@ -38,10 +38,9 @@ class CudaMemory : public ::testing::TestWithParam<model::Sums> {
     return model;
   }
   c10::DeviceAllocator& allocator() const { return *c10::getDeviceAllocator(device_.type()); }
-  std::int64_t held(bool at_most) const {
+  c10::CachingAllocator::Stat held() const {
     const auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-    const auto bytes = allocator().getDeviceStats(device_.index()).allocated_bytes[all];
-    return at_most ? bytes.peak : bytes.current;
+    return allocator().getDeviceStats(device_.index()).allocated_bytes[all];
   }
   c10::Device device_ = c10::kCPU;
 };
@@ -60,7 +59,7 @@ GenerationRequest request_of(std::uint64_t id, int length, int tokens) {
 TEST_P(CudaMemory, TheEngineTakesNoMoreThanItSaid) {
   const model::Transformer model = wide_model();
   ASSERT_NE(model.half_weights(), nullptr);  // these are the model's, not the engine's
-  const std::int64_t before = held(/*at_most=*/false);
+  const std::int64_t before = held().current;
   allocator().resetPeakStats(device_.index());
   const auto engine =
       CudaEngine::make(model, {.slots = 40, .prefill_tokens = 2048, .cache_mib = 60});
@@ -73,7 +72,7 @@ TEST_P(CudaMemory, TheEngineTakesNoMoreThanItSaid) {
   }
   const auto completions = generate_all(**engine, requests);
   ASSERT_TRUE(completions) << completions.error().message;
-  const std::int64_t taken = held(/*at_most=*/true) - before;
+  const std::int64_t taken = held().peak - before;
   EXPECT_LE(taken, (*engine)->most_bytes());
   // Nor is it said to be many times what it is.
   EXPECT_GT(4 * taken, (*engine)->most_bytes()) << taken / kMiB << " MiB";
