@@ -71,11 +71,12 @@ bool HalfWeights::serve(const ModelConfig& config) {
          config.intermediate_size % 16 == 0;
 }
 
-HalfWeights::HalfWeights(const Transformer& model, at::ScalarType type) {
+HalfWeights::HalfWeights(const Transformer& model, at::ScalarType type, std::int64_t unit) {
   const at::NoGradGuard no_grad;
   const auto masters = tensors_of(model);
   const FlatLayout layout = flat_layout(masters);
-  flat_ = at::zeros({layout.total}, at::TensorOptions(type).device(model.device()));
+  flat_ = at::zeros({(layout.total + unit - 1) / unit * unit},
+                    at::TensorOptions(type).device(model.device()));
   for (std::size_t i = 0; i < masters.size(); ++i)
     parts_.push_back(
         flat_.narrow(0, layout.offsets[i], masters[i].numel()).view(masters[i].sizes()));
@@ -91,6 +92,7 @@ HalfWeights::HalfWeights(const Transformer& model, at::ScalarType type) {
 }
 
 void HalfWeights::refresh(const Transformer& model) {
+  if (!follows_) return;
   const std::int64_t version = version_of(model);
   if (version == version_) return;
   const at::NoGradGuard no_grad;

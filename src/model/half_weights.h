@@ -29,11 +29,16 @@ class HalfWeights {
   // Whether the kernels are in this build and serve models of this shape.
   static bool serve(const ModelConfig& config);
 
-  HalfWeights(const Transformer& model, at::ScalarType type);
+  // The buffer's length is a multiple of `unit`, which is one of FlatLayout::kRow.
+  HalfWeights(const Transformer& model, at::ScalarType type, std::int64_t unit);
   // Rounds the masters again if they have been changed since by anything but the optimizer.
   void refresh(const Transformer& model);
+  // From now on the optimizer alone writes the copy: the masters are not whole any more.
+  void stop_following() { follows_ = false; }
+  bool follows() const { return follows_; }
 
-  const at::Tensor& flat() const { return flat_; }  // [P]
+  const at::Tensor& flat() const { return flat_; }                 // [P]
+  const std::vector<at::Tensor>& parts() const { return parts_; }  // by parameter, in `flat`
   const std::vector<HalfLayer>& layers() const { return layers_; }
   const at::Tensor& head() const { return head_; }  // [V, H]
 
@@ -43,6 +48,7 @@ class HalfWeights {
   std::vector<HalfLayer> layers_;
   at::Tensor head_;
   std::int64_t version_ = -1;
+  bool follows_ = true;
 };
 
 }  // namespace tritonsmith::model

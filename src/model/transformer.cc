@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "model/aten_layer.h"
 #include "model/cuda_layer.h"
+#include "model/flat_layout.h"
 #include "model/fused_layer.h"
 #include "model/random_weights.h"
 
@@ -63,6 +64,7 @@ Transformer Transformer::random(const ModelConfig& config, std::uint64_t seed, c
 }
 
 Transformer Transformer::frozen_copy() const {
+  CHECK(half_ == nullptr || half_->follows(), "a copy of weights whose masters are elsewhere");
   Transformer copy(config_, device_, dtype_);
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -97,10 +99,26 @@ HalfWeights* Transformer::half_weights() const {
       !HalfWeights::serve(config_))
     return nullptr;
   if (half_ == nullptr)
-    half_ = std::make_shared<HalfWeights>(*this, type_of(precision_));
+    half_ = std::make_shared<HalfWeights>(*this, type_of(precision_), FlatLayout::kRow);
   else
     half_->refresh(*this);
   return half_.get();
+}
+
+HalfWeights* Transformer::keep_half_weights(std::int64_t unit) {
+  CHECK(half_ == nullptr, "the 16-bit weights are in use");
+  if (!device_.is_cuda() || dtype_ != at::kFloat || !HalfWeights::serve(config_)) return nullptr;
+  half_ = std::make_shared<HalfWeights>(*this, type_of(precision_), unit);
+  half_->stop_following();
+  return half_.get();
+}
+
+std::vector<at::Tensor> Transformer::whole_masters() const {
+  std::vector<at::Tensor> whole = {embedding_};
+  if (!head_.is_same(embedding_)) whole.push_back(head_);
+  for (const NamedTensor& each : parameters_)
+    if (each.tensor.dim() < 2) whole.push_back(each.tensor);
+  return whole;
 }
 
 at::Tensor Transformer::forward_cuda(const PackedBatch& batch, const HalfWeights& half) const {

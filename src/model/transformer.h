@@ -90,6 +90,12 @@ class Transformer {
   // What our own CUDA kernels compute with, true to the masters as they are now; null where they
   // do not serve this model. Who writes masters past LibTorch's sight writes the copy as well.
   HalfWeights* half_weights() const;
+  // The same, to be the model's own weights from here on, of which the masters are elsewhere; but
+  // for those that are computed with as float32 (whole_masters()). Its length is a multiple of
+  // `unit`. Before half_weights() is called; null likewise.
+  HalfWeights* keep_half_weights(std::int64_t unit);
+  // Embedding, head, norms and biases.
+  std::vector<at::Tensor> whole_masters() const;
 
  private:
   at::Tensor add(std::string name, std::vector<std::int64_t> shape);

@@ -7,6 +7,7 @@
 
 #include "model/checkpoint.h"
 #include "model/device.h"
+#include "model/flat_layout.h"
 #include "model/safetensors.h"
 
 namespace tritonsmith::train {
@@ -22,12 +23,23 @@ std::vector<at::Tensor> tensors_of(const std::vector<model::NamedTensor>& parame
   return tensors;
 }
 
+FlatParameters flat_parameters(model::Transformer& model, const distributed::Ranks& ranks,
+                               Masters masters) {
+  const auto tensors = tensors_of(model.parameters());
+  if (masters == Masters::whole || ranks.is_alone()) return FlatParameters(tensors, ranks.size());
+  const model::HalfWeights* half = model.keep_half_weights(model::FlatLayout::kRow * ranks.size());
+  if (half == nullptr) return FlatParameters::sharded(tensors, ranks);
+  return FlatParameters::sharded(
+      tensors, ranks,
+      {.flat = half->flat(), .parts = half->parts(), .whole = model.whole_masters()});
+}
+
 }  // namespace
 
-Learner::Learner(model::Transformer model, distributed::Ranks& ranks)
-    : ranks_(&ranks),
+Learner::Learner(model::Transformer model, const Seat& seat, Masters masters)
+    : ranks_(&seat.ranks),
       model_(std::make_unique<model::Transformer>(std::move(model))),
-      parameters_(tensors_of(model_->parameters()), ranks.size()) {}
+      parameters_(flat_parameters(*model_, seat.ranks, masters)) {}
 
 void Learner::adapt(model::LoraAdapter adapter) {
   FlatParameters flat(tensors_of(adapter.parameters()), ranks_->size());
@@ -41,7 +53,8 @@ void Learner::adapt(model::LoraAdapter adapter) {
 Result<Learner> Learner::start(const fs::path& directory, Seat seat, const model::LoraConfig& lora,
                                std::uint64_t seed) {
   TRY_ASSIGN(model::Transformer model, model::load_model(directory, seat.device));
-  Learner learner(std::move(model), seat.ranks);
+  model.set_precision(seat.precision);
+  Learner learner(std::move(model), seat, lora.rank > 0 ? Masters::whole : seat.masters);
   if (lora.rank > 0) {
     TRY_ASSIGN(auto adapter, model::LoraAdapter::make(*learner.model_, lora, seed));
     learner.adapt(std::move(adapter));
@@ -52,7 +65,8 @@ Result<Learner> Learner::start(const fs::path& directory, Seat seat, const model
 
 Result<Learner> Learner::start_from(const fs::path& directory, const fs::path& adapter, Seat seat) {
   TRY_ASSIGN(model::Transformer model, model::load_model(directory, seat.device));
-  Learner learner(std::move(model), seat.ranks);
+  model.set_precision(seat.precision);
+  Learner learner(std::move(model), seat, Masters::whole);
   TRY_ASSIGN(auto loaded, model::LoraAdapter::load(*learner.model_, adapter));
   learner.adapt(std::move(loaded));
   learner.begin_optimizer();
@@ -75,7 +89,11 @@ Result<LearnerSnapshot> Learner::snapshot_by(const Optimizer::Copy& copy) const 
                            .weights = {},
                            .optimizer = optimizer_->copy(parameters(), copy),
                            .adapter = {}};
-  if (ranks_->is_first()) snapshot.weights = model_->parameters();
+  if (ranks_->is_first()) {
+    snapshot.weights = model_->parameters();
+    for (std::size_t i = 0; i < snapshot.weights.size(); ++i)
+      snapshot.weights[i].tensor = parameters_.computed()[i];
+  }
   if (ranks_->is_first() && adapted_)
     snapshot.adapter = adapted_->adapter.copy();
   else
@@ -89,7 +107,10 @@ Result<LearnerSnapshot> Learner::snapshot_by(const Optimizer::Copy& copy) const 
 
 std::size_t Learner::snapshot_bytes() const {
   const FlatParameters& copied = adapted_ ? adapted_->parameters : parameters_;
-  return (ranks_->is_first() ? copied.values().nbytes() : 0) + optimizer_->bytes();
+  std::size_t bytes = optimizer_->bytes() + (copied.is_sharded() ? copied.values().nbytes() : 0);
+  if (ranks_->is_first())
+    for (const at::Tensor& each : copied.computed()) bytes += each.nbytes();
+  return bytes;
 }
 
 bool Learner::has_room_for_snapshot() const {
@@ -99,7 +120,7 @@ bool Learner::has_room_for_snapshot() const {
 }
 
 std::size_t Learner::snapshot_room() const {
-  return snapshot_bytes() + model::HostArena::room_for(1) * (model_->parameters().size() + 2);
+  return snapshot_bytes() + model::HostArena::room_for(1) * (model_->parameters().size() + 3);
 }
 
 void Learner::expect_snapshot() {

@@ -4,9 +4,10 @@
 //   config.json, model.safetensors, tokenizer.json (as they came), optimizer.safetensors or, of
 //   several ranks, each one's shard of it
 // With LoRA it trains an adapter: model.safetensors then holds the merged weights, and adapter/ the
-// adapter in PEFT's layout. Several ranks hold the same weights, compute gradients of different
-// sequences, and share the optimizer (optimizer.h).
-// One thread uses it; the rollout engine reads the same weights between updates.
+// adapter in PEFT's layout. Several ranks compute with the same weights, take gradients of
+// different sequences, and share the optimizer (optimizer.h), and the fp32 weights too where they
+// are sharded: model.safetensors then holds what is computed with, and each rank's file its part of
+// them. One thread uses it; the rollout engine reads the same weights between updates.
 #pragma once
 
 #include <filesystem>
@@ -28,6 +29,8 @@ namespace tritonsmith::train {
 struct Seat {
   c10::Device device;
   distributed::Ranks& ranks;
+  model::Precision precision = model::Precision::float16;
+  Masters masters = Masters::whole;  // of all weights; an adapter's are always whole
   Seat(c10::Device on, distributed::Ranks& with = distributed::nobody_else())
       : device(on), ranks(with) {}
   Seat(c10::DeviceType on) : Seat(c10::Device(on)) {}
@@ -78,7 +81,6 @@ class Learner {
   // What is trained: the model's weights, or the adapter's.
   const FlatParameters& parameters() const { return adapted_ ? adapted_->parameters : parameters_; }
   void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
-  void set_precision(model::Precision precision) { model_->set_precision(precision); }
   void set_sums(model::Sums sums) { model_->set_sums(sums); }
   std::int64_t updates() const { return optimizer_->updates(); }
   distributed::Ranks& ranks() const { return *ranks_; }
@@ -100,7 +102,7 @@ class Learner {
     model::LoraAdapter adapter;
     FlatParameters parameters;
   };
-  Learner(model::Transformer model, distributed::Ranks& ranks);
+  Learner(model::Transformer model, const Seat& seat, Masters masters);
   void adapt(model::LoraAdapter adapter);
   // Once it is known what is trained: an adapter's moments are small, the model's are not.
   void begin_optimizer() { optimizer_.emplace(trained(), *ranks_); }

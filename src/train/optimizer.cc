@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 constexpr const char* kFirst = "exp_avg";
 constexpr const char* kSecond = "exp_avg_sq";
 constexpr const char* kUpdates = "updates";
-constexpr const char* kBegin = "begin";  // of a shard in the whole
+constexpr const char* kMasters = "master";  // where they are sharded
+constexpr const char* kBegin = "begin";     // of a shard in the whole
 
 std::string file_name(int rank, int ranks) {
   return ranks == 1 ? "optimizer.safetensors"
@@ -45,6 +46,7 @@ Result<std::vector<fs::path>> shard_files(const fs::path& directory) {
 // A stretch of the whole state, as one file has it.
 struct Stretch {
   at::Tensor first, second;
+  at::Tensor masters;  // or undefined
   std::int64_t begin = 0, updates = 0;
 
   std::int64_t end() const { return begin + first.numel(); }
@@ -55,7 +57,11 @@ Result<Stretch> stretch_of(const model::SafetensorsFile& file) {
   TRY_ASSIGN(stretch.first, file.view(kFirst));
   TRY_ASSIGN(stretch.second, file.view(kSecond));
   TRY_ASSIGN(const at::Tensor updates, file.tensor(kUpdates));
-  for (const at::Tensor& moments : {stretch.first, stretch.second})
+  if (file.entries().contains(kMasters)) {
+    TRY_ASSIGN(stretch.masters, file.view(kMasters));
+  }
+  for (const at::Tensor& moments :
+       {stretch.first, stretch.second, stretch.masters.defined() ? stretch.masters : stretch.first})
     if (moments.dim() != 1 || moments.scalar_type() != at::kFloat ||
         moments.numel() != stretch.first.numel())
       return fail("{}: the optimizer's state has other tensors", file.path().string());
@@ -79,6 +85,12 @@ void take(const Stretch& stretch, const distributed::Shard& own, AdamWState& sta
   copy(state.second, stretch.second);
 }
 
+// Whether AdamW's kernel writes the own part of what is computed with.
+bool is_rounded_by_kernel(const FlatParameters& parameters) {
+  return parameters.is_sharded() && parameters.copy().is_cuda() &&
+         parameters.copy().element_size() == 2;
+}
+
 }  // namespace
 
 Optimizer::Optimizer(const FlatParameters& parameters, distributed::Ranks& ranks) : ranks_(&ranks) {
@@ -87,7 +99,7 @@ Optimizer::Optimizer(const FlatParameters& parameters, distributed::Ranks& ranks
 }
 
 distributed::Shard Optimizer::own(const FlatParameters& parameters) const {
-  return ranks_->shard_of(parameters.values().numel());
+  return ranks_->shard_of(parameters.total());
 }
 
 std::size_t Optimizer::bytes() const { return state_.first.nbytes() + state_.second.nbytes(); }
@@ -112,15 +124,31 @@ Result<UpdateReport> Optimizer::update(FlatParameters& parameters, const Optimiz
         "the gradient of update {} is not finite; lower optimizer.learning_rate and go on "
         "from the last checkpoint",
         state_.updates + 1);
+  const at::Tensor of_shard = is_rounded_by_kernel(parameters)
+                                  ? parameters.copy().narrow(0, shard.begin, shard.count)
+                                  : at::Tensor();
   adamw_update(part, state_, options.adamw(),
                {.learning_rate = report.learning_rate,
                 .gradient_scale = clipping_of(report.grad_norm, options.max_grad_norm).scale,
-                .half = ranks_->is_alone() ? half : at::Tensor()});
-  if (ranks_->is_alone()) return report;
-  TRY(ranks_->gather_shards(parameters.values(), "the new weights"));
-  const at::NoGradGuard no_grad;
-  if (half.defined()) half.copy_(parameters.values().narrow(0, 0, half.numel()));
+                .half = ranks_->is_alone() ? half : of_shard});
+  TRY(hand_over(parameters, half));
   return report;
+}
+
+// The new weights to the other ranks, and theirs to this one.
+Status Optimizer::hand_over(const FlatParameters& parameters, const at::Tensor& half) const {
+  if (ranks_->is_alone()) return ok();
+  const at::NoGradGuard no_grad;
+  if (!parameters.is_sharded()) {
+    TRY(ranks_->gather_shards(parameters.values(), "the new weights"));
+    if (half.defined()) half.copy_(parameters.values().narrow(0, 0, half.numel()));
+    return ok();
+  }
+  if (!is_rounded_by_kernel(parameters)) {
+    const distributed::Shard shard = own(parameters);
+    parameters.copy().narrow(0, shard.begin, shard.count).copy_(parameters.values());
+  }
+  return parameters.gather(*ranks_);
 }
 
 OptimizerShard Optimizer::copy(const FlatParameters& parameters, const Copy& copy) const {
@@ -129,10 +157,11 @@ OptimizerShard Optimizer::copy(const FlatParameters& parameters, const Copy& cop
   // What lies behind the model's own elements is padding.
   const std::int64_t count =
       std::clamp(parameters.saved_count() - shard.begin, std::int64_t{0}, shard.count);
-  const auto copied = [&](const at::Tensor& moments) { return copy(moments.narrow(0, 0, count)); };
+  const auto copied = [&](const at::Tensor& of) { return copy(of.narrow(0, 0, count)); };
   return {.state = {.first = copied(state_.first),
                     .second = copied(state_.second),
                     .updates = state_.updates},
+          .masters = parameters.is_sharded() ? copied(parameters.values()) : at::Tensor(),
           .begin = shard.begin,
           .rank = ranks_->rank(),
           .ranks = ranks_->size()};
@@ -142,6 +171,7 @@ Status OptimizerShard::write(const fs::path& directory) const {
   std::vector<model::NamedTensor> tensors = {{kFirst, state.first},
                                              {kSecond, state.second},
                                              {kUpdates, at::full({1}, state.updates, at::kLong)}};
+  if (masters.defined()) tensors.push_back({kMasters, masters});
   if (ranks > 1) tensors.push_back({kBegin, at::full({1}, begin, at::kLong)});
   return model::write_safetensors(directory / file_name(rank, ranks), tensors);
 }
@@ -175,6 +205,10 @@ Status Optimizer::read_shards(const FlatParameters& parameters,
     covered += stretch.first.numel();
     state_.updates = stretch.updates;
     take(stretch, own(parameters), state_);
+    if (stretch.masters.defined()) {
+      parameters.take_masters(stretch.begin, stretch.masters);
+      file.release(stretch.masters);
+    }
     file.release(stretch.first);
     file.release(stretch.second);
   }

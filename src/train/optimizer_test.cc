@@ -8,6 +8,7 @@
 
 #include "base/temp_dir.h"
 #include "distributed/testing/thread_ranks.h"
+#include "model/flat_layout.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -45,10 +46,17 @@ struct Outcome {
   double norm = 0;
 };
 
+FlatParameters flat_of(const std::vector<at::Tensor>& tensors, const Ranks& ranks,
+                       Masters masters) {
+  return masters == Masters::sharded ? FlatParameters::sharded(tensors, ranks)
+                                     : FlatParameters(tensors, ranks.size());
+}
+
 // Begins at `from` with what is in the directory, or at 0, and then leaves its shard there.
-Outcome train(Ranks& ranks, int from, int to, const std::filesystem::path& directory = {}) {
+Outcome train(Ranks& ranks, int from, int to, const std::filesystem::path& directory = {},
+              Masters masters = Masters::whole) {
   const auto tensors = weights();
-  FlatParameters flat(tensors, ranks.size());
+  FlatParameters flat = flat_of(tensors, ranks, masters);
   Optimizer optimizer(flat, ranks);
   if (from > 0) {
     const Status read = optimizer.read(flat, directory);
@@ -62,7 +70,8 @@ Outcome train(Ranks& ranks, int from, int to, const std::filesystem::path& direc
     EXPECT_TRUE(report) << report.error().message;
     outcome.norm = report->grad_norm;
   }
-  outcome.values = flat.values().narrow(0, 0, flat.saved_count()).clone();
+  const at::Tensor& computed = flat.is_sharded() ? flat.copy() : flat.values();
+  outcome.values = computed.narrow(0, 0, flat.saved_count()).clone();
   outcome.shard = optimizer.copy(flat, [](const at::Tensor& t) { return t.clone(); });
   if (from == 0 && !directory.empty()) {
     EXPECT_TRUE(outcome.shard.write(directory));
@@ -86,15 +95,70 @@ double distance(const OptimizerShard& shard, const OptimizerShard& whole) {
 TEST(Optimizer, TakesTheSameStepsOnAnyNumberOfRanks) {
   const Outcome one = train(distributed::nobody_else(), 0, kUpdates);
   EXPECT_GT(one.norm, 1) << "clipping must matter";
-  for (const int size : {2, 3, 7}) {
+  for (const Masters masters : {Masters::whole, Masters::sharded})
+    for (const int size : {2, 3, 7})
+      as_ranks(size, [&](Ranks& ranks) {
+        const Outcome mine = train(ranks, 0, kUpdates, {}, masters);
+        EXPECT_LT(distance(mine.values, one.values), 1e-6);
+        EXPECT_NEAR(mine.norm, one.norm, 1e-6 * one.norm);
+        EXPECT_LT(distance(mine.shard, one.shard), 1e-6);
+        EXPECT_EQ(mine.shard.state.updates, kUpdates);
+      });
+}
+
+// Masters in shards, what is computed with in 16 bits, and a vector that stays as it is.
+TEST(Optimizer, WritesTheComputedCopyOfShardedWeightsOnEveryRank) {
+  const Outcome one = train(distributed::nobody_else(), 0, kUpdates);
+  const auto like = weights();
+  const model::FlatLayout layout = model::flat_layout(like);
+  for (const int size : {2, 3}) {
     as_ranks(size, [&](Ranks& ranks) {
-      const Outcome mine = train(ranks, 0, kUpdates);
-      EXPECT_LT(distance(mine.values, one.values), 1e-6);
-      EXPECT_NEAR(mine.norm, one.norm, 1e-6 * one.norm);
-      EXPECT_LT(distance(mine.shard, one.shard), 1e-6);
-      EXPECT_EQ(mine.shard.state.updates, kUpdates);
+      const auto tensors = weights();
+      ComputedCopy copy{.flat =
+                            at::zeros({FlatParameters::length_for(tensors, size)}, at::kBFloat16)};
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        copy.parts.push_back(
+            copy.flat.narrow(0, layout.offsets[i], tensors[i].numel()).view(tensors[i].sizes()));
+      copy.whole = {tensors[1]};
+      FlatParameters flat = FlatParameters::sharded(tensors, ranks, copy);
+      EXPECT_LE(flat.values().numel(), flat.total() / size);
+      EXPECT_TRUE(tensors[0].isnan().all().item<bool>()) << "who reads a master must notice";
+      Optimizer optimizer(flat, ranks);
+      for (int t = 0; t < kUpdates; ++t) {
+        flat.zero_gradients();
+        add_gradients(tensors, t, ranks);
+        const auto report = optimizer.update(flat, kSettings, kUpdates, {});
+        ASSERT_TRUE(report) << report.error().message;
+      }
+      // Half a unit of bfloat16's last place, of numbers up to 2.
+      EXPECT_LT(distance(copy.flat.narrow(0, 0, one.values.numel()).to(at::kFloat), one.values),
+                4e-3);
+      const at::Tensor vector = one.values.narrow(0, layout.offsets[1], tensors[1].numel());
+      EXPECT_LT(distance(tensors[1].detach(), vector), 1e-6);
+      const distributed::Shard own = ranks.shard_of(flat.total());
+      const std::int64_t count = std::min(own.count, one.values.numel() - own.begin);
+      if (count > 0) {
+        EXPECT_LT(
+            distance(flat.values().narrow(0, 0, count), one.values.narrow(0, own.begin, count)),
+            1e-6);
+      }
     });
   }
+}
+
+TEST(Optimizer, GoesOnFromShardedWeightsOnAnyNumberOfRanksShardedOrWhole) {
+  const auto directory = TempDir::make("optimizer");
+  as_ranks(3, [&](Ranks& ranks) { train(ranks, 0, 2, directory->path(), Masters::sharded); });
+  const Outcome one = train(distributed::nobody_else(), 0, kUpdates);
+  for (const Masters masters : {Masters::whole, Masters::sharded})
+    for (const int readers : {1, 2, 3, 5}) {
+      if (readers == 1 && masters == Masters::sharded) continue;
+      as_ranks(readers, [&](Ranks& ranks) {
+        const Outcome mine = train(ranks, 2, kUpdates, directory->path(), masters);
+        EXPECT_LT(distance(mine.values, one.values), 1e-6) << readers;
+        EXPECT_LT(distance(mine.shard, one.shard), 1e-6) << readers;
+      });
+    }
 }
 
 TEST(Optimizer, IsReadByAnotherNumberOfRanks) {

@@ -17,19 +17,22 @@ Fields<RunSection> RunSection::fields() {
 
 Fields<ModelSection> ModelSection::fields() {
   using S = ModelSection;
-  return {field("path", &S::path,
-                "directory of the model to begin with (config.json, model.safetensors, "
-                "tokenizer.json)"),
-          field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
-          field("recompute", &S::recompute,
-                "nothing, or layers: on a GPU keep a layer's input alone for the backward"),
-          field("precision", &S::precision,
-                "float16 or bfloat16: what a GPU computes in; gradients are bfloat16 either way"),
-          field("sums", &S::sums,
-                "fast, or equal: on a GPU trainer and engine sum in one order, so that their "
-                "log-probabilities agree"),
-          field("check_chat", &S::check_chat,
-                "refuse a model whose own chat template renders otherwise than ours")};
+  return {
+      field("path", &S::path,
+            "directory of the model to begin with (config.json, model.safetensors, "
+            "tokenizer.json)"),
+      field("device", &S::device, "auto, cpu or cuda; auto takes the GPU where one works"),
+      field("recompute", &S::recompute,
+            "nothing, or layers: on a GPU keep a layer's input alone for the backward"),
+      field("precision", &S::precision,
+            "float16 or bfloat16: what a GPU computes in; gradients are bfloat16 either way"),
+      field("sums", &S::sums,
+            "fast, or equal: on a GPU trainer and engine sum in one order, so that their "
+            "log-probabilities agree"),
+      field("masters", &S::masters,
+            "whole, or sharded: each of several ranks keeps only its part of the float32 weights"),
+      field("check_chat", &S::check_chat,
+            "refuse a model whose own chat template renders otherwise than ours")};
 }
 
 Fields<OptimizerSection> OptimizerSection::fields() {

@@ -31,6 +31,7 @@ struct ModelSection {
   model::Recompute recompute = model::Recompute::nothing;
   model::Precision precision = model::Precision::float16;
   model::Sums sums = model::Sums::fast;
+  Masters masters = Masters::whole;
   bool check_chat = true;
   static Fields<ModelSection> fields();
 };

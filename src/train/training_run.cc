@@ -22,6 +22,14 @@ Status same_on_all(distributed::Ranks& ranks, std::string_view what, std::string
   return ok();
 }
 
+Status check_masters(const TrainingRunOptions& options) {
+  if (options.model.masters == Masters::whole || options.lora.rank == 0) return ok();
+  return fail(
+      "model.masters = sharded goes with training all weights: an adapter's are few, and what it "
+      "is "
+      "added to must be whole");
+}
+
 Result<RunPlace> make_place(const TrainingRunOptions& options) {
   TRY_ASSIGN(RunDirectory directory,
              RunDirectory::open(options.run.dir, options.command, options.settings));
@@ -53,6 +61,7 @@ Result<RunPlace> open_place(const TrainingRunOptions& options) {
 }  // namespace
 
 Result<RunOutlook> TrainingRun::outlook(const TrainingRunOptions& options) {
+  TRY(check_masters(options));
   RunOutlook outlook{.model = options.model.path};
   TRY_ASSIGN(const bool goes_on,
              RunDirectory::would_go_on(options.run.dir, options.command, options.settings));
@@ -72,6 +81,7 @@ Result<RunOutlook> TrainingRun::outlook(const TrainingRunOptions& options) {
 }
 
 Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
+  TRY(check_masters(options));
   distributed::Ranks& ranks = *options.ranks;
   TRY(same_on_all(ranks, "config", toml_from_settings(options.settings)));
   TRY_ASSIGN(RunPlace place, open_place(options));
@@ -87,14 +97,15 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
 // What each rank does for itself.
 Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunPlace place) {
   TRY_ASSIGN(const c10::Device device, model::open_device(options.model.device));
-  const Seat seat(device, *options.ranks);
+  Seat seat(device, *options.ranks);
+  seat.precision = options.model.precision;
+  seat.masters = options.model.masters;
   auto learner = place.latest
                      ? Learner::resume(place.store.path_of(*place.latest), seat,
                                        first_model(options.run, options.model))
                      : Learner::start(options.model.path, seat, options.lora, options.run.seed);
   TRY(learner);
   learner->set_recompute(options.model.recompute);
-  learner->set_precision(options.model.precision);
   learner->set_sums(options.model.sums);
   TrainingRun run(options, std::move(place.directory), CheckpointWriter(std::move(place.store)),
                   *std::move(learner));

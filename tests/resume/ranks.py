@@ -2,8 +2,8 @@
 """Several processes train as one does (docs/training.md, "Several GPUs"), over Gloo on this machine's CPU.
 
 Two ranks take the same steps as one, with the same losses and the same weights within rounding; a rank that is killed ends the
-job with its name; the job goes on with another number of ranks. For `tritonsmith sft`, with weights and with an adapter, by
-environment variables and by torchrun itself; and for reinforcement learning with a judge that needs no guests.
+job with its name; the job goes on with another number of ranks. For `tritonsmith sft`, with weights whole and sharded and with an
+adapter, by environment variables and by torchrun itself; and for reinforcement learning with a judge that needs no guests.
 """
 import json
 import os
@@ -102,6 +102,8 @@ def assert_same_learning(one, other, names=("loss", "grad_norm", "entropy")):
     difference = largest_difference(one, other, "model.safetensors")
     assert difference <= TOLERANCE, f"weights differ by {difference}"
     first, second = moments_of(one), moments_of(other)
+    for shards in (first, second):
+        shards.pop("master", None)  # where the weights are sharded; model.safetensors was compared
     assert first.keys() == second.keys(), f"moments: {first.keys() ^ second.keys()}"
     moments = max(abs(a - b) for key in first for a, b in zip(first[key], second[key], strict=True))
     assert moments <= TOLERANCE, f"moments differ by {moments}"
@@ -138,6 +140,11 @@ def prove_sft(folder):
     call_ranks(command("three"), 3)
     assert_same_learning(folder / "one", folder / "three")
 
+    call_ranks(command("sharded", model__masters="sharded"), 3)
+    difference = assert_same_learning(folder / "one", folder / "sharded")
+    assert "master" in moments_of(folder / "sharded"), "a checkpoint without the ranks' weights"
+    print(f"sft: three ranks with sharded weights as one, weights within {difference:.1e}", flush=True)
+
     adapter = {"lora__rank": 4, "optimizer__learning_rate": 0.01}
     call(*command("adapter-one", **adapter))
     call_ranks(command("adapter-two", **adapter), 2)
@@ -159,9 +166,10 @@ def prove_sft(folder):
 
 def resume(folder, command):
     """A run that stops half way goes on with another number of ranks, both ways."""
-    for first, then in ((2, 1), (1, 2), (3, 2)):
-        run = folder / f"resumed-{first}-{then}"
-        ranks = start_ranks(command(run.name), first)
+    sharded = {"model__masters": "sharded"}
+    for first, then, more in ((2, 1, {}), (1, 2, {}), (3, 2, {}), (2, 1, sharded), (1, 2, sharded), (2, 3, sharded)):
+        run = folder / f"resumed-{first}-{then}{'-sharded' if more else ''}"
+        ranks = start_ranks(command(run.name, **more), first)
         while not (run / "steps.jsonl").exists() or not (run / "steps.jsonl").stat().st_size:
             assert all(rank.poll() is None for rank in ranks), finish(ranks)
             time.sleep(0.002)
@@ -171,9 +179,9 @@ def resume(folder, command):
         if all(rank.returncode == 0 for rank in ranks):
             continue  # too quick for us
         assert all("stopped after step" in each for each in said), said
-        call_ranks(command(run.name), then)
+        call_ranks(command(run.name, **more), then)
         difference = assert_same_learning(folder / "one", run)
-        print(f"sft: {taken} of {len(steps_of(run))} steps with {first} ranks, the rest with {then}: "
+        print(f"sft: {taken} of {len(steps_of(run))} steps with {first} ranks, the rest with {then}{', sharded' if more else ''}: "
               f"weights within {difference:.1e}", flush=True)
 
 
