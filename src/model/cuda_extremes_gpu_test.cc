@@ -145,7 +145,7 @@ TEST_P(CudaExtremes, SwiGluAndItsGradientAreThoseOfFloat64) {
                           stream());
   // float32 has no e^x beyond x = 88, and what a gate of -80 leaves of a gradient of 1e-6 is no
   // normal number: of so little nothing is asked.
-  constexpr double kNothing = 1e-25;
+  static constexpr double kNothing = 1e-25;
   const auto floor = [](const at::Tensor& of_type) {
     return std::max(kNothing, smallest(of_type.scalar_type()));
   };
