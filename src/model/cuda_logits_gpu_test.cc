@@ -1,0 +1,94 @@
+// Logits of whole models by our CUDA kernels, element by element against float32 on the CPU. The
+// measure of what 16 bits may cost is plain ATen in bfloat16, whose residual stream is rounded too.
+// Skips where there is no GPU or no kernels in the build.
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "model/cuda/kernels.h"
+#include "model/device.h"
+#include "model/transformer.h"
+
+namespace tritonsmith::model {
+namespace {
+
+class CudaLogits : public ::testing::TestWithParam<Family> {
+ protected:
+  void SetUp() override {
+    const auto device = open_device(DeviceChoice::cuda);
+    if (!device) GTEST_SKIP() << device.error().message;
+    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
+    device_ = *device;
+  }
+  c10::Device device_ = c10::kCPU;
+};
+INSTANTIATE_TEST_SUITE_P(Families, CudaLogits,
+                         ::testing::Values(Family::qwen2, Family::qwen3, Family::llama),
+                         [](const auto& each) { return std::string(name_of(each.param)); });
+
+ModelConfig narrow_model(Family family) {
+  return {.family = family,
+          .vocab_size = 512,
+          .hidden_size = 128,
+          .intermediate_size = 352,
+          .num_hidden_layers = 3,
+          .num_attention_heads = 4,
+          .num_key_value_heads = 2,
+          .head_dim = 32,
+          .max_position_embeddings = 1024,
+          .rope_scaling = {.factor = family == Family::llama ? 8.0 : 1.0,
+                           .original_max_position_embeddings = 64},
+          .initializer_range = 0.1};
+}
+
+PackedBatch texts_on(c10::Device device) {
+  std::vector<std::vector<TokenId>> texts;
+  for (const std::size_t length : {300, 1, 65}) {
+    Rng rng(1, "text", length);
+    auto& text = texts.emplace_back();
+    while (text.size() < length) text.push_back(static_cast<TokenId>(rng.below(512)));
+  }
+  return pack(texts, device);
+}
+
+// [T, V] float64.
+at::Tensor logits_of(const Transformer& model) {
+  const at::NoGradGuard no_grad;
+  const auto on_cpu = [](const at::Tensor& t) { return t.detach().to(at::kCPU, at::kDouble); };
+  return on_cpu(model.forward(texts_on(model.device()))).matmul(on_cpu(model.head_weight()).t());
+}
+
+// Of what is wrong with each logit, in units of how far logits lie apart.
+struct Wrong {
+  double root_mean_square = 0, most = 0;
+};
+Wrong wrong(const at::Tensor& logits, const at::Tensor& exact) {
+  const at::Tensor each = (logits - exact).abs() / exact.std();
+  return {each.square().mean().sqrt().item<double>(), each.max().item<double>()};
+}
+
+TEST_P(CudaLogits, EachIsWithinItsTypesErrorOfFloat32) {
+  const ModelConfig config = narrow_model(GetParam());
+  const at::Tensor exact = logits_of(Transformer::random(config, 3));
+  auto plain = Transformer::random(config, 3, device_);
+  plain.set_layer_path(LayerPath::aten);
+  const Wrong aten = wrong(logits_of(plain), exact);
+  ASSERT_LT(aten.root_mean_square,
+            0.05);  // `transformers` in bfloat16 on such models: 0.02 to 0.03
+  for (const Precision precision : {Precision::bfloat16, Precision::float16})
+    for (const Sums sums : {Sums::fast, Sums::equal}) {
+      auto model = Transformer::random(config, 3, device_);
+      model.set_precision(precision);
+      model.set_sums(sums);
+      const Wrong ours = wrong(logits_of(model), exact);
+      const double share = precision == Precision::bfloat16 ? 1.0 : 0.6;
+      // NaN never passes.
+      EXPECT_LT(ours.root_mean_square, share * 1.1 * aten.root_mean_square) << name_of(precision);
+      EXPECT_LT(ours.most, share * 1.5 * aten.most) << name_of(precision);
+      EXPECT_GT(ours.root_mean_square, 0.0) << "nothing was rounded: was it computed here?";
+    }
+}
+
+}  // namespace
+}  // namespace tritonsmith::model
