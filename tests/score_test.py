@@ -1,4 +1,4 @@
-"""`tritonsmith score` and `tritonsmith model merge` from outside, on folders that `transformers`, `tokenizers` and `peft`
+"""`tritonsmith score`, `model merge` and `model export` from outside, on folders that `transformers`, `tokenizers` and `peft`
 wrote: the same ids, the same log-probabilities, for tiny random models of each family.
 
 usage: score_test.py PATH_OF_TRITONSMITH
@@ -109,6 +109,23 @@ class Score(unittest.TestCase):
             self.assert_close([None, *logprobs_by(again, ids)], expected)
             self.assertEqual((merged / "tokenizer.json").read_bytes(),
                              (self.path(family) / "tokenizer.json").read_bytes())
+
+    def test_of_an_exported_model_is_what_transformers_says_of_it(self):
+        for family in FAMILIES:
+            exported = self.path(f"{family}-exported")
+            done = tritonsmith("model", "export", "--model", self.path(family), "--out", exported, "--file-gb", "0.0002")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(len(list(exported.glob("model-*-of-*.safetensors"))), 1)
+            before = AutoModelForCausalLM.from_pretrained(self.path(family), dtype="auto").state_dict()
+            model = AutoModelForCausalLM.from_pretrained(exported, dtype="auto")
+            self.assertEqual(model.dtype, torch.bfloat16)
+            after = model.state_dict()
+            self.assertEqual(before.keys(), after.keys())
+            for name in before:
+                self.assertTrue(torch.equal(before[name], after[name]), name)
+            ids = list(range(3, 60))
+            theirs = logprobs_by(model.float(), ids)
+            self.assert_close(score(exported, "--ids", ",".join(map(str, ids)))[1], theirs)
 
     def test_of_a_model_that_we_made_is_what_transformers_says_of_its_chat(self):
         made, examples = self.path("made"), self.path("examples.jsonl")

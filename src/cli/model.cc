@@ -1,10 +1,12 @@
 // `tritonsmith model make`: a model from scratch, for `sft` to begin with. `tritonsmith model
-// merge`: a model with a LoRA adapter's changes in its weights.
+// merge`: a model with a LoRA adapter's changes in its weights. `tritonsmith model export`: a model
+// in 16 bits and several files, as it is handed on.
 #include <fmt/format.h>
 
 #include "cli/commands.h"
 #include "cli/new_model.h"
 #include "model/checkpoint.h"
+#include "model/export_model.h"
 #include "model/lora.h"
 
 namespace tritonsmith::cli {
@@ -48,11 +50,45 @@ void add_merge_command(CLI::App& parent, Run& run) {
   merge->callback([&run, options] { run = [options] { return finish(merge_adapter(*options)); }; });
 }
 
+struct ExportOptions {
+  std::string model, out, type = "bfloat16";
+  double file_gb = 5;
+};
+
+Status export_model(const ExportOptions& options) {
+  TRY_ASSIGN(const auto type, enum_from_name<model::WeightType>(options.type));
+  TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
+  TRY(model::export_model(
+      model, options.out,
+      {.type = type, .file_bytes = static_cast<std::int64_t>(options.file_gb * 1e9)}));
+  TRY(model::copy_companions(options.model, options.out));
+  fmt::print("model: {}\n", options.out);
+  return ok();
+}
+
+void add_export_command(CLI::App& parent, Run& run) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command =
+      parent.add_subcommand("export", "Write a model rounded, and in several files with an index");
+  command->add_option("--model", options->model, "A model, or a run's checkpoint")->required();
+  command->add_option("--out", options->out, "The directory to write")->required();
+  command->add_option("--type", options->type, "float32, bfloat16 or float16")
+      ->capture_default_str();
+  command
+      ->add_option("--file-gb", options->file_gb,
+                   "The most of weights in a file, in GB; a larger tensor has one for itself")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->callback(
+      [&run, options] { run = [options] { return finish(export_model(*options)); }; });
+}
+
 }  // namespace
 
 void add_model_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ModelOptions>();
-  CLI::App* model = app.add_subcommand("model", "Make a model to begin with, or merge one");
+  CLI::App* model =
+      app.add_subcommand("model", "Make a model to begin with, merge one, or hand one on");
   model->require_subcommand(1);
   CLI::App* make = model->add_subcommand(
       "make", "Write an untrained model with a tokenizer learnt from examples");
@@ -63,6 +99,7 @@ void add_model_command(CLI::App& app, Run& run) {
   make->footer([] { return "settings:\n" + config_help<NewModelConfig>(); });
   make->callback([&run, options] { run = [options] { return finish(make_model(*options)); }; });
   add_merge_command(*model, run);
+  add_export_command(*model, run);
 }
 
 }  // namespace tritonsmith::cli

@@ -47,7 +47,7 @@ Fields<NewModelConfig> NewModelConfig::fields() {
       field("vocab_size", &C::vocab_size,
             "rows of the embedding, if more than the tokens; 0: one for each token",
             at_least<std::int64_t>(0)),
-      field("type", &C::type, "float32 or bfloat16: what the weights are written in")};
+      field("type", &C::type, "float32, bfloat16 or float16: what the weights are written in")};
   for (auto& inner : model::ModelConfig::fields())
     if (inner.name != "vocab_size")
       fields.push_back({.name = inner.name,
@@ -82,10 +82,9 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
   TRY(model::check(shape));
   TRY(make_directories(directory));
   TRY(save_companions(directory, tokenizer, config.prompt));
-  const model::Transformer model(
-      shape, c10::kCPU, config.type == WeightType::bfloat16 ? c10::kBFloat16 : c10::kFloat);
+  const model::Transformer model(shape, c10::kCPU, model::scalar_type_of(config.type));
   model::fill_random_weights(model.parameters(), shape.initializer_range, config.seed);
-  return model::save_model(model, directory);
+  return model::export_model(model, directory, {.type = config.type});
 }
 
 }  // namespace tritonsmith::cli
