@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Two ranks with whole float32 weights against two that share them (model.masters): losses, speed, and memory of a GPU.
+
+  bench/sharded_weights.py                      two GPUs, shapes of Qwen2.5-Coder-1.5B and of Qwen3-8B; some two minutes
+  bench/sharded_weights.py --shapes 1.5b
+  bench/sharded_weights.py --device cpu --shapes tiny      anywhere: proves the script; on a CPU sharing saves nothing
+  bench/sharded_weights.py --out DIR            writes each run's steps there, and the table
+  bench/sharded_weights.py --folder DIR         keeps models and runs there: a call that was cut off goes on with the first unfinished run
+
+Random weights. Of the first shape, a third run with shared weights is stopped half way by SIGTERM and goes on with one rank, from the two
+ranks' shards. A loss differs relatively to that of the same step with whole weights. 8b writes 16 GB, 1.5b twice 21 GB: TMPDIR=/dev/shm
+spares a slow disk.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from eight_billion import SHAPES as LARGE_SHAPES
+from eight_billion import PeakMemory
+from several_ranks import (SHAPES, TRITONSMITH, begin_run, call, call_ranks, difference, folder_of, free_port, is_made, make_model, median_of, say,
+                           steps_of, written)
+
+SHAPES = {**SHAPES, "8b": LARGE_SHAPES["8b"]}
+
+
+def command_of(folder, name, masters, options, checkpoints):
+    run, config = folder / name, folder / f"{name}.toml"
+    config.write_text(f"""
+run.dir = "{run}"
+run.steps = {options.steps}
+model.path = "{folder / 'start'}"
+model.device = "{options.device}"
+model.masters = "{masters}"
+model.recompute = "layers"
+data.examples = "{folder / 'examples.jsonl'}"
+data.step_tokens = {options.step_tokens}
+data.max_tokens = 1024
+optimizer.learning_rate = 1e-4
+optimizer.warmup_updates = 2
+optimizer.micro_batch_tokens = 4096
+checkpoint.every = {1000 if checkpoints else 0}
+checkpoint.keep_last = 1
+""")
+    return run, [str(TRITONSMITH), "sft", str(config)]
+
+
+def row_of(shape, what, run, whole, gigabytes):
+    steps = steps_of(run)
+    return "\t".join([shape, what, f"{steps[-1]['loss']:.4f}", f"{difference(steps_of(whole), steps, 'loss'):.1e}",
+                      written(median_of(steps, "tokens_per_second"), ",.0f"), gigabytes])
+
+
+def train(folder, masters, options):
+    """The run, and the most memory that a GPU had in use meanwhile, in GB."""
+    run, command = command_of(folder, masters, masters, options, checkpoints=False)
+    peak = folder / f"{masters}.gb"
+    if begin_run(run, options.steps):
+        began = time.monotonic()
+        with PeakMemory() as memory:
+            call_ranks(2, *command)
+        peak.write_text(f"{memory.gigabytes:.1f}")
+        say(f"two ranks, {masters} weights", began)
+    return run, peak.read_text()
+
+
+def stop_and_go_on_alone(folder, options):
+    """Two ranks until one is told to stop, then one: from the two's shards."""
+    run, command = command_of(folder, "resumed", "sharded", options, checkpoints=True)
+    if not begin_run(run, options.steps):
+        return run
+    began = time.monotonic()
+    shared = {"NCCL_NVLS_ENABLE": "0", **os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    ranks = [subprocess.Popen(command, env={**shared, "RANK": str(rank)}, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+             for rank in range(2)]
+    while not (run / "steps.jsonl").exists() or len(steps_of_part(run)) < options.steps // 2:
+        if any(rank.poll() for rank in ranks):
+            break
+        time.sleep(0.01)
+    ranks[1].send_signal(signal.SIGTERM)
+    said = [rank.communicate()[1] for rank in ranks]
+    if any(rank.returncode for rank in ranks):
+        raise SystemExit("\n".join(said))
+    taken = len(steps_of(run))
+    say(f"two ranks, stopped after step {taken} of {options.steps}", began)
+    began = time.monotonic()
+    call(*command)
+    say("one rank, the rest", began)
+    return run
+
+
+def steps_of_part(run):
+    """Lines that are whole already."""
+    return (run / "steps.jsonl").read_text().split("\n")[:-1]
+
+
+def compare(folder, shape, options):
+    began = time.monotonic()
+    if not is_made(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        call(TRITONSMITH, "tasks", "teach", "--quickstart", "--set", "curriculum.train=60", "--out", folder / "examples.jsonl")
+        make_model(folder, SHAPES[shape])
+        (folder / "made").touch()
+        say(f"{shape}: model and data", began)
+    whole, of_whole = train(folder, "whole", options)
+    sharded, of_sharded = train(folder, "sharded", options)
+    rows = [row_of(shape, "whole", whole, whole, of_whole), row_of(shape, "sharded", sharded, whole, of_sharded)]
+    runs = {"whole": whole, "sharded": sharded}
+    if shape == options.shapes[0]:
+        runs["resumed"] = stop_and_go_on_alone(folder, options)
+        rows.append(row_of(shape, "sharded, then one rank", runs["resumed"], whole, "-"))
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        for name, run in runs.items():
+            shutil.copy(run / "steps.jsonl", options.out / f"{shape}-{name}.jsonl")
+        with open(options.out / "table.tsv", "a") as table:
+            table.writelines(row + "\n" for row in rows)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["1.5b", "8b"])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--steps", type=int, default=6)
+    parser.add_argument("--step-tokens", type=int, default=16384)
+    parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path)
+    options = parser.parse_args()
+    if "tiny" in options.shapes:
+        options.step_tokens = 2048
+    with folder_of(options.folder, "tritonsmith-sharded-") as folder:
+        for shape in options.shapes:
+            for row in compare(folder / shape, shape, options):
+                print(row, flush=True)
+            if not options.folder:
+                shutil.rmtree(folder / shape)
+
+
+if __name__ == "__main__":
+    main()
