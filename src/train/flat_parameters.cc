@@ -12,10 +12,10 @@
 namespace tritonsmith::train {
 namespace {
 
-struct Stretch {
+struct Interval {
   std::int64_t begin = 0, count = 0;
 };
-Stretch overlap(const Stretch& a, const Stretch& b) {
+Interval overlap(const Interval& a, const Interval& b) {
   const std::int64_t begin = std::max(a.begin, b.begin);
   return {begin, std::max<std::int64_t>(std::min(a.begin + a.count, b.begin + b.count) - begin, 0)};
 }
@@ -23,7 +23,7 @@ Stretch overlap(const Stretch& a, const Stretch& b) {
 // What both hold of the whole, from one to the other, which may round it. Each lies at its stretch.
 void copy_overlap(const at::Tensor& into, std::int64_t into_begin, const at::Tensor& from,
                   std::int64_t from_begin) {
-  const Stretch both = overlap({into_begin, into.numel()}, {from_begin, from.numel()});
+  const Interval both = overlap({into_begin, into.numel()}, {from_begin, from.numel()});
   if (both.count == 0) return;
   into.narrow(0, both.begin - into_begin, both.count)
       .copy_(from.narrow(0, both.begin - from_begin, both.count));
