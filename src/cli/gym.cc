@@ -16,7 +16,7 @@ namespace {
 struct SubmitOptions {
   gym::RemoteJudgeConfig remote;
   std::string task_file, kernel_file, jobs_file;
-  std::string policy = "strict", backend = "auto", priority = "normal";
+  std::string policy = "strict", comparison = "budget", backend = "auto", priority = "normal";
   int trials = 3;
   bool json = false, fresh = false;
   std::string job;  // of status
@@ -29,6 +29,7 @@ Result<std::vector<gym::JudgeJob>> read_jobs(const SubmitOptions& options) {
     TRY_ASSIGN(job.task.source, read_file(options.task_file));
     TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
     TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
+    TRY_ASSIGN(job.comparison, enum_from_name<Comparison>(options.comparison));
     TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
     job.task.id = std::filesystem::path(options.task_file).stem().string();
     jobs.push_back(std::move(job));
@@ -115,6 +116,8 @@ void add_submit(CLI::App& gym, Run& run) {
   command->add_option("--jobs", options->jobs_file,
                       "JSONL instead: a job a line, as docs/service.md has it");
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
+  command->add_option("--comparison", options->comparison, all_names<Comparison>())
+      ->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--priority", options->priority, all_names<gym::Priority>())
       ->capture_default_str();

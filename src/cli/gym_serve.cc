@@ -28,6 +28,7 @@ struct GymConfig {
   int connections = 256;
   int streams = 128;
   int idle_seconds = 10;
+  Comparison comparison = Comparison::budget;
 
   static Fields<GymConfig> fields() {
     using C = GymConfig;
@@ -42,6 +43,8 @@ struct GymConfig {
         field("connections", &C::connections, "at a time; more get 503", between(2, 1 << 14)),
         field("streams", &C::streams, "of them, of verdicts", between(1, 1 << 14)),
         field("idle_seconds", &C::idle_seconds, "until a silent client is left", between(1, 3600)),
+        field("comparison", &C::comparison,
+              "of values, for jobs that name none: budget, or allclose, as KernelBench compares"),
     };
     append_section(all, "judge", &C::judge);
     return all;
@@ -112,7 +115,8 @@ Status serve_gym(const ServeOptions& options) {
   gym::Clerk clerk(*docket, make_judge, 2 * config.judge.in_flight, metrics);
   gym::Service service(*docket, clerk, metrics,
                        {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
-                        .batch = static_cast<std::size_t>(config.batch)});
+                        .batch = static_cast<std::size_t>(config.batch),
+                        .comparison = config.comparison});
   TRY_ASSIGN(const auto server,
              gym::HttpServer::start({.address = address,
                                      .tokens = std::move(tokens),

@@ -28,7 +28,7 @@ namespace {
 struct JudgeOptions {
   std::string task_file;
   std::vector<std::string> kernel_files;
-  std::string backend = "auto", policy = "strict";
+  std::string backend = "auto", policy = "strict", comparison = "budget";
   std::string directory;
   int trials = 3;
   bool json = false, feedback = false, no_store = false;
@@ -40,6 +40,7 @@ Result<std::vector<gym::JudgeJob>> read_jobs(const JudgeOptions& options) {
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
   TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
   TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
+  TRY_ASSIGN(job.comparison, enum_from_name<Comparison>(options.comparison));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
   std::vector<gym::JudgeJob> jobs;
   for (const std::string& file : options.kernel_files) {
@@ -121,6 +122,10 @@ void add_judge_command(CLI::App& app, Run& run) {
       ->check(CLI::IsMember({"auto", "evaluate", "replay"}));
   command->add_option("--policy", options->policy, "What `accepted` demands: strict, fused or open")
       ->check(CLI::IsMember({"strict", "fused", "open"}));
+  command
+      ->add_option("--comparison", options->comparison,
+                   "Of values: budget, or allclose, which is KernelBench's tolerance alone")
+      ->check(CLI::IsMember({"budget", "allclose"}));
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
   command->add_option("--store", options->directory,

@@ -51,10 +51,11 @@ double total_ms(const Verdict& verdict) {
 }  // namespace
 
 std::string judge_text(const Verdict& verdict) {
-  std::string text =
-      fmt::format("{}: {} (stage {}, policy {}, backend {}{})\n", verdict.task_id,
-                  headline(verdict), name_of(verdict.stage), name_of(verdict.policy),
-                  name_of(verdict.backend), verdict.from_store ? ", from the store" : "");
+  std::string text = fmt::format(
+      "{}: {} (stage {}, policy {}, backend {}{}{})\n", verdict.task_id, headline(verdict),
+      name_of(verdict.stage), name_of(verdict.policy), name_of(verdict.backend),
+      verdict.comparison == Comparison::allclose ? ", compared as KernelBench does" : "",
+      verdict.from_store ? ", from the store" : "");
   if (verdict.error) text += error_text(*verdict.error);
   for (const Finding& finding : verdict.findings)
     text += fmt::format("  {} {}: {}{}\n", name_of(finding.severity), finding.rule,

@@ -15,6 +15,7 @@ Verdict full_verdict() {
   verdict.stage = Stage::timed;
   verdict.backend = Backend::replay;
   verdict.policy = Policy::fused;
+  verdict.comparison = Comparison::allclose;
   verdict.compiled = verdict.correct = verdict.accepted = true;
   verdict.findings = {{"rule", Severity::warn, 3, "why"}};
   verdict.error = VerdictError{"class", "message", "x = 1", 4};
@@ -37,6 +38,15 @@ TEST(Verdict, ComesBackFromItsJsonUnchanged) {
   const auto again = verdict_from_json(json);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), json);
+}
+
+// Verdicts that were written before there were two ways to compare.
+TEST(Verdict, WasReachedByTheBudgetWhereItDoesNotSay) {
+  Json json = to_json(full_verdict());
+  json.erase("comparison");
+  const auto old = verdict_from_json(json);
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->comparison, Comparison::budget);
 }
 
 TEST(Verdict, RefusesAnUnknownStage) {

@@ -160,6 +160,7 @@ Json to_json(const Verdict& verdict) {
                {"stage", name_of(verdict.stage)},
                {"backend", name_of(verdict.backend)},
                {"policy", name_of(verdict.policy)},
+               {"comparison", name_of(verdict.comparison)},
                {"reference", name_of(verdict.reference)},
                {"compiled", verdict.compiled},
                {"correct", verdict.correct},
@@ -196,6 +197,7 @@ Result<Verdict> verdict_from_json(const Json& json) {
   verdict.stage = reader.enumerated<Stage>("stage");
   verdict.backend = reader.enumerated<Backend>("backend");
   verdict.policy = reader.enumerated<Policy>("policy");
+  verdict.comparison = reader.enumerated("comparison", std::optional(Comparison::budget));
   verdict.reference = reader.enumerated("reference", std::optional(ReferenceKind::replay));
   verdict.compiled = reader.boolean("compiled");
   verdict.correct = reader.boolean("correct");

@@ -41,6 +41,14 @@ template <>
 inline constexpr auto enum_names<Policy> =
     names<Policy>({{Policy::strict, "strict"}, {Policy::fused, "fused"}, {Policy::open, "open"}});
 
+// How a candidate's numbers are held against the reference's (docs/verdict.md). budget: within
+// KernelBench's tolerance, and within a budget around the result in float64. allclose: within
+// KernelBench's tolerance alone, for who compares with KernelBench.
+enum class Comparison { budget, allclose };
+template <>
+inline constexpr auto enum_names<Comparison> =
+    names<Comparison>({{Comparison::budget, "budget"}, {Comparison::allclose, "allclose"}});
+
 // How the task's forward ran: its captured plan was replayed; or, where it cannot be captured, its
 // Python in the reference shell, a trusted process of its own.
 enum class ReferenceKind { replay, shell };
@@ -112,6 +120,7 @@ struct Verdict {
   Stage stage = Stage::none;
   Backend backend = Backend::evaluate;
   Policy policy = Policy::strict;
+  Comparison comparison = Comparison::budget;
   ReferenceKind reference = ReferenceKind::replay;
   bool compiled = false;
   bool correct = false;

@@ -21,10 +21,14 @@ struct JudgeJob {
   Task task;
   std::string kernel;  // the candidate's Python source, which defines ModelNew
   Policy policy = Policy::strict;
+  Comparison comparison = Comparison::budget;
   Backend backend = Backend::automatic;
   int trials = 3;
   bool use_store = true;  // answer repeats from the verdict store, and add to it
 };
+
+// What contradicts itself in a job, in one line, before anything is done for it.
+Status check_job(const JudgeJob& job);
 
 struct Judged {
   std::uint64_t id = 0;

@@ -16,9 +16,9 @@ constexpr std::size_t kLongestName = 100;
 // A misspelt `policy` would be judged under another one. Of the task, a whole line of a suite may
 // be given.
 Status check_members(const Json& json) {
-  static const std::vector<std::string> known = {"task",    "kernel", "policy",
-                                                 "backend", "trials", "priority",
-                                                 "client",  "fresh",  "deadline_seconds"};
+  static const std::vector<std::string> known = {
+      "task",   "kernel",   "policy", "backend", "comparison",
+      "trials", "priority", "client", "fresh",   "deadline_seconds"};
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
       return fail("a job has no member '{}'; did you mean '{}'?", name, nearest_name(name, known));
@@ -36,6 +36,7 @@ Status check(const Submission& submission, const SubmissionLimits& limits) {
                   limits.source_bytes);
   if (job.trials < 1 || job.trials > kMostTrials)
     return fail("trials must lie between 1 and {}", kMostTrials);
+  TRY(check_job(job));
   if (submission.deadline_seconds &&
       !(*submission.deadline_seconds > 0 && *submission.deadline_seconds <= kLongestDeadline))
     return fail("deadline_seconds must be positive and at most {}", kLongestDeadline);
@@ -58,14 +59,16 @@ bool is_client_name(std::string_view name) {
 std::string job_name(const Submission& submission) {
   const JudgeJob& job = submission.job;
   // A JSON array quotes its members, so that no two jobs run into each other.
-  const Json parts = {kProtocolVersion,
-                      job.task.source,
-                      job.task.tolerance ? Json(*job.task.tolerance) : Json(),
-                      job.kernel,
-                      name_of(job.policy),
-                      name_of(job.backend),
-                      job.trials,
-                      submission.fresh};
+  Json parts = {kProtocolVersion,
+                job.task.source,
+                job.task.tolerance ? Json(*job.task.tolerance) : Json(),
+                job.kernel,
+                name_of(job.policy),
+                name_of(job.backend),
+                job.trials,
+                submission.fresh};
+  // Jobs of the default keep the names that they had before there was another.
+  if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   constexpr std::size_t digits = 40;
   return content_key(to_line(parts)).substr(0, digits);
 }
@@ -74,9 +77,13 @@ Json to_json(const Submission& submission) {
   const JudgeJob& job = submission.job;
   Json task = {{"id", job.task.id}, {"source", job.task.source}};
   if (job.task.tolerance) task["tolerance"] = *job.task.tolerance;
-  Json json = {{"task", std::move(task)},       {"kernel", job.kernel},
-               {"policy", name_of(job.policy)}, {"backend", name_of(job.backend)},
-               {"trials", job.trials},          {"priority", name_of(submission.priority)}};
+  Json json = {{"task", std::move(task)},
+               {"kernel", job.kernel},
+               {"policy", name_of(job.policy)},
+               {"comparison", name_of(job.comparison)},
+               {"backend", name_of(job.backend)},
+               {"trials", job.trials},
+               {"priority", name_of(submission.priority)}};
   if (submission.deadline_seconds) json["deadline_seconds"] = *submission.deadline_seconds;
   if (!submission.client.empty()) json["client"] = submission.client;
   if (!submission.fresh.empty()) json["fresh"] = submission.fresh;
@@ -95,6 +102,7 @@ Result<Submission> submission_from_json(const Json& json, const SubmissionLimits
   if (task.has("tolerance")) job.task.tolerance = task.number("tolerance");
   job.kernel = reader.string("kernel");
   job.policy = reader.enumerated("policy", std::optional(Policy::strict));
+  job.comparison = reader.enumerated("comparison", std::optional(limits.comparison));
   job.backend = reader.enumerated("backend", std::optional(Backend::automatic));
   const std::int64_t trials = reader.integer("trials", 3);
   submission.priority = reader.enumerated("priority", std::optional(Priority::normal));

@@ -28,6 +28,7 @@ struct SubmissionLimits {
   std::size_t batch = 1000;
   std::size_t batch_bytes = std::size_t{64} << 20;  // of all tasks and kernels, after what is said
                                                     // of all jobs went into each
+  Comparison comparison = Comparison::budget;       // of jobs that name none
 };
 
 // Equal jobs have equal names: a hash of all that decides the verdict, and `fresh`.

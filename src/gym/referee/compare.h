@@ -1,7 +1,8 @@
 // Holding a candidate's result against the reference's: types and shapes exactly, integers exactly,
 // floating values within KernelBench's tolerance, and, where a float64 replay of the reference
-// exists, also within a budget that scales with the output, so that small outputs are no free pass.
-// NaN and infinity must stand in the same places.
+// exists, also within a budget that scales with the output, so that small outputs are no free pass;
+// by Comparison::allclose within KernelBench's tolerance alone. NaN and infinity must stand in the
+// same places.
 #pragma once
 
 #include <optional>
@@ -21,6 +22,8 @@ struct FusedOracle;
 
 // Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
 double tolerance_of(c10::ScalarType dtype);
+// KernelBench itself has one: fp32, fp16, bf16. The others are ours.
+bool is_kernelbenchs(c10::ScalarType dtype);
 
 // What the absolute part of the plain tolerance counts in: KernelBench's 1, or the output's own
 // size where that is larger. The latter where the judge itself made the inputs larger.
@@ -70,6 +73,7 @@ class DeviceComparison {
 };
 
 struct CompareOptions {
+  Comparison rule = Comparison::budget;
   double tolerance = 1e-4;
   AbsoluteUnit unit = AbsoluteUnit::one;
   Filler filler = Filler::nan;         // what unwritten elements of the candidate hold

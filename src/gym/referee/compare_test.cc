@@ -12,9 +12,9 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::string compare(const at::Tensor& candidate, const at::Tensor& reference,
-                    const at::Tensor& oracle = {}) {
+                    const at::Tensor& oracle = {}, Comparison rule = Comparison::budget) {
   Numerics numerics;
-  const CompareOptions how{.tolerance = tolerance_of(reference.scalar_type())};
+  const CompareOptions how{.rule = rule, .tolerance = tolerance_of(reference.scalar_type())};
   const auto error = compare_tensors("output", candidate, reference, oracle, how, numerics);
   return error ? error->error_class : "equal";
 }
@@ -47,6 +47,26 @@ TEST(CompareTensors, HoldsSmallOutputsToTheirOwnScale) {
   EXPECT_EQ(compare(at::zeros({8}), reference), "equal");  // all that the plain tolerance can say
   EXPECT_EQ(compare(at::zeros({8}), reference, exact), "wrong_value");
   EXPECT_EQ(compare(reference * (1 + 1e-5), reference, exact), "equal");
+}
+
+TEST(CompareTensors, HasKernelBenchsToleranceAloneWhereItIsAskedFor) {
+  const auto allclose = [](const at::Tensor& candidate, const at::Tensor& exact, auto dtype) {
+    return compare(candidate.to(dtype), exact.to(dtype), exact, Comparison::allclose);
+  };
+  const at::Tensor tiny = at::full({8}, 1e-6, at::kDouble), one = at::ones({8}, at::kDouble);
+  EXPECT_EQ(compare((tiny + 9e-5).to(at::kFloat), tiny.to(at::kFloat), tiny), "wrong_value");
+  EXPECT_EQ(allclose(tiny + 9e-5, tiny, at::kFloat), "equal");
+  EXPECT_EQ(allclose(tiny + 1.1e-4, tiny, at::kFloat), "wrong_value");
+  EXPECT_EQ(allclose(one + 1.9e-4, one, at::kFloat), "equal");
+  EXPECT_EQ(allclose(one + 2.1e-4, one, at::kFloat), "wrong_value");
+  for (const auto half : {at::kHalf, at::kBFloat16}) {
+    EXPECT_EQ(allclose(one + 0.015, one, half), "equal");
+    EXPECT_EQ(allclose(one + 0.03, one, half), "wrong_value");
+  }
+  const at::Tensor truth = at::ones({2}, at::kBool), large = at::full({1}, 1 << 20, at::kInt);
+  EXPECT_EQ(allclose(large + 1, large, at::kInt), "wrong_value");
+  EXPECT_EQ(allclose(truth, truth, at::kBool), "equal");
+  EXPECT_EQ(allclose(at::zeros({2}), truth, at::kBool), "wrong_value");
 }
 
 TEST(CompareTensors, ForgivesAFewRoundingsOfNumbersAroundOne) {

@@ -368,8 +368,8 @@ bool is_surely_right(const gpu::JudgedValues& judged, double count, const Compar
   const double rms = std::sqrt(judged.reference.square_sum / std::max(1.0, count));
   const double own = judged.reference.own_error;
   // Near the limit of what has a budget, it is held as if there were one.
-  const bool has_budget =
-      judged.reference.not_finite == 0 && below * own <= 0.1 * how.tolerance * rms;
+  const bool has_budget = how.rule == Comparison::budget && judged.reference.not_finite == 0 &&
+                          below * own <= 0.1 * how.tolerance * rms;
   const double slack = how.tolerance * (rms + 0.005) + 32 * own;
   return !has_budget || judged.beyond <= below * slack;
 }

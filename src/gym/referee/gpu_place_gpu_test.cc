@@ -137,9 +137,11 @@ TEST_F(GpuPlaceTest, JudgesInOnePassByTheSameRules) {
     const at::Tensor reference = exact.to(dtype);
     const double tolerance = tolerance_of(dtype);
     int right = 0, wrong = 0;
+    int step = 0;
     for (double error = 0.01; error < 100; error *= 1.5) {
       const at::Tensor off = exact + error * tolerance * at::randn_like(exact);
-      const CompareOptions how{.tolerance = tolerance, .device = gpu()};
+      const auto rule = step++ % 2 == 0 ? Comparison::budget : Comparison::allclose;
+      const CompareOptions how{.rule = rule, .tolerance = tolerance, .device = gpu()};
       const QuickJudgement quick = gpu()->judge(off.to(dtype), reference, {.values = exact}, how);
       Numerics numerics;
       const auto closely =
@@ -156,6 +158,18 @@ TEST_F(GpuPlaceTest, JudgesInOnePassByTheSameRules) {
     special[5] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_FALSE(gpu()->judge(special, reference, {.values = exact}, {}).is_right);
     EXPECT_TRUE(gpu()->judge(special, special, {.values = exact}, {}).is_right);
+  }
+}
+
+TEST_F(GpuPlaceTest, HasNoBudgetByAllclose) {
+  const at::Tensor exact = at::full({4096}, 1e-6, floats().dtype(at::kDouble));
+  const at::Tensor reference = exact.to(at::kFloat), zeros = at::zeros_like(reference);
+  for (const Comparison rule : {Comparison::budget, Comparison::allclose}) {
+    const bool passes = rule == Comparison::allclose;
+    const CompareOptions how{.rule = rule, .tolerance = 1e-4, .device = gpu()};
+    EXPECT_EQ(gpu()->judge(zeros, reference, {.values = exact}, how).is_right, passes);
+    Numerics numerics;
+    EXPECT_EQ(!compare_tensors("output", zeros, reference, exact, how, numerics), passes);
   }
 }
 

@@ -171,7 +171,7 @@ class Linter {
   bool passes(std::size_t first, const MakeAnswer& make) const {
     for (std::size_t draw = first; draw < samples_.size(); ++draw) {
       const Sample& sample = samples_[draw];
-      const CompareOptions how{.tolerance = sample.tolerance};
+      const CompareOptions how{.rule = setting_.comparison, .tolerance = sample.tolerance};
       for (std::size_t k = 0; k < sample.outputs.size(); ++k) {
         const at::Tensor& expected = sample.outputs[k];
         Numerics ignored;

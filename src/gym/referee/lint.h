@@ -15,6 +15,7 @@ namespace tritonsmith::gym {
 struct LintSetting {
   const Plan& task;  // in evaluation mode where its training mode draws random numbers
   std::string_view secret;
+  Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;

@@ -25,6 +25,7 @@ struct Referee::Match {
             .trial = trial,
             .kind = kind,
             .choice = choice,
+            .comparison = job.comparison,
             .tolerance = job.tolerance,
             .deadline = deadline,
             .memory_bytes = job.budget.memory_bytes,

@@ -9,10 +9,12 @@
 
 #include "gym/gpu/cuda_executor.h"
 #include "gym/gpu/fused_oracles.h"
+#include "gym/referee/compare.h"
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/evidence.h"
 #include "gym/referee/gpu_place.h"
 #include "gym/referee/match.h"
+#include "gym/referee/operator_arguments.h"
 #include "gym/referee/plan_needs.h"
 #include "gym/referee/report_entries.h"
 
@@ -29,6 +31,24 @@ Finding no_oracle_note(const std::string& why) {
   return {.rule = "judged_without_oracle",
           .severity = Severity::note,
           .message = why + ": the plain tolerance alone decides"};
+}
+
+// Nobody could lay such a verdict beside KernelBench's.
+std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const Plan& task) {
+  if (job.comparison != Comparison::allclose) return std::nullopt;
+  std::vector<int> indices = input_tensors(task);
+  append_tensors(task.outputs, indices);
+  for (const PlanParameter& parameter : task.parameters) indices.push_back(parameter.tensor);
+  for (const int index : indices) {
+    const auto dtype = scalar_type_of(task.tensors.at(static_cast<std::size_t>(index)).dtype);
+    if (tolerance_of(dtype) > 0 && !is_kernelbenchs(dtype))
+      return ended("not_comparable",
+                   fmt::format("the task itself: it holds {}, for which KernelBench has no "
+                               "tolerance; compare by budget",
+                               c10::toString(dtype)),
+                   Fault::none);
+  }
+  return std::nullopt;
 }
 
 // Of this process so far.
@@ -149,6 +169,7 @@ bool Referee::has_room_for_oracle(const RefereeJob& job, const Plan& task,
 }
 
 RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate) {
+  if (auto refused = beyond_kernelbench(job, task)) return *std::move(refused);
   if (!task.unplanned.empty()) return judge_by_shell(job, task, candidate);
   const Deadline deadline = deadline_of(job);
   if (cuda_ != nullptr) cuda_->use(job.kernels);

@@ -88,7 +88,7 @@ class Referee {
   std::set<std::string> not_by_shell_;          // tasks that neither replay nor run there
   std::optional<VerdictError> refusal_;         // why this job's task does not replay
   std::map<std::string, Plan> tasks_;
-  std::map<std::string, std::vector<Finding>> lint_;  // by task
+  std::map<std::pair<std::string, Comparison>, std::vector<Finding>> lint_;  // by task
   // Times of the reference from earlier jobs, by task: on this GPU, in this version.
   std::map<std::string, std::vector<double>> reference_ms_;
 };

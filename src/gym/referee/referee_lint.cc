@@ -23,10 +23,12 @@ tl::expected<ReferenceMode, Stop> Referee::mode_by_shell(const RefereeJob& job) 
   return mode;
 }
 
-// Once a task. What it finds goes into every verdict about the task.
+// Once a task and comparison, which decides what passes. What it finds goes into every verdict
+// about the task.
 std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task) {
   if (gpu_ != nullptr) return {};  // the CPU's referee lints
-  const auto known = lint_.find(job.task_key);
+  const std::pair key(job.task_key, job.comparison);
+  const auto known = lint_.find(key);
   if (known != lint_.end()) return known->second;
   const bool by_shell = !task.unplanned.empty();
   if (by_shell && shell_ == nullptr)
@@ -44,6 +46,7 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
     report = lint_task(
         {.task = plan,
          .secret = job.secret,
+         .comparison = job.comparison,
          .tolerance = job.tolerance,
          .deadline = Deadline::in_seconds(share * std::clamp(job.budget.seconds, 0.001, 86400.0)),
          .memory_bytes = job.budget.memory_bytes,
@@ -57,7 +60,7 @@ std::vector<Finding> Referee::lint_once(const RefereeJob& job, const Plan& task)
   }
   if (!report.is_final) return report.findings;
   if (lint_.size() >= kKeptTasks) lint_.clear();
-  return lint_[job.task_key] = report.findings;
+  return lint_[key] = report.findings;
 }
 
 }  // namespace tritonsmith::gym

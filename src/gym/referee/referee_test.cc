@@ -100,6 +100,34 @@ TEST_F(RefereeTest, IsNotFooledByOutputsSmallerThanTheTolerance) {
   EXPECT_TRUE(honest.correct) << (honest.error ? honest.error->message : "");
 }
 
+TEST_F(RefereeTest, ComparesAsKernelBenchDoesWhereItIsAskedTo) {
+  const auto off_by = [&](float error) {
+    return judge(task_of("aten::mul.Tensor", {f(1e-6)}), candidate_of_kernel(),
+                 elementwise(n, [error](float x) { return x * 1e-6F + error; }));
+  };
+  const auto by_budget = off_by(9e-5F);
+  EXPECT_EQ(error_class(by_budget), "wrong_value");
+  EXPECT_EQ(find_rule(by_budget, "task_zeros_pass"), nullptr);
+  job.comparison = Comparison::allclose;
+  const auto within = off_by(9e-5F);
+  EXPECT_TRUE(within.correct) << (within.error ? within.error->message : "");
+  EXPECT_NE(find_rule(within, "task_zeros_pass"), nullptr) << "the linter compares likewise";
+  EXPECT_EQ(error_class(off_by(1.1e-4F)), "wrong_value");
+}
+
+TEST_F(RefereeTest, DoesNotSpeakForKernelBenchOfTypesItHasNoToleranceFor) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({n}, DType::float64), y = task.tensor({n}, DType::float64);
+  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {{"dtype", Value{DType::float64}}})
+      .input(t(x))
+      .aten(Phase::forward, "aten::relu", {t(x)}, {y})
+      .returns(t(y));
+  job.comparison = Comparison::allclose;
+  const auto report = judge(task, candidate_of_kernel(), elementwise(n, relu));
+  EXPECT_EQ(error_class(report), "not_comparable");
+  EXPECT_EQ(report.fault, Fault::none);
+}
+
 TEST_F(RefereeTest, WantsNanWhereTheReferenceHasIt) {
   const auto log = task_of("aten::log");  // of negative numbers too
   EXPECT_TRUE(judge(log, candidate_of_kernel(), elementwise(n, [](float x) { return std::log(x); }))

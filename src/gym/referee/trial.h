@@ -24,6 +24,7 @@ struct TrialSetting {
   int trial = 0;
   TrialKind kind = TrialKind::plain;
   int choice = 0;  // of tuned launches
+  Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;

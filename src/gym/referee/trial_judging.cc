@@ -115,7 +115,8 @@ std::optional<VerdictError> Trial::compare_with_reference(const TensorTable& ten
 }
 
 CompareOptions Trial::comparison() {
-  return {.tolerance = tolerance(),
+  return {.rule = setting_.comparison,
+          .tolerance = tolerance(),
           .unit = setting_.kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
           .filler = filler_,
           .device = place_.comparison()};

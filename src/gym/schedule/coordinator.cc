@@ -341,6 +341,7 @@ RefereeJob Coordinator::referee_job(const Judging& judging) const {
           .secret = to_hex(hmac_sha256(parts_.secret, judging.key)),
           .trials = judging.job.trials,
           .policy = judging.job.policy,
+          .comparison = judging.job.comparison,
           .tolerance = judging.job.task.tolerance,
           .budget = {.seconds = config_.referee_seconds,
                      .memory_bytes = std::int64_t{config_.referee_memory_mib} << 20}};

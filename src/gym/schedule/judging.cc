@@ -31,6 +31,7 @@ Verdict begin_verdict(const Judging& judging, const VerdictContext& context) {
   const bool on_gpu = judging.job.backend == Backend::replay;
   verdict.backend = on_gpu ? Backend::replay : Backend::evaluate;
   verdict.policy = judging.job.policy;
+  verdict.comparison = judging.job.comparison;
   verdict.stage = Stage::extracted;
   verdict.environment = on_gpu ? context.replay_environment : context.environment;
   verdict.findings = judging.inspection;

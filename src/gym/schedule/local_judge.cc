@@ -140,6 +140,7 @@ Status LocalJudge::submit(JudgeJob job) {
   if (job.backend == Backend::replay && !has_gpu_)
     return fail(
         "backend replay needs a GPU referee, which this judge has not; ask for evaluate or auto");
+  TRY(check_job(job));
   TRY(outbox_->enter(queue_));
   coordinator_->submit(std::move(job));
   return ok();

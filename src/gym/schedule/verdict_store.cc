@@ -6,14 +6,16 @@ namespace tritonsmith::gym {
 
 std::string verdict_key(const JudgeJob& job, Backend backend, std::string_view versions) {
   // A JSON array quotes its members, so that no two jobs run into each other.
-  const Json parts = {kJudgingVersion,
-                      job.task.source,
-                      job.task.tolerance ? Json(*job.task.tolerance) : Json(),
-                      job.kernel,
-                      name_of(job.policy),
-                      name_of(backend),
-                      job.trials,
-                      versions};
+  Json parts = {kJudgingVersion,
+                job.task.source,
+                job.task.tolerance ? Json(*job.task.tolerance) : Json(),
+                job.kernel,
+                name_of(job.policy),
+                name_of(backend),
+                job.trials,
+                versions};
+  // Verdicts by the default keep the keys that they had before there was another.
+  if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   return content_key(to_line(parts));
 }
 

@@ -1,7 +1,7 @@
 // VerdictStore: verdicts by the content they were reached from, in one SQLite file that several
-// programs may share. The key covers all that decides a verdict: task, kernel, policy, backend,
-// trials and versions. Infrastructure faults are never kept. One thread uses a store. A full disk
-// is one clear error, and what was stored before stays.
+// programs may share. The key covers all that decides a verdict: task, kernel, policy, comparison,
+// backend, trials and versions. Infrastructure faults are never kept. One thread uses a store. A
+// full disk is one clear error, and what was stored before stays.
 #pragma once
 
 #include <filesystem>

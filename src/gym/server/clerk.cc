@@ -15,6 +15,7 @@ Verdict failed_verdict(const Submission& submission, std::string error_class, st
   verdict.task_id = submission.job.task.id;
   verdict.stage = Stage::extracted;
   verdict.policy = submission.job.policy;
+  verdict.comparison = submission.job.comparison;
   verdict.fault = Fault::infrastructure;
   verdict.error =
       VerdictError{.error_class = std::move(error_class), .message = std::move(message)};

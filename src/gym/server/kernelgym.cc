@@ -102,12 +102,14 @@ Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
   KernelGymRequest request;
   request.task_id = reader.string("task_id");
   request.timeout_seconds = reader.number("timeout", 300);
-  Json job = {{"task", {{"id", request.task_id}, {"source", reader.string("reference_code")}}},
-              {"kernel", reader.string("kernel_code")},
-              {"policy", name_of(reader.enumerated("policy", std::optional(Policy::open)))},
-              {"trials", reader.integer("num_correct_trials", 5)},
-              {"priority", name_of(reader.enumerated("priority", std::optional(Priority::normal)))},
-              {"deadline_seconds", request.timeout_seconds}};
+  Json job = {
+      {"task", {{"id", request.task_id}, {"source", reader.string("reference_code")}}},
+      {"kernel", reader.string("kernel_code")},
+      {"policy", name_of(reader.enumerated("policy", std::optional(Policy::open)))},
+      {"comparison", name_of(reader.enumerated("comparison", std::optional(limits.comparison)))},
+      {"trials", reader.integer("num_correct_trials", 5)},
+      {"priority", name_of(reader.enumerated("priority", std::optional(Priority::normal)))},
+      {"deadline_seconds", request.timeout_seconds}};
   // Their "again, please" has no name of its own; the same task asked for twice is judged twice.
   if (reader.boolean("force_refresh", false))
     job["fresh"] = fmt::format("kernelgym-{}-{}", content_key(request.task_id).substr(0, 16),

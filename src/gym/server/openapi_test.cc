@@ -121,6 +121,24 @@ TEST_F(OpenapiTest, DescribesAVerdictWhole) {
   EXPECT_NE(schemas.fault_of(odd, schema, "verdict"), "");
 }
 
+TEST_F(OpenapiTest, DescribesAJobWhole) {
+  const Schemas schemas(document);
+  const Json& schema = document["components"]["schemas"]["Job"];
+  const Json full =
+      to_json(Submission{.job = {.task = {.id = "t", .source = "s", .tolerance = 1e-5},
+                                 .kernel = "k",
+                                 .comparison = Comparison::allclose},
+                         .deadline_seconds = 1,
+                         .client = "ann",
+                         .fresh = "again"});
+  EXPECT_EQ(schemas.fault_of(full, schema, "job"), "");
+  for (const auto& [name, property] : schema["properties"].items())
+    EXPECT_TRUE(full.contains(name)) << name << " is documented, and no job has it";
+  Json odd = full;
+  odd["comparison"] = "lax";
+  EXPECT_NE(schemas.fault_of(odd, schema, "job"), "");
+}
+
 TEST_F(OpenapiTest, KnowsEveryPathAndEachIsServed) {
   for (const auto& [path, methods] : document["paths"].items())
     for (const auto& [method, operation] : methods.items()) {

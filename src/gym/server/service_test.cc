@@ -49,6 +49,9 @@ TEST_F(ServiceTest, SaysInOneLineWhatIsWrongWithABody) {
       {R"({"task": {"source": "t"}})", "kernel"},
       {R"({"task": {"source": "t"}, "kernel": "k", "trials": 0})", "trials"},
       {R"({"task": {"source": "t"}, "kernel": "k", "policy": "lax"})", "policy"},
+      {R"({"task": {"source": "t"}, "kernel": "k", "comparison": "lax"})", "comparison"},
+      {R"({"task": {"source": "t", "tolerance": 1e-5}, "kernel": "k", "comparison": "allclose"})",
+       "tolerance"},
       {R"({"task": {"source": "t"}, "kernel": "k", "client": "a b"})", "client"},
       {R"({"task": {"source": "t"}, "kernel": "k", "deadline_seconds": -1})", "deadline"},
       {R"({"task": {"source": "t"}, "kernel": "k", "polcy": "open"})", "'policy'"},
@@ -180,6 +183,40 @@ TEST_F(ServiceTest, AnswersAsKernelGymDoes) {
   EXPECT_EQ(json_of(call("GET", "/status/t-1"))["status"], "completed");
   EXPECT_EQ(json_of(call("GET", "/results/t-1"))["correctness"], true);
   EXPECT_EQ(call("GET", "/status/t-2").status, 404);
+}
+
+// Nobody may take a verdict of one comparison for one of the other.
+TEST_F(ServiceTest, AJobComparedOtherwiseIsAnotherJob) {
+  const auto judged = [&](const Json& job) {
+    const std::string id = json_of(call("POST", "/v1/jobs", job.dump()))["id"];
+    const Json done = json_of(call("GET", "/v1/jobs/" + id, "", {{"wait", "10"}}));
+    return std::pair(id, done["verdict"].value("comparison", ""));
+  };
+  Json job = Json::parse(job_json("good"));
+  const auto plain = judged(job);
+  job["comparison"] = "allclose";
+  const auto as_kernelbench = judged(job);
+  job["comparison"] = "budget";
+  EXPECT_EQ(judged(job), plain);
+  EXPECT_EQ(plain.second, "budget");
+  EXPECT_EQ(as_kernelbench.second, "allclose");
+  EXPECT_NE(plain.first, as_kernelbench.first);
+}
+
+TEST_F(ServiceTest, ComparesAsItIsSetWhereAJobDoesNotSay) {
+  limits.comparison = Comparison::allclose;
+  Json request = {
+      {"task_id", "t-1"}, {"reference_code", "class Model: ..."}, {"kernel_code", "good"}};
+  const auto comparison = [&] {
+    const Json response = json_of(call("POST", "/evaluate", request.dump()));
+    return response["metadata"]["verdict"].value("comparison", "");
+  };
+  EXPECT_EQ(comparison(), "allclose");
+  request["comparison"] = "budget";
+  EXPECT_EQ(comparison(), "budget");
+  const std::string id = json_of(call("POST", "/v1/jobs", job_json("good")))["id"];
+  const Json done = json_of(call("GET", "/v1/jobs/" + id, "", {{"wait", "10"}}));
+  EXPECT_EQ(done["verdict"]["comparison"], "allclose");
 }
 
 TEST_F(ServiceTest, TellsKernelGymsUsersWhatFailed) {

@@ -25,6 +25,7 @@ class FakeJudge : public Judge {
     Verdict verdict = answer_(job);
     verdict.task_id = job.task.id;
     verdict.policy = job.policy;
+    verdict.comparison = job.comparison;
     finished_.push_back({.id = job.id, .verdict = std::move(verdict)});
     return ok();
   }

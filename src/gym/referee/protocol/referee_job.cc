@@ -73,9 +73,13 @@ Status read_lists(JsonReader& reader, RefereeReport& report) {
 }  // namespace
 
 Json to_json(const RefereeJob& job) {
-  Json json = {{"task", job.task_key},          {"secret", job.secret},
-               {"trials", job.trials},          {"policy", name_of(job.policy)},
-               {"seconds", job.budget.seconds}, {"memory_bytes", job.budget.memory_bytes}};
+  Json json = {{"task", job.task_key},
+               {"secret", job.secret},
+               {"trials", job.trials},
+               {"policy", name_of(job.policy)},
+               {"comparison", name_of(job.comparison)},
+               {"seconds", job.budget.seconds},
+               {"memory_bytes", job.budget.memory_bytes}};
   if (job.tolerance) json["tolerance"] = *job.tolerance;
   if (!job.kernels.empty()) json["kernels"] = kernels_to_json(job.kernels);
   return json;
@@ -114,6 +118,7 @@ Result<RefereeJob> referee_job_from_json(const Json& json) {
   job.secret = reader.string("secret");
   job.trials = static_cast<int>(reader.integer("trials"));
   job.policy = reader.enumerated<Policy>("policy");
+  job.comparison = reader.enumerated<Comparison>("comparison");
   job.budget = {.seconds = reader.number("seconds"),
                 .memory_bytes = reader.integer("memory_bytes")};
   if (reader.has("tolerance")) job.tolerance = reader.number("tolerance");

@@ -36,6 +36,7 @@ struct RefereeJob {
       secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
   int trials = 3;
   Policy policy = Policy::strict;
+  Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;  // tightens the dtype's own
   RefereeBudget budget;
 };

@@ -11,6 +11,7 @@ TEST(RefereeJob, ComesBackFromItsHeadWithoutThePlans) {
                  .secret = "s",
                  .trials = 5,
                  .policy = Policy::open,
+                 .comparison = Comparison::allclose,
                  .tolerance = 1e-5,
                  .budget = {3, 1024}};
   const auto again = referee_job_from_json(to_json(job));
