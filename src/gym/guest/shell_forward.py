@@ -6,7 +6,7 @@ The referee draws weights and inputs; here the module is built, takes those weig
 {"ask": "prepare"}                    builds the module once: {"mode": "train" | "eval"}, in which forward draws nothing
 {"ask": "forward", "mode", "init_seed", "forward_seed", "oracle": bool,
  "tensors": {index: {"dtype", "shape", "stride", "offset", "storage"}}, "parameters": [[name, index]], "inputs",
- "blocks": [bytes of each storage]}   {"outputs": value, "tensors": [{"dtype", "shape", "contiguous"}], "exact": [...],
+ "blocks": [bytes of each storage]}   {"outputs": value, "tensors": [{"dtype", "shape", "stride"}], "exact": [...],
                                        "changed": [[index, tensor, exact or -1]], "aliases_input", "blocks"}
 Blocks of bytes follow a message: the storages, and the tensors in order. Or {"error": {"class", "message"}}.
 """
@@ -212,8 +212,7 @@ def describe(plain, exact, why):
 
     def add(tensor):
         dense = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
-        tensors.append({"dtype": dtype_name(dense.dtype), "shape": list(dense.shape),
-                        "contiguous": tensor.is_contiguous()})
+        tensors.append({"dtype": dtype_name(dense.dtype), "shape": list(dense.shape), "stride": list(tensor.stride())})
         blocks.append(dense.reshape(-1).view(torch.uint8).numpy() if dense.numel() else b"")
         return len(tensors) - 1
 

@@ -96,5 +96,24 @@ TEST(CompareTensors, WantsAContiguousOutputWhereTheReferencesIs) {
   EXPECT_EQ(compare(square.t().contiguous().t(), square), "wrong_strides");
 }
 
+TEST(CompareTensors, TakesAnyDenseLayoutWhereTheReferencesIsNotContiguous) {
+  const at::Tensor reference = at::rand({4, 5, 6}).permute({2, 0, 1});
+  EXPECT_EQ(compare(reference.clone(), reference), "equal");
+  EXPECT_EQ(compare(reference.contiguous(), reference), "equal");
+  EXPECT_EQ(compare(reference.transpose(0, 1).contiguous().transpose(0, 1), reference), "equal");
+}
+
+TEST(CompareTensors, WantsAPlaceForEachElementWhereTheReferenceHasIt) {
+  const at::Tensor dense = at::ones({5, 4}).t(), shared = at::ones({1}).expand({4, 5}),
+                   spread = at::ones({4, 8}).narrow(1, 0, 5);
+  EXPECT_EQ(compare(shared, dense), "wrong_strides");
+  EXPECT_EQ(compare(spread, dense), "wrong_strides");
+  EXPECT_EQ(compare(shared, shared), "equal");
+  EXPECT_EQ(compare(spread.clone(), spread), "equal");
+  EXPECT_EQ(compare(spread, at::ones({4, 9}).narrow(1, 0, 5)), "wrong_strides");
+  const at::Tensor one = spread.unsqueeze(0);
+  EXPECT_EQ(compare(one.as_strided({1, 4, 5}, {7, 8, 1}), one), "equal") << "a dimension of one";
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym

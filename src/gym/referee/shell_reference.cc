@@ -86,7 +86,29 @@ Result<std::vector<std::string>> read_blocks(int socket, const Json& answer) {
   return blocks;
 }
 
-// A tensor that is not contiguous there is none here, whatever its strides were.
+// The same values with the strides that they had there; where several elements share memory, one of
+// them is written.
+at::Tensor with_strides(const at::Tensor& dense, const std::vector<std::int64_t>& strides) {
+  if (dense.numel() == 0 || dense.strides() == at::IntArrayRef(strides)) return dense;
+  const at::Tensor made = at::empty_strided(dense.sizes(), strides, dense.options());
+  at::Tensor to = made, from = dense;
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    if (strides[d] != 0) continue;
+    to = to.narrow(static_cast<std::int64_t>(d), 0, 1);
+    from = from.narrow(static_cast<std::int64_t>(d), 0, 1);
+  }
+  to.copy_(from);
+  return made;
+}
+
+// Sizes or strides; a negative one is said by -1.
+std::vector<std::int64_t> extents(const Json& list) {
+  std::vector<std::int64_t> all;
+  for (const Json& each : list)
+    all.push_back(each.is_number_unsigned() ? each.get<std::int64_t>() : -1);
+  return all;
+}
+
 Result<TensorTable> tensors_from(const Json& answer, const std::vector<std::string>& blocks) {
   JsonReader reader(answer);
   const Json& list = reader.array("tensors");
@@ -95,18 +117,18 @@ Result<TensorTable> tensors_from(const Json& answer, const std::vector<std::stri
   for (std::size_t k = 0; k < blocks.size(); ++k) {
     JsonReader facts(list[k]);
     const auto dtype = facts.enumerated<DType>("dtype");
-    const bool contiguous = facts.boolean("contiguous");
-    std::vector<std::int64_t> shape;
-    for (const Json& size : facts.array("shape"))
-      shape.push_back(size.is_number_unsigned() ? size.get<std::int64_t>() : -1);
+    const std::vector<std::int64_t> shape = extents(facts.array("shape"));
+    const std::vector<std::int64_t> strides = extents(facts.array("stride"));
     TRY(facts.status());
-    if (shape.size() > plan_limits::kDimensions || std::ranges::find(shape, -1) != shape.end())
+    if (shape.size() > plan_limits::kDimensions || strides.size() != shape.size() ||
+        std::ranges::find(shape, -1) != shape.end() ||
+        std::ranges::find(strides, -1) != strides.end())
       return fail("a tensor's shape cannot be");
     at::Tensor tensor = at::empty(shape, at::dtype(scalar_type_of(dtype)));
     if (tensor.nbytes() != blocks[k].size()) return fail("a tensor has {} bytes", blocks[k].size());
     if (!blocks[k].empty())
       std::memcpy(tensor.mutable_data_ptr(), blocks[k].data(), blocks[k].size());
-    tensors.push_back(contiguous ? tensor : at::stack({tensor, tensor}, -1).select(-1, 0));
+    tensors.push_back(with_strides(tensor, strides));
   }
   return tensors;
 }
