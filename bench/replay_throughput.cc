@@ -1,7 +1,7 @@
 // How many verdicts a second a LocalJudge gives with a GPU: distinct correct kernels of six
 // elementwise operators, written by our own teacher in several styles, five trials and timing,
 // store off, each in a freshly forked guest. Prints the rate after a warm-up, where the time went,
-// and how much the medians of equal kernels vary.
+// how near the medians' 95 % intervals lie, and how much the medians of equal kernels vary.
 //
 //   replay_throughput [verdicts] [guests] [compilers] [rows] [columns] [repeats of one kernel]
 //   replay_throughput --write DIRECTORY      writes one task and one kernel for do_bench.py
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -74,10 +75,17 @@ gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> styl
           .use_store = false};
 }
 
+// How far the farther end of a median's 95 % interval lies from it, as a share of it.
+double reach_of(const Timing& timing) {
+  if (timing.median_high <= 0) return std::numeric_limits<double>::infinity();
+  return std::max(timing.median_high / timing.median - 1, 1 - timing.median_low / timing.median);
+}
+
 struct Tally {
   int accepted = 0;
-  double samples = 0, spread = 0;  // spread: p90 - p10 as a share of the median
-  std::map<int, int> by_samples;   // verdicts that took at most so many
+  std::vector<double> reach, reference_reach;  // of each verdict
+  double samples = 0, spread = 0;              // spread: p90 - p10 as a share of the median
+  std::map<int, int> by_samples;               // verdicts that took at most so many
   std::map<std::string, double> stage_ms;
   std::vector<double> medians, alone_ms;
   std::string first_failure, first_verdict;
@@ -88,12 +96,14 @@ Status take(gym::Judge& judge, int count, Tally& tally) {
     TRY_ASSIGN(const auto judged, judge.next(Deadline::never()));
     if (!judged) return fail("a verdict is missing");
     const Verdict& verdict = judged->verdict;
-    if (verdict.accepted && verdict.time_ms) {
+    if (verdict.accepted && verdict.time_ms && verdict.reference_ms) {
       ++tally.accepted;
       tally.samples += verdict.time_ms->n;
       tally.spread += (verdict.time_ms->p90 - verdict.time_ms->p10) / verdict.time_ms->median;
       ++tally.by_samples[(verdict.time_ms->n + 5) / 6 * 6];
       tally.medians.push_back(verdict.time_ms->median);
+      tally.reach.push_back(reach_of(*verdict.time_ms));
+      tally.reference_reach.push_back(reach_of(*verdict.reference_ms));
     } else if (tally.first_failure.empty()) {
       tally.first_failure = to_line(to_json(verdict));
     }
@@ -107,6 +117,18 @@ int argument(int argc, char** argv, int place, int fallback) {
   return argc > place ? std::atoi(argv[place]) : fallback;
 }
 
+void print_intervals(std::string_view whose, std::vector<double> reach) {
+  if (reach.empty()) return;
+  std::ranges::sort(reach);
+  const auto near = std::ranges::count_if(reach, [](double each) { return each <= 0.01; });
+  fmt::print(
+      "{}: {} of {} 95 % intervals lie within 1 % of their median ({:.1f} %); half reach {:.2f} %, "
+      "nine in ten {:.2f} %, the widest {:.2f} %\n",
+      whose, near, reach.size(),
+      100 * static_cast<double>(near) / static_cast<double>(reach.size()),
+      100 * reach[reach.size() / 2], 100 * reach[reach.size() * 9 / 10], 100 * reach.back());
+}
+
 void print_tally(const Tally& tally, int count, double seconds) {
   fmt::print(
       "{} verdicts in {:.2f} s: {:.1f} verdicts/s; {} accepted and timed, {:.0f} samples each\n",
@@ -118,6 +140,8 @@ void print_tally(const Tally& tally, int count, double seconds) {
   for (const auto& [samples, verdicts] : tally.by_samples)
     fmt::print(" <={}: {}", samples, verdicts);
   fmt::print("\n");
+  print_intervals("candidates", tally.reach);
+  print_intervals("references", tally.reference_reach);
   for (const auto& [stage, ms] : tally.stage_ms)
     fmt::print("  {:<12} {:8.2f} ms each\n", stage, ms / count);
   if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);
@@ -146,6 +170,8 @@ Status repeat(gym::Judge& judge, int repeats, Shape shape) {
         "kernel {}: {} medians from {:.5f} to {:.5f} ms, {:.2f} % apart; a verdict alone "
         "took {:.0f} ms (median)\n",
         number, tally.medians.size(), low, high, 100 * (high / low - 1), took[took.size() / 2]);
+    print_intervals("candidates", tally.reach);
+    print_intervals("references", tally.reference_reach);
     fmt::print("{}\n", tally.first_verdict);
   }
   return ok();

@@ -8,12 +8,14 @@ the table with what is asked of it. Steps that need a GPU say so where there is 
 """
 
 import argparse
+import concurrent.futures
 import http.client
 import json
 import os
 import pathlib
 import re
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -128,6 +130,16 @@ class Service:
         job = self.ask("POST", "/v1/jobs", {"task": {"source": task}, "kernel": kernel, **more})
         return self.ask("GET", f"/v1/jobs/{job['id']}?wait=300")["verdict"]
 
+    def judge_together(self, jobs):
+        """Pairs of a task and a kernel, in one request. Of each its verdict, and the seconds until it was there."""
+        start = time.monotonic()
+        sent = self.ask("POST", "/v1/jobs", {"jobs": [{"task": {"source": task}, "kernel": kernel} for task, kernel in jobs]})
+
+        def await_one(job):
+            return self.ask("GET", f"/v1/jobs/{job['id']}?wait=300")["verdict"], time.monotonic() - start
+        with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
+            return list(pool.map(await_one, sent["jobs"]))
+
     def __enter__(self):
         return self
 
@@ -155,7 +167,9 @@ def throughput(programs, seconds, options):
     out = run(seconds, programs.path("replay_throughput"), 500, max(2, cores - 2), max(1, 3 * cores // 4))
     rate = number(r"([\d.]+) verdicts/s", out)
     accepted = number(r"; (\d+) accepted", out)
-    text = f"{rate:.1f} verdicts/s, {accepted:.0f} of 500 accepted"
+    near = [number(rf"{side}: .* within 1 % of their median \(([\d.]+) %\)", out) for side in ("candidates", "references")]
+    text = (f"{rate:.1f} verdicts/s, {accepted:.0f} of 500 accepted; intervals within 1 %: {near[0]:.1f} % of the candidates', "
+            f"{near[1]:.1f} % of the references'")
     if rate < 50:
         raise Failed(text)
     return text
@@ -197,16 +211,28 @@ def alike(programs, seconds, options):
 
 
 def memory(programs, seconds, options):
+    """Small jobs between large ones and such as fit no GPU, all sent at once: nobody fails, and the small ones' waits are told."""
+    small, large, too_large = ((64, 64), (4096, 393216), (65536, 1048576))
+    order = ([large] + [small] * 4 + [too_large] + [small] * 4) * 3
+
+    def job(number, shape):
+        # A comment sets jobs apart that are equal otherwise.
+        return RELU_TASK.format(rows=shape[0], columns=shape[1]), f"# {number}\n" + RELU_KERNEL
     with tempfile.TemporaryDirectory() as folder, Service(programs, folder, "judge.referee_seconds=60") as service:
-        large = service.judge(RELU_TASK.format(rows=4096, columns=393216), RELU_KERNEL)
-        too_large = service.judge(RELU_TASK.format(rows=65536, columns=1048576), RELU_KERNEL)
-        small = service.judge(RELU_TASK.format(rows=64, columns=64), RELU_KERNEL)
-    for wanted, verdict in ((True, large), (False, too_large), (True, small)):
-        if verdict["accepted"] != wanted or verdict["backend"] != "replay":
-            raise Failed(json.dumps(verdict)[:400])
-    if too_large["error"]["class"] != "too_large_to_evaluate":
-        raise Failed(json.dumps(too_large["error"]))
-    return f"6.4 GB inputs accepted ({large['time_ms']['median']:.3f} ms), 275 GB are too large, the next job is judged"
+        service.judge(*job(-1, small))
+        (_, alone), = service.judge_together([job(-2, small)])
+        judged = service.judge_together([job(number, shape) for number, shape in enumerate(order)])
+    for shape, (verdict, _) in zip(order, judged):
+        if verdict["accepted"] != (shape != too_large) or verdict["backend"] != "replay":
+            raise Failed(f"{shape}: {json.dumps(verdict)[:400]}")
+        if shape == too_large and verdict["error"]["class"] != "too_large_to_evaluate":
+            raise Failed(json.dumps(verdict["error"]))
+    waits, whole = ([wait for shape, (_, wait) in zip(order, judged) if shape in shapes] for shapes in ([small], [small, large, too_large]))
+    text = (f"{len(waits)} small beside 3 of 6.4 GB and 3 of 275 GB (too large): waited {statistics.median(waits):.2f} s, at the longest "
+            f"{max(waits):.2f} of {max(whole):.2f} s for all; one alone {alone:.2f} s")
+    if max(waits) > 10:
+        raise Failed(text)
+    return text
 
 
 def baselines(programs, seconds, options):

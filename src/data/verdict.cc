@@ -22,11 +22,16 @@ Result<VerdictError> error_from_json(const Json& json) {
 }
 
 Json to_json(const Timing& timing) {
-  return {{"median", timing.median},
-          {"mean", timing.mean},
-          {"p10", timing.p10},
-          {"p90", timing.p90},
-          {"n", timing.n}};
+  Json json = {{"median", timing.median},
+               {"mean", timing.mean},
+               {"p10", timing.p10},
+               {"p90", timing.p90},
+               {"n", timing.n}};
+  if (timing.median_high > 0) {
+    json["median_low"] = timing.median_low;
+    json["median_high"] = timing.median_high;
+  }
+  return json;
 }
 
 Result<Timing> timing_from_json(const Json& json) {
@@ -35,7 +40,9 @@ Result<Timing> timing_from_json(const Json& json) {
                 .mean = reader.number("mean"),
                 .p10 = reader.number("p10"),
                 .p90 = reader.number("p90"),
-                .n = static_cast<int>(reader.integer("n"))};
+                .n = static_cast<int>(reader.integer("n")),
+                .median_low = reader.number("median_low", 0),
+                .median_high = reader.number("median_high", 0)};
   TRY(reader.status());
   return timing;
 }

@@ -86,6 +86,7 @@ struct Numerics {
 struct Timing {
   double median = 0, mean = 0, p10 = 0, p90 = 0;  // milliseconds
   int n = 0;
+  double median_low = 0, median_high = 0;  // its 95 % interval; both 0: not known
   bool operator==(const Timing&) const = default;
 };
 

@@ -121,13 +121,12 @@ bool same_strides(const at::Tensor& one, const at::Tensor& other) {
 }
 
 // Where the reference's output is contiguous, so must be the candidate's. Where it is not, it has
-// the layout that its last operator happened to leave, which differs between a CPU and a GPU (an
-// attention's) and which no prompt mentions; KernelBench's harness looks at values alone. Honest
-// kernels write such outputs in order, or in the order in which they computed them: KernelBench's
-// vision attention returns a permuted view, and its kernels return [B, C, H, W] as it is written.
-// Equal strides would refuse these, so any order of the dimensions will do, or just the
-// reference's strides. What remains is refused: elements that share memory, which spare their
-// stores, and gaps.
+// the layout that its last operator happened to leave, which no prompt mentions; KernelBench's
+// harness looks at values alone. Honest kernels write such outputs in order, or in the order in
+// which they computed them: KernelBench's vision attention (level 3, 31) returns a permuted view,
+// and a kernel for it [B, C, H, W] as it stands. Equal strides would refuse these, so any order of
+// the dimensions will do, or just the reference's strides. What remains is refused: elements that
+// share memory, which spare their stores, and gaps.
 bool is_laid_out_well(const at::Tensor& candidate, const at::Tensor& reference) {
   if (reference.is_contiguous()) return candidate.is_contiguous();
   return candidate.is_non_overlapping_and_dense() || same_strides(candidate, reference);

@@ -68,11 +68,14 @@ Timing timing_of(std::vector<double> milliseconds) {
   if (milliseconds.empty()) return {};
   std::ranges::sort(milliseconds);
   const double sum = std::accumulate(milliseconds.begin(), milliseconds.end(), 0.0);
+  const MedianInterval interval = median_interval(milliseconds);
   return {.median = at_share(milliseconds, 0.5),
           .mean = sum / static_cast<double>(milliseconds.size()),
           .p10 = at_share(milliseconds, 0.1),
           .p90 = at_share(milliseconds, 0.9),
-          .n = static_cast<int>(milliseconds.size())};
+          .n = static_cast<int>(milliseconds.size()),
+          .median_low = interval.low,
+          .median_high = interval.high};
 }
 
 }  // namespace tritonsmith::gym

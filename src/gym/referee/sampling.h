@@ -33,6 +33,7 @@ std::vector<double> means_of(const std::vector<double>& rounds, int group);
 // Samples for an interval: those means, or the rounds themselves where they are too few for one.
 std::vector<double> samples_of(const std::vector<double>& rounds, int group);
 
+// With that interval, where it is known.
 Timing timing_of(std::vector<double> milliseconds);
 
 }  // namespace tritonsmith::gym

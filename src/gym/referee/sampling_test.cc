@@ -59,6 +59,10 @@ TEST(TimingOf, GivesMedianMeanAndTails) {
   EXPECT_NEAR(timing.p10, 1.4, 1e-12);
   EXPECT_NEAR(timing.p90, 4.6, 1e-12);
   EXPECT_EQ(timing.n, 5);
+  EXPECT_EQ(timing.median_high, 0) << "five samples have no interval";
+  const Timing nine = timing_of({9, 8, 7, 6, 5, 4, 3, 2, 1});
+  EXPECT_EQ(nine.median_low, 2);
+  EXPECT_EQ(nine.median_high, 8);
   EXPECT_EQ(timing_of({1, 2}).median, 1.5);
 }
 

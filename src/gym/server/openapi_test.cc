@@ -91,7 +91,8 @@ struct OpenapiTest : ServiceFixture {
 
 // With everything in it that a verdict can have.
 Verdict full_verdict() {
-  const Timing timing{.median = 1, .mean = 1, .p10 = 1, .p90 = 1, .n = 3};
+  const Timing timing{
+      .median = 1, .mean = 1, .p10 = 1, .p90 = 1, .n = 9, .median_low = 1, .median_high = 1};
   Verdict verdict = accepted_verdict();
   verdict.findings = {{.rule = "race", .severity = Severity::note, .line = 1, .message = "m"}};
   verdict.error = VerdictError{.error_class = "wrong_value", .message = "m", .excerpt = "e"};
