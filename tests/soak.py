@@ -4,8 +4,10 @@ usage: soak.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--pause S] [--rare 
 
 Guests, zygotes, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
 the service is started again on the same folder. Some of the jobs do what they can besides: never end, fork, flood, fill
-the disk and the memory, kill themselves. Every submitted job must come back on the client's one stream exactly once, with
-the outcome its kernel has; after each kill a verdict must come within --serve-again seconds; at the end no process and no
+the disk, the memory and the GPU's, kill themselves. Every submitted job must come back on the client's one stream exactly once,
+with the outcome its kernel has. After each kill, and on a GPU after each kernel that costs the referee its context (an illegal
+address, one that does not end), a verdict must come within --serve-again seconds, and so must the first that shows the judge
+at work again: of a right kernel, timed where there is a GPU, whose referee began after the fault. At the end no process and no
 temporary file is left. Infrastructure faults are no wrong verdicts, but more than one in fifty is a failure. All jobs
 differ, so that none is answered by the store. A table comes last.
 """
@@ -69,6 +71,10 @@ ENDLESS = """turn = 0
         turn += n - 2047
     offsets += turn - 2000000000"""
 
+# No tensor of forward's is large, but the operator copies one that only seems to be, into a terabyte: what is asked for is seen
+# when it is too late to refuse the job. (On a CPU the referee's own limit.)
+HIDDEN_COPY = "one = x.flatten()[:1]; torch.mm(one.expand(1 << 20, 1 << 18), one.expand(1 << 18, 1))"
+
 # What is changed in the kernel, and the error class it must end in (None: accepted).
 KINDS = {
     "good": ({}, None),
@@ -84,13 +90,17 @@ KINDS = {
     "full disk": ({"first": "file = getattr(os, 'op' + 'en')('big', 66, 384)\n"
                             "while True: getattr(os, 'wri' + 'te')(file, b'x' * 1048576)"}, "exception"),
     "takes all memory": ({"first": "hoard = bytearray(1 << 36)"}, "exception"),
+    "asks for too much": ({"before": "torch.zeros(1 << 38, device=x.device, dtype=torch.int8)"}, "too_large_to_evaluate"),
+    "out of GPU memory": ({"before": HIDDEN_COPY}, "too_large_to_evaluate"),
     "kills itself": ({"first": "getattr(os, 'ki' + 'll')(os.getpid(), 9)"}, "killed"),
 }
 OFTEN = (["good"] * 30 + ["wrong"] * 8 + ["out of bounds"] * 4 + ["raises"] * 4 + ["does not compile"] * 2
-         + ["fork bomb", "output flood", "full disk", "takes all memory"])
+         + ["fork bomb", "output flood", "full disk", "takes all memory", "asks for too much", "out of GPU memory"])
 # They cost seconds during which nothing else is judged (a deadline hit is tried again alone), or a referee.
 RARE = ["hangs", "endless kernel", "illegal address", "kills itself"]
 ON_A_GPU = {"endless kernel": "timeout"}  # there the clock tells
+ENDS_ITS_REFEREE = ("illegal address", "endless kernel")  # on a GPU, whose context is lost
+POLICIES = {"out of GPU memory": "open"}  # else the source is refused for what it leaves to torch
 
 
 def kind_of(number, one_rare_in, random_choice):
@@ -102,6 +112,14 @@ def kernel_source(kind, number):
     parts = {"offset": "", "factor": "2.0", "mask": "mask", "before": "pass", "loop": "", "first": "",
              "salt": repr(1.0 / (1 + number))}
     return KERNEL.format(**{**parts, **KINDS[kind][0]})
+
+
+def referee_seconds(verdict):
+    return dict(verdict.get("stage_ms", [])).get("referee", 0) / 1e3
+
+
+def shows_it_works(verdict):
+    return verdict["accepted"] and (verdict["backend"] != "replay" or "time_ms" in verdict)
 
 
 def free_port():
@@ -201,7 +219,10 @@ class Soak:
         self.verdicts = collections.defaultdict(list)
         self.moments = {}  # job -> when its verdict came
         self.kills = collections.Counter()
+        self.sent = {}  # job -> when it was submitted
         self.last_kill = None  # when, and of what, until the next verdict
+        self.unserved = []  # faults, as moment and kind, that no right verdict has followed
+        self.again = collections.defaultdict(list)  # seconds from each fault, by kind, to that verdict
         self.trouble = []
         self.pauses = collections.defaultdict(list)  # seconds from a kill of each kind to the next verdict
         self.asked_after = {}  # urgent jobs sent after a kill -> its moment and kind
@@ -212,10 +233,11 @@ class Soak:
 
     def submit(self, batch, priority="normal"):
         """Pairs of a kind and a number, in one request. The jobs' names."""
-        jobs = [{"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number)}
-                for kind, number in batch]
+        jobs = [{"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number),
+                 "policy": POLICIES.get(kind, "strict")} for kind, number in batch]
         body = json.dumps({"client": "soak", "backend": self.options.backend, "priority": priority, "jobs": jobs})
         while True:
+            moment = time.monotonic()
             try:
                 status, reply = self.service.ask("POST", "/v1/jobs", body)
             except (OSError, http.client.HTTPException):
@@ -224,6 +246,7 @@ class Soak:
             if status == 202:
                 with self.lock:
                     self.expected.update({job["id"]: kind for job, (kind, _) in zip(reply["jobs"], batch)})
+                    self.sent.update({job["id"]: moment for job in reply["jobs"]})
                 return [job["id"] for job in reply["jobs"]]
             if status not in (429, 503):
                 raise SystemExit(f"a submission ended in {status}: {reply}")
@@ -243,17 +266,35 @@ class Soak:
                     if line.startswith("data: "):
                         event = json.loads(line[6:])
                         with self.lock:
-                            self.verdicts[event["id"]].append(event["verdict"])
-                            self.moments[event["id"]] = time.monotonic()
-                            if self.last_kill is not None:
-                                moment, kind = self.last_kill
-                                self.pauses[kind].append(time.monotonic() - moment)
-                                self.last_kill = None
+                            self.note(event["id"], event["verdict"], time.monotonic())
                         last = name
                     if self.over.is_set():
                         return
             except (OSError, http.client.HTTPException, ValueError):
                 time.sleep(0.05)
+
+    def note(self, job, verdict, now):
+        self.verdicts[job].append(verdict)
+        self.moments[job] = now
+        if self.last_kill is not None:
+            moment, kind = self.last_kill
+            self.pauses[kind].append(now - moment)
+            self.last_kill = None
+        began = now - referee_seconds(verdict)
+        kind = verdict["task"].rpartition(" ")[0]
+        if kind in ENDS_ITS_REFEREE and verdict["backend"] == "replay" and verdict["fault"] == "candidate":
+            self.unserved.append((began, kind))  # it held the GPU from then on
+        if not shows_it_works(verdict):
+            return
+        waiting = []
+        for moment, kind in self.unserved:
+            # A service that was killed had verdicts to deliver that it reached before.
+            since = self.sent.get(job, 0) if kind == "service" else began
+            if since < moment:
+                waiting.append((moment, kind))
+            else:
+                self.again[kind].append(now - moment)
+        self.unserved = waiting
 
     def injure(self):
         """Kinds in turn, each at a random moment and in a random specimen; the rarer ones wait for the service to work."""
@@ -277,6 +318,7 @@ class Soak:
             moment = time.monotonic()
             with self.lock:
                 self.last_kill = self.last_kill or (moment, kind)
+                self.unserved.append((moment, kind))
             turn += 1
             if kind == "service":
                 self.service.process.wait()
@@ -348,7 +390,14 @@ class Soak:
         for kind, pauses in self.pauses.items():
             if max(pauses) > self.options.serve_again:
                 found.append(f"after a kill of {kind} {max(pauses):.1f} s passed without a verdict")
+        for kind, seconds in self.again.items():
+            if max(seconds) > self.options.serve_again:
+                found.append(f"after {self.fault_text(kind)} {max(seconds):.1f} s passed until a right kernel had its verdict")
         return found
+
+    @staticmethod
+    def fault_text(kind):
+        return f"a kernel of kind '{kind}'" if kind in ENDS_ITS_REFEREE else f"a kill of {kind}"
 
     def print_table(self, seconds):
         kinds = collections.Counter(self.expected.values())
@@ -356,16 +405,20 @@ class Soak:
         for job, (moment, kind) in self.asked_after.items():
             if job in self.moments:
                 self.rounds[kind].append(self.moments[job] - moment)
-        print("| killed | times | next verdict after it: median | longest | verdict of a job sent after it: median | longest |")
-        print("|---|---|---|---|---|---|")
-        for kind, times in sorted(self.kills.items()):
-            cells = [f"{of(seconds or [0]):.2f} s" for seconds in (self.pauses[kind], self.rounds[kind])
-                     for of in (statistics.median, max)]
+        print("| killed, or broken by | times | next verdict after it: median | longest | right verdict begun after it: median "
+              "| longest | verdict of a job sent after it: median | longest |")
+        print("|---|---|---|---|---|---|---|---|")
+        broken = {kind: len(self.again[kind]) for kind in ENDS_ITS_REFEREE if self.again[kind]}
+        for kind, times in sorted({**self.kills, **broken}.items()):
+            cells = [f"{of(measured):.2f} s" if measured else "-"
+                     for measured in (self.pauses[kind], self.again[kind], self.rounds[kind]) for of in (statistics.median, max)]
             print(f"| {kind} | {times} | " + " | ".join(cells) + " |")
-        count, longest = self.count, max([0, *(pause for pauses in self.pauses.values() for pause in pauses)])
+        count = self.count
+        longest, right = (max([0, *itertools.chain(*by_kind.values())]) for by_kind in (self.pauses, self.again))
         print(f"{len(self.expected)} jobs in {seconds:.0f} s ({len(self.expected) / seconds:.1f}/s), {count['verdicts']} verdicts, "
               f"{count['wrong']} wrong, {count['lost']} lost, {count['doubled']} doubled, {count['infrastructure']} infrastructure "
-              f"faults; {sum(self.kills.values())} kills, again after {longest:.1f} s at the longest")
+              f"faults; {sum(self.kills.values())} kills, again after {longest:.1f} s at the longest, right kernels after "
+              f"{right:.1f} s")
 
 
 def left_behind(service):
