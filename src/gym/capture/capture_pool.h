@@ -67,6 +67,9 @@ struct CaptureRequest {
   std::string inputs_json;
   std::string tensors_json;  // the plan's "tensors", which the indices in both mean
   std::string target = "sm_90";
+  // What the GPU that runs the plan says of itself, by torch's names, as a JSON object; empty: the
+  // guest is told of a chip of the target.
+  std::string device_json;
 };
 
 struct CompileRequest {

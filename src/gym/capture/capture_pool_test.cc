@@ -71,9 +71,11 @@ TEST(CapturePool, TellsWhatTheGuestSaysAndWhichLayersHeldAndHowLongItTook) {
                                           .source = "print('hello'); answer = request",
                                           .path = "task.py",
                                           .init_args_json = R"([{"i":1}])",
-                                          .inputs_json = "[]"});
+                                          .inputs_json = "[]",
+                                          .device_json = R"({"name":"a GPU"})"});
   EXPECT_THAT(told(outcome), AllOf(StartsWith("plan "), HasSubstr(R"("role": "task")"),
-                                   HasSubstr(R"([{"i": 1}])"), HasSubstr(R"("target": "sm_90")")));
+                                   HasSubstr(R"([{"i": 1}])"), HasSubstr(R"("target": "sm_90")"),
+                                   HasSubstr(R"("device": {"name": "a GPU"})")));
   EXPECT_THAT(outcome.jail_layers,
               AllOf(Contains("no_new_privs"), Contains("seccomp"), Contains("rlimits")));
   EXPECT_THAT(names(outcome.stage_ms), ElementsAre("queue", "fork", "jail", "capture"));

@@ -26,6 +26,7 @@ Status find_all(void* library, Driver& driver) {
   TRY(find(library, "cuDeviceGet", driver.device_get));
   TRY(find(library, "cuDeviceGetName", driver.device_get_name));
   TRY(find(library, "cuDeviceGetAttribute", driver.device_get_attribute));
+  TRY(find(library, "cuDeviceTotalMem_v2", driver.device_total_memory));
   TRY(find(library, "cuDevicePrimaryCtxRetain", driver.primary_context_retain));
   TRY(find(library, "cuCtxSetCurrent", driver.context_set_current));
   TRY(find(library, "cuModuleLoadData", driver.module_load_data));
@@ -61,6 +62,33 @@ Result<Driver> open_driver() {
 int attribute(const Driver& driver, CUdevice device, CUdevice_attribute which) {
   int value = 0;
   return driver.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
+}
+
+// Those that the driver knows.
+std::vector<std::pair<std::string, std::int64_t>> properties_of(const Driver& driver,
+                                                                CUdevice device) {
+  constexpr auto kNamed = std::to_array<std::pair<const char*, CUdevice_attribute>>(
+      {{"multi_processor_count", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+       {"warp_size", CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+       {"max_threads_per_multi_processor", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+       {"max_threads_per_block", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+       {"regs_per_multiprocessor", CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR},
+       {"shared_memory_per_block", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK},
+       {"shared_memory_per_block_optin", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+       {"shared_memory_per_multiprocessor",
+        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+       {"L2_cache_size", CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE},
+       {"clock_rate", CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
+       {"memory_clock_rate", CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE},
+       {"memory_bus_width", CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH}});
+  std::vector<std::pair<std::string, std::int64_t>> all;
+  for (const auto& [name, which] : kNamed)
+    if (const int value = attribute(driver, device, which); value > 0)
+      all.emplace_back(name, value);
+  std::size_t bytes = 0;
+  if (driver.device_total_memory(&bytes, device) == CUDA_SUCCESS)
+    all.emplace_back("total_memory", static_cast<std::int64_t>(bytes));
+  return all;
 }
 
 std::string driver_version(const Driver& driver) {
@@ -121,6 +149,7 @@ Result<GpuFacts> facts_of(const Driver& driver, int ordinal) {
   facts.flops_per_second =
       1e3 * static_cast<double>(attribute(driver, device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE)) *
       static_cast<double>(facts.multiprocessors) * flops_of_a_clock(facts.target);
+  facts.properties = properties_of(driver, device);
   return facts;
 }
 

@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -20,6 +21,7 @@ struct Driver {
   decltype(&::cuDeviceGet) device_get = nullptr;
   decltype(&::cuDeviceGetName) device_get_name = nullptr;
   decltype(&::cuDeviceGetAttribute) device_get_attribute = nullptr;
+  decltype(&::cuDeviceTotalMem) device_total_memory = nullptr;
   decltype(&::cuDevicePrimaryCtxRetain) primary_context_retain = nullptr;
   decltype(&::cuCtxSetCurrent) context_set_current = nullptr;
   decltype(&::cuModuleLoadData) module_load_data = nullptr;
@@ -59,6 +61,8 @@ struct GpuFacts {
   double bytes_per_second = 0;   // peak of the device memory; 0 unknown
   double flops_per_second = 0;   // peak of products of 16-bit numbers; 0 unknown
   std::int64_t multiprocessors = 0;
+  // What Python is told of it, by the names that torch.cuda.get_device_properties has.
+  std::vector<std::pair<std::string, std::int64_t>> properties;
 };
 Result<GpuFacts> facts_of(const Driver& driver, int ordinal);
 

@@ -1,6 +1,7 @@
 """capture(request): a module's source text becomes a launch plan (docs/plan.md), with no GPU and no data.
 
-request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90"}
+request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90", "device": {...}}
+"device" is what the GPU says of itself that will run the plan, by torch's names; it may be absent.
 A candidate's request has besides, from its task's plan: "init_args", "inputs", and "tensors" (what their indices mean).
 The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": how far it came}.
 
@@ -13,7 +14,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import launches, whole_operators
+from . import device_properties, launches, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .recorder import Recorder
 from .source_module import load_module, register_source
@@ -27,6 +28,7 @@ class Session:
         self.request = request
         self.path = request.get("path") or f"{request['role']}.py"
         self.where = "import"
+        device_properties.become(request.get("target", "sm_90"), request.get("device"))
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
         self.recorder = Recorder(self.path, self.fake_mode)
         self.launches = launches.Launches(self.recorder)

@@ -158,6 +158,26 @@ class Candidates(unittest.TestCase):
                 self.assertIn("plan", answer, answer.get("error"))
         self.fail("all of them together")
 
+    def test_the_virtual_gpu_is_a_chip_of_the_target_or_the_gpu_that_was_told_of(self):
+        asks = "p, driver = torch.cuda.get_device_properties(0), triton.runtime.driver.active\n"
+        launch = "y = torch.empty_like(x)\nkernel[({},)](x, y, x.numel(), self.scale, BLOCK=128)\nreturn y"
+
+        def grid(expression, **how):
+            source = candidate_modules.candidate(asks + launch.format(expression))
+            answer = capture({**candidate_request(TASK_PLAN, source, "candidate.py"), **how})
+            self.assertIn("plan", answer, answer.get("error"))
+            return launches(answer["plan"])[0][0]["grid"][0]
+
+        count = "p.multi_processor_count"
+        capability = "10 * torch.cuda.get_device_capability()[0] + driver.get_current_target().arch"
+        self.assertEqual((grid(count), grid(capability)), (132, 180))
+        self.assertEqual((grid(count, target="sm_80"), grid(capability, target="sm_80")), (108, 160))
+        self.assertEqual(grid("driver.utils.get_device_properties(0)['max_shared_mem']", target="sm_89"), 101376)
+        self.assertEqual(grid(capability, target="sm_120"), 240)
+        told = {"multi_processor_count": 78, "total_memory": 17 << 30}
+        self.assertEqual((grid(count, device=told), grid("torch.cuda.mem_get_info()[0] >> 30", device=told)), (78, 17))
+        self.assertEqual(grid(count), 132)
+
     def test_a_hook_of_configs_is_recorded_once(self):
         steps = [step.get("aten", "launch") for step in good_plan("hooks of configs")["steps"] if step["phase"] == "forward"]
         self.assertEqual(steps, ["aten::empty_like", "aten::zero_", "launch"])

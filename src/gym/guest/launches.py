@@ -3,6 +3,7 @@
 The guest stops at Triton IR: a trusted compiler makes the cubin from its text.
 """
 
+import functools
 import threading
 
 import torch
@@ -22,9 +23,20 @@ GRID = (2**31 - 1, 65535, 65535)
 # These a launch may name without any effect on the code.
 HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow")
 
-TARGET = VirtualDriver().get_current_target()
-BACKEND = make_backend(TARGET)
 _launches = None  # the Launches of the capture in progress
+
+
+def current_target():
+    return VirtualDriver().get_current_target()
+
+
+@functools.cache
+def backend_of(target):
+    return make_backend(target)
+
+
+def backend():
+    return backend_of(current_target())
 
 
 def set_launches(launches):
@@ -35,7 +47,7 @@ def set_launches(launches):
 def new_context():
     context = ir.context()
     ir.load_dialects(context)
-    BACKEND.load_dialects(context)
+    backend().load_dialects(context)
     return context
 
 
@@ -81,7 +93,7 @@ class Launches:
     def specialise(self, function, args, kwargs):
         """Gives the kernel's index, the names of its arguments, and the values of all parameters by name."""
         if not hasattr(function, "guest_binder"):
-            function.guest_binder = create_function_from_signature(function.signature, function.params, BACKEND)
+            function.guest_binder = create_function_from_signature(function.signature, function.params, backend())
         kwargs = {**kwargs, "debug": False, "instrumentation_mode": ""}
         wrapped = [self.wrap(i, value) for i, value in enumerate(args)]
         bound, specialisation, options = function.guest_binder(
@@ -92,7 +104,7 @@ class Launches:
                tuple(str(real[p.name]) for p, s in zip(function.params, specialisation) if s[0] == "constexpr"))
         if key not in self.cache:
             parsed, signature, constants, attributes = function._pack_args(
-                BACKEND, kwargs, bound, specialisation, options)
+                backend(), kwargs, bound, specialisation, options)
             self.refuse_options(parsed)
             self.cache[key] = self.lower(function, parsed, signature, constants, attributes)
         return *self.cache[key], real
@@ -110,7 +122,7 @@ class Launches:
         return Pointer(value)
 
     def refuse_options(self, options):
-        defaults = BACKEND.parse_options({})
+        defaults = backend().parse_options({})
         for name, value in options.__dict__.items():
             if name not in CARRIED and name not in HARMLESS and value != getattr(defaults, name):
                 raise CaptureStop("unsupported_launch", f"the launch option {name}={value!r} is not supported")
@@ -120,9 +132,9 @@ class Launches:
             raise CaptureStop("not_captured", "more than 256 kernels")
         source = ASTSource(function, signature, constants, attributes)
         context = spare_contexts.pop() if spare_contexts else new_context()
-        module = source.make_ir(TARGET, options, BACKEND.get_codegen_implementation(options),
-                                BACKEND.get_module_map(), context)
-        module = BACKEND.make_ttir(module, {}, options, TARGET.arch)
+        module = source.make_ir(current_target(), options, backend().get_codegen_implementation(options),
+                                backend().get_module_map(), context)
+        module = backend().make_ttir(module, {}, options, current_target().arch)
         names = [name for name, type_ in signature.items() if type_ != "constexpr"]
         types = []
         for name in names:

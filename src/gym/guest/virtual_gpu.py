@@ -1,29 +1,20 @@
 """The virtual GPU: what torch and Triton answer when asked about a chip that is not here.
 
-The answers are those of an H200 (compute capability 9.0). Streams and events do nothing, since nothing runs; what cannot
-be answered without running, such as a measured time, ends the capture with a typed error.
+The answers are those of the chip that kernels are compiled for (device_properties.py). Streams and events do nothing, since
+nothing runs; what cannot be answered without running, such as a measured time, ends the capture with a typed error.
 """
 
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType
 
 import torch
 import triton
 from triton.backends.compiler import GPUTarget
 
+from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
-
-CAPABILITY = (9, 0)
-MEMORY = 150_754_820_096
-PROPERTIES = SimpleNamespace(
-    name="NVIDIA H200", major=9, minor=0, total_memory=MEMORY, multi_processor_count=132, warp_size=32,
-    max_threads_per_multi_processor=2048, max_threads_per_block=1024, regs_per_multiprocessor=65536,
-    shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
-    L2_cache_size=62914560, is_integrated=0, is_multi_gpu_board=0, gcnArchName="", clock_rate=1980000,
-    memory_clock_rate=3201000, memory_bus_width=6144, pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
-    uuid="00000000-0000-0000-0000-000000000000")
 
 
 def refuse(what):
@@ -61,8 +52,10 @@ class VirtualEvent:
 
 class VirtualUtils:
     def get_device_properties(self, device=0):
-        return {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
-                "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}
+        return {"max_shared_mem": PROPERTIES.shared_memory_per_block_optin, "max_num_regs": PROPERTIES.regs_per_multiprocessor,
+                "multiprocessor_count": PROPERTIES.multi_processor_count, "warpSize": PROPERTIES.warp_size,
+                "sm_clock_rate": PROPERTIES.clock_rate, "mem_clock_rate": PROPERTIES.memory_clock_rate,
+                "mem_bus_width": PROPERTIES.memory_bus_width}
 
 
 class VirtualDriver:
@@ -73,8 +66,8 @@ class VirtualDriver:
 
     is_active = staticmethod(lambda: True)
 
-    def get_current_target(self): return GPUTarget("cuda", 90, 32)
-    def get_device_capability(self, device=0): return CAPABILITY
+    def get_current_target(self): return GPUTarget("cuda", 10 * PROPERTIES.major + PROPERTIES.minor, PROPERTIES.warp_size)
+    def get_device_capability(self, device=0): return capability()
     def get_current_device(self): return 0
     def set_current_device(self, device): pass
     def get_current_stream(self, device=None): return 0
@@ -147,16 +140,22 @@ def install():
     sys.modules["torch.utils.cpp_extension"] = torch.utils.cpp_extension = NoExtensions("torch.utils.cpp_extension")
 
 
+def memory_info(*args, **kwargs):
+    return PROPERTIES.total_memory, PROPERTIES.total_memory
+
+
 def install_cuda(cuda):
     stream = VirtualStream()
     answers = dict(
         is_available=True, device_count=1, current_device=0, current_stream=stream,
-        default_stream=stream, get_device_properties=PROPERTIES, get_device_capability=CAPABILITY,
-        get_device_name=PROPERTIES.name, synchronize=None, init=None, _lazy_init=None, set_device=None, set_stream=None,
+        default_stream=stream, get_device_properties=PROPERTIES,
+        get_device_capability=lambda *args, **kwargs: capability(), get_device_name=lambda *args, **kwargs: PROPERTIES.name,
+        get_arch_list=lambda: [f"sm_{PROPERTIES.major}{PROPERTIES.minor}"], mem_get_info=memory_info,
+        synchronize=None, init=None, _lazy_init=None, set_device=None, set_stream=None,
         empty_cache=None, ipc_collect=None, memory_allocated=0, max_memory_allocated=0, memory_reserved=0,
-        max_memory_reserved=0, reset_peak_memory_stats=None, mem_get_info=(MEMORY, MEMORY), manual_seed=None,
+        max_memory_reserved=0, reset_peak_memory_stats=None, manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
-        is_current_stream_capturing=False, can_device_access_peer=False, get_arch_list=["sm_90"], get_gencode_flags="",
+        is_current_stream_capturing=False, can_device_access_peer=False, get_gencode_flags="",
         is_tf32_supported=True, memory_stats=Counter(), memory_snapshot=[], memory_summary="",
         memory_cached=0, max_memory_cached=0, reset_max_memory_allocated=None, reset_max_memory_cached=None,
         reset_accumulated_memory_stats=None, get_per_process_memory_fraction=1.0, set_per_process_memory_fraction=None,
@@ -182,7 +181,7 @@ def install_cuda(cuda):
 
 
 def answer_it(module, name, answer):
-    setattr(module, name, lambda *args, **kwargs: answer)
+    setattr(module, name, answer if isinstance(answer, FunctionType) else lambda *args, **kwargs: answer)
 
 
 def install_accelerator(accelerator):
@@ -191,7 +190,7 @@ def install_accelerator(accelerator):
         current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=torch.cuda.current_stream(),
         set_stream=None, synchronize=None, empty_cache=None, memory_stats=Counter(), memory_allocated=0,
         max_memory_allocated=0, memory_reserved=0, max_memory_reserved=0, reset_accumulated_memory_stats=None,
-        reset_peak_memory_stats=None, get_memory_info=(MEMORY, MEMORY))
+        reset_peak_memory_stats=None, get_memory_info=memory_info)
     for name, answer in answers.items():
         if hasattr(accelerator, name):
             answer_it(accelerator, name, answer)

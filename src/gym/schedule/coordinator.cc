@@ -299,15 +299,18 @@ void Coordinator::capture(Judging& judging, const TaskPlan& task) {
     return;
   }
   const std::uint64_t serial = judging.serial;
-  judging.pool_id = parts_.pool->capture({.role = CaptureRole::candidate,
-                                          .source = judging.job.kernel,
-                                          .init_args_json = task.init_args,
-                                          .inputs_json = task.inputs,
-                                          .tensors_json = task.tensors,
-                                          .target = config_.target},
-                                         [this, serial](CaptureOutcome outcome) {
-                                           events_.push(Captured{serial, std::move(outcome)});
-                                         });
+  const bool on_gpu = judging.job.backend == Backend::replay && !parts_.gpus.empty();
+  judging.pool_id =
+      parts_.pool->capture({.role = CaptureRole::candidate,
+                            .source = judging.job.kernel,
+                            .init_args_json = task.init_args,
+                            .inputs_json = task.inputs,
+                            .tensors_json = task.tensors,
+                            .target = config_.target,
+                            .device_json = on_gpu ? parts_.gpus.front().properties : ""},
+                           [this, serial](CaptureOutcome outcome) {
+                             events_.push(Captured{serial, std::move(outcome)});
+                           });
 }
 
 void Coordinator::handle(Captured& event) {

@@ -58,6 +58,12 @@ int spares_on_cpu(const LocalJudgeConfig& config) {
   return usable_cores() >= many_cores ? 1 : 0;
 }
 
+std::string properties_of(const gpu::GpuFacts& facts) {
+  Json properties = {{"name", facts.name}};
+  for (const auto& [name, value] : facts.properties) properties[name] = value;
+  return to_line(properties);
+}
+
 // The GPUs that run plans; one that is named must be there.
 Result<std::vector<ReplayGpu>> gpus_for(const LocalJudgeConfig& config) {
   std::vector<ReplayGpu> chosen;
@@ -75,7 +81,8 @@ Result<std::vector<ReplayGpu>> gpus_for(const LocalJudgeConfig& config) {
                       .driver = facts.driver,
                       .target = facts.target,
                       .ordinal = static_cast<int>(ordinal),
-                      .lease = config.lease ? gpu::lease_path(facts).string() : ""});
+                      .lease = config.lease ? gpu::lease_path(facts).string() : "",
+                      .properties = properties_of(facts)});
   }
   return chosen;
 }

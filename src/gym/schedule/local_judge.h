@@ -49,6 +49,7 @@ struct ReplayGpu {
   std::string target = "sm_90";  // that kernels are compiled for
   int ordinal = 0;               // among those that this process may use
   std::string lease;             // a file; empty: none
+  std::string properties;        // told to the guests whose plans run there: a JSON object
 };
 
 using Inspect = std::function<std::vector<Finding>(std::string_view source, Policy policy)>;
