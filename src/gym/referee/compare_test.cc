@@ -96,23 +96,28 @@ TEST(CompareTensors, WantsAContiguousOutputWhereTheReferencesIs) {
   EXPECT_EQ(compare(square.t().contiguous().t(), square), "wrong_strides");
 }
 
-TEST(CompareTensors, TakesAnyDenseLayoutWhereTheReferencesIsNotContiguous) {
+TEST(CompareTensors, TakesAnyLayoutWhereTheReferencesIsNotContiguous) {
   const at::Tensor reference = at::rand({4, 5, 6}).permute({2, 0, 1});
   EXPECT_EQ(compare(reference.clone(), reference), "equal");
   EXPECT_EQ(compare(reference.contiguous(), reference), "equal");
   EXPECT_EQ(compare(reference.transpose(0, 1).contiguous().transpose(0, 1), reference), "equal");
+  const at::Tensor last = at::ones({4, 7, 5}).select(1, 6);
+  EXPECT_EQ(compare(at::ones({4, 3, 5}).select(1, 2), last), "equal") << "of a shorter sequence";
+  EXPECT_EQ(compare(at::ones({7, 4, 5}).select(0, 6), last), "equal");
 }
 
-TEST(CompareTensors, WantsAPlaceForEachElementWhereTheReferenceHasIt) {
+TEST(CompareTensors, WantsAPlaceForEachElementWhereTheReferenceHasOne) {
   const at::Tensor dense = at::ones({5, 4}).t(), shared = at::ones({1}).expand({4, 5}),
-                   spread = at::ones({4, 8}).narrow(1, 0, 5);
-  EXPECT_EQ(compare(shared, dense), "wrong_strides");
-  EXPECT_EQ(compare(spread, dense), "wrong_strides");
-  EXPECT_EQ(compare(shared, shared), "equal");
-  EXPECT_EQ(compare(spread.clone(), spread), "equal");
-  EXPECT_EQ(compare(spread, at::ones({4, 9}).narrow(1, 0, 5)), "wrong_strides");
-  const at::Tensor one = spread.unsqueeze(0);
-  EXPECT_EQ(compare(one.as_strided({1, 4, 5}, {7, 8, 1}), one), "equal") << "a dimension of one";
+                   rows = at::ones({5}).expand({4, 5}),
+                   windows = at::ones({8}).as_strided({4, 5}, {1, 1});
+  for (const at::Tensor& sharing : {shared, rows, windows}) {
+    EXPECT_EQ(compare(sharing, dense), "wrong_strides");
+    EXPECT_EQ(compare(sharing, sharing), "equal");
+    EXPECT_EQ(compare(dense, sharing), "equal");
+  }
+  EXPECT_EQ(compare(shared, rows), "wrong_strides");
+  EXPECT_EQ(compare(rows.unsqueeze(0), rows.as_strided({1, 4, 5}, {3, 0, 1})), "equal")
+      << "a dimension of one element may have any stride";
 }
 
 }  // namespace
