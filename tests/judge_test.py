@@ -104,6 +104,8 @@ class Judge(unittest.TestCase):
         self.assertTrue(again["from_store"] and again["accepted"])
         other, = self.verdicts([GOOD], "--store", store, "--trials", "4")
         self.assertEqual((other["from_store"], other["numerics"]["trials"]), (False, 4))
+        otherwise, = self.verdicts([GOOD], "--store", store, "--comparison", "allclose")
+        self.assertEqual((otherwise["from_store"], otherwise["comparison"], first["comparison"]), (False, "allclose", "budget"))
 
     def test_each_kind_of_candidate_has_its_stage_and_class(self):
         bad = [
