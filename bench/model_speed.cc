@@ -403,8 +403,8 @@ bool take_word(std::vector<std::string>& words, std::string_view word) {
 
 // What is left of the words is what to measure, and its numbers.
 Status check_words(const std::vector<std::string>& words) {
-  constexpr std::string_view kKnown[] = {"decode", "train", "group", "gap"};
-  if (words.empty() || std::ranges::find(kKnown, words[0]) == std::end(kKnown))
+  constexpr std::string_view kMeasured[] = {"decode", "train", "group", "gap"};
+  if (words.empty() || std::ranges::find(kMeasured, words[0]) == std::end(kMeasured))
     return fail("'{}' is nothing to measure\n{}", words.empty() ? "" : words[0], kHelp);
   const auto is_number = [](const std::string& word) { return std::atoi(word.c_str()) > 0; };
   const auto stray = std::ranges::find_if_not(words.begin() + 1, words.end(), is_number);
