@@ -88,7 +88,7 @@ HostArena::~HostArena() {
 }
 
 std::size_t HostArena::room_for(std::size_t bytes) {
-  return (bytes + kArenaAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
 at::Tensor HostArena::copy(const at::Tensor& tensor) {
