@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -24,9 +25,14 @@ struct JudgeJob {
   Comparison comparison = Comparison::budget;
   Backend backend = Backend::automatic;
   int trials = 3;
+  // What else the task is timed by on a GPU, beside what the judge always times: eager,
+  // torch_compile.
+  std::vector<std::string> baselines;
   bool use_store = true;  // answer repeats from the verdict store, and add to it
 };
 
+// Empty, or a line that says which of them is none.
+Status check_baselines(const std::vector<std::string>& baselines);
 // What contradicts itself in a job, in one line, before anything is done for it.
 Status check_job(const JudgeJob& job);
 

@@ -17,8 +17,8 @@ constexpr std::size_t kLongestName = 100;
 // be given.
 Status check_members(const Json& json) {
   static const std::vector<std::string> known = {
-      "task",   "kernel",   "policy", "backend", "comparison",
-      "trials", "priority", "client", "fresh",   "deadline_seconds"};
+      "task",     "kernel", "policy", "backend",          "comparison", "trials",
+      "priority", "client", "fresh",  "deadline_seconds", "baselines"};
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
       return fail("a job has no member '{}'; did you mean '{}'?", name, nearest_name(name, known));
@@ -69,6 +69,7 @@ std::string job_name(const Submission& submission) {
                 submission.fresh};
   // Jobs of the default keep the names that they had before there was another.
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
+  if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
   constexpr std::size_t digits = 40;
   return content_key(to_line(parts)).substr(0, digits);
 }
@@ -84,6 +85,7 @@ Json to_json(const Submission& submission) {
                {"backend", name_of(job.backend)},
                {"trials", job.trials},
                {"priority", name_of(submission.priority)}};
+  if (!job.baselines.empty()) json["baselines"] = job.baselines;
   if (submission.deadline_seconds) json["deadline_seconds"] = *submission.deadline_seconds;
   if (!submission.client.empty()) json["client"] = submission.client;
   if (!submission.fresh.empty()) json["fresh"] = submission.fresh;
@@ -104,6 +106,7 @@ Result<Submission> submission_from_json(const Json& json, const SubmissionLimits
   job.policy = reader.enumerated("policy", std::optional(Policy::strict));
   job.comparison = reader.enumerated("comparison", std::optional(limits.comparison));
   job.backend = reader.enumerated("backend", std::optional(Backend::automatic));
+  if (reader.has("baselines")) job.baselines = reader.strings("baselines");
   const std::int64_t trials = reader.integer("trials", 3);
   submission.priority = reader.enumerated("priority", std::optional(Priority::normal));
   if (reader.has("deadline_seconds"))

@@ -338,6 +338,7 @@ void Coordinator::handle(Captured& event) {
 RefereeJob Coordinator::referee_job(const Judging& judging) const {
   return {.task_key = task_key(judging.job.task),
           .task_source = judging.job.task.source,
+          .baselines = judging.job.baselines,
           .candidate_plan = judging.plan_json,
           // Follows from the job's content: judged again, it is judged alike, and other jobs draw
           // other values.

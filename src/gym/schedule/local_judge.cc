@@ -91,9 +91,7 @@ Result<std::vector<ReplayGpu>> gpus_for(const LocalJudgeConfig& config) {
 
 Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
                                                       Inspect inspect, RefereeProgram program) {
-  for (const std::string& name : config.baselines)
-    if (name != "eager" && name != "torch_compile")
-      return fail("baselines: `{}` is neither eager nor torch_compile", name);
+  TRY(check_baselines(config.baselines));
   LocalJudgeParts parts;
   parts.inspect = std::move(inspect);
   if (config.directory.empty()) {

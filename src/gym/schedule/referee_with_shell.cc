@@ -1,5 +1,7 @@
 #include "gym/schedule/referee_with_shell.h"
 
+#include <algorithm>
+
 namespace tritonsmith::gym {
 namespace {
 
@@ -28,7 +30,10 @@ void RefereeWithShell::time_otherwise(const RefereeJob& job, RefereeReport& repo
     else
       note(eager.error());
   }
-  for (const std::string& name : baselines_) {
+  std::vector<std::string> wanted = baselines_;
+  for (const std::string& name : job.baselines)
+    if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+  for (const std::string& name : wanted) {
     const auto timing = shell_.time(job.task_source, name);
     if (timing)
       report.baselines.emplace_back(name, *timing);

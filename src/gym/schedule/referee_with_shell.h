@@ -16,7 +16,8 @@ namespace tritonsmith::gym {
 class RefereeWithShell : public RefereeClient {
  public:
   using Make = std::function<std::unique_ptr<RefereeClient>(ReferenceShell&)>;
-  // `baselines`, as ReferenceShell knows them, are timed besides.
+  // `baselines`, as ReferenceShell knows them, are timed besides, for every job; others for a job
+  // that asks for them.
   RefereeWithShell(const Make& make, ReferenceShellOptions shell,
                    std::vector<std::string> baselines)
       : shell_(std::move(shell)), referee_(make(shell_)), baselines_(std::move(baselines)) {}

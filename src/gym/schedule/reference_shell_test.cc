@@ -67,6 +67,11 @@ TEST(RefereeWithShell, AddsWhatTheTaskTakesOtherwiseToATimedReport) {
   EXPECT_EQ(told.timing->reference.n, 0) << "the referee's to say, where the plan was replayed";
   ASSERT_EQ(told.findings.size(), 1U);
   EXPECT_EQ(told.findings[0].rule, "baseline_failed");
+  RefereeJob asks = job;
+  asks.baselines = {"eager", "nor such"};
+  const auto asked = std::get<RefereeReport>(referee.judge(asks, ""));
+  EXPECT_EQ(asked.baselines.size(), 1U) << "what all jobs get is not timed twice";
+  EXPECT_EQ(asked.findings.size(), 2U) << "what the job asks for is tried as well";
   report.reference = ReferenceKind::shell;
   const auto by_shell = std::get<RefereeReport>(referee.judge(job, ""));
   EXPECT_EQ(by_shell.timing->reference, told.baselines[0].second);

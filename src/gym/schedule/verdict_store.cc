@@ -16,6 +16,7 @@ std::string verdict_key(const JudgeJob& job, Backend backend, std::string_view v
                 versions};
   // Verdicts by the default keep the keys that they had before there was another.
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
+  if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
   return content_key(to_line(parts));
 }
 

@@ -65,14 +65,16 @@ TEST(VerdictKey, ChangesWithEverythingThatDecidesAVerdict) {
   renamed.id = 2;
   renamed.task.id = "b";
   EXPECT_EQ(verdict_key(renamed, Backend::evaluate, "v"), key);
-  JudgeJob kernel = job, source = job, policy = job, trials = job, tolerance = job, allclose = job;
+  JudgeJob kernel = job, source = job, policy = job, trials = job, tolerance = job, allclose = job,
+           baselines = job;
   kernel.kernel = "l";
   source.task.source = "t";
   policy.policy = Policy::open;
   trials.trials = 4;
   tolerance.task.tolerance = 1e-5;
   allclose.comparison = Comparison::allclose;
-  for (const JudgeJob& other : {kernel, source, policy, trials, tolerance, allclose})
+  baselines.baselines = {"eager"};
+  for (const JudgeJob& other : {kernel, source, policy, trials, tolerance, allclose, baselines})
     EXPECT_NE(verdict_key(other, Backend::evaluate, "v"), key);
   EXPECT_NE(verdict_key(job, Backend::replay, "v"), key);
   EXPECT_NE(verdict_key(job, Backend::evaluate, "w"), key);

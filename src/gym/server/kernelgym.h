@@ -4,13 +4,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gym/server/docket.h"
 
 namespace tritonsmith::gym {
 
+// What their speedups are against: the task as it is written, or as torch.compile makes it.
+enum class ReferenceBackend { eager, torch_compile };
+
 struct KernelGymRequest {
   std::string task_id;
+  ReferenceBackend reference = ReferenceBackend::eager;
   Submission submission;
   double timeout_seconds = 300;
 };
@@ -18,8 +23,13 @@ struct KernelGymRequest {
 Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
                                                  const SubmissionLimits& limits = {});
 
+// What /results finds its job by: the task_id; besides, where the reference was to be compiled,
+// compiled_alias, which points to the same job (no eager one is equal to it).
+std::vector<std::string> aliases_of(const KernelGymRequest& request);
+std::string compiled_alias(const std::string& task_id);
+
 // EvaluationResponse of a job that is done, cancelled, or not yet done.
-Json kernelgym_response(const std::string& task_id, const JobView& job);
+Json kernelgym_response(const std::string& task_id, const JobView& job, ReferenceBackend reference);
 // TaskStatusResponse.
 Json kernelgym_status(const std::string& task_id, const JobView& job);
 

@@ -128,7 +128,8 @@ TEST_F(OpenapiTest, DescribesAJobWhole) {
   const Json full =
       to_json(Submission{.job = {.task = {.id = "t", .source = "s", .tolerance = 1e-5},
                                  .kernel = "k",
-                                 .comparison = Comparison::allclose},
+                                 .comparison = Comparison::allclose,
+                                 .baselines = {"eager"}},
                          .deadline_seconds = 1,
                          .client = "ann",
                          .fresh = "again"});

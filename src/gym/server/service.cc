@@ -231,13 +231,14 @@ HttpReply Service::evaluate(const HttpCall& call) {
     return error_reply(429, "RESOURCE_ERROR", "too many jobs are unfinished; try again later");
   const JobView& entered = std::get<std::vector<JobView>>(*submitted).front();
   metrics_.count_submission(1, entered.state == JobState::queued ? 0 : 1);
-  if (const auto known = docket_.remember_alias(request->task_id, name); !known)
-    return internal_error(known.error());
+  for (const std::string& alias : aliases_of(*request))
+    if (const auto known = docket_.remember_alias(alias, name); !known)
+      return internal_error(known.error());
   // A little longer than the job's own deadline, which ends it with a verdict.
   const auto job = await(name, request->timeout_seconds + 2);
   if (!job) return internal_error(job.error());
   if (!*job) return error_reply(404, "SYSTEM_ERROR", "the job was forgotten");
-  return json_reply(200, kernelgym_response(request->task_id, **job));
+  return json_reply(200, kernelgym_response(request->task_id, **job, request->reference));
 }
 
 HttpReply Service::kernelgym_lookup(const HttpCall& call) {
@@ -248,8 +249,12 @@ HttpReply Service::kernelgym_lookup(const HttpCall& call) {
   const auto job = docket_.find(*name);
   if (!job) return internal_error(job.error());
   if (!*job) return error_reply(404, "unknown_task", "no task with this task_id");
-  return json_reply(
-      200, wants_status ? kernelgym_status(task_id, **job) : kernelgym_response(task_id, **job));
+  if (wants_status) return json_reply(200, kernelgym_status(task_id, **job));
+  const auto compiled = docket_.find_alias(compiled_alias(task_id));
+  if (!compiled) return internal_error(compiled.error());
+  const auto reference =
+      *compiled == *name ? ReferenceBackend::torch_compile : ReferenceBackend::eager;
+  return json_reply(200, kernelgym_response(task_id, **job, reference));
 }
 
 }  // namespace tritonsmith::gym

@@ -52,6 +52,8 @@ TEST_F(ServiceTest, SaysInOneLineWhatIsWrongWithABody) {
       {R"({"task": {"source": "t"}, "kernel": "k", "comparison": "lax"})", "comparison"},
       {R"({"task": {"source": "t", "tolerance": 1e-5}, "kernel": "k", "comparison": "allclose"})",
        "tolerance"},
+      {R"({"task": {"source": "t"}, "kernel": "k", "baselines": ["c++"]})", "c++"},
+      {R"({"task": {"source": "t"}, "kernel": "k", "baselines": ["eager", "eager"]})", "twice"},
       {R"({"task": {"source": "t"}, "kernel": "k", "client": "a b"})", "client"},
       {R"({"task": {"source": "t"}, "kernel": "k", "deadline_seconds": -1})", "deadline"},
       {R"({"task": {"source": "t"}, "kernel": "k", "polcy": "open"})", "'policy'"},
@@ -230,7 +232,7 @@ TEST_F(ServiceTest, TellsKernelGymsUsersWhatFailed) {
                                                            {"backend", "cuda"},
                                                            {"num_correct_trials", 21},
                                                            {"timeout", 5},
-                                                           {"reference_backend", "torch_compile"}};
+                                                           {"reference_backend", "tensorrt"}};
   for (const auto& [name, value] : wrong) {
     Json other = request;
     other[name] = value;

@@ -28,10 +28,11 @@ struct KernelBinary {
 };
 
 struct RefereeJob {
-  std::string task_key;               // names the task plan's content
-  std::string task_source;            // its Python, which stays with who asks
-  std::string candidate_plan;         // empty: only the task's own findings are asked for
-  std::vector<KernelBinary> kernels;  // of the plan, in its order; empty when evaluated
+  std::string task_key;                // names the task plan's content
+  std::string task_source;             // its Python, which stays with who asks
+  std::vector<std::string> baselines;  // that it is timed by besides, likewise
+  std::string candidate_plan;          // empty: only the task's own findings are asked for
+  std::vector<KernelBinary> kernels;   // of the plan, in its order; empty when evaluated
   std::string
       secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
   int trials = 3;

@@ -1,5 +1,6 @@
 // ServiceFixture: a Service over a docket in a temporary folder and a judge that answers by the
-// kernel's text: "bad" is wrong, all else accepted; while `hold` is set it answers nothing.
+// kernel's text: "bad" is wrong, all else accepted, unless a test sets another `verdict_for`; while
+// `hold` is set it answers nothing.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,10 +27,6 @@ class HeldJudge : public FakeJudge {
 };
 
 struct ServiceFixture : ::testing::Test {
-  static Verdict answer(const JudgeJob& job) {
-    return job.kernel == "bad" ? failed_verdict(Stage::ran, "wrong_value") : accepted_verdict();
-  }
-
   Service& service() {
     if (service_) return *service_;
     auto opened = Docket::open(directory->path() / "jobs.sqlite", docket_limits,
@@ -37,7 +34,7 @@ struct ServiceFixture : ::testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     docket = *std::move(opened);
     const auto make_judge = [this](const std::stop_token&) -> Result<std::unique_ptr<Judge>> {
-      auto judge = std::make_unique<HeldJudge>(answer, hold);
+      auto judge = std::make_unique<HeldJudge>(verdict_for, hold);
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<Judge>(std::move(judge));
     };
@@ -73,6 +70,9 @@ struct ServiceFixture : ::testing::Test {
     return count;
   }
 
+  FakeJudge::Answer verdict_for = [](const JudgeJob& job) {
+    return job.kernel == "bad" ? failed_verdict(Stage::ran, "wrong_value") : accepted_verdict();
+  };
   Result<TempDir> directory = TempDir::make("service");
   std::atomic<bool> hold = false;
   std::atomic<int> breakdowns = 0;
