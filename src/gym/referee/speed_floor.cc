@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gym/referee/convolution_work.h"
 #include "gym/referee/operators.h"
 
 namespace tritonsmith::gym {
@@ -15,6 +16,9 @@ constexpr auto kElementwise = std::to_array<std::string_view>(
     {"abs",  "add", "atan", "cos",    "div",      "elu",  "erf",     "exp",  "gelu",       "log",
      "mish", "mul", "neg",  "pow",    "relu",     "rsub", "sigmoid", "silu", "leaky_relu", "sin",
      "sqrt", "sub", "tanh", "square", "softplus", "exp2", "expm1",   "log1p"});
+// Of these a product may be taken before them: (x w + b) v = x (w v) + b v.
+constexpr auto kLinear =
+    std::to_array<std::string_view>({"add", "sub", "rsub", "mul", "div", "neg"});
 constexpr auto kRearranging = std::to_array<std::string_view>(
     {"t", "transpose", "view", "_unsafe_view", "reshape", "permute", "contiguous", "clone", "alias",
      "detach", "unsqueeze", "squeeze", "_to_copy"});
@@ -136,11 +140,17 @@ class Walk {
     const bool all = !tensors.empty() && std::ranges::all_of(tensors, [&](int tensor) {
       return generic_.contains(tensor);
     });
+    const bool is_convolution = name == "convolution" && work_of_convolution(task_, *call);
+    const bool multiplies = among(kProducts, name) || is_convolution;
+    const bool of_a_product =
+        std::ranges::any_of(tensors, [&](int tensor) { return products_.contains(tensor); });
+    if (multiplies || (of_a_product && (among(kLinear, name) || among(kRearranging, name))))
+      products_.insert(call->outputs.front());
     const bool same_size = !tensors.empty() && elements_of(facts(tensors.front())) ==
                                                    elements_of(facts(call->outputs.front()));
     const bool scales_away = (name == "mul" || name == "pow") && has_a_zero(*call);
     if (all && ((among(kElementwise, name) && !scales_away) ||
-                (among(kRearranging, name) && same_size) || among(kProducts, name)))
+                (among(kRearranging, name) && same_size) || (multiplies && !of_a_product)))
       generic_.insert(call->outputs.front());
   }
 
@@ -150,6 +160,7 @@ class Walk {
     if (call == nullptr || call->outputs.empty()) return;
     const int output = call->outputs.front();
     if (output < 0 || !needed_.contains(output) || !generic_.contains(output)) return;
+    if (aten_base_name(call->op) == "convolution") return demand_of_convolution(*call);
     const std::vector<int> tensors = tensors_of(*call);
     const bool is_product = among(kProducts, aten_base_name(call->op));
     for (const int tensor : tensors)
@@ -164,10 +175,24 @@ class Walk {
     }
   }
 
+  void demand_of_convolution(const AtenCall& call) {
+    const auto work = work_of_convolution(task_, call);
+    if (!work) return;
+    work_.flops += work->flops;
+    const std::vector<int> tensors = tensors_of(call);  // input, weight, and the bias if any
+    const auto needs = [&](int tensor) {
+      needed_.insert(tensor);
+      read_.insert(tensor);
+    };
+    if (work->needs_input) needs(tensors[0]);
+    if (work->needs_weight) needs(tensors[1]);
+  }
+
   const Plan& task_;
   LeastWork work_;
   std::set<int> counted_;                          // storages
   std::set<int> drawn_, generic_, needed_, read_;  // tensors
+  std::set<int> products_;                         // likewise: what is linear in a product
 };
 
 }  // namespace

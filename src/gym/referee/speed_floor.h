@@ -2,8 +2,10 @@
 // multiplications that must be made. Below the time that the chip takes for these, a measured time
 // is wrong or the work was not done. Only what no clever kernel can leave out is counted: outputs
 // that forward makes; random inputs and weights, each of whose numbers reaches an output through
-// elementwise operators and matrix products; and the products of such numbers. Whatever else a task
-// does (masks, triangles, convolutions, sums) is free here. Pure; from the plan alone.
+// elementwise operators, matrix products and convolutions; and the products of such numbers, of a
+// convolution one for each output and input channel (convolution_work.h). Whatever else a task does
+// (masks, triangles, sums, a product of what a product made, which may be taken in another order)
+// is free here. Pure; from the plan alone.
 #pragma once
 
 #include <optional>

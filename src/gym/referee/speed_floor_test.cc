@@ -45,6 +45,18 @@ TEST_F(SpeedFloor, AProductOfRandomMatricesCostsItsMultiplications) {
             (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * n * n * n}));
 }
 
+TEST_F(SpeedFloor, AProductOfAProductMayBeTakenInAnotherOrder) {
+  const int product = then("aten::mm", {t(x), t(w)});
+  const int scaled = then("aten::mul.Tensor", {t(product), f(2)});
+  EXPECT_EQ(work_of(then("aten::mm", {t(scaled), t(w)})), (LeastWork{.bytes = kMatrix}));
+}
+
+TEST_F(SpeedFloor, BetweenTwoProductsANonlinearOperatorKeepsTheOrder) {
+  const int bent = then("aten::relu", {t(then("aten::mm", {t(x), t(w)}))});
+  EXPECT_EQ(work_of(then("aten::mm", {t(bent), t(w)})),
+            (LeastWork{.bytes = 3 * kMatrix, .flops = 4.0 * n * n * n}));
+}
+
 TEST_F(SpeedFloor, StructureThatAKernelMayUseIsNotCounted) {
   const int triangle = then("aten::tril", {t(x)});
   EXPECT_EQ(work_of(then("aten::mm", {t(triangle), t(w)})), (LeastWork{.bytes = kMatrix}));
@@ -67,6 +79,84 @@ TEST_F(SpeedFloor, WorkInPlaceIsNotFollowed) {
 }
 
 TEST_F(SpeedFloor, AnOutputThatIsAnInputCostsNothing) { EXPECT_EQ(work_of(x), LeastWork{}); }
+
+// A convolution of 32 x 32 pictures of 8 channels into 16; of its arguments what a test names.
+struct Convolving {
+  std::int64_t taps = 3, stride = 1, padding = 1, dilation = 1, groups = 1;
+  bool transposed = false;
+  std::int64_t output_padding = 0;
+};
+struct Convolved {
+  LeastWork work;
+  double input = 0, weight = 0, output = 0;  // elements
+};
+Convolved convolve(const Convolving& how) {
+  PlanBuilder task(PlanRole::task);
+  constexpr std::int64_t batch = 2, side = 32, in = 8, out = 16;
+  const std::int64_t reach = how.dilation * (how.taps - 1) + 1;
+  const std::int64_t made =
+      how.transposed ? (side - 1) * how.stride - 2 * how.padding + reach + how.output_padding
+                     : (side + 2 * how.padding - reach) / how.stride + 1;
+  const std::vector<std::int64_t> filters =
+      how.transposed ? std::vector{in, out / how.groups, how.taps, how.taps}
+                     : std::vector{out, in / how.groups, how.taps, how.taps};
+  const int x = task.tensor({batch, in, side, side}), w = task.tensor(filters),
+            b = task.tensor({out}), y = task.tensor({batch, out, made, made}),
+            z = task.tensor({batch, out, made, made});
+  for (const int tensor : {x, w, b})
+    task.aten(Phase::inputs, "aten::randn", {ints({1})}, {tensor}).input(t(tensor));
+  task.aten(Phase::forward, "aten::convolution",
+            {t(x), t(w), t(b), ints({how.stride, how.stride}), ints({how.padding, how.padding}),
+             ints({how.dilation, how.dilation}), Value{how.transposed},
+             ints({how.output_padding, how.output_padding}), i(how.groups)},
+            {y})
+      .aten(Phase::forward, "aten::relu", {t(y)}, {z})
+      .returns(t(z));
+  return {.work = least_work(task.plan()),
+          .input = static_cast<double>(batch * in * side * side),
+          .weight = static_cast<double>(out * in / how.groups * how.taps * how.taps),
+          .output = static_cast<double>(batch * out * made * made)};
+}
+
+TEST(SpeedFloorOfConvolutions, OneOfATapIsAProduct) {
+  const Convolved one = convolve({.taps = 1, .padding = 0});
+  EXPECT_EQ(one.work, (LeastWork{.bytes = 4 * (one.input + one.weight + one.output),
+                                 .flops = 2 * one.output * 8}));
+}
+
+TEST(SpeedFloorOfConvolutions, TapsAreFreeAndGroupsNeedTheirOwnChannels) {
+  const Convolved three = convolve({}), grouped = convolve({.groups = 4});
+  EXPECT_EQ(three.work, (LeastWork{.bytes = 4 * (three.input + three.weight + three.output),
+                                   .flops = 2 * three.output * 8}));
+  EXPECT_EQ(grouped.work.flops, 2 * grouped.output * 2);
+}
+
+TEST(SpeedFloorOfConvolutions, WhatNoWindowSeesNeedNotBeRead) {
+  const Convolved strided = convolve({.taps = 1, .stride = 2, .padding = 0});
+  EXPECT_EQ(strided.work.bytes, 4 * (strided.weight + strided.output));
+  EXPECT_EQ(strided.work.flops, 2 * strided.output * 8);
+  const Convolved dilated = convolve({.padding = 0, .dilation = 2});
+  EXPECT_EQ(dilated.work.bytes, 4 * (dilated.weight + dilated.output));
+  const Convolved overhanging = convolve({.taps = 3, .stride = 3, .padding = 0});
+  EXPECT_EQ(overhanging.work.bytes, 4 * (overhanging.weight + overhanging.output))
+      << "the last rows are beyond its windows";
+}
+
+TEST(SpeedFloorOfConvolutions, OutputsOfTheBiasAloneAreFree) {
+  for (const Convolving& how :
+       {Convolving{.taps = 1, .padding = 1}, Convolving{.padding = 2, .dilation = 2},
+        Convolving{.taps = 2, .stride = 3, .padding = 0, .transposed = true},
+        Convolving{.stride = 2, .padding = 0, .transposed = true, .output_padding = 1}}) {
+    const Convolved made = convolve(how);
+    EXPECT_EQ(made.work, (LeastWork{.bytes = 4 * made.output}));
+  }
+}
+
+TEST(SpeedFloorOfConvolutions, ATransposedOneTakesAProductForEachInput) {
+  const Convolved made = convolve({.stride = 2, .padding = 0, .transposed = true});
+  EXPECT_EQ(made.work, (LeastWork{.bytes = 4 * (made.input + made.weight + made.output),
+                                  .flops = 2 * made.input * 16}));
+}
 
 TEST(FindImpossibleSpeed, RefusesWhatTheChipCannotDo) {
   const gpu::GpuFacts chip{
