@@ -1,19 +1,21 @@
 // Which tasks of a folder replay natively, and whether both sides of a timing are treated alike:
 // captures every file below the folder, and judges each task's plan against itself, as a candidate
 // that is the reference. Where there is a GPU, on it: then it also prints how far the two medians
-// of one plan lie apart. One line for each task that does not come to a verdict of "correct".
+// of one plan lie apart. One line for each task that was timed, or does not come to a verdict of
+// "correct".
 //
-//   replay_tasks FOLDER [cpu|gpu] [seconds a task]
+//   replay_tasks FOLDER [cpu|gpu] [seconds a task] [of them for rounds of timing]
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/bounded_queue.h"
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "gym/capture/capture_pool.h"
@@ -66,12 +68,12 @@ void take_report(const gym::RefereeReport& report, const std::string& name, Tall
   if (!report.timing || report.timing->reference.median <= 0) return;
   const double ratio = report.timing->candidate.median / report.timing->reference.median;
   tally.apart.push_back(ratio - 1);
-  if (std::abs(ratio - 1) > 0.05)
-    fmt::print("{}: {:.4f} ms as a candidate, {:.4f} ms as the reference\n", name,
-               report.timing->candidate.median, report.timing->reference.median);
+  fmt::print("{}: {:.4f} ms as a candidate, {:.4f} ms as the reference, {:+.2f} %\n", name,
+             report.timing->candidate.median, report.timing->reference.median, 100 * (ratio - 1));
 }
 
-void judge(gym::RefereeClient& referee, const Captured& captured, double seconds, Tally& tally) {
+void judge(gym::RefereeClient& referee, const Captured& captured, const gym::RefereeBudget& budget,
+           Tally& tally) {
   ++tally.tasks;
   if (const auto* failure = std::get_if<gym::CandidateFailure>(&captured.outcome.result))
     return tally.fail(captured.name, failure->error.error_class,
@@ -88,18 +90,18 @@ void judge(gym::RefereeClient& referee, const Captured& captured, double seconds
                             .secret = content_key(*gym::fresh_secret()),
                             .trials = 1,
                             .policy = Policy::open,
-                            .budget = {.seconds = seconds}};
+                            .budget = budget};
   const auto outcome = referee.judge(job, plan);
   if (const auto* failure = std::get_if<gym::RefereeFailure>(&outcome))
     return tally.fail(captured.name, "no verdict", failure->message);
   take_report(std::get<gym::RefereeReport>(outcome), captured.name, tally);
 }
 
-Status run(const fs::path& folder, bool on_gpu, double seconds) {
+Status run(const fs::path& folder, bool on_gpu, const gym::RefereeBudget& budget) {
   const auto files = tasks_below(folder);
   BoundedQueue<Captured> captured(files.size() + 1);
   gym::CaptureConfig config;
-  config.slots = 8;
+  config.slots = std::max(2, usable_cores());
   TRY_ASSIGN(const auto pool, gym::CapturePool::start(config));
   gym::RefereeProgram program = referee_program();
   if (on_gpu) program.gpu = 0;
@@ -107,14 +109,14 @@ Status run(const fs::path& folder, bool on_gpu, double seconds) {
   const Stopwatch watch;
   for (const fs::path& file : files) {
     TRY_ASSIGN(const std::string source, read_file(file));
-    pool->capture(
-        {.role = gym::CaptureRole::task, .source = source, .path = "task.py"},
-        [&captured, source, name = file.filename().string()](gym::CaptureOutcome outcome) {
-          captured.push({name, source, std::move(outcome)});
-        });
+    pool->capture({.role = gym::CaptureRole::task, .source = source, .path = "task.py"},
+                  [&captured, source,
+                   name = file.lexically_relative(folder).string()](gym::CaptureOutcome outcome) {
+                    captured.push({name, source, std::move(outcome)});
+                  });
   }
   Tally tally;
-  for (std::size_t k = 0; k < files.size(); ++k) judge(referee, *captured.pop(), seconds, tally);
+  for (std::size_t k = 0; k < files.size(); ++k) judge(referee, *captured.pop(), budget, tally);
   fmt::print("{} tasks in {:.0f} s: {} captured, {} replayed right on the {}", tally.tasks,
              watch.seconds(), tally.native, tally.correct, on_gpu ? "GPU" : "CPU");
   for (const auto& [how, count] : tally.endings) fmt::print(", {} {}", count, how);
@@ -132,12 +134,17 @@ Status run(const fs::path& folder, bool on_gpu, double seconds) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "replay_tasks FOLDER [cpu|gpu] [seconds a task]\n");
+    fmt::print(stderr,
+               "replay_tasks FOLDER [cpu|gpu] [seconds a task] [of them for rounds of timing]\n");
     return 2;
   }
   const bool here = !tritonsmith::gym::gpu::list_gpus().empty();
   const bool on_gpu = argc > 2 ? std::string_view(argv[2]) == "gpu" : here;
-  const auto status = tritonsmith::run(argv[1], on_gpu, argc > 3 ? std::atof(argv[3]) : 60);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who cuts it off has read what it found
+  tritonsmith::gym::RefereeBudget budget{.seconds = 60};
+  if (argc > 3) budget.seconds = std::atof(argv[3]);
+  if (argc > 4) budget.timing_seconds = std::atof(argv[4]);
+  const auto status = tritonsmith::run(argv[1], on_gpu, budget);
   if (!status) fmt::print(stderr, "replay_tasks: {}\n", status.error().message);
   return status ? 0 : 1;
 }

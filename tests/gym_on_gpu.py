@@ -269,8 +269,12 @@ def faults(programs, seconds, options):
 def kernelbench(programs, seconds, options):
     if not options.kernelbench:
         return "left out: no folder was given"
-    out = run(seconds, programs.path("replay_tasks"), options.kernelbench, "gpu", 30, fails=False)
-    return last_line([line for line in out.splitlines() if " tasks in " in line][-1])
+    out = run(seconds, programs.path("replay_tasks"), options.kernelbench, "gpu", 30, 0.4, fails=False)
+    found = [line for line in out.splitlines() if " tasks in " in line][-1]
+    tasks, right = (number(pattern, found) for pattern in (r"(\d+) tasks in", r"(\d+) replayed right"))
+    if tasks != right:
+        raise Failed(found)
+    return found
 
 
 STEPS = [  # name, share of the time, what is asked, how

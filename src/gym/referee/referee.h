@@ -75,7 +75,7 @@ class Referee {
   void run_other_choices(const Match& match, RefereeReport& report);
   int timed_trial(const Match& match) const;
   void time_plans(const Match& match, RefereeReport& report);
-  TimingOutcome time_alone(Trial& trial, const std::string& task_key);
+  TimingOutcome time_alone(Trial& trial, const RefereeJob& job);
 
   std::unique_ptr<GpuPlace> gpu_;  // none: the CPU
   std::unique_ptr<KernelExecutor> executor_;

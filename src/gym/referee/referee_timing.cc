@@ -16,10 +16,12 @@ int Referee::timed_trial(const Match& match) const {
 }
 
 // Whoever else computes on this GPU pauses meanwhile; one that does not is named in the verdict.
-TimingOutcome Referee::time_alone(Trial& trial, const std::string& task_key) {
+TimingOutcome Referee::time_alone(Trial& trial, const RefereeJob& job) {
   constexpr std::chrono::seconds patience{5};
   const bool is_alone = !lease_ || lease_->take(Lease::Hold::alone, Deadline::after(patience));
-  TimingOutcome outcome = time_trial(trial, *gpu_, {.known_reference = &reference_ms_[task_key]});
+  TimingOutcome outcome = time_trial(trial, *gpu_,
+                                     {.seconds = std::clamp(job.budget.timing_seconds, 0.0, 60.0),
+                                      .known_reference = &reference_ms_[job.task_key]});
   if (lease_) lease_->give_back();
   if (!is_alone)
     outcome.findings.push_back(
@@ -50,7 +52,7 @@ void Referee::time_plans(const Match& match, RefereeReport& report) {
   if (take_failure(report, result)) return;
   if (number < match.job.trials) ++report.numerics->trials;
   const Stopwatch watch;
-  TimingOutcome outcome = time_alone(*trial, match.job.task_key);
+  TimingOutcome outcome = time_alone(*trial, match.job);
   add_time(report, "time_set_up", outcome.set_up_ms);
   add_time(report, "time", watch.milliseconds() - outcome.set_up_ms);
   report.timing = std::move(outcome.timing);

@@ -79,7 +79,8 @@ Json to_json(const RefereeJob& job) {
                {"policy", name_of(job.policy)},
                {"comparison", name_of(job.comparison)},
                {"seconds", job.budget.seconds},
-               {"memory_bytes", job.budget.memory_bytes}};
+               {"memory_bytes", job.budget.memory_bytes},
+               {"timing_seconds", job.budget.timing_seconds}};
   if (job.tolerance) json["tolerance"] = *job.tolerance;
   if (!job.kernels.empty()) json["kernels"] = kernels_to_json(job.kernels);
   return json;
@@ -120,7 +121,8 @@ Result<RefereeJob> referee_job_from_json(const Json& json) {
   job.policy = reader.enumerated<Policy>("policy");
   job.comparison = reader.enumerated<Comparison>("comparison");
   job.budget = {.seconds = reader.number("seconds"),
-                .memory_bytes = reader.integer("memory_bytes")};
+                .memory_bytes = reader.integer("memory_bytes"),
+                .timing_seconds = reader.number("timing_seconds")};
   if (reader.has("tolerance")) job.tolerance = reader.number("tolerance");
   TRY(reader.status());
   return job;

@@ -16,6 +16,7 @@ namespace tritonsmith::gym {
 struct RefereeBudget {
   double seconds = 20;                                // all trials of one job together
   std::int64_t memory_bytes = std::int64_t{2} << 30;  // live tensors of one job
+  double timing_seconds = 2;                          // of them for rounds, once it is right
 };
 
 // A kernel of the candidate's plan as a compiler worker made it, ready to launch.

@@ -13,7 +13,7 @@ TEST(RefereeJob, ComesBackFromItsHeadWithoutThePlans) {
                  .policy = Policy::open,
                  .comparison = Comparison::allclose,
                  .tolerance = 1e-5,
-                 .budget = {3, 1024}};
+                 .budget = {3, 1024, 0.5}};
   const auto again = referee_job_from_json(to_json(job));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), to_json(job));
