@@ -99,11 +99,6 @@ Status check_early(const RlConfig& config) {
         "rollout.learn_early: with algorithm.epochs = {} and minibatches = {} the first update "
         "would come before the last verdict",
         a.epochs, a.minibatches);
-  if (a.sampling_lots > 1)
-    return fail(
-        "rollout.learn_early: with algorithm.sampling_lots = {} it is not known before the last "
-        "verdict how many lots the step takes",
-        a.sampling_lots);
   return ok();
 }
 

@@ -95,8 +95,11 @@ class RlLoop {
                                 TakeGroup on_group = nullptr);
   // Likewise, and learns from each group as it comes.
   Result<Gathered> gather_and_learn(const Beginning& beginning);
-  Status learn_group(std::vector<JudgedSample> group, const Beginning& beginning,
-                     Gathered& gathered);
+  // The rollout's part of that: as many lots as it takes.
+  struct ScoredGroup;
+  Result<Gathered> gather_lots(const Beginning& beginning,
+                               const std::function<void(ScoredGroup)>& take_group);
+  Status learn_group(ScoredGroup group, Gathered& gathered);
   // The end of it: the update.
   Status finish_learning(Learnt& learnt, Metrics& metrics);
   std::vector<char> score(std::span<JudgedSample> samples, const reward::StageState& stages) const;

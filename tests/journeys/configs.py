@@ -51,7 +51,7 @@ SENSELESS = {
     "judge.backend=evaluate": "measures",
     "algorithm.kl_place=loss algorithm.kl_beta=0.1 algorithm.kl_estimator=k1": "mean gradient of 0",
     "algorithm.advantage=grpo": "scale",
-    "rollout.learn_early=true": "lots",
+    "rollout.learn_early=true algorithm.epochs=2": "before the last verdict",
 }
 
 
