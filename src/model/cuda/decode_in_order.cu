@@ -2,40 +2,23 @@
 // takes one sequence and one head of the keys, with all queries of its group as rows of the tensor
 // core's left operand. It passes over the pages in order; of each, a warp scores sixteen tokens,
 // and then sums its own columns of the output over all sixty-four. Pages are not shared out among
-// blocks: that would be another order of summation. At 64 sequences with two heads there is a block
-// for nearly every multiprocessor all the same, and what a block has to read at a time it reads
-// ahead.
-#include "model/cuda/in_order.cuh"
+// blocks: that would be another order of summation. While a block's warps wait for each other,
+// those of the other blocks of its multiprocessor compute; where there are no others, it is a
+// kernel of its own that does (decode_few_in_order.cu).
+#include "model/cuda/decode_in_order.cuh"
 #include "model/cuda/launches.h"
 
 namespace tritonsmith::model::cuda {
 namespace {
 
-constexpr int kWarps = kStepsOfTile;
 constexpr int kThreads = 32 * kWarps;
-// Pages in flight or in use. Where a multiprocessor has one block, what that has in flight is all
-// that hides memory's latency; where there is more work, two smaller blocks share it, and one
-// computes while the other waits.
-constexpr int kManyStages = 6, kFewStages = 3;
+constexpr int kStages = 3;  // pages in flight or in use
 constexpr int kMultiprocessors = 132;
-constexpr int kGroup = 16;
-constexpr float kNothing = -INFINITY;
 
 // What the warps of a block tell each other of a page.
 struct Exchange {
   float largest[kWarps][kGroup];
   Fragment weights[kWarps][32];  // by lane
-};
-
-// Pieces of sixteen columns that a warp sums.
-template <int kHeadDim>
-constexpr int kPiecesOfWarp = (kHeadDim / 16 + kWarps - 1) / kWarps;
-
-template <int kHeadDim>
-struct Sums {
-  float out[kPiecesOfWarp<kHeadDim>][2][4];
-  float weights[4];
-  float largest[2];
 };
 
 template <int kHeadDim>
@@ -116,32 +99,7 @@ __device__ void absorb(Sums<kHeadDim>& sums, float (&s)[2][4], unsigned values, 
   }
 }
 
-// A row without a slot becomes zero.
 template <typename T, int kHeadDim>
-__device__ void write(const Decode& a, const Sums<kHeadDim>& sums) {
-  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int query = lane / 4 + 8 * half;
-    if (query >= group) continue;
-    const float sum = sums.weights[2 * half];
-    const std::int64_t head =
-        std::int64_t{blockIdx.y} * a.heads + std::int64_t{blockIdx.x} * group + query;
-#pragma unroll
-    for (int piece = 0; piece < kPiecesOfWarp<kHeadDim>; ++piece) {
-      const int n = warp + piece * kWarps;
-      if (n >= kHeadDim / 16) break;
-#pragma unroll
-      for (int side = 0; side < 2; ++side) {
-        const float* out = sums.out[piece][side] + 2 * half;
-        *reinterpret_cast<unsigned*>(a.out + head * kHeadDim + 16 * n + 8 * side + lane % 4 * 2) =
-            sum > 0 ? mean_in_order<T>(out[0], out[1], sum) : 0u;
-      }
-    }
-  }
-}
-
-template <typename T, int kHeadDim, int kStages>
 __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ Exchange exchange;
@@ -173,13 +131,13 @@ __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
     absorb<T, kHeadDim>(sums, s, keys + kStageBytes / 2, scale, exchange);
   }
   wait_copies<0>();
-  write<T, kHeadDim>(a, sums);
+  write<T, kHeadDim>(a, sums, threadIdx.x / 32);
 }
 
-template <typename T, int kHeadDim, int kStages>
+template <typename T, int kHeadDim>
 void launch(const Decode& a, cudaStream_t stream) {
   constexpr int kBytes = kStages * 2 * kPage * kHeadDim * 2;
-  const auto kernel = decode_in_order_kernel<T, kHeadDim, kStages>;
+  const auto kernel = decode_in_order_kernel<T, kHeadDim>;
   static const cudaError_t raised =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
@@ -190,11 +148,9 @@ void launch(const Decode& a, cudaStream_t stream) {
 
 void launch_decode_in_order(const Decode& a, Stream stream) {
   if (a.rows == 0) return;
+  if (a.rows * a.kv_heads <= kMultiprocessors) return launch_decode_few_in_order(a, stream);
   with_head<32, 64, 128>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
-    if (a.rows * a.kv_heads <= kMultiprocessors)
-      launch<T, kHeadDim, kManyStages>(a, stream_of(stream));
-    else
-      launch<T, kHeadDim, kFewStages>(a, stream_of(stream));
+    launch<T, kHeadDim>(a, stream_of(stream));
   });
 }
 

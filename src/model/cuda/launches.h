@@ -17,6 +17,7 @@ void launch_adamw(const AdamW& arguments, Stream stream);
 void launch_embed(const Embed& arguments, Stream stream);
 void launch_decode(const Decode& arguments, Stream stream);
 void launch_decode_in_order(const Decode& arguments, Stream stream);
+void launch_decode_few_in_order(const Decode& arguments, Stream stream);  // its part
 void launch_attend_in_order(const Attend& arguments, Stream stream);
 void launch_gather_rows(const GatherRows& arguments, Stream stream);
 void launch_sum_rows(const SumRows& arguments, Stream stream);

@@ -1,0 +1,51 @@
+// What the two kernels of decoding with the sums of in_order.cuh share: a block for each sequence
+// and head of the keys, four warps of which sum sixteen columns of the output each.
+#pragma once
+
+#include "model/cuda/in_order.cuh"
+
+namespace tritonsmith::model::cuda {
+namespace {
+
+constexpr int kWarps = kStepsOfTile;
+constexpr int kGroup = 16;
+constexpr float kNothing = -INFINITY;
+
+// Pieces of sixteen columns that a warp sums.
+template <int kHeadDim>
+constexpr int kPiecesOfWarp = (kHeadDim / 16 + kWarps - 1) / kWarps;
+
+template <int kHeadDim>
+struct Sums {
+  float out[kPiecesOfWarp<kHeadDim>][2][4];
+  float weights[4];
+  float largest[2];
+};
+
+// A row without a slot becomes zero.
+template <typename T, int kHeadDim>
+__device__ void write(const Decode& a, const Sums<kHeadDim>& sums, int warp) {
+  const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int query = lane / 4 + 8 * half;
+    if (query >= group) continue;
+    const float sum = sums.weights[2 * half];
+    const std::int64_t head =
+        std::int64_t{blockIdx.y} * a.heads + std::int64_t{blockIdx.x} * group + query;
+#pragma unroll
+    for (int piece = 0; piece < kPiecesOfWarp<kHeadDim>; ++piece) {
+      const int n = warp + piece * kWarps;
+      if (n >= kHeadDim / 16) break;
+#pragma unroll
+      for (int side = 0; side < 2; ++side) {
+        const float* out = sums.out[piece][side] + 2 * half;
+        *reinterpret_cast<unsigned*>(a.out + head * kHeadDim + 16 * n + 8 * side + lane % 4 * 2) =
+            sum > 0 ? mean_in_order<T>(out[0], out[1], sum) : 0u;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tritonsmith::model::cuda
