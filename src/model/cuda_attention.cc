@@ -233,23 +233,33 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
           .unused = at::zeros({}, on_device(at::kLong))};
 }
 
+// By one of the libraries; keys and values as the sequences attend to them.
+Attended attend_fast(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
+}
+
+QueryKeyValue gradients_of(const QueryKeyValue& qkv, const Attended& attended,
+                           const at::Tensor& d_out, const AttentionPlace& place) {
+  const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
+  if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, place);
+  const QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
+  if (place.shared == nullptr) return gradient;
+  return {gradient.query, sum_of_uses(gradient.key, *place.shared),
+          sum_of_uses(gradient.value, *place.shared)};
+}
+
 }  // namespace
 
 Attended cuda_attend(const QueryKeyValue& compact, const AttentionPlace& place) {
   const QueryKeyValue qkv = by_use(compact, place);
-  if (place.sums == Sums::equal) return in_order(qkv, place);
-  return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
+  return place.sums == Sums::equal ? in_order(qkv, place) : attend_fast(qkv, place);
 }
 
 QueryKeyValue cuda_attend_backward(const QueryKeyValue& compact, const Attended& attended,
                                    const at::Tensor& d_out, const AttentionPlace& place) {
   const QueryKeyValue qkv = by_use(compact, place);
-  const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
-  if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, place);
-  QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
-  if (place.shared == nullptr) return gradient;
-  return {gradient.query, sum_of_uses(gradient.key, *place.shared),
-          sum_of_uses(gradient.value, *place.shared)};
+  const bool is_of_type = attended.out.scalar_type() == qkv.query.scalar_type();
+  return gradients_of(qkv, is_of_type ? attended : attend_fast(qkv, place), d_out, place);
 }
 
 }  // namespace tritonsmith::model

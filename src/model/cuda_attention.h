@@ -38,8 +38,10 @@ struct Attended {
 
 // query [T, heads, D], key and value [T, kv_heads, D], 16 bits; rows may lie apart.
 Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place);
-// The gradients of the three, contiguous, given that of `out`. All of one type, which may differ
-// from the forward's. That of a shared key is summed over the sequences in their order.
+// The gradients of the three, contiguous, given that of `out`; all of one type. Where that is not
+// the forward's, attention is computed again in it: of queries and keys that are rounded once more
+// a score of a hundred moves by tenths, and with the forward's normaliser probabilities would not
+// add up to one. That of a shared key is summed over the sequences in their order.
 QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
                                    const at::Tensor& d_out, const AttentionPlace& place);
 

@@ -262,11 +262,10 @@ NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& 
 }
 
 // The gradient of the packed projections before they were turned.
-at::Tensor attention_backward(const Work& work, const Kept& kept, const Attended& attended,
-                              const at::Tensor& d_attended) {
+at::Tensor attention_backward(const Work& work, const Kept& kept, const at::Tensor& d_attended) {
   const QueryKeyValue gradient =
-      cuda_attend_backward(split(for_backward(kept.qkv), work.config), attended,
-                           d_attended.view(attended.out.sizes()), work.attention());
+      cuda_attend_backward(split(for_backward(kept.qkv), work.config), kept.attended,
+                           d_attended.view(kept.attended.out.sizes()), work.attention());
   const at::Tensor d_qkv = half_rows(kept.qkv, kept.qkv.size(1));
   const LayerWeights& masters = *work.weights.masters;
   const bool is_normed = masters.q_norm.defined();
@@ -311,12 +310,11 @@ at::Tensor backward(const at::Tensor& x, const Work& work, const Kept& kept,
   const HalfLayer& half = *work.weights.half;
   const LayerWeights& masters = *work.weights.masters;
   const NormGradient d_middle = mlp_backward(work, kept, d_out);
-  Attended attended = kept.attended;
-  attended.out = for_backward(attended.out);
-  add_weight_gradients(work, {&masters.o}, d_middle.d_x_half, rows_of(attended));
+  const at::Tensor attended = for_backward(rows_of(kept.attended));
+  add_weight_gradients(work, {&masters.o}, d_middle.d_x_half, attended);
   const at::Tensor d_attended = half_rows(x, half.o.size(1));
   work.cublas.input_gradient(d_attended, d_middle.d_x_half, for_backward(half.o));
-  const at::Tensor d_qkv = attention_backward(work, kept, attended, d_attended);
+  const at::Tensor d_qkv = attention_backward(work, kept, d_attended);
   add_bias_gradients(masters, d_qkv);
   const NormPlace place = work.place(x, masters.input_norm);
   const at::Tensor normed = rows_for_gradient(kept.normed, place);

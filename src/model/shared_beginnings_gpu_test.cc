@@ -90,17 +90,13 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
         const auto to = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
         return QueryKeyValue{to(all.query), to(all.key), to(all.value)};
       };
-      const auto kept_of = [](Attended kept) {
-        kept.out = kept.out.to(at::kBFloat16);
-        return kept;
-      };
       const at::Tensor d_got = at::randn_like(got.out.to(at::kBFloat16));
       const at::Tensor d_whole = at::zeros_like(expected.out.to(at::kBFloat16));
       d_whole.index_copy_(0, both.rows, d_got);
       const auto d_shared =
-          cuda_attend_backward(as_bfloat16(shared.parts), kept_of(got), d_got, shared.place);
+          cuda_attend_backward(as_bfloat16(shared.parts), got, d_got, shared.place);
       const auto d_expected =
-          cuda_attend_backward(as_bfloat16(whole.parts), kept_of(expected), d_whole, whole.place);
+          cuda_attend_backward(as_bfloat16(whole.parts), expected, d_whole, whole.place);
       const auto summed = [&](const at::Tensor& gradient) {
         at::Tensor sum = at::zeros({both.shared.length(), gradient.size(1), head_dim}, at::kDouble);
         return sum.index_add_(0, uses.to(at::kCPU), wide(gradient));
