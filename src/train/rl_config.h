@@ -44,7 +44,9 @@ struct JudgeSection {
 
 struct RlConfig {
   RunSection run;
-  ModelSection model;
+  // Trainer and engine then have the same bits, so that bfloat16, whose range no model leaves,
+  // costs nothing (docs/gpu.md).
+  ModelSection model = {.precision = model::Precision::bfloat16, .sums = model::Sums::equal};
   model::LoraConfig lora;
   TasksSection tasks;
   text::PromptConfig prompt;

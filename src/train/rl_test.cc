@@ -401,6 +401,11 @@ TEST_F(RlTest, LeavesItsSuccessesAsExamplesForTheNextRound) {
   EXPECT_THAT(expert_examples(path("run"), {.reward = 99}).error().message, HasSubstr("none of"));
 }
 
+TEST(RlConfig, HasTrainerAndEngineAgreeToTheBitUnlessToldOtherwise) {
+  EXPECT_EQ(RlConfig{}.model.sums, model::Sums::equal);
+  EXPECT_EQ(RlConfig{}.model.precision, model::Precision::bfloat16);
+}
+
 TEST(RlConfig, HasAHelpForEveryField) {
   for (const auto& field : RlConfig::fields()) EXPECT_FALSE(field.help.empty()) << field.name;
 }
