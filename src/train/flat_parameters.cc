@@ -53,7 +53,7 @@ FlatParameters::FlatParameters(const std::vector<at::Tensor>& parameters, int sh
   const at::NoGradGuard no_grad;
   values_ = at::zeros({total_}, parameters.front().options().requires_grad(false));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    at::Tensor parameter = parameters[i];
+    const at::Tensor& parameter = parameters[i];
     const at::Tensor part =
         values_.narrow(0, offsets_[i], parameter.numel()).view(parameter.sizes());
     part.copy_(parameter);
