@@ -184,5 +184,18 @@ TEST_F(OpenapiTest, IsTrueOfWhatIsAnswered) {
   expect_documented("post", "/evaluate", call("POST", "/evaluate", request.dump()));
 }
 
+TEST_F(OpenapiTest, DescribesAKernelGymResponseWhole) {
+  verdict_for = [](const JudgeJob&) {
+    Verdict verdict = full_verdict();
+    verdict.error = std::nullopt;
+    return verdict;
+  };
+  const Json request = {
+      {"task_id", "t-1"}, {"reference_code", "class Model: ..."}, {"kernel_code", "timed"}};
+  const HttpReply reply = call("POST", "/evaluate", request.dump());
+  expect_documented("post", "/evaluate", reply);
+  EXPECT_TRUE(json_of(reply)["metadata"].contains("profiling"));
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym
