@@ -242,7 +242,7 @@ QueryKeyValue gradients_of(const QueryKeyValue& qkv, const Attended& attended,
                            const at::Tensor& d_out, const AttentionPlace& place) {
   const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
   if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, place);
-  const QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
+  QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
   if (place.shared == nullptr) return gradient;
   return {gradient.query, sum_of_uses(gradient.key, *place.shared),
           sum_of_uses(gradient.value, *place.shared)};
