@@ -17,6 +17,7 @@
 #include "curriculum/suite.h"
 #include "episode/episodes.h"
 #include "eval/metrics.h"
+#include "eval/reached.h"
 #include "text/unicode.h"
 
 namespace tritonsmith::cli {
@@ -40,17 +41,10 @@ struct Attempt {
   Verdict verdict;
 };
 
-// Of one turn of all conversations.
-struct TurnCost {
-  int turns = 0, verified = 0;
-  std::size_t tokens = 0;
-  double judge_seconds = 0;
-};
-
 struct Tried {
   std::vector<Attempt> attempts;
   std::string greedy_text;  // of the greedy conversation's first turn
-  std::vector<TurnCost> by_turn;
+  std::vector<eval::Conversation> conversations;
 };
 
 // Faster first; without timings, the shorter kernel.
@@ -59,21 +53,37 @@ bool is_better(const Attempt& a, const Attempt& b) {
   return a.kernel.size() < b.kernel.size();
 }
 
-void add_cost(const episode::PlayedTurn& turn, std::vector<TurnCost>& by_turn) {
-  const auto number = static_cast<std::size_t>(turn.turn);
-  if (by_turn.size() <= number) by_turn.resize(number + 1);
-  TurnCost& cost = by_turn[number];
-  ++cost.turns;
-  cost.verified += turn.verdict.accepted ? 1 : 0;
-  cost.tokens += turn.completion.tokens.size();
-  cost.judge_seconds += eval::judge_seconds(turn.verdict);
+// Its turns come in order, each after the verdict on the one before.
+void remember(const episode::PlayedTurn& turn, std::vector<eval::Conversation>& conversations) {
+  eval::Conversation& conversation = conversations.at(turn.episode);
+  conversation.verdicts.push_back(turn.verdict);
+  conversation.tokens.push_back(static_cast<int>(turn.completion.tokens.size()));
 }
 
-// "turn 1: 16 completions, 3 verified, 4210 tokens, 12.3 s of judging".
-void log_costs(const std::vector<TurnCost>& by_turn) {
-  for (std::size_t i = 0; i < by_turn.size(); ++i)
-    LOG("turn {}: {} completions, {} verified, {} tokens, {:.1f} s of judging", i + 1,
-        by_turn[i].turns, by_turn[i].verified, by_turn[i].tokens, by_turn[i].judge_seconds);
+std::string fastest_of(const std::optional<double>& speedup) {
+  return speedup ? fmt::format(" (fastest {:.2f})", *speedup) : "";
+}
+
+// "turn 2: 16 completions, 3 verified, 4210 tokens, 12.3 s of judging; of 16 conversations 9 are
+// verified at their last turn (fastest 1.31), 11 at their best (fastest 1.52)".
+void log_turns(const std::vector<eval::Conversation>& conversations) {
+  for (std::size_t i = 0;; ++i) {
+    int completions = 0, verified = 0, tokens = 0;
+    double judge_seconds = 0;
+    for (const eval::Conversation& each : conversations) {
+      if (each.verdicts.size() <= i) continue;
+      ++completions;
+      verified += each.verdicts[i].accepted ? 1 : 0;
+      tokens += each.tokens[i];
+      judge_seconds += eval::judge_seconds(each.verdicts[i]);
+    }
+    if (completions == 0) return;
+    const eval::Reached reached = eval::reached_after(static_cast<int>(i) + 1, conversations);
+    LOG("turn {}: {} completions, {} verified, {} tokens, {:.1f} s of judging; of {} conversations "
+        "{} are verified at their last turn{}, {} at their best{}",
+        i + 1, completions, verified, tokens, judge_seconds, conversations.size(), reached.last,
+        fastest_of(reached.last_speedup), reached.best, fastest_of(reached.best_speedup));
+  }
 }
 
 // One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
@@ -110,13 +120,14 @@ Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const WriteOp
     TRY(episodes.begin(std::move(request)));
   }
   Tried tried;
+  tried.conversations.resize(static_cast<std::size_t>(options.samples));
   Progress progress("writing and judging", static_cast<std::size_t>(options.samples));
   for (std::size_t done = 0;;) {
     TRY_ASSIGN(auto turn, episodes.next());
     if (!turn) return tried;
     if (turn->episode == 0 && turn->turn == 0) tried.greedy_text = turn->completion.text;
     if (turn->is_last) progress.advance_to(++done);
-    add_cost(*turn, tried.by_turn);
+    remember(*turn, tried.conversations);
     if (!turn->kernel.source.empty())
       tried.attempts.push_back(
           {turn->turn, std::move(turn->kernel.source), std::move(turn->verdict)});
@@ -162,7 +173,7 @@ Status write_kernel(WriteOptions options) {
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, {device, precision}, asked.prompt));
   options.sampling.max_new_tokens = new_tokens(asked, author->positions());
   TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
-  log_costs(tried.by_turn);
+  log_turns(tried.conversations);
   std::vector<Attempt>& attempts = tried.attempts;
   if (attempts.empty()) return fail_without_code(tried, options.samples);
   const auto end =

@@ -65,6 +65,7 @@ def main():
                                capture_output=True, text=True, timeout=300)
         assert write.returncode == 1 and "no kernel: none of 3 completions held code" in write.stderr, write.stderr
         assert "3 completions, 0 verified, 96 tokens" in write.stderr, write.stderr  # 32 each: it knew
+        assert "of 3 conversations 0 are verified at their last turn, 0 at their best" in write.stderr, write.stderr
 
         again = quickstart(out)
         assert again.returncode == 0, again.stderr
