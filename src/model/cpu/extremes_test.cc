@@ -195,9 +195,9 @@ struct OneQuery {
 };
 void attend_in_double(const OneQuery& one, const Exact& qkv, const Exact& d_out,
                       AttentionInDouble& made) {
-  const auto D = static_cast<std::size_t>(kShape.head_dim);
+  constexpr auto D = static_cast<std::size_t>(kShape.head_dim);
   const double scale = 1 / std::sqrt(static_cast<double>(D));
-  const auto dot = [D](const double* a, const double* b) {
+  const auto dot = [](const double* a, const double* b) {
     double sum = 0;
     for (std::size_t i = 0; i < D; ++i) sum += a[i] * b[i];
     return sum;
