@@ -66,7 +66,10 @@ class Timer {
       outcome.stop = stopped(std::move(*error));
     if (outcome.stop) return outcome;
     timing.candidate = timing_of(samples(candidate_ms_));
-    if (trial_.reference_replays()) timing.reference = timing_of(samples(remembered_reference()));
+    if (trial_.reference_replays()) {
+      timing.reference = timing_of(samples(reported_reference()));
+      if (limits_.known_reference != nullptr) *limits_.known_reference = remembered_reference();
+    }
     if (auto finding = find_impossible_speed(least_work(trial_.setting().task), place_.facts(),
                                              timing.candidate.median))
       outcome.findings.push_back(*std::move(finding));
@@ -290,11 +293,10 @@ class Timer {
     return take_samples();
   }
 
-  // By this job's own rounds, or by those of earlier ones that they confirm.
+  // To the share asked for, in what will be reported.
   bool reference_is_known() const {
     return !trial_.reference_replays() ||
-           median_interval(samples(reference_ms_)).within(limits_.share) ||
-           (limits_.known_reference != nullptr && confirms_earlier());
+           median_interval(samples(reported_reference())).within(limits_.share);
   }
 
   bool confirms_earlier() const {
@@ -303,12 +305,17 @@ class Timer {
 
   // Those of earlier jobs count only while today's agree: another clock rate, say, starts anew.
   std::vector<double> remembered_reference() const {
-    if (limits_.known_reference == nullptr) return reference_ms_;
-    std::vector<double>& all = *limits_.known_reference;
-    if (!confirms_earlier()) all.clear();
+    std::vector<double> all;
+    if (limits_.known_reference != nullptr && confirms_earlier()) all = *limits_.known_reference;
     all.insert(all.end(), reference_ms_.begin(), reference_ms_.end());
     if (std::ssize(all) > kRemembered) all.erase(all.begin(), all.end() - kRemembered);
     return all;
+  }
+
+  // With earlier jobs' rounds where that is known to the share asked for, else this job's alone.
+  std::vector<double> reported_reference() const {
+    std::vector<double> all = remembered_reference();
+    return median_interval(samples(all)).within(limits_.share) ? all : reference_ms_;
   }
 
   // Microseconds of each of the candidate's steps, the median of a few rounds.
