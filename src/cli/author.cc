@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/shared_gpu.h"
 #include "model/generation_config.h"
+#include "model/sums.h"
 #include "text/checkpoint_chat.h"
 
 namespace tritonsmith::cli {
@@ -13,6 +14,7 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   TRY_ASSIGN(const c10::Device where, model::open_device(placement.device));
   TRY_ASSIGN(model::Transformer model, model::load_model(directory, where));
   model.set_precision(placement.precision);
+  model.set_sums(model::Sums::equal);  // a seed draws the same tokens whoever else is served
   TRY_ASSIGN(text::Tokenizer tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
   if (tokenizer.id_limit() > static_cast<std::size_t>(model.config().vocab_size))
     return fail("{}: tokenizer.json has {} ids, but the model's vocabulary only {}",

@@ -126,11 +126,17 @@ TEST_F(CudaEngineTest, DrawsTheSameTokensOnEveryRunAndMostlyInEveryBatch) {
 // times that in bfloat16.
 TEST_F(CudaEngineTest, WithEqualSumsItHasTheTrainersLogprobsAndTheSameTokensInEveryBatch) {
   // The last has an MLP so deep that its sums are taken in parts.
-  for (const auto& [head_dim, inner] : {std::pair{32, 0}, {64, 0}, {128, 0}, {64, 8192}}) {
+  using model::Precision;
+  for (const auto& [head_dim, inner, precision] : {std::tuple{32, 0, Precision::bfloat16},
+                                                   {64, 0, Precision::bfloat16},
+                                                   {128, 0, Precision::bfloat16},
+                                                   {64, 8192, Precision::bfloat16},
+                                                   {64, 0, Precision::float16},
+                                                   {128, 8192, Precision::float16}}) {
     model::ModelConfig config = small(head_dim);
     if (inner > 0) config.intermediate_size = inner;
     model_.emplace(model::Transformer::random(config, 4, device_));
-    model_->set_precision(model::Precision::bfloat16);
+    model_->set_precision(precision);
     model_->set_sums(model::Sums::equal);
     const auto requests = requests_of(40);
     const auto completions = generate_all(*engine({.slots = 9}), requests);
