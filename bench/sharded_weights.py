@@ -4,10 +4,11 @@
   bench/sharded_weights.py                      two GPUs, shapes of Qwen2.5-Coder-1.5B and of Qwen3-8B; some two minutes
   bench/sharded_weights.py --shapes 1.5b
   bench/sharded_weights.py --device cpu --shapes tiny      anywhere: proves the script; on a CPU sharing saves nothing
+  bench/sharded_weights.py --ranks 8 --shapes 14b --masters sharded     Qwen3-14B's shape, which whole weights leave no room for
   bench/sharded_weights.py --out DIR            writes each run's steps there, and the table
   bench/sharded_weights.py --folder DIR         keeps models and runs there: a call that was cut off goes on with the first unfinished run
 
-Random weights. Of the first shape, a third run with shared weights is stopped half way by SIGTERM and goes on with one rank, from the two
+Random weights. Of the first shape, with two ranks, a third run with shared weights is stopped half way by SIGTERM and goes on with one rank, from the two
 ranks' shards. A loss differs relatively to that of the same step with whole weights. 8b writes 16 GB, 1.5b twice 21 GB: TMPDIR=/dev/shm
 spares a slow disk.
 """
@@ -24,7 +25,8 @@ from eight_billion import PeakMemory
 from several_ranks import (SHAPES, TRITONSMITH, begin_run, call, call_ranks, difference, folder_of, free_port, is_made, make_model, median_of, say,
                            steps_of, written)
 
-SHAPES = {**SHAPES, "8b": LARGE_SHAPES["8b"]}
+SHAPES = {**SHAPES, "8b": LARGE_SHAPES["8b"],
+          "14b": {**LARGE_SHAPES["8b"], "hidden_size": 5120, "intermediate_size": 17408, "num_hidden_layers": 40, "num_attention_heads": 40}}
 
 
 def command_of(folder, name, masters, options, checkpoints):
@@ -61,9 +63,9 @@ def train(folder, masters, options):
     if begin_run(run, options.steps):
         began = time.monotonic()
         with PeakMemory() as memory:
-            call_ranks(2, *command)
+            call_ranks(options.ranks, *command)
         peak.write_text(f"{memory.gigabytes:.1f}")
-        say(f"two ranks, {masters} weights", began)
+        say(f"{options.ranks} ranks, {masters} weights", began)
     return run, peak.read_text()
 
 
@@ -105,13 +107,13 @@ def compare(folder, shape, options):
         make_model(folder, SHAPES[shape])
         (folder / "made").touch()
         say(f"{shape}: model and data", began)
-    whole, of_whole = train(folder, "whole", options)
-    sharded, of_sharded = train(folder, "sharded", options)
-    rows = [row_of(shape, "whole", whole, whole, of_whole), row_of(shape, "sharded", sharded, whole, of_sharded)]
-    runs = {"whole": whole, "sharded": sharded}
-    if shape == options.shapes[0]:
+    runs, rows = {}, []
+    for masters in options.masters:
+        runs[masters], gigabytes = train(folder, masters, options)
+        rows.append(row_of(shape, masters, runs[masters], runs[options.masters[0]], gigabytes))
+    if shape == options.shapes[0] and options.ranks == 2 and "sharded" in options.masters:
         runs["resumed"] = stop_and_go_on_alone(folder, options)
-        rows.append(row_of(shape, "sharded, then one rank", runs["resumed"], whole, "-"))
+        rows.append(row_of(shape, "sharded, then one rank", runs["resumed"], runs[options.masters[0]], "-"))
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         for name, run in runs.items():
@@ -124,6 +126,8 @@ def compare(folder, shape, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=["1.5b", "8b"])
+    parser.add_argument("--masters", nargs="+", choices=["whole", "sharded"], default=["whole", "sharded"])
+    parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--step-tokens", type=int, default=16384)
