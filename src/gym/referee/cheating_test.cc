@@ -182,6 +182,50 @@ TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
   }
 }
 
+// The greatest of max(sqrt(|x| / 4), 2 exp(y)): the second is always the greater as drawn, scaled
+// and sparse, so that nothing needs the square root. A kernel for it is right, an idle one is seen
+// where y is moved away.
+TEST(Cheating, AnInputThatAnotherHidesProvesNothing) {
+  for (const bool is_idle : {false, true}) {
+    PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+    const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+    for (PlanBuilder* plan : {&task, &candidate}) {
+      const auto tensor = [&] { return plan->tensor({n}); };
+      const int x = tensor(), y = tensor(), quarter = tensor(), absolute = tensor(),
+                root = tensor(), power = tensor(), twice = tensor(), larger = tensor(),
+                greatest = plan->tensor({});
+      if (plan == &task)
+        task.aten(Phase::inputs, "aten::rand", {ints({n})}, {x}, {kOnGpu})
+            .aten(Phase::inputs, "aten::rand", {ints({n})}, {y}, {kOnGpu});
+      plan->input(t(x)).input(t(y));
+      plan->aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0.25)}, {quarter})
+          .aten(Phase::forward, "aten::exp", {t(y)}, {power})
+          .aten(Phase::forward, "aten::mul.Scalar", {t(power), f(2)}, {twice});
+      if (plan == &task || is_idle)
+        plan->aten(Phase::forward, "aten::abs", {t(quarter)}, {absolute})
+            .aten(Phase::forward, "aten::sqrt", {t(absolute)}, {root});
+      else
+        plan->aten(Phase::forward, "aten::empty_like", {t(x)}, {root})
+            .launch(kernel, {t(quarter), t(root)});
+      plan->aten(Phase::forward, "aten::maximum", {t(root), t(twice)}, {larger});
+      int last = larger;
+      if (plan == &candidate && is_idle) {  // what it makes is never above the greater
+        const int made = tensor(), least = tensor();
+        last = tensor();
+        plan->aten(Phase::forward, "aten::zeros_like", {t(x)}, {made})
+            .launch(kernel, {t(quarter), t(made)})
+            .aten(Phase::forward, "aten::minimum", {t(made), t(twice)}, {least})
+            .aten(Phase::forward, "aten::maximum", {t(larger), t(least)}, {last});
+      }
+      plan->aten(Phase::forward, "aten::amax", {t(last)}, {greatest}).returns(t(greatest));
+    }
+    const auto report =
+        judge(task, candidate, elementwise(n, [](float v) { return std::sqrt(std::abs(v)); }));
+    EXPECT_TRUE(report.correct) << error_class(report);
+    EXPECT_EQ(has(report, "kernel_output_ignored"), is_idle);
+  }
+}
+
 TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
   PlanBuilder candidate(PlanRole::candidate);
   const int x = candidate.tensor({n}), done = candidate.tensor({1}), y = candidate.tensor({n});

@@ -8,13 +8,12 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Which storages hold something that own kernels wrote, or that follows from the inputs, after each
-// step.
+// Which storages hold something that own kernels wrote, or that follows from these inputs, after
+// each step.
 class Dataflow {
  public:
-  Dataflow(const Plan& plan, const LaunchTraces& launches) : plan_(plan) {
-    std::vector<int> inputs;
-    for (const Value& input : plan.inputs) append_tensors(input, inputs);
+  Dataflow(const Plan& plan, const LaunchTraces& launches, const std::vector<int>& inputs)
+      : plan_(plan) {
     for (const int tensor : inputs) from_inputs_.insert(storage_of(tensor));
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const PlanStep& step = plan.steps[i];
@@ -33,6 +32,7 @@ class Dataflow {
   }
   const std::set<int>& own() const { return own_; }
   const std::set<int>& from_inputs() const { return from_inputs_; }
+  bool kernels_read_inputs() const { return kernels_read_inputs_; }
 
  private:
   const PlanTensor& tensor(int index) const {
@@ -64,6 +64,10 @@ class Dataflow {
   }
 
   void follow(const LaunchTrace& trace) {
+    kernels_read_inputs_ =
+        kernels_read_inputs_ || std::ranges::any_of(trace.loaded_tensors, [&](int index) {
+          return index >= 0 && from_inputs_.contains(storage_of(index));
+        });
     for (const int index : trace.stored_tensors) own_.insert(storage_of(index));
     mark(from_inputs_, trace.loaded_tensors, trace.stored_tensors);
   }
@@ -79,7 +83,14 @@ class Dataflow {
 
   const Plan& plan_;
   std::set<int> own_, from_inputs_;
+  bool kernels_read_inputs_ = false;
 };
+
+std::vector<int> all_inputs(const Plan& plan) {
+  std::vector<int> inputs;
+  for (const Value& input : plan.inputs) append_tensors(input, inputs);
+  return inputs;
+}
 
 bool torch_may(std::string_view op, Policy policy) {
   if (policy == Policy::open || only_arranges(op)) return true;
@@ -132,14 +143,14 @@ std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* la
   find_torch_compute(candidate, policy, findings);
   find_idle_kernels(candidate, findings);
   if (launches == nullptr) return findings;
-  const Dataflow flow(candidate, *launches);
+  const Dataflow flow(candidate, *launches, all_inputs(candidate));
   const bool has_kernel = !launches->empty();
   if (has_kernel && !flow.output_is(flow.own()))
     findings.push_back({.rule = "kernel_output_unused",
                         .severity = Severity::reject,
                         .message = "nothing that the kernels wrote reaches the output"});
   // Of a forward that no plan has it is taken for granted.
-  const Dataflow reference_flow(reference, {});
+  const Dataflow reference_flow(reference, {}, all_inputs(reference));
   const bool reference_depends =
       !reference.unplanned.empty() || reference_flow.output_is(reference_flow.from_inputs());
   if (!flow.output_is(flow.from_inputs()) && reference_depends)
@@ -147,6 +158,10 @@ std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* la
                         .severity = Severity::reject,
                         .message = "the output does not depend on the inputs"});
   return findings;
+}
+
+bool kernels_read(const Plan& candidate, const LaunchTraces& launches, int input) {
+  return Dataflow(candidate, launches, {input}).kernels_read_inputs();
 }
 
 bool computes_in_torch(const Plan& candidate) {

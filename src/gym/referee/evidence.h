@@ -20,6 +20,9 @@ using LaunchTraces = std::map<std::size_t, LaunchTrace>;
 std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches,
                                    const Plan& reference, Policy policy);
 
+// Whether a kernel reads this input, or what follows from it.
+bool kernels_read(const Plan& candidate, const LaunchTraces& launches, int input);
+
 // Whether forward leaves any arithmetic to torch.
 bool computes_in_torch(const Plan& candidate);
 

@@ -143,6 +143,9 @@ class Trial {
   std::optional<VerdictError> compare_with_reference(const TensorTable& tensors);
   void ask_again();
   void see_coincidence();
+  bool hides_what_kernels_read();
+  bool is_hidden(int input);
+  std::optional<bool> same_with(int input, const at::Tensor& values);
   bool answers_again(const TensorTable& after_init);
   void spoil_outputs();
   std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,

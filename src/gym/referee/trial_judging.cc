@@ -8,7 +8,6 @@
 #include <set>
 
 #include "gym/gpu/fused_oracles.h"
-#include "gym/referee/coincidence.h"
 #include "gym/referee/compare.h"
 #include "gym/referee/devices.h"
 #include "gym/referee/trial.h"
@@ -209,34 +208,6 @@ std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
     }
   }
   return std::nullopt;
-}
-
-// Only where there is a suspicion: most kernels do something.
-void Trial::see_coincidence() {
-  const bool is_suspect = result_.kernels_only_copied || result_.right_without_kernels;
-  if (!is_suspect || !reference_replays()) return;
-  const c10::InferenceMode no_gradients(true);
-  std::vector<int> inputs;
-  for (const Value& input : task().inputs) append_tensors(input, inputs);
-  if (lack_spread(inputs, reference_.tensors()))
-    result_.copied_by_chance = result_.needless_by_chance = true;
-  const std::vector<at::Tensor> left = left_as_they_were(setting_.task, reference_.tensors());
-  if (left.empty()) return;
-  const auto any_left = [&](const std::vector<int>& indices, TensorTable& tensors) {
-    return std::ranges::any_of(indices, [&](int index) {
-      return are_among(left, tensor_at(tensors, index), tolerance());
-    });
-  };
-  if (!place_.device().is_cpu())  // where every store is seen
-    add_unseen_stores(setting_.candidate, setting_.choice, candidate_.tensors(), left, tolerance(),
-                      result_.launches);
-  for (const auto& [step, launch] : result_.launches)
-    result_.copied_by_chance =
-        result_.copied_by_chance || any_left(launch.stored_tensors, candidate_.tensors());
-  std::vector<int> outputs;
-  append_tensors(task().outputs, outputs);
-  result_.needless_by_chance =
-      result_.needless_by_chance || any_left(outputs, reference_.tensors());
 }
 
 // An output that is an input's own memory is allowed only where the reference's is.

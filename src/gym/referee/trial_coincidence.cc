@@ -1,0 +1,101 @@
+// What a trial says of kernels that seem idle, and when it says nothing: the part of Trial that
+// asks whether this trial's inputs would show what a kernel does.
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+
+#include "gym/referee/coincidence.h"
+#include "gym/referee/compare.h"
+#include "gym/referee/devices.h"
+#include "gym/referee/draw.h"
+#include "gym/referee/evidence.h"
+#include "gym/referee/trial.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+// Far from what tasks draw, and finite in every type.
+constexpr double kFarAway = 1e4;
+
+bool is_measured(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.is_floating_point() && tensor.element_size() > 1 &&
+         tensor.numel() > 0;
+}
+
+}  // namespace
+
+// Only where there is a suspicion: most kernels do something.
+void Trial::see_coincidence() {
+  const bool is_suspect = result_.kernels_only_copied || result_.right_without_kernels;
+  if (!is_suspect || !reference_replays()) return;
+  const c10::InferenceMode no_gradients(true);
+  if (lack_spread(input_tensors(setting_.task), reference_.tensors()))
+    result_.copied_by_chance = result_.needless_by_chance = true;
+  const std::vector<at::Tensor> left = left_as_they_were(setting_.task, reference_.tensors());
+  const auto any_left = [&](const std::vector<int>& indices, TensorTable& tensors) {
+    return std::ranges::any_of(indices, [&](int index) {
+      return are_among(left, tensor_at(tensors, index), tolerance());
+    });
+  };
+  if (!left.empty() && !place_.device().is_cpu())  // where every store is seen
+    add_unseen_stores(setting_.candidate, setting_.choice, candidate_.tensors(), left, tolerance(),
+                      result_.launches);
+  for (const auto& [step, launch] : result_.launches)
+    result_.copied_by_chance =
+        result_.copied_by_chance || any_left(launch.stored_tensors, candidate_.tensors());
+  std::vector<int> outputs;
+  append_tensors(task().outputs, outputs);
+  result_.needless_by_chance = result_.needless_by_chance ||
+                               any_left(outputs, reference_.tensors()) ||
+                               (result_.right_without_kernels && hides_what_kernels_read());
+}
+
+// Whether nothing that kernels read decides anything here.
+bool Trial::hides_what_kernels_read() {
+  if (same_with(-1, {}) != true) return false;  // a reference that changes what it reads
+  const std::vector<int> ours = input_tensors(setting_.task);
+  const std::vector<int> theirs = input_tensors(setting_.candidate);
+  bool any = false;
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    if (!kernels_read(setting_.candidate, result_.launches, theirs[k])) continue;
+    if (!is_hidden(ours[k])) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Whether an input's own values decide nothing here, though others would: where the greater of two
+// counts, and the other is greater everywhere. One that never decides anything is no excuse.
+bool Trial::is_hidden(int input) {
+  const at::Tensor& values = tensor_at(reference_.tensors(), input);
+  if (!is_measured(values)) return false;
+  seed("hidden");
+  const at::Tensor factors =
+      at::rand(values.sizes(), at::dtype(at::kFloat).device(values.device())).mul_(0.2).add_(0.4);
+  const at::Tensor smaller = values * factors.to(values.scalar_type());
+  return !at::equal(smaller, values) && same_with(input, smaller) == true &&
+         same_with(input, values + kFarAway) == false;
+}
+
+// Whether the reference, run again on copies with these values for one input (-1: with its own),
+// gives the outputs that it gave; nothing where it does not run.
+std::optional<bool> Trial::same_with(int input, const at::Tensor& values) {
+  Replay again(setting_.task, executor_, {.deadline = setting_.deadline, .place = &place_});
+  try {
+    TensorTable copies;
+    for (const at::Tensor& tensor : reference_.tensors())
+      copies.push_back(tensor.defined() ? tensor.clone() : at::Tensor());
+    if (input >= 0) tensor_at(copies, input).copy_(values);
+    again.tensors() = std::move(copies);
+  } catch (const c10::OutOfMemoryError&) {
+    return std::nullopt;
+  }
+  seed("forward");
+  if (again.run(Phase::forward) || place_.wait(setting_.deadline)) return std::nullopt;
+  Numerics ignored;
+  return !compare_outputs({setting_.task.outputs, again.tensors()},
+                          {setting_.task.outputs, reference_.tensors()}, {}, comparison(), ignored);
+}
+
+}  // namespace tritonsmith::gym
