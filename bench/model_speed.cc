@@ -217,12 +217,9 @@ double flops_of(const model::ModelConfig& c, double parameters, int count, int l
 // A model with what an optimizer holds of it.
 struct Trained {
   explicit Trained(model::Transformer& trained)
-      : model(trained), flat(tensors_of(trained)), state(train::AdamWState::zeros_like(flat)) {}
-  static std::vector<at::Tensor> tensors_of(const model::Transformer& model) {
-    std::vector<at::Tensor> tensors;
-    for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
-    return tensors;
-  }
+      : model(trained),
+        flat(model::tensors_of(trained.parameters())),
+        state(train::AdamWState::zeros_like(flat)) {}
   model::Transformer& model;
   train::FlatParameters flat;
   train::AdamWState state;
@@ -329,9 +326,7 @@ std::vector<TokenId> chain(std::uint64_t index, int length) {
 
 // Trains until a token costs less than so many nats; gives what the last steps' cost.
 double train_to(model::Transformer& model, double nats, int most_steps) {
-  std::vector<at::Tensor> tensors;
-  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
-  train::FlatParameters flat(tensors);
+  train::FlatParameters flat(model::tensors_of(model.parameters()));
   auto state = train::AdamWState::zeros_like(flat);
   constexpr std::size_t kSequences = 16;
   const std::vector<std::size_t> members = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

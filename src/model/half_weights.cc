@@ -11,12 +11,6 @@
 namespace tritonsmith::model {
 namespace {
 
-std::vector<at::Tensor> tensors_of(const Transformer& model) {
-  std::vector<at::Tensor> tensors;
-  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
-  return tensors;
-}
-
 // LibTorch counts the changes of each tensor.
 std::int64_t version_of(const Transformer& model) {
   std::int64_t version = 0;
@@ -73,7 +67,7 @@ bool HalfWeights::serve(const ModelConfig& config) {
 
 HalfWeights::HalfWeights(const Transformer& model, at::ScalarType type, std::int64_t unit) {
   const at::NoGradGuard no_grad;
-  const auto masters = tensors_of(model);
+  const auto masters = tensors_of(model.parameters());
   const FlatLayout layout = flat_layout(masters);
   flat_ = at::zeros({(layout.total + unit - 1) / unit * unit},
                     at::TensorOptions(type).device(model.device()));

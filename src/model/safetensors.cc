@@ -257,6 +257,12 @@ void SafetensorsFile::release(const at::Tensor& view) const {
   ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
+std::vector<at::Tensor> tensors_of(std::span<const NamedTensor> named) {
+  std::vector<at::Tensor> tensors;
+  for (const NamedTensor& each : named) tensors.push_back(each.tensor);
+  return tensors;
+}
+
 Status write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                          const std::map<std::string, std::string>& metadata,
                          const TensorContent& content) {

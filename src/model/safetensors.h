@@ -21,6 +21,8 @@ struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
+// Without the names, in their order.
+std::vector<at::Tensor> tensors_of(std::span<const NamedTensor> named);
 
 class SafetensorsFile {
  public:

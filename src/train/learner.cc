@@ -17,15 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kAdapterDirectory = "adapter";
 
-std::vector<at::Tensor> tensors_of(const std::vector<model::NamedTensor>& parameters) {
-  std::vector<at::Tensor> tensors;
-  for (const auto& [name, tensor] : parameters) tensors.push_back(tensor);
-  return tensors;
-}
-
 FlatParameters flat_parameters(model::Transformer& model, const distributed::Ranks& ranks,
                                Masters masters) {
-  const auto tensors = tensors_of(model.parameters());
+  const auto tensors = model::tensors_of(model.parameters());
   if (masters == Masters::whole || ranks.is_alone()) return FlatParameters(tensors, ranks.size());
   const model::HalfWeights* half = model.keep_half_weights(model::FlatLayout::kRow * ranks.size());
   if (half == nullptr) return FlatParameters::sharded(tensors, ranks);
@@ -42,7 +36,7 @@ Learner::Learner(model::Transformer model, const Seat& seat, Masters masters)
       parameters_(flat_parameters(*model_, seat.ranks, masters)) {}
 
 void Learner::adapt(model::LoraAdapter adapter) {
-  FlatParameters flat(tensors_of(adapter.parameters()), ranks_->size());
+  FlatParameters flat(model::tensors_of(adapter.parameters()), ranks_->size());
   adapted_ = std::make_unique<Adapted>(
       Adapted{.adapter = std::move(adapter), .parameters = std::move(flat)});
   // From where A and B lie now: a matrix product may round otherwise for another alignment, and a
