@@ -61,6 +61,5 @@ function(tritonsmith_test name)
     ENVIRONMENT "TRITONSMITH_BINARY=${CMAKE_BINARY_DIR}/tritonsmith")
   if(arg_LABEL)
     set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
-    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # each file has its own wide(), data(), Shape
   endif()
 endfunction()

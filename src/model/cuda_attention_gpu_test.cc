@@ -1,4 +1,4 @@
-// Attention on a GPU, packed and over the paged cache, against float64 where it is extreme:
+// Attention on a GPU, packed_scores and over the paged cache, against float64 where it is extreme:
 // sequences of one token, scores of a thousand, scores that are all alike. Skips where there is no
 // GPU or no kernels in the build.
 #include <ATen/ATen.h>
@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "model/cuda_attention.h"
+#include "model/cuda_layer.h"
 #include "model/testing/exactness.h"
 
 namespace tritonsmith::model {
@@ -17,8 +18,8 @@ namespace {
 class CudaAttentionExtremes : public OnGpuByType {};
 INSTANTIATE_TEST_SUITE_P(Types, CudaAttentionExtremes, ::testing::Values(at::kBFloat16, at::kHalf));
 
-constexpr std::int64_t kHeads = 4, kKeyHeads = 2;
-const std::vector<int> kLengths = {1, 129, 1, 64, 300, 1};
+constexpr std::int64_t kQueryHeads = 4, kKeyHeads = 2;
+const std::vector<int> kExtremeLengths = {1, 129, 1, 64, 300, 1};
 
 // `size` of queries and keys; scores grow with its square. `of_out` and `of_gradient`: how far a
 // row and a gradient may be off, as shares of what they would be if nothing cancelled.
@@ -33,19 +34,19 @@ std::vector<Scores> scores_for(at::ScalarType type) {
   return {{0, ordinary, 0.016}, {1, ordinary, 0.016}, {22, 8e-3, 0.016}};
 }
 
-// Packed projections of the sequences, and how they are attended to.
-struct Packed {
+// PackedScores projections of the sequences, and how they are attended to.
+struct PackedScores {
   at::Tensor all;  // [T, heads + 2 kv_heads, D]
   QueryKeyValue parts;
   std::vector<int> offsets = {0};
   AttentionPlace place;
 };
-Packed packed(const at::Tensor& normal, double size, Sums sums) {
-  Packed made{.all = normal};
-  made.all.narrow(1, 0, kHeads + kKeyHeads).mul_(size);
-  made.parts = {made.all.narrow(1, 0, kHeads), made.all.narrow(1, kHeads, kKeyHeads),
-                made.all.narrow(1, kHeads + kKeyHeads, kKeyHeads)};
-  for (const int length : kLengths) made.offsets.push_back(made.offsets.back() + length);
+PackedScores packed_scores(const at::Tensor& normal, double size, Sums sums) {
+  PackedScores made{.all = normal};
+  made.all.narrow(1, 0, kQueryHeads + kKeyHeads).mul_(size);
+  made.parts = {made.all.narrow(1, 0, kQueryHeads), made.all.narrow(1, kQueryHeads, kKeyHeads),
+                made.all.narrow(1, kQueryHeads + kKeyHeads, kKeyHeads)};
+  for (const int length : kExtremeLengths) made.offsets.push_back(made.offsets.back() + length);
   made.place = {.offsets = at::tensor(made.offsets, at::kInt).to(normal.device()),
                 .longest = 300,
                 .scale = 1 / std::sqrt(static_cast<double>(normal.size(2))),
@@ -54,16 +55,16 @@ Packed packed(const at::Tensor& normal, double size, Sums sums) {
 }
 
 // Of one sequence, [heads, S, D] each, and the sizes that they would have if no terms cancelled.
-struct Exact {
+struct ExactAttention {
   at::Tensor out, query, key, value;
   at::Tensor size_of_query, size_of_key;
 };
 at::Tensor summed_by_key_head(const at::Tensor& of_heads) {
-  return of_heads.unflatten(0, {kKeyHeads, kHeads / kKeyHeads}).sum(1);
+  return of_heads.unflatten(0, {kKeyHeads, kQueryHeads / kKeyHeads}).sum(1);
 }
-Exact attend_in_float64(const QueryKeyValue& qkv, const at::Tensor& d_rows, double scale) {
+ExactAttention attend_in_float64(const QueryKeyValue& qkv, const at::Tensor& d_rows, double scale) {
   const auto heads = [](const at::Tensor& rows) {
-    return wide(rows).transpose(0, 1).repeat_interleave(kHeads / rows.size(1), 0);
+    return wide(rows).transpose(0, 1).repeat_interleave(kQueryHeads / rows.size(1), 0);
   };
   const at::Tensor q = heads(qkv.query), k = heads(qkv.key), v = heads(qkv.value),
                    d = heads(d_rows);
@@ -93,11 +94,11 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
     for (const std::int64_t head_dim : {32, 64, 128})
       for (const Scores& of : scores_for(GetParam())) {
         const std::int64_t tokens = 496;
-        const Packed some =
-            packed(normal({tokens, kHeads + 2 * kKeyHeads, head_dim}, GetParam()), of.size, sums);
+        const PackedScores some = packed_scores(
+            normal({tokens, kQueryHeads + 2 * kKeyHeads, head_dim}, GetParam()), of.size, sums);
         ASSERT_EQ(some.offsets.back(), tokens);
         const Attended attended = cuda_attend(some.parts, some.place);
-        const at::Tensor d_out = normal({tokens, kHeads, head_dim}, at::kBFloat16);
+        const at::Tensor d_out = normal({tokens, kQueryHeads, head_dim}, at::kBFloat16);
         // Of what the backward sees: a float16 score of a thousand moves by units when it does.
         const auto half = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
         const QueryKeyValue seen = {half(some.parts.query), half(some.parts.key),
@@ -113,9 +114,9 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
                                      rows(d_out), some.place.scale);
           };
           const at::Tensor out = exact(some.parts).out;
-          const Exact expected = exact(seen);
-          const std::string name =
-              fmt::format("size {}, head size {}, length {}", of.size, head_dim, kLengths[s]);
+          const ExactAttention expected = exact(seen);
+          const std::string name = fmt::format("size {}, head size {}, length {}", of.size,
+                                               head_dim, kExtremeLengths[s]);
           EXPECT_LT(share(got(attended.out), out, out), of.of_out) << name;
           EXPECT_LT(share(got(gradient.query), expected.query, expected.size_of_query),
                     of.of_gradient)
@@ -124,8 +125,9 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
               << name;
           EXPECT_LT(share(got(gradient.value), expected.value, expected.value), of.of_gradient)
               << name;
-          if (kLengths[s] > 1) continue;  // one token attends to itself alone
-          const at::Tensor own = rows(some.parts.value).repeat_interleave(kHeads / kKeyHeads, 1);
+          if (kExtremeLengths[s] > 1) continue;  // one token attends to itself alone
+          const at::Tensor own =
+              rows(some.parts.value).repeat_interleave(kQueryHeads / kKeyHeads, 1);
           EXPECT_TRUE(at::equal(rows(attended.out), own)) << name;
         }
       }
@@ -135,11 +137,11 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
 TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
   constexpr std::int64_t kHeadDim = 64;
   constexpr int kPagesPerSlot = 5;
-  const int slots = static_cast<int>(kLengths.size());
+  const int slots = static_cast<int>(kExtremeLengths.size());
   for (const bool is_in_order : {false, true})
     for (const Scores& of : scores_for(GetParam())) {
-      const Packed some =
-          packed(normal({496, kHeads + 2 * kKeyHeads, kHeadDim}, GetParam()), of.size, Sums::equal);
+      const PackedScores some = packed_scores(
+          normal({496, kQueryHeads + 2 * kKeyHeads, kHeadDim}, GetParam()), of.size, Sums::equal);
       const at::Tensor keys = at::full({slots * kPagesPerSlot, kKeyHeads, cuda::kPage, kHeadDim},
                                        std::nan(""), some.all.options()),
                        values = keys.clone();
@@ -147,7 +149,7 @@ TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
       std::vector<std::int64_t> last;
       for (int s = 0; s < slots; ++s) {
         const int begin = some.offsets[static_cast<std::size_t>(s)];
-        const int length = kLengths[static_cast<std::size_t>(s)];
+        const int length = kExtremeLengths[static_cast<std::size_t>(s)];
         for (int at = 0; at < length; at += cuda::kPage) {
           const int page = s * kPagesPerSlot + at / cuda::kPage;
           const int count = std::min(cuda::kPage, length - at);
@@ -169,9 +171,9 @@ TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
                        table = on_device(at::arange(slots * kPagesPerSlot, at::kInt));
       const auto floats = rows.options().dtype(at::kFloat);
       constexpr int kSplits = 3;
-      const at::Tensor out = at::full({slots, kHeads, kHeadDim}, std::nan(""), rows.options()),
-                       part_out = at::empty({slots, kHeads, kSplits, kHeadDim}, floats),
-                       part_norm = at::empty({slots, kHeads, kSplits}, floats);
+      const at::Tensor out = at::full({slots, kQueryHeads, kHeadDim}, std::nan(""), rows.options()),
+                       part_out = at::empty({slots, kQueryHeads, kSplits, kHeadDim}, floats),
+                       part_norm = at::empty({slots, kQueryHeads, kSplits}, floats);
       const auto decode = is_in_order ? cuda::kernels()->decode_in_order : cuda::kernels()->decode;
       decode({.qkv = data<cuda::Half>(rows),
               .row_stride = static_cast<int>(rows.size(1)),
@@ -183,24 +185,24 @@ TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
               .part_out = data<float>(part_out),
               .part_norm = data<float>(part_norm),
               .rows = slots,
-              .heads = static_cast<int>(kHeads),
+              .heads = static_cast<int>(kQueryHeads),
               .kv_heads = static_cast<int>(kKeyHeads),
               .head_dim = static_cast<int>(kHeadDim),
               .splits = kSplits,
               .scale = static_cast<float>(some.place.scale),
               .type = half_type_of(rows)},
              stream());
-      for (std::size_t s = 0; s < kLengths.size(); ++s) {
+      for (std::size_t s = 0; s < kExtremeLengths.size(); ++s) {
         const auto part = [&](const at::Tensor& t) {
           return t.slice(0, some.offsets[s], some.offsets[s + 1]);
         };
         const QueryKeyValue sequence = {part(some.parts.query), part(some.parts.key),
                                         part(some.parts.value)};
-        const Exact whole = attend_in_float64(sequence, at::zeros_like(sequence.query).contiguous(),
-                                              some.place.scale);
+        const ExactAttention whole = attend_in_float64(
+            sequence, at::zeros_like(sequence.query).contiguous(), some.place.scale);
         const at::Tensor expected = whole.out.select(1, -1);  // [heads, D]
         EXPECT_LT(share(wide(out[static_cast<std::int64_t>(s)]), expected, expected), of.of_out)
-            << "size " << of.size << ", length " << kLengths[s]
+            << "size " << of.size << ", length " << kExtremeLengths[s]
             << (is_in_order ? ", in order" : "");
       }
     }

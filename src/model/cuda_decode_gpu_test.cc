@@ -6,43 +6,14 @@
 #include <cmath>
 
 #include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/testing/on_gpu.h"
 
 namespace tritonsmith::model {
 namespace {
 
-class CudaDecode : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto device = open_device(DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-    at::manual_seed(2);
-  }
-  at::Tensor ints(const std::vector<int>& values) const {
-    return at::tensor(values, at::kInt).to(device_);
-  }
-  at::Tensor normal(std::vector<std::int64_t> shape, at::ScalarType type) const {
-    return at::randn(shape, at::kDouble).to(type).to(device_);
-  }
-  cuda::Stream stream() const { return current_stream(device_); }
+using CudaDecode = OnGpu<2>;
 
-  c10::Device device_ = c10::kCPU;
-};
-
-at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
-
-double difference(const at::Tensor& got, const at::Tensor& expected) {
-  return (wide(got) - wide(expected)).norm().item<double>() / wide(expected).norm().item<double>();
-}
-
-template <typename T>
-T* data(const at::Tensor& tensor) {
-  return static_cast<T*>(tensor.mutable_data_ptr());
-}
-
-struct Shape {
+struct DecodeShape {
   int heads, kv_heads, head_dim;
 };
 
@@ -51,11 +22,11 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaDecodeOfType, ::testing::Values(at::kBFloat1
 
 TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
   const at::ScalarType type = GetParam();
-  const double rounding = type == at::kHalf ? 5e-4 : 4e-3;
+  const double rounding = rounding_of_norm(type);
   const std::vector<int> lengths = {1, 16, 17, 64, 65, 1000, 300, 15};
   const int pages_per_slot = 16, slots = 9;
-  for (const Shape shape :
-       {Shape{16, 2, 128}, Shape{4, 2, 32}, Shape{6, 6, 64}, Shape{32, 2, 64}}) {
+  for (const DecodeShape shape : {DecodeShape{16, 2, 128}, DecodeShape{4, 2, 32},
+                                  DecodeShape{6, 6, 64}, DecodeShape{32, 2, 64}}) {
     const int width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
@@ -148,8 +119,8 @@ TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
   }
 }
 
-// Slots' sampling parameters and state, on the device.
-struct Slots {
+// SlotTensors' sampling parameters and state, on the device.
+struct SlotTensors {
   at::Tensor token, position, drawn, seed, temperature, top_p, top_k;
   cuda::SlotArrays arrays() const {
     return {.token = data<int>(token),
@@ -174,13 +145,13 @@ class Sampling : public CudaDecode {
     const auto filled = [&](double value, at::ScalarType type) {
       return at::full({rows}, value, at::TensorOptions(type).device(device_));
     };
-    const Slots slots = {.token = filled(0, at::kInt),
-                         .position = filled(4, at::kInt),
-                         .drawn = filled(2, at::kInt),
-                         .seed = at::arange(rows, at::kLong).to(device_),
-                         .temperature = filled(temperature, at::kFloat),
-                         .top_p = filled(top_p, at::kFloat),
-                         .top_k = filled(top_k, at::kInt)};
+    const SlotTensors slots = {.token = filled(0, at::kInt),
+                               .position = filled(4, at::kInt),
+                               .drawn = filled(2, at::kInt),
+                               .seed = at::arange(rows, at::kLong).to(device_),
+                               .temperature = filled(temperature, at::kFloat),
+                               .top_p = filled(top_p, at::kFloat),
+                               .top_k = filled(top_k, at::kInt)};
     const at::Tensor row = filled(0, at::kInt), slot = at::arange(rows, at::kInt).to(device_);
     const at::Tensor tokens = filled(-7, at::kInt), logprobs = filled(9, at::kFloat);
     cuda::kernels()->sample({.logits = data<float>(logits),

@@ -8,47 +8,17 @@
 #include "base/rng.h"
 #include "base/temp_dir.h"
 #include "model/cuda_layer.h"
-#include "model/device.h"
 #include "model/head_gradient.h"
 #include "model/host_arena.h"
+#include "model/testing/on_gpu.h"
 #include "model/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
 
-class Cuda : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto device = open_device(DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-    at::manual_seed(1);
-  }
-  at::Tensor normal(std::vector<std::int64_t> shape, at::ScalarType type = at::kFloat) const {
-    return at::randn(shape, at::kDouble).to(type).to(device_);
-  }
-  cuda::Stream stream() const { return current_stream(device_); }
+using Cuda = OnGpu<1>;
 
-  c10::Device device_ = c10::kCPU;
-};
-
-at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
-
-// |got - expected| / |expected|; NaN never passes.
-double difference(const at::Tensor& got, const at::Tensor& expected) {
-  const double scale = wide(expected).norm().item<double>();
-  return (wide(got) - wide(expected)).norm().item<double>() / (scale == 0 ? 1 : scale);
-}
-
-// How far rounding to the type may take a norm of many numbers.
-double rounding(at::ScalarType type) { return type == at::kHalf ? 5e-4 : 4e-3; }
 constexpr at::ScalarType kHalves[] = {at::kBFloat16, at::kHalf};
-
-template <typename T = float>
-T* data(const at::Tensor& tensor) {
-  return static_cast<T*>(tensor.mutable_data_ptr());
-}
 
 TEST_F(Cuda, ProductsAreThoseOfFloat64) {
   for (const auto& [choice, type] : {std::pair{KernelChoice::guess, at::kBFloat16},
@@ -62,7 +32,7 @@ TEST_F(Cuda, ProductsAreThoseOfFloat64) {
       const at::Tensor expected = wide(x).matmul(wide(w).t());
       const at::Tensor half = at::empty_like(d), full = at::empty_like(d, at::kFloat);
       cublas.linear(half, x, w, bias);
-      EXPECT_LT(difference(half, expected + wide(bias)), rounding(type));
+      EXPECT_LT(difference(half, expected + wide(bias)), rounding_of_norm(type));
       cublas.linear(full, x, w);
       EXPECT_LT(difference(full, expected), 1e-5);
       const at::Tensor addend = normal({rows, out}), sum = at::empty_like(addend);
@@ -73,7 +43,7 @@ TEST_F(Cuda, ProductsAreThoseOfFloat64) {
       EXPECT_LT(difference(in_place, 16 * expected + wide(addend)), 1e-5);
       const at::Tensor d_x = at::empty_like(x), d_w = normal({out, in}), before = d_w.clone();
       cublas.input_gradient(d_x, d, w);
-      EXPECT_LT(difference(d_x, wide(d).matmul(wide(w))), rounding(type));
+      EXPECT_LT(difference(d_x, wide(d).matmul(wide(w))), rounding_of_norm(type));
       cublas.add_weight_gradient(d_w, d, x);
       EXPECT_LT(difference(d_w, wide(before) + wide(d).t().matmul(wide(x))), 1e-5);
     }
@@ -94,7 +64,7 @@ TEST_F(Cuda, NormAndItsGradientAreThoseOfFloat64) {
       cuda::kernels()->norm({data(x), data(weight), data<cuda::Half>(rounded), rows, hidden, 1e-6f,
                              half_type_of(rounded)},
                             stream());
-      EXPECT_LT(difference(rounded, expected), rounding(type));
+      EXPECT_LT(difference(rounded, expected), rounding_of_norm(type));
     }
     const at::Tensor d_x = at::empty_like(x), d_weight = at::ones_like(weight);
     const at::Tensor partials = at::empty({cuda::kNormParts, hidden}, x.options());
@@ -129,7 +99,7 @@ TEST_F(Cuda, SwiGluAndItsGradientAreThoseOfFloat64) {
     cuda::kernels()->swiglu(
         {data<cuda::Half>(gate_up), data<cuda::Half>(out), tokens, inner, half_type_of(out), 0.25f},
         stream());
-    EXPECT_LT(difference(4 * wide(out), expected), rounding(type));
+    EXPECT_LT(difference(4 * wide(out), expected), rounding_of_norm(type));
     const at::Tensor again = d_out.clone();
     cuda::kernels()->swiglu_backward(
         {data<cuda::Half>(gate_up), data<cuda::Bf16>(again), tokens, inner, half_type_of(gate_up)},

@@ -6,41 +6,16 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "model/cuda/kernels.h"
-#include "model/device.h"
+#include "model/testing/on_gpu.h"
 #include "model/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
 
-class CudaLogits : public ::testing::TestWithParam<Family> {
- protected:
-  void SetUp() override {
-    const auto device = open_device(DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-  }
-  c10::Device device_ = c10::kCPU;
-};
+using CudaLogits = OnGpuBy<Family, 1>;
 INSTANTIATE_TEST_SUITE_P(Families, CudaLogits,
                          ::testing::Values(Family::qwen2, Family::qwen3, Family::llama),
                          [](const auto& each) { return std::string(name_of(each.param)); });
-
-ModelConfig narrow_model(Family family) {
-  return {.family = family,
-          .vocab_size = 512,
-          .hidden_size = 128,
-          .intermediate_size = 352,
-          .num_hidden_layers = 3,
-          .num_attention_heads = 4,
-          .num_key_value_heads = 2,
-          .head_dim = 32,
-          .max_position_embeddings = 1024,
-          .rope_scaling = {.factor = family == Family::llama ? 8.0 : 1.0,
-                           .original_max_position_embeddings = 64},
-          .initializer_range = 0.1};
-}
 
 PackedBatch texts_on(c10::Device device) {
   std::vector<std::vector<TokenId>> texts;
@@ -55,8 +30,7 @@ PackedBatch texts_on(c10::Device device) {
 // [T, V] float64.
 at::Tensor logits_of(const Transformer& model) {
   const at::NoGradGuard no_grad;
-  const auto on_cpu = [](const at::Tensor& t) { return t.detach().to(at::kCPU, at::kDouble); };
-  return on_cpu(model.forward(texts_on(model.device()))).matmul(on_cpu(model.head_weight()).t());
+  return wide(model.forward(texts_on(model.device()))).matmul(wide(model.head_weight()).t());
 }
 
 // Of what is wrong with each logit, in units of how far logits lie apart.
@@ -69,7 +43,9 @@ Wrong wrong(const at::Tensor& logits, const at::Tensor& exact) {
 }
 
 TEST_P(CudaLogits, EachIsWithinItsTypesErrorOfFloat32) {
-  const ModelConfig config = narrow_model(GetParam());
+  ModelConfig config = narrow_model(GetParam());
+  if (config.family == Family::llama)
+    config.rope_scaling = {.factor = 8, .original_max_position_embeddings = 64};
   const at::Tensor exact = logits_of(Transformer::random(config, 3));
   auto plain = Transformer::random(config, 3, device_);
   plain.set_layer_path(LayerPath::aten);

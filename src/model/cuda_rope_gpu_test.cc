@@ -60,15 +60,15 @@ Projections projections(std::int64_t head_dim, HeadNorm norm, at::ScalarType typ
 }
 
 // What of the weights for float64 is differentiated.
-struct Exact {
+struct ExactTurns {
   at::Tensor qkv, q_norm, k_norm;
   at::Tensor turned;  // [T, heads + 2 kv_heads, D]
 };
-Exact turned_in_float64(const Projections& of) {
+ExactTurns turned_in_float64(const Projections& of) {
   const auto leaf = [](const at::Tensor& tensor) {
     return tensor.defined() ? wide(tensor).requires_grad_(true) : at::Tensor();
   };
-  Exact exact{.qkv = leaf(of.qkv), .q_norm = leaf(of.q_norm), .k_norm = leaf(of.k_norm)};
+  ExactTurns exact{.qkv = leaf(of.qkv), .q_norm = leaf(of.q_norm), .k_norm = leaf(of.k_norm)};
   const at::Tensor at_rows = of.positions.to(at::kCPU, at::kLong);
   const at::Tensor cos = wide(of.rope.cos).index_select(0, at_rows).unsqueeze(1),
                    sin = wide(of.rope.sin).index_select(0, at_rows).unsqueeze(1);
@@ -113,7 +113,7 @@ TEST_P(CudaRope, TurningWithAndWithoutNormedHeadsIsThatOfFloat64) {
       const Projections of = projections(head_dim, norm, GetParam(), device_);
       const at::Tensor got = of.qkv.clone();
       turn_on_gpu(of, got, {}, {});
-      const Exact expected = turned_in_float64(of);
+      const ExactTurns expected = turned_in_float64(of);
       EXPECT_LT(worst_in_row(of.by_head(got), expected.turned.detach()),
                 rounding_of_turned(GetParam()))
           << head_dim;
@@ -198,7 +198,7 @@ TEST_P(CudaRope, TurningsGradientWithAndWithoutNormedHeadsIsThatOfFloat64) {
                                       .eps = static_cast<float>(of.eps),
                                       .type = half_type_of(of.qkv)},
                                      stream());
-      const Exact exact = turned_in_float64(of);
+      const ExactTurns exact = turned_in_float64(of);
       exact.turned.backward(wide(d_turned));
       EXPECT_LT(worst_in_row(of.by_head(d_qkv), of.by_head(exact.qkv.grad())),
                 rounding_of_turned(at::kBFloat16))

@@ -8,45 +8,24 @@
 #include "base/rng.h"
 #include "model/cuda_attention.h"
 #include "model/cuda_layer.h"
-#include "model/device.h"
 #include "model/linear_logprob.h"
+#include "model/testing/on_gpu.h"
 #include "model/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
 
-class CudaSums : public ::testing::TestWithParam<at::ScalarType> {
+class CudaSums : public OnGpuBy<at::ScalarType, 3> {
  protected:
-  void SetUp() override {
-    const auto device = open_device(DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-    at::manual_seed(3);
+  // In the 16-bit type.
+  at::Tensor halves(std::vector<std::int64_t> shape) const {
+    return normal(std::move(shape), GetParam());
   }
-  at::Tensor normal(std::vector<std::int64_t> shape, at::ScalarType type = GetParam()) const {
-    return at::randn(shape, at::kDouble).to(type).to(device_);
-  }
-  at::Tensor ints(const std::vector<int>& values) const {
-    return at::tensor(values, at::kInt).to(device_);
-  }
-
-  c10::Device device_ = c10::kCPU;
 };
 INSTANTIATE_TEST_SUITE_P(Types, CudaSums, ::testing::Values(at::kBFloat16, at::kHalf));
 
-at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
-
-double difference(const at::Tensor& got, const at::Tensor& expected) {
-  return (wide(got) - wide(expected)).norm().item<double>() / wide(expected).norm().item<double>();
-}
-
-double rounding(at::ScalarType type) { return type == at::kHalf ? 1e-3 : 8e-3; }
-
-template <typename T>
-T* data(const at::Tensor& tensor) {
-  return static_cast<T*>(tensor.mutable_data_ptr());
-}
+// What is rounded twice on its way.
+double rounding_twice(at::ScalarType type) { return 2 * rounding_of_norm(type); }
 
 // A tensor core adds sixteen products at a time to a float32 sum and cuts it off: each time at most
 // a unit in the last place is lost. Two more are the factor's and the addend's.
@@ -57,13 +36,13 @@ TEST_P(CudaSums, AProductsRowHasTheSameBitsInAnyBatch) {
   Cublas engine(device_, KernelChoice::measure, Sums::equal);
   for (const auto& [in, out] : {std::array{2048, 2560}, std::array{11008, 2048},
                                 std::array{2048, 22016}, std::array{96, 352}}) {
-    const at::Tensor x = normal({700, in}), w = normal({out, in}), bias = normal({out});
-    const at::Tensor addend = normal({700, out}, at::kFloat);
+    const at::Tensor x = halves({700, in}), w = halves({out, in}), bias = halves({out});
+    const at::Tensor addend = normal({700, out});
     const at::Tensor half = at::empty({700, out}, x.options()), sum = at::empty_like(addend);
     trainer.linear(half, x, w, bias);
     trainer.linear_onto(sum, addend, x, w, 0.5);
     const at::Tensor expected = wide(x).matmul(wide(w).t());
-    EXPECT_LT(difference(half, expected + wide(bias)), rounding(GetParam()));
+    EXPECT_LT(difference(half, expected + wide(bias)), rounding_twice(GetParam()));
     EXPECT_LT(difference(sum, 0.5 * expected + wide(addend)), lost_by_a_sum(in));
     for (const std::int64_t rows : {1, 8, 64, 160, 256}) {
       const at::Tensor few = x.narrow(0, 700 - rows, rows);
@@ -84,8 +63,8 @@ TEST_P(CudaSums, AProductsRowHasTheSameBitsInAnyBatch) {
 
 TEST_P(CudaSums, ANormAddsPartsOneAfterTheOtherAndHasTheBitsOfItsSum) {
   for (const int hidden : {64, 1536, 2048, 8192}) {
-    const at::Tensor weight = normal({hidden}, at::kFloat), x = normal({9, hidden}, at::kFloat);
-    const at::Tensor all = normal({4, 20, hidden}, at::kFloat), parts = all.narrow(1, 0, 9);
+    const at::Tensor weight = normal({hidden}), x = normal({9, hidden});
+    const at::Tensor all = normal({4, 20, hidden}), parts = all.narrow(1, 0, 9);
     for (const int count : {2, 4}) {
       at::Tensor sum = x.clone(), added = x.clone();
       for (int part = 0; part < count; ++part) sum.add_(parts[part]);
@@ -103,7 +82,7 @@ TEST_P(CudaSums, ANormAddsPartsOneAfterTheOtherAndHasTheBitsOfItsSum) {
                                .parts = data<float>(parts),
                                .part_count = is_added_before ? 0 : count,
                                .part_step = parts.stride(0)},
-                              current_stream(device_));
+                              stream());
       }
       EXPECT_TRUE(at::equal(added, sum)) << hidden;
       EXPECT_TRUE(at::equal(normed[0], normed[1])) << hidden;
@@ -111,10 +90,10 @@ TEST_P(CudaSums, ANormAddsPartsOneAfterTheOtherAndHasTheBitsOfItsSum) {
   }
 }
 
-struct Shape {
+struct AttentionShape {
   int heads, kv_heads, head_dim;
 };
-constexpr Shape kShapes[] = {{16, 2, 128}, {4, 2, 32}, {6, 6, 64}, {32, 2, 64}};
+constexpr AttentionShape kAttentionShapes[] = {{16, 2, 128}, {4, 2, 32}, {6, 6, 64}, {32, 2, 64}};
 
 // Packed projections of sequences of several lengths, and the views that attention takes.
 struct Sequences {
@@ -124,16 +103,16 @@ struct Sequences {
   std::vector<int> offsets;
 };
 
-const std::vector<int> kLengths = {1, 16, 17, 64, 65, 1000, 300, 129};
+const std::vector<int> kSequenceLengths = {1, 16, 17, 64, 65, 1000, 300, 129};
 
 class CudaAttention : public CudaSums {
  protected:
-  Sequences sequences_of(const Shape& shape) const {
+  Sequences sequences_of(const AttentionShape& shape) const {
     Sequences made;
     made.offsets = {0};
-    for (const int length : kLengths) made.offsets.push_back(made.offsets.back() + length);
+    for (const int length : kSequenceLengths) made.offsets.push_back(made.offsets.back() + length);
     const int columns = shape.heads + 2 * shape.kv_heads;
-    made.qkv = normal({made.offsets.back(), columns * shape.head_dim});
+    made.qkv = halves({made.offsets.back(), columns * shape.head_dim});
     const at::Tensor all = made.qkv.view({-1, columns, shape.head_dim});
     made.parts = {all.narrow(1, 0, shape.heads), all.narrow(1, shape.heads, shape.kv_heads),
                   all.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)};
@@ -158,7 +137,7 @@ at::Tensor attention64(const QueryKeyValue& qkv, double scale) {
 }
 
 TEST_P(CudaAttention, InOrderIsThatOfFloat64AndItsBackwardThatOfFlashAttention) {
-  for (const Shape& shape : kShapes) {
+  for (const AttentionShape& shape : kAttentionShapes) {
     const Sequences some = sequences_of(shape);
     const Attended attended = cuda_attend(some.parts, some.place);
     for (std::size_t s = 0; s + 1 < some.offsets.size(); ++s) {
@@ -167,27 +146,27 @@ TEST_P(CudaAttention, InOrderIsThatOfFloat64AndItsBackwardThatOfFlashAttention) 
       };
       const at::Tensor expected = attention64(
           {of(some.parts.query), of(some.parts.key), of(some.parts.value)}, some.place.scale);
-      EXPECT_LT(difference(of(attended.out), expected), rounding(GetParam()))
-          << "head size " << shape.head_dim << ", length " << kLengths[s];
+      EXPECT_LT(difference(of(attended.out), expected), rounding_twice(GetParam()))
+          << "head size " << shape.head_dim << ", length " << kSequenceLengths[s];
     }
     AttentionPlace fast = some.place;
     fast.sums = Sums::fast;
     const Attended flash = cuda_attend(some.parts, fast);
     EXPECT_LT(difference(attended.log_normaliser, flash.log_normaliser), 1e-3);
-    const at::Tensor d_out = normal({some.qkv.size(0), shape.heads, shape.head_dim});
+    const at::Tensor d_out = halves({some.qkv.size(0), shape.heads, shape.head_dim});
     const auto got = cuda_attend_backward(some.parts, attended, d_out, some.place);
     const auto expected = cuda_attend_backward(some.parts, flash, d_out, fast);
-    EXPECT_LT(difference(got.query, expected.query), 2 * rounding(GetParam()));
-    EXPECT_LT(difference(got.key, expected.key), 2 * rounding(GetParam()));
-    EXPECT_LT(difference(got.value, expected.value), 2 * rounding(GetParam()));
+    EXPECT_LT(difference(got.query, expected.query), 2 * rounding_twice(GetParam()));
+    EXPECT_LT(difference(got.key, expected.key), 2 * rounding_twice(GetParam()));
+    EXPECT_LT(difference(got.value, expected.value), 2 * rounding_twice(GetParam()));
   }
 }
 
 // Such batches have come often enough after some hundred calls.
 TEST_P(CudaAttention, InOrderWithCudnnsBackwardGivesFlashAttentionsGradients) {
-  const Shape shape = {16, 2, 128};
+  const AttentionShape shape = {16, 2, 128};
   const std::int64_t length = 256, tokens = 3 * length;
-  const at::Tensor all = normal({tokens, shape.heads + 2 * shape.kv_heads, shape.head_dim});
+  const at::Tensor all = halves({tokens, shape.heads + 2 * shape.kv_heads, shape.head_dim});
   const QueryKeyValue parts = {all.narrow(1, 0, shape.heads),
                                all.narrow(1, shape.heads, shape.kv_heads),
                                all.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)};
@@ -200,21 +179,21 @@ TEST_P(CudaAttention, InOrderWithCudnnsBackwardGivesFlashAttentionsGradients) {
   const at::Tensor first = attended.out;
   for (int i = 0; i < 320; ++i) attended = cuda_attend(parts, place);
   EXPECT_TRUE(at::equal(attended.out, first));
-  const at::Tensor d_out = normal({tokens, shape.heads, shape.head_dim});
+  const at::Tensor d_out = halves({tokens, shape.heads, shape.head_dim});
   const auto got = cuda_attend_backward(parts, attended, d_out, place);
   place.is_even = false;
   place.sums = Sums::fast;
   const auto expected = cuda_attend_backward(parts, cuda_attend(parts, place), d_out, place);
-  EXPECT_LT(difference(got.query, expected.query), 2 * rounding(GetParam()));
-  EXPECT_LT(difference(got.key, expected.key), 2 * rounding(GetParam()));
-  EXPECT_LT(difference(got.value, expected.value), 2 * rounding(GetParam()));
+  EXPECT_LT(difference(got.query, expected.query), 2 * rounding_twice(GetParam()));
+  EXPECT_LT(difference(got.key, expected.key), 2 * rounding_twice(GetParam()));
+  EXPECT_LT(difference(got.value, expected.value), 2 * rounding_twice(GetParam()));
 }
 
 TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
-  for (const Shape& shape : kShapes) {
+  for (const AttentionShape& shape : kAttentionShapes) {
     const Sequences some = sequences_of(shape);
     const Attended attended = cuda_attend(some.parts, some.place);
-    const int slots = static_cast<int>(kLengths.size()), pages_per_slot = 16;
+    const int slots = static_cast<int>(kSequenceLengths.size()), pages_per_slot = 16;
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
                  std::nan(""), some.qkv.options());
@@ -223,7 +202,7 @@ TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
         at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1});
     std::vector<int> ends, positions, rows_slots;
     for (int s = 0; s < slots; ++s) {
-      const int length = kLengths[static_cast<std::size_t>(s)];
+      const int length = kSequenceLengths[static_cast<std::size_t>(s)];
       const int begin = some.offsets[static_cast<std::size_t>(s)];
       for (int at = 0; at < length; at += cuda::kPage) {
         const int count = std::min(cuda::kPage, length - at);
@@ -259,7 +238,7 @@ TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
                                         .head_dim = shape.head_dim,
                                         .scale = static_cast<float>(some.place.scale),
                                         .type = half_type_of(rows)},
-                                       current_stream(device_));
+                                       stream());
       EXPECT_TRUE(at::equal(out, attended.out.index_select(0, last)))
           << "head size " << shape.head_dim << ", off by "
           << difference(out, attended.out.index_select(0, last));
@@ -276,16 +255,9 @@ TEST_P(CudaSums, AModelTrainsAsWithFastSums) {
   }
   std::vector<at::Tensor> logprobs, gradients;
   for (const Sums sums : {Sums::fast, Sums::equal}) {
-    auto model = Transformer::random({.vocab_size = 512,
-                                      .hidden_size = 256,
-                                      .intermediate_size = 352,
-                                      .num_hidden_layers = 3,
-                                      .num_attention_heads = 4,
-                                      .num_key_value_heads = 2,
-                                      .head_dim = 64,
-                                      .max_position_embeddings = 400,
-                                      .initializer_range = 0.05},
-                                     4, device_);
+    ModelConfig config = narrow_model(Family::qwen2, 64);
+    config.initializer_range = 0.05;
+    auto model = Transformer::random(config, 4, device_);
     model.set_precision(GetParam() == at::kHalf ? Precision::float16 : Precision::bfloat16);
     model.set_sums(sums);
     const auto batch = pack(sequences, device_);
@@ -294,7 +266,7 @@ TEST_P(CudaSums, AModelTrainsAsWithFastSums) {
     logprobs.push_back(now.logprob);
     gradients.push_back(model.layers().front().q.grad());
   }
-  EXPECT_LT(difference(logprobs[1], logprobs[0]), rounding(GetParam()));
+  EXPECT_LT(difference(logprobs[1], logprobs[0]), rounding_twice(GetParam()));
   EXPECT_LT(difference(gradients[1], gradients[0]), 0.1);
 }
 

@@ -7,7 +7,7 @@
 
 #include "model/cuda_attention.h"
 #include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/testing/on_gpu.h"
 #include "model/testing/twice.h"
 
 namespace tritonsmith::model {
@@ -15,47 +15,29 @@ namespace {
 
 // Two groups, one of which begins like the other, and sequences alone; shared beginnings that end
 // within a tile of attention and at its end.
-const std::vector<SharingPart>& parts() {
+const std::vector<SharingPart>& sharing_parts() {
   static const std::vector<SharingPart> all = {
       {0, 0, 400},   {0, 255, 80}, {0, 255, 1},   {0, 255, 300}, {0, 0, 77},
       {0, 128, 500}, {5, 600, 33}, {5, 600, 129}, {0, 0, 1},     {0, 64, 64}};
   return all;
 }
 
-class SharedOnGpu : public ::testing::TestWithParam<Precision> {
- protected:
-  void SetUp() override {
-    const auto device = open_device(DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-    at::manual_seed(3);
-  }
-  double rounding() const { return GetParam() == Precision::float16 ? 1e-3 : 8e-3; }
-
-  c10::Device device_ = c10::kCPU;
-};
+using SharedOnGpu = OnGpuBy<Precision, 3>;
 INSTANTIATE_TEST_SUITE_P(Types, SharedOnGpu,
                          ::testing::Values(Precision::bfloat16, Precision::float16));
 
-at::Tensor wide(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU, at::kDouble); }
-
-double difference(const at::Tensor& got, const at::Tensor& expected) {
-  return (wide(got) - wide(expected)).norm().item<double>() / wide(expected).norm().item<double>();
-}
-
 // Packed projections of a batch, and how it is attended to.
-struct Attention {
+struct BatchAttention {
   QueryKeyValue parts;
   std::shared_ptr<const CudaBatch> batch;
   AttentionPlace place;
 };
 
-Attention attention_of(const PackedBatch& batch, const at::Tensor& qkv, Sums sums) {
-  constexpr std::int64_t kHeads = 4, kKeyHeads = 2;
-  Attention made;
-  made.parts = {qkv.narrow(1, 0, kHeads), qkv.narrow(1, kHeads, kKeyHeads),
-                qkv.narrow(1, kHeads + kKeyHeads, kKeyHeads)};
+BatchAttention attention_of(const PackedBatch& batch, const at::Tensor& qkv, Sums sums) {
+  const std::int64_t heads = 4, key_heads = 2;
+  BatchAttention made;
+  made.parts = {qkv.narrow(1, 0, heads), qkv.narrow(1, heads, key_heads),
+                qkv.narrow(1, heads + key_heads, key_heads)};
   made.batch = make_cuda_batch(batch, {}, sums);
   made.place = {.offsets = made.batch->offsets,
                 .longest = made.batch->longest,
@@ -66,23 +48,22 @@ Attention attention_of(const PackedBatch& batch, const at::Tensor& qkv, Sums sum
 }
 
 TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
-  const Twice both = twice(parts(), 512, device_);
+  const Twice both = twice(sharing_parts(), 512, device_);
   for (const std::int64_t head_dim : {32, 64, 128})
     for (const Sums sums : {Sums::fast, Sums::equal}) {
       const at::ScalarType type = type_of(GetParam());
-      const at::Tensor compact =
-          at::randn({both.shared.length(), 8, head_dim}, at::kDouble).to(type).to(device_);
+      const at::Tensor compact = normal({both.shared.length(), 8, head_dim}, type);
       // Of whole sequences: what a row of theirs is in the shared batch.
       const at::Tensor uses = at::tensor(shared_keys(both.shared).rows, at::kLong).to(device_);
-      const Attention shared = attention_of(both.shared, compact, sums);
-      const Attention whole = attention_of(both.whole, compact.index_select(0, uses), sums);
+      const BatchAttention shared = attention_of(both.shared, compact, sums);
+      const BatchAttention whole = attention_of(both.whole, compact.index_select(0, uses), sums);
       const Attended got = cuda_attend(shared.parts, shared.place);
       const Attended expected = cuda_attend(whole.parts, whole.place);
       const at::Tensor out = expected.out.index_select(0, both.rows);
       if (sums == Sums::equal) {
         EXPECT_TRUE(at::equal(got.out, out)) << "head size " << head_dim;
       }
-      EXPECT_LT(difference(got.out, out), rounding()) << "head size " << head_dim;
+      EXPECT_LT(difference(got.out, out), 2 * rounding_of_norm(type)) << "head size " << head_dim;
       EXPECT_LT(difference(got.log_normaliser, expected.log_normaliser.index_select(1, both.rows)),
                 1e-3);
       // The gradient of those rows alone.
@@ -107,22 +88,9 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
     }
 }
 
-ModelConfig small(Family family) {
-  return {.family = family,
-          .vocab_size = 512,
-          .hidden_size = 128,
-          .intermediate_size = 352,
-          .num_hidden_layers = 3,
-          .num_attention_heads = 4,
-          .num_key_value_heads = 2,
-          .head_dim = 32,
-          .max_position_embeddings = 1024,
-          .initializer_range = 0.1};
-}
-
 // Hidden states of those rows, and the gradients of a loss that weighs each differently.
-std::vector<at::Tensor> run(const Transformer& model, const PackedBatch& batch,
-                            const at::Tensor& rows) {
+std::vector<at::Tensor> states_and_gradients(const Transformer& model, const PackedBatch& batch,
+                                             const at::Tensor& rows) {
   for (const auto& each : model.parameters()) gradient_of(each.tensor).zero_();
   at::Tensor hidden = model.forward(batch);
   if (rows.defined()) hidden = hidden.index_select(0, rows);
@@ -134,17 +102,19 @@ std::vector<at::Tensor> run(const Transformer& model, const PackedBatch& batch,
 }
 
 TEST_P(SharedOnGpu, StatesAndGradientsAreAsNearToFloat32AsThoseOfWholeSequences) {
-  const Twice both = twice(parts(), 512, device_), on_cpu = twice(parts(), 512, c10::kCPU);
+  const Twice both = twice(sharing_parts(), 512, device_),
+              on_cpu = twice(sharing_parts(), 512, c10::kCPU);
   for (const Family family : {Family::qwen2, Family::qwen3, Family::llama}) {
-    const auto exact = run(Transformer::random(small(family), 3), on_cpu.whole, on_cpu.rows);
+    const auto exact = states_and_gradients(Transformer::random(narrow_model(family), 3),
+                                            on_cpu.whole, on_cpu.rows);
     for (const Sums sums : {Sums::fast, Sums::equal})
       for (const Recompute recompute : {Recompute::nothing, Recompute::layers}) {
-        auto model = Transformer::random(small(family), 3, device_);
+        auto model = Transformer::random(narrow_model(family), 3, device_);
         model.set_precision(GetParam());
         model.set_sums(sums);
         model.set_recompute(recompute);
-        const auto whole = run(model, both.whole, both.rows);
-        const auto shared = run(model, both.shared, {});
+        const auto whole = states_and_gradients(model, both.whole, both.rows);
+        const auto shared = states_and_gradients(model, both.shared, {});
         if (sums == Sums::equal) {
           EXPECT_TRUE(at::equal(shared[0], whole[0])) << name_of(family);
         }
@@ -158,10 +128,11 @@ TEST_P(SharedOnGpu, StatesAndGradientsAreAsNearToFloat32AsThoseOfWholeSequences)
 }
 
 TEST_P(SharedOnGpu, AtenComputesTheSame) {
-  const Twice both = twice(parts(), 512, device_);
-  auto model = Transformer::random(small(Family::qwen2), 3, device_);
+  const Twice both = twice(sharing_parts(), 512, device_);
+  auto model = Transformer::random(narrow_model(Family::qwen2), 3, device_);
   model.set_layer_path(LayerPath::aten);
-  const auto whole = run(model, both.whole, both.rows), shared = run(model, both.shared, {});
+  const auto whole = states_and_gradients(model, both.whole, both.rows),
+             shared = states_and_gradients(model, both.shared, {});
   for (std::size_t i = 0; i < whole.size(); ++i)
     EXPECT_LT(difference(shared[i], whole[i]), 0.1) << i;
 }

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "model/cuda/kernels.h"
-#include "model/device.h"
+#include "model/testing/on_gpu.h"
 #include "rollout/cuda_engine.h"
 
 namespace tritonsmith::rollout {
@@ -13,14 +12,8 @@ namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-class CudaMemory : public ::testing::TestWithParam<model::Sums> {
+class CudaMemory : public model::OnGpuBy<model::Sums, 1> {
  protected:
-  void SetUp() override {
-    const auto device = model::open_device(model::DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (model::cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-  }
   // So wide that what reading prompts takes is more than the cache.
   model::Transformer wide_model() const {
     auto model = model::Transformer::random({.vocab_size = 20000,
@@ -42,7 +35,6 @@ class CudaMemory : public ::testing::TestWithParam<model::Sums> {
     const auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     return allocator().getDeviceStats(device_.index()).allocated_bytes[all];
   }
-  c10::Device device_ = c10::kCPU;
 };
 INSTANTIATE_TEST_SUITE_P(Sums, CudaMemory,
                          ::testing::Values(model::Sums::fast, model::Sums::equal));

@@ -3,45 +3,36 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "base/rng.h"
-#include "model/cuda/kernels.h"
-#include "model/device.h"
 #include "model/linear_logprob.h"
+#include "model/testing/on_gpu.h"
 #include "rollout/cuda_engine.h"
 
 namespace tritonsmith::rollout {
 namespace {
 
-model::ModelConfig small(std::int64_t head_dim) {
-  return {.family = head_dim == 64 ? model::Family::qwen3 : model::Family::qwen2,
-          .vocab_size = 512,
-          .hidden_size = 4 * head_dim,
-          .intermediate_size = 352,
-          .num_hidden_layers = 3,
-          .num_attention_heads = 4,
-          .num_key_value_heads = 2,
-          .head_dim = head_dim,
-          .max_position_embeddings = 400,
-          .initializer_range = 0.08};
+model::ModelConfig config_of(std::int64_t head_dim) {
+  model::ModelConfig config =
+      model::narrow_model(head_dim == 64 ? model::Family::qwen3 : model::Family::qwen2, head_dim);
+  config.max_position_embeddings = 400;
+  config.initializer_range = 0.08;
+  return config;
 }
 
-class CudaEngineTest : public ::testing::Test {
+class CudaEngineTest : public model::OnGpu<1> {
  protected:
   void SetUp() override {
-    const auto device = model::open_device(model::DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (model::cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-    model_.emplace(model::Transformer::random(small(32), 4, device_));
+    OnGpu::SetUp();
+    if (!IsSkipped()) model_.emplace(model::Transformer::random(config_of(32), 4, device_));
   }
   std::unique_ptr<CudaEngine> engine(const EngineConfig& config) const {
     auto made = CudaEngine::make(*model_, config);
     EXPECT_TRUE(made) << made.error().message;
     return *std::move(made);
   }
-  c10::Device device_ = c10::kCPU;
   std::optional<model::Transformer> model_;
 };
 
@@ -82,7 +73,7 @@ at::Tensor trainer_logprobs(const model::Transformer& model, const Completion& c
 
 TEST_F(CudaEngineTest, GivesTheTrainersLogprobs) {
   for (const std::int64_t head_dim : {32, 64, 128}) {
-    model_.emplace(model::Transformer::random(small(head_dim), 4, device_));
+    model_.emplace(model::Transformer::random(config_of(head_dim), 4, device_));
     const auto requests = requests_of(40);
     const auto generator = engine({.slots = 9});
     const auto completions = generate_all(*generator, requests);
@@ -133,7 +124,7 @@ TEST_F(CudaEngineTest, WithEqualSumsItHasTheTrainersLogprobsAndTheSameTokensInEv
                                                    {64, 8192, Precision::bfloat16},
                                                    {64, 0, Precision::float16},
                                                    {128, 8192, Precision::float16}}) {
-    model::ModelConfig config = small(head_dim);
+    model::ModelConfig config = config_of(head_dim);
     if (inner > 0) config.intermediate_size = inner;
     model_.emplace(model::Transformer::random(config, 4, device_));
     model_->set_precision(precision);

@@ -4,44 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "model/cuda/kernels.h"
-#include "model/device.h"
+#include "model/testing/on_gpu.h"
 #include "train/adamw.h"
 #include "train/micro_batch.h"
 
 namespace tritonsmith::train {
 namespace {
 
-class CudaTraining : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto device = model::open_device(model::DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (model::cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-  }
-  c10::Device device_ = c10::kCPU;
-};
-
-model::ModelConfig small(bool is_tied, model::Family family = model::Family::qwen2) {
-  return {.family = family,
-          .vocab_size = 512,
-          .hidden_size = 128,
-          .intermediate_size = 352,
-          .num_hidden_layers = 3,
-          .num_attention_heads = 4,
-          .num_key_value_heads = 2,
-          .head_dim = 32,
-          .max_position_embeddings = 300,
-          .initializer_range = 0.1,
-          .tie_word_embeddings = is_tied};
-}
-
-std::vector<at::Tensor> tensors_of(const model::Transformer& model) {
-  std::vector<at::Tensor> tensors;
-  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
-  return tensors;
-}
+using CudaTraining = model::OnGpu<1>;
 
 std::vector<TrainingSequence> sequences() {
   std::vector<TrainingSequence> all;
@@ -62,7 +32,7 @@ struct Pass {
 
 Pass run(const model::Transformer& model, std::int64_t budget) {
   Pass pass;
-  for (const at::Tensor& tensor : tensors_of(model))
+  for (const at::Tensor& tensor : model::tensors_of(model.parameters()))
     if (tensor.grad().defined()) tensor.mutable_grad().zero_();
   const auto all = sequences();
   const std::vector<std::size_t> members = {0, 1, 2, 3, 4};
@@ -72,25 +42,23 @@ Pass run(const model::Transformer& model, std::int64_t budget) {
     now.logprob.backward(at::ones_like(now.logprob) * 0.01);
     pass.logprobs.push_back(now.logprob.detach().to(at::kCPU));
   }
-  for (const at::Tensor& tensor : tensors_of(model))
-    pass.gradients.push_back(tensor.grad().to(at::kCPU, at::kDouble));
+  for (const at::Tensor& tensor : model::tensors_of(model.parameters()))
+    pass.gradients.push_back(model::wide(tensor.grad()));
   return pass;
-}
-
-double difference(const at::Tensor& got, const at::Tensor& expected) {
-  return (got - expected).norm().item<double>() / expected.norm().item<double>();
 }
 
 // 16 bits cost digits; ours must cost no more than plain ATen's, which rounds more often.
 TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
   for (const auto family : {model::Family::qwen2, model::Family::qwen3, model::Family::llama}) {
-    const auto config = small(family == model::Family::qwen2, family);
+    model::ModelConfig config = model::narrow_model(family);
+    config.tie_word_embeddings = family == model::Family::qwen2;
     const auto on_cpu = model::Transformer::random(config, 3);
     auto in_float16 = model::Transformer::random(config, 3, device_);
     auto on_gpu = model::Transformer::random(config, 3, device_);
     on_gpu.set_precision(model::Precision::bfloat16);
     ASSERT_NE(on_gpu.half_weights(), nullptr);
-    const FlatParameters flat(tensors_of(on_gpu)), other(tensors_of(in_float16));
+    const FlatParameters flat(model::tensors_of(on_gpu.parameters())),
+        other(model::tensors_of(in_float16.parameters()));
     const Pass expected = run(on_cpu, 1000), got = run(on_gpu, 1000), fine = run(in_float16, 1000);
     on_gpu.set_layer_path(model::LayerPath::aten);
     const Pass plain = run(on_gpu, 1000);
@@ -101,35 +69,35 @@ TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
     EXPECT_LT(gap(got), gap(plain));
     EXPECT_LT(gap(fine), gap(got) / 4);  // eight times finer
     for (std::size_t i = 0; i < got.gradients.size(); ++i) {
-      const double ours = difference(got.gradients[i], expected.gradients[i]);
+      const double ours = model::difference(got.gradients[i], expected.gradients[i]);
       EXPECT_LT(ours, 0.05) << on_gpu.parameters()[i].name;
-      EXPECT_LT(ours, 1.25 * difference(plain.gradients[i], expected.gradients[i]))
+      EXPECT_LT(ours, 1.25 * model::difference(plain.gradients[i], expected.gradients[i]))
           << on_gpu.parameters()[i].name;
-      EXPECT_LT(difference(fine.gradients[i], expected.gradients[i]), 1.1 * ours)
+      EXPECT_LT(model::difference(fine.gradients[i], expected.gradients[i]), 1.1 * ours)
           << on_gpu.parameters()[i].name;
     }
   }
 }
 
 TEST_F(CudaTraining, TheGradientDoesNotDependOnHowItIsComputed) {
-  auto model = model::Transformer::random(small(true), 3, device_);
+  auto model = model::Transformer::random(model::narrow_model(), 3, device_);
   const Pass separate = run(model, 1000);  // each weight's gradient in memory of its own
-  const FlatParameters flat(tensors_of(model));
+  const FlatParameters flat(model::tensors_of(model.parameters()));
   const Pass whole = run(model, 1000), again = run(model, 1000), cut = run(model, 100);
   model.set_recompute(model::Recompute::layers);
   const Pass recomputed = run(model, 1000);
   for (std::size_t i = 0; i < whole.gradients.size(); ++i) {
     const std::string& name = model.parameters()[i].name;
-    EXPECT_LT(difference(recomputed.gradients[i], whole.gradients[i]), 1e-3) << name;
-    EXPECT_LT(difference(again.gradients[i], whole.gradients[i]), 1e-3) << name;
-    EXPECT_LT(difference(separate.gradients[i], whole.gradients[i]), 1e-3) << name;
-    EXPECT_LT(difference(cut.gradients[i], whole.gradients[i]), 0.01) << name;
+    EXPECT_LT(model::difference(recomputed.gradients[i], whole.gradients[i]), 1e-3) << name;
+    EXPECT_LT(model::difference(again.gradients[i], whole.gradients[i]), 1e-3) << name;
+    EXPECT_LT(model::difference(separate.gradients[i], whole.gradients[i]), 1e-3) << name;
+    EXPECT_LT(model::difference(cut.gradients[i], whole.gradients[i]), 0.01) << name;
   }
 }
 
 TEST_F(CudaTraining, TheOptimizerWritesTheCopyThatTheLayersRead) {
-  auto model = model::Transformer::random(small(true), 3, device_);
-  FlatParameters flat(tensors_of(model));
+  auto model = model::Transformer::random(model::narrow_model(), 3, device_);
+  FlatParameters flat(model::tensors_of(model.parameters()));
   auto state = AdamWState::zeros_like(flat);
   run(model, 1000);
   const at::Tensor before = model.half_weights()->flat().clone();

@@ -9,9 +9,8 @@
 
 #include "base/rng.h"
 #include "distributed/testing/thread_ranks.h"
-#include "model/cuda/kernels.h"
-#include "model/device.h"
 #include "model/flat_layout.h"
+#include "model/testing/on_gpu.h"
 #include "train/micro_batch.h"
 #include "train/optimizer.h"
 
@@ -20,30 +19,7 @@ namespace {
 
 constexpr int kRanks = 2, kSteps = 3;
 
-class ShardedOnGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto device = model::open_device(model::DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (model::cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-  }
-  c10::Device device_ = c10::kCPU;
-};
-
-model::ModelConfig config_of(model::Family family, bool is_tied) {
-  return {.family = family,
-          .vocab_size = 512,
-          .hidden_size = 128,
-          .intermediate_size = 352,
-          .num_hidden_layers = 2,
-          .num_attention_heads = 4,
-          .num_key_value_heads = 2,
-          .head_dim = 32,
-          .max_position_embeddings = 300,
-          .initializer_range = 0.1,
-          .tie_word_embeddings = is_tied};
-}
+using ShardedOnGpu = model::OnGpu<1>;
 
 std::vector<TrainingSequence> sequences_of(int rank) {
   std::vector<TrainingSequence> all;
@@ -56,15 +32,9 @@ std::vector<TrainingSequence> sequences_of(int rank) {
   return all;
 }
 
-std::vector<at::Tensor> tensors_of(const model::Transformer& model) {
-  std::vector<at::Tensor> tensors;
-  for (const auto& [name, tensor] : model.parameters()) tensors.push_back(tensor);
-  return tensors;
-}
-
 FlatParameters flat_of(model::Transformer& model, Masters masters,
                        const distributed::Ranks& ranks) {
-  const auto tensors = tensors_of(model);
+  const auto tensors = model::tensors_of(model.parameters());
   if (masters == Masters::whole) return FlatParameters(tensors, ranks.size());
   const model::HalfWeights* half = model.keep_half_weights(model::FlatLayout::kRow * ranks.size());
   return FlatParameters::sharded(
@@ -133,14 +103,16 @@ Trained train(const model::ModelConfig& config, Masters masters, c10::Device dev
 
 // How far two ways have come apart, as a share of the way.
 double apart(const at::Tensor& a, const at::Tensor& b, const at::Tensor& start) {
-  const auto wide = [](const at::Tensor& t) { return t.to(at::kDouble); };
-  return ((wide(a) - wide(b)).norm() / (wide(b) - wide(start)).norm()).item<double>();
+  const auto way = [&](const at::Tensor& end) { return model::wide(end) - model::wide(start); };
+  return model::difference(way(a), way(b));
 }
 
 TEST_F(ShardedOnGpu, StepsAreThoseOfWholeMasters) {
   for (const model::Family family : {model::Family::qwen2, model::Family::qwen3})
     for (const bool is_tied : {true, false}) {
-      const auto config = config_of(family, is_tied);
+      model::ModelConfig config = model::narrow_model(family);
+      config.num_hidden_layers = 2;
+      config.tie_word_embeddings = is_tied;
       const Trained whole = train(config, Masters::whole, device_);
       const Trained sharded = train(config, Masters::sharded, device_);
       EXPECT_TRUE(at::equal(sharded.before, whole.before));

@@ -1,44 +1,17 @@
-// What the tests of our own CUDA kernels share that hold them to float64 on the CPU: the fixture,
-// and how far an element, a row or a sum may be off.
+// What the tests of our own CUDA kernels share that hold them to float64 on the CPU, where numbers
+// are extreme: how far an element, a row or a sum may be off.
 #pragma once
 
 #include <ATen/ATen.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
-#include <vector>
 
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/testing/on_gpu.h"
 
 namespace tritonsmith::model {
 
-// By the 16-bit type of the forward. Skips where there is no GPU or no kernels in the build.
-class OnGpuByType : public ::testing::TestWithParam<at::ScalarType> {
- protected:
-  void SetUp() override {
-    const auto device = open_device(DeviceChoice::cuda);
-    if (!device) GTEST_SKIP() << device.error().message;
-    if (cuda::kernels() == nullptr) GTEST_SKIP() << "this build has no CUDA kernels";
-    device_ = *device;
-    at::manual_seed(4);
-  }
-  at::Tensor normal(std::vector<std::int64_t> shape, at::ScalarType type = at::kFloat) const {
-    return at::randn(shape, at::kDouble).to(type).to(device_);
-  }
-  cuda::Stream stream() const { return current_stream(device_); }
-
-  c10::Device device_ = c10::kCPU;
-};
-
-inline at::Tensor wide(const at::Tensor& tensor) {
-  return tensor.detach().to(at::kCPU, at::kDouble);
-}
-
-template <typename T = float>
-T* data(const at::Tensor& tensor) {
-  return tensor.defined() ? static_cast<T*>(tensor.mutable_data_ptr()) : nullptr;
-}
+// By the 16-bit type of the forward.
+using OnGpuByType = OnGpuBy<at::ScalarType, 4>;
 
 // Half a unit of the last place, by which rounding to the type may be off, and a little for sums in
 // float32.
@@ -69,12 +42,8 @@ inline double worst_in_row(const at::Tensor& got, const at::Tensor& expected) {
   const at::Tensor largest = std::get<0>(expected.abs().max(-1, /*keepdim=*/true));
   return worst(got, expected, at::clamp_min(0.01 * largest, smallest(got.scalar_type())));
 }
-// Of sums over many rows: by their norm.
-inline double difference(const at::Tensor& got, const at::Tensor& expected) {
-  const double scale = expected.norm().item<double>();
-  return (wide(got) - expected).norm().item<double>() / (scale == 0 ? 1 : scale);
-}
-// How far that may be for a thousand rows or two, added up in float32.
+// How far the difference (on_gpu.h) of sums over a thousand rows or two may be, added up in
+// float32.
 inline constexpr double kSumsOfRows = 2e-5;
 
 }  // namespace tritonsmith::model
