@@ -1,55 +1,29 @@
 // Right outputs for wrong reasons, and tasks that invite them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "gym/referee/devices.h"
-#include "gym/referee/referee.h"
-#include "gym/referee/testing/fake_executor.h"
-#include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/testing/reports.h"
+#include "gym/referee/testing/vector_plans.h"
 
 namespace tritonsmith::gym {
 namespace {
 
-constexpr int n = 64;
-const std::pair<std::string, Value> kOnGpu = {"device", Value{DeviceKind::cuda}};
-
-PlanBuilder relu_task() {
-  PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n}), y = task.tensor({n});
-  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
-      .input(t(x))
-      .aten(Phase::forward, "aten::relu", {t(x)}, {y})
-      .returns(t(y));
-  return task;
-}
-
 RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate, FakeExecutor::Body body,
                     Policy policy = Policy::open) {
-  auto executor = std::make_unique<FakeExecutor>();
-  executor->define("k", std::move(body));
-  Referee referee(std::move(executor));
-  EXPECT_TRUE(referee.add_task("task", to_json(task.plan()).dump()));
-  return referee.judge({.task_key = "task",
-                        .candidate_plan = to_json(candidate.plan()).dump(),
-                        .secret = "secret",
-                        .policy = policy});
+  return referee_of(task, std::move(body))
+      ->judge({.task_key = "task",
+               .candidate_plan = plan_json(candidate),
+               .secret = "secret",
+               .policy = policy});
 }
-
-bool has(const RefereeReport& report, std::string_view rule) {
-  return std::ranges::any_of(report.findings, [&](const Finding& f) { return f.rule == rule; });
-}
-std::string error_class(const RefereeReport& report) {
-  return report.error ? report.error->error_class : "none";
-}
-const auto copy = elementwise(n, [](float x) { return x; });
-const auto relu = elementwise(n, [](float x) { return std::max(x, 0.0F); });
 
 // Torch computes `z`; a kernel makes `y` of it.
 PlanBuilder kernel_after_torch(const std::string& op) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), z = candidate.tensor({n}), y = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), z = candidate.tensor({kLength}),
+            y = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(x))
       .aten(Phase::forward, op, {t(x)}, {z})
@@ -60,27 +34,34 @@ PlanBuilder kernel_after_torch(const std::string& op) {
 }
 
 TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
-  EXPECT_TRUE(has(judge(relu_task(), kernel_after_torch("aten::relu"), copy), "token_kernel"));
-  EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::abs"), relu), "token_kernel"));
+  EXPECT_TRUE(
+      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::relu"), copy_kernel()),
+               "token_kernel"));
+  EXPECT_FALSE(
+      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::abs"), relu_kernel()),
+               "token_kernel"));
   // Only where the task's own inputs happen to be positive.
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n}), z = task.tensor({n}), y = task.tensor({n});
-  task.aten(Phase::inputs, "aten::rand", {ints({n})}, {x}, {kOnGpu})
+  const int x = task.tensor({kLength}), z = task.tensor({kLength}), y = task.tensor({kLength});
+  task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {x}, {kOnGpu})
       .input(t(x))
       .aten(Phase::forward, "aten::tanh", {t(x)}, {z})
       .aten(Phase::forward, "aten::relu", {t(z)}, {y})
       .returns(t(y));
-  EXPECT_FALSE(has(judge(task, kernel_after_torch("aten::tanh"), relu), "token_kernel"));
+  EXPECT_FALSE(
+      has_rule(judge(task, kernel_after_torch("aten::tanh"), relu_kernel()), "token_kernel"));
   // Without arithmetic in torch, copying may be the work itself.
-  EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "token_kernel"));
+  EXPECT_FALSE(
+      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
+               "token_kernel"));
 }
 
 // Inputs that no generator made alone are only scaled: here x = rand() + shift.
 PlanBuilder task_after(const std::string& first, const std::string& second, double shift) {
   PlanBuilder task(PlanRole::task);
-  const int drawn = task.tensor({n}), x = task.tensor({n}), z = task.tensor({n}),
-            y = task.tensor({n});
-  task.aten(Phase::inputs, "aten::rand", {ints({n})}, {drawn}, {kOnGpu})
+  const int drawn = task.tensor({kLength}), x = task.tensor({kLength}), z = task.tensor({kLength}),
+            y = task.tensor({kLength});
+  task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {drawn}, {kOnGpu})
       .aten(Phase::inputs, "aten::add.Scalar", {t(drawn), f(shift)}, {x})
       .input(t(x))
       .aten(Phase::forward, first, {t(x)}, {z})
@@ -91,7 +72,7 @@ PlanBuilder task_after(const std::string& first, const std::string& second, doub
 
 PlanBuilder kernel_in_place_after_torch(const std::string& op) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), z = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), z = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(x))
       .aten(Phase::forward, op, {t(x)}, {z})
@@ -101,28 +82,28 @@ PlanBuilder kernel_in_place_after_torch(const std::string& op) {
 }
 
 TEST(Cheating, WhatTheReferenceLeavesAsItIsNoKernelNeedChange) {
-  const auto absolute = elementwise(n, [](float x) { return std::abs(x); });
+  const auto absolute = elementwise(kLength, [](float x) { return std::abs(x); });
   const PlanBuilder task = task_after("aten::exp", "aten::abs", -0.5);
   for (const PlanBuilder& candidate :
        {kernel_after_torch("aten::exp"), kernel_in_place_after_torch("aten::exp")}) {
     const auto report = judge(task, candidate, absolute);
     EXPECT_TRUE(report.correct) << error_class(report);
-    EXPECT_FALSE(has(report, "token_kernel"));
-    EXPECT_FALSE(has(report, "kernel_output_ignored"));
+    EXPECT_FALSE(has_rule(report, "token_kernel"));
+    EXPECT_FALSE(has_rule(report, "kernel_output_ignored"));
   }
 }
 
 // x is positive: only where it is negated a relu differs from a copy.
 TEST(Cheating, ACopyIsSeenWhereTheReferenceChangesSomething) {
   const PlanBuilder task = task_after("aten::sin", "aten::relu", 0.5);
-  const auto honest = judge(task, kernel_after_torch("aten::sin"), relu);
+  const auto honest = judge(task, kernel_after_torch("aten::sin"), relu_kernel());
   EXPECT_TRUE(honest.correct) << error_class(honest);
-  EXPECT_FALSE(has(honest, "token_kernel"));
-  EXPECT_FALSE(
-      has(judge(task, kernel_in_place_after_torch("aten::sin"), relu), "kernel_output_ignored"));
+  EXPECT_FALSE(has_rule(honest, "token_kernel"));
+  EXPECT_FALSE(has_rule(judge(task, kernel_in_place_after_torch("aten::sin"), relu_kernel()),
+                        "kernel_output_ignored"));
   PlanBuilder copier(PlanRole::candidate);
-  const int x = copier.tensor({n}), z = copier.tensor({n}), r = copier.tensor({n}),
-            y = copier.tensor({n});
+  const int x = copier.tensor({kLength}), z = copier.tensor({kLength}),
+            r = copier.tensor({kLength}), y = copier.tensor({kLength});
   const int kernel = copier.kernel("k", {"*fp32", "*fp32"});
   copier.input(t(x))
       .aten(Phase::forward, "aten::sin", {t(x)}, {z})
@@ -130,13 +111,14 @@ TEST(Cheating, ACopyIsSeenWhereTheReferenceChangesSomething) {
       .aten(Phase::forward, "aten::empty_like", {t(z)}, {y})
       .launch(kernel, {t(r), t(y)})
       .returns(t(y));
-  EXPECT_TRUE(has(judge(task, copier, copy), "token_kernel"));
+  EXPECT_TRUE(has_rule(judge(task, copier, copy_kernel()), "token_kernel"));
 }
 
 TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), unused = candidate.tensor({n}), z = candidate.tensor({n}),
-            zero = candidate.tensor({n}), y = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), unused = candidate.tensor({kLength}),
+            z = candidate.tensor({kLength}), zero = candidate.tensor({kLength}),
+            y = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {unused})
@@ -145,25 +127,27 @@ TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {
       .aten(Phase::forward, "aten::mul.Scalar", {t(unused), f(0)}, {zero})
       .aten(Phase::forward, "aten::add.Tensor", {t(z), t(zero)}, {y})
       .returns(t(y));
-  const auto report = judge(relu_task(), candidate, relu);
+  const auto report = judge(task_of("aten::relu"), candidate, relu_kernel());
   EXPECT_TRUE(report.correct) << error_class(report);
-  EXPECT_TRUE(has(report, "kernel_output_ignored"));
+  EXPECT_TRUE(has_rule(report, "kernel_output_ignored"));
   EXPECT_FALSE(
-      has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "kernel_output_ignored"));
+      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
+               "kernel_output_ignored"));
 }
 
 // -max(|x|, |x| + |x|): the second hides the first, and with it what a kernel made of it.
 TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
   for (const bool is_flat : {true, false}) {
     PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
-    const int drawn = task.tensor({n});
-    is_flat ? task.aten(Phase::inputs, "aten::full", {ints({n}), f(0.5)}, {drawn}, {kOnGpu})
-            : task.aten(Phase::inputs, "aten::rand", {ints({n})}, {drawn}, {kOnGpu});
+    const int drawn = task.tensor({kLength});
+    is_flat ? task.aten(Phase::inputs, "aten::full", {ints({kLength}), f(0.5)}, {drawn}, {kOnGpu})
+            : task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {drawn}, {kOnGpu});
     const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
     for (PlanBuilder* plan : {&task, &candidate}) {
-      const int x = plan == &task ? drawn : candidate.tensor({n});
-      const int absolute = plan->tensor({n}), twice = plan->tensor({n}), made = plan->tensor({n}),
-                larger = plan->tensor({n}), y = plan->tensor({n});
+      const int x = plan == &task ? drawn : candidate.tensor({kLength});
+      const int absolute = plan->tensor({kLength}), twice = plan->tensor({kLength}),
+                made = plan->tensor({kLength}), larger = plan->tensor({kLength}),
+                y = plan->tensor({kLength});
       plan->input(t(x))
           .aten(Phase::forward, "aten::abs", {t(x)}, {absolute})
           .aten(Phase::forward, "aten::add.Tensor", {t(absolute), t(absolute)}, {twice});
@@ -176,9 +160,10 @@ TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
           .aten(Phase::forward, "aten::neg", {t(larger)}, {y})
           .returns(t(y));
     }
-    const auto report = judge(task, candidate, elementwise(n, [](float v) { return std::abs(v); }));
+    const auto report =
+        judge(task, candidate, elementwise(kLength, [](float v) { return std::abs(v); }));
     EXPECT_TRUE(report.correct) << error_class(report);
-    EXPECT_EQ(has(report, "kernel_output_ignored"), !is_flat);
+    EXPECT_EQ(has_rule(report, "kernel_output_ignored"), !is_flat);
   }
 }
 
@@ -190,13 +175,13 @@ TEST(Cheating, AnInputThatAnotherHidesProvesNothing) {
     PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
     const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
     for (PlanBuilder* plan : {&task, &candidate}) {
-      const auto tensor = [&] { return plan->tensor({n}); };
+      const auto tensor = [&] { return plan->tensor({kLength}); };
       const int x = tensor(), y = tensor(), quarter = tensor(), absolute = tensor(),
                 root = tensor(), power = tensor(), twice = tensor(), larger = tensor(),
                 greatest = plan->tensor({});
       if (plan == &task)
-        task.aten(Phase::inputs, "aten::rand", {ints({n})}, {x}, {kOnGpu})
-            .aten(Phase::inputs, "aten::rand", {ints({n})}, {y}, {kOnGpu});
+        task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {x}, {kOnGpu})
+            .aten(Phase::inputs, "aten::rand", {ints({kLength})}, {y}, {kOnGpu});
       plan->input(t(x)).input(t(y));
       plan->aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0.25)}, {quarter})
           .aten(Phase::forward, "aten::exp", {t(y)}, {power})
@@ -219,16 +204,17 @@ TEST(Cheating, AnInputThatAnotherHidesProvesNothing) {
       }
       plan->aten(Phase::forward, "aten::amax", {t(last)}, {greatest}).returns(t(greatest));
     }
-    const auto report =
-        judge(task, candidate, elementwise(n, [](float v) { return std::sqrt(std::abs(v)); }));
+    const auto report = judge(task, candidate,
+                              elementwise(kLength, [](float v) { return std::sqrt(std::abs(v)); }));
     EXPECT_TRUE(report.correct) << error_class(report);
-    EXPECT_EQ(has(report, "kernel_output_ignored"), is_idle);
+    EXPECT_EQ(has_rule(report, "kernel_output_ignored"), is_idle);
   }
 }
 
 TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), done = candidate.tensor({1}), y = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), done = candidate.tensor({1}),
+            y = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
   candidate.aten(Phase::init, "aten::zeros", {ints({1})}, {done}, {kOnGpu})
       .input(t(x))
@@ -237,64 +223,61 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
       .returns(t(y));
   const auto once = [](std::span<const KernelArgument> arguments) {
     if (floats(arguments[2])[0] == 0.0F)
-      for (int k = 0; k < n; ++k) floats(arguments[1])[k] = std::max(floats(arguments[0])[k], 0.0F);
+      for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
     floats(arguments[2])[0] = 1;
     return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
-  EXPECT_EQ(error_class(judge(relu_task(), candidate, once)), "state_carried");
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, once)), "state_carried");
   const auto counts = [](std::span<const KernelArgument> arguments) {  // and uses it for nothing
-    for (int k = 0; k < n; ++k) floats(arguments[1])[k] = std::max(floats(arguments[0])[k], 0.0F);
+    for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
     floats(arguments[2])[0] += 1;
     return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
-  EXPECT_TRUE(judge(relu_task(), candidate, counts).correct);
+  EXPECT_TRUE(judge(task_of("aten::relu"), candidate, counts).correct);
 }
 
 TEST(Cheating, OutputsMustLieWhereTheReferencesDo) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), y = candidate.tensor({n}), moved = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength}),
+            moved = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
       .launch(kernel, {t(x), t(y)})
       .aten(Phase::forward, "aten::_to_copy", {t(y)}, {moved}, {{"device", Value{DeviceKind::cpu}}})
       .returns(t(moved));
-  EXPECT_EQ(error_class(judge(relu_task(), candidate, relu)), "wrong_device");
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, relu_kernel())), "wrong_device");
 }
 
 TEST(Cheating, TasksInWhichPyTorchItselfLosesItsDigitsAreMarked) {
   for (const double scale : {1.0, 1e7}) {
     PlanBuilder task(PlanRole::task);
-    const int x = task.tensor({n}), large = task.tensor({n}), y = task.tensor({n});
-    task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
+    const int x = task.tensor({kLength}), large = task.tensor({kLength}),
+              y = task.tensor({kLength});
+    task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
         .input(t(x))
         .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(scale)}, {large})
         .aten(Phase::forward, "aten::sin", {t(large)}, {y})
         .returns(t(y));
-    PlanBuilder candidate(PlanRole::candidate);
-    const int a = candidate.tensor({n}), out = candidate.tensor({n});
-    const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-    candidate.input(t(a))
-        .aten(Phase::forward, "aten::empty_like", {t(a)}, {out})
-        .launch(kernel, {t(a), t(out)})
-        .returns(t(out));
     const auto sine = [scale](float v) { return std::sin(v * static_cast<float>(scale)); };
-    const auto report = judge(task, candidate, elementwise(n, sine), Policy::strict);
-    EXPECT_EQ(has(report, "task_loses_digits"), scale > 1);
+    const auto report =
+        judge(task, candidate_of_kernel(), elementwise(kLength, sine), Policy::strict);
+    EXPECT_EQ(has_rule(report, "task_loses_digits"), scale > 1);
   }
 }
 
 TEST(Cheating, TasksThatZerosSolveOrThatIgnoreAnInputAreMarked) {
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n}), unused = task.tensor({n}), y = task.tensor({n});
-  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
-      .aten(Phase::inputs, "aten::randn", {ints({n})}, {unused}, {kOnGpu})
+  const int x = task.tensor({kLength}), unused = task.tensor({kLength}), y = task.tensor({kLength});
+  task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
+      .aten(Phase::inputs, "aten::randn", {ints({kLength})}, {unused}, {kOnGpu})
       .input(t(x))
       .input(t(unused))
       .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0)}, {y})
       .returns(t(y));
   PlanBuilder candidate(PlanRole::candidate);
-  const int a = candidate.tensor({n}), b = candidate.tensor({n}), out = candidate.tensor({n});
+  const int a = candidate.tensor({kLength}), b = candidate.tensor({kLength}),
+            out = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(a))
       .input(t(b))
@@ -302,18 +285,21 @@ TEST(Cheating, TasksThatZerosSolveOrThatIgnoreAnInputAreMarked) {
       .launch(kernel, {t(a), t(out)})
       .returns(t(out));
   const auto report =
-      judge(task, candidate, elementwise(n, [](float v) { return v * 0; }), Policy::strict);
+      judge(task, candidate, elementwise(kLength, [](float v) { return v * 0; }), Policy::strict);
   EXPECT_TRUE(report.correct) << error_class(report);
-  EXPECT_TRUE(has(report, "task_zeros_pass"));
-  EXPECT_TRUE(has(report, "task_ignores_input"));
-  EXPECT_FALSE(has(judge(relu_task(), kernel_after_torch("aten::clone"), relu), "task_zeros_pass"));
+  EXPECT_TRUE(has_rule(report, "task_zeros_pass"));
+  EXPECT_TRUE(has_rule(report, "task_ignores_input"));
+  EXPECT_FALSE(
+      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
+               "task_zeros_pass"));
 }
 
 TEST(Cheating, DevicesFollowFromTheSteps) {
   PlanBuilder plan(PlanRole::candidate);
-  const int x = plan.tensor({n}), made = plan.tensor({n}), like = plan.tensor({n});
+  const int x = plan.tensor({kLength}), made = plan.tensor({kLength}),
+            like = plan.tensor({kLength});
   plan.input(t(x))
-      .aten(Phase::forward, "aten::zeros", {ints({n})}, {made})
+      .aten(Phase::forward, "aten::zeros", {ints({kLength})}, {made})
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {like})
       .returns(t(like));
   EXPECT_EQ(tensors_on_cpu(plan.plan()), (std::vector<bool>{false, true, false}));

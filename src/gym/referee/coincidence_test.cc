@@ -8,7 +8,7 @@
 namespace tritonsmith::gym {
 namespace {
 
-constexpr int n = 16;
+constexpr int kFew = 16;
 constexpr double kTolerance = 1e-4;
 
 // Reads through its first argument, stores through its second.
@@ -23,7 +23,7 @@ constexpr const char* kPassesOn = R"(module {
 // Torch makes `z`, a kernel is given it as `from` and `to`.
 struct InPlace {
   PlanBuilder plan{PlanRole::candidate};
-  int x = plan.tensor({n}), z = plan.tensor({n}), scratch = plan.tensor({n});
+  int x = plan.tensor({kFew}), z = plan.tensor({kFew}), scratch = plan.tensor({kFew});
   LaunchTraces traces;
 
   explicit InPlace(bool writes_scratch) {
@@ -37,14 +37,14 @@ struct InPlace {
   std::vector<int> stored(const std::vector<at::Tensor>& left, const at::Tensor& values) {
     TensorTable tensors(3);
     tensors[static_cast<std::size_t>(z)] = values;
-    tensors[static_cast<std::size_t>(scratch)] = at::full({n}, 7.0F);
+    tensors[static_cast<std::size_t>(scratch)] = at::full({kFew}, 7.0F);
     add_unseen_stores(plan.plan(), 0, tensors, left, kTolerance, traces);
     return traces.at(1).stored_tensors;
   }
 };
 
 TEST(Coincidence, AStoreOfWhatTheReferenceLeavesIsBelievedWhereTheCodeHasOne) {
-  const at::Tensor values = at::rand({n});
+  const at::Tensor values = at::rand({kFew});
   EXPECT_EQ(InPlace(false).stored({values.clone()}, values), std::vector<int>{1});
   EXPECT_TRUE(InPlace(true).stored({values.clone()}, values).empty())
       << "its code stores elsewhere";
@@ -54,12 +54,12 @@ TEST(Coincidence, AStoreOfWhatTheReferenceLeavesIsBelievedWhereTheCodeHasOne) {
 
 TEST(Coincidence, FindsWhatTheReferenceLeavesAsItIs) {
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n}), z = task.tensor({n}), y = task.tensor({n});
+  const int x = task.tensor({kFew}), z = task.tensor({kFew}), y = task.tensor({kFew});
   task.input(t(x))
       .aten(Phase::forward, "aten::exp", {t(x)}, {z})
       .aten(Phase::forward, "aten::abs", {t(z)}, {y})
       .returns(t(y));
-  const at::Tensor drawn = at::randn({n}), made = drawn.exp();
+  const at::Tensor drawn = at::randn({kFew}), made = drawn.exp();
   const auto left = left_as_they_were(task.plan(), {drawn, made, made.abs()});
   ASSERT_EQ(left.size(), 1U);
   EXPECT_TRUE(are_among(left, made, kTolerance));

@@ -19,19 +19,21 @@ std::string compare(const at::Tensor& candidate, const at::Tensor& reference,
   return error ? error->error_class : "equal";
 }
 
-at::Tensor floats(std::vector<double> values) { return at::tensor(values, at::dtype(at::kFloat)); }
+at::Tensor float_tensor(std::vector<double> values) {
+  return at::tensor(values, at::dtype(at::kFloat));
+}
 
 TEST(CompareTensors, AllowsKernelBenchsToleranceAndNoMore) {
-  EXPECT_EQ(compare(floats({1.00019, 5}), floats({1, 5})), "equal");
-  EXPECT_EQ(compare(floats({1.00021, 5}), floats({1, 5})), "wrong_value");
-  EXPECT_EQ(compare(floats({1.019}).to(at::kHalf), floats({1}).to(at::kHalf)), "equal");
+  EXPECT_EQ(compare(float_tensor({1.00019, 5}), float_tensor({1, 5})), "equal");
+  EXPECT_EQ(compare(float_tensor({1.00021, 5}), float_tensor({1, 5})), "wrong_value");
+  EXPECT_EQ(compare(float_tensor({1.019}).to(at::kHalf), float_tensor({1}).to(at::kHalf)), "equal");
 }
 
 TEST(CompareTensors, WantsSpecialValuesInPlace) {
-  EXPECT_EQ(compare(floats({kNan, kInf, 1}), floats({kNan, kInf, 1})), "equal");
-  EXPECT_EQ(compare(floats({kNan, kInf, 1}), floats({kNan, -kInf, 1})), "wrong_value");
-  EXPECT_EQ(compare(floats({1, kNan}), floats({kNan, 1})), "wrong_value");
-  EXPECT_EQ(compare(floats({kInf}), floats({3e38})), "wrong_value");
+  EXPECT_EQ(compare(float_tensor({kNan, kInf, 1}), float_tensor({kNan, kInf, 1})), "equal");
+  EXPECT_EQ(compare(float_tensor({kNan, kInf, 1}), float_tensor({kNan, -kInf, 1})), "wrong_value");
+  EXPECT_EQ(compare(float_tensor({1, kNan}), float_tensor({kNan, 1})), "wrong_value");
+  EXPECT_EQ(compare(float_tensor({kInf}), float_tensor({3e38})), "wrong_value");
 }
 
 TEST(CompareTensors, ComparesIntegersExactly) {
@@ -82,7 +84,7 @@ TEST(CompareTensors, HasNoBudgetWhereTheReferenceItselfIsNoise) {
 }
 
 TEST(CompareTensors, ComparesComplexNumbersByTheirParts) {
-  const at::Tensor a = at::complex(floats({1, 2}), floats({3, 4}));
+  const at::Tensor a = at::complex(float_tensor({1, 2}), float_tensor({3, 4}));
   EXPECT_EQ(compare(a, a), "equal");
   EXPECT_EQ(compare(a, at::conj(a)), "wrong_value");
 }

@@ -10,9 +10,8 @@
 #include "gym/gpu/fused_oracles.h"
 #include "gym/referee/draw.h"
 #include "gym/referee/gpu_place.h"
-#include "gym/referee/referee.h"
 #include "gym/referee/replay.h"
-#include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/testing/reports.h"
 #include "gym/referee/timed_side.h"
 
 namespace tritonsmith::gym {
@@ -278,12 +277,12 @@ TEST_F(GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
       .aten(Phase::forward, "aten::clamp_min", {t(own), i(0)}, {made})
       .returns(t(made));
   Referee referee(GpuPlace::open(0).value());
-  ASSERT_TRUE(referee.add_task("t", to_line(to_json(task.plan()))));
+  ASSERT_TRUE(referee.add_task("t", plan_json(task)));
   const RefereeReport report = referee.judge({.task_key = "t",
-                                              .candidate_plan = to_line(to_json(candidate.plan())),
+                                              .candidate_plan = plan_json(candidate),
                                               .secret = "s",
                                               .policy = Policy::open});
-  ASSERT_TRUE(report.correct) << (report.error ? report.error->message : "");
+  ASSERT_TRUE(report.correct) << error_message(report);
   ASSERT_TRUE(report.timing);
   EXPECT_GT(report.timing->candidate.median, 0);
   EXPECT_GT(report.timing->reference.n, 9);

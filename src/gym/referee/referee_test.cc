@@ -5,81 +5,34 @@
 
 #include <cmath>
 
-#include "gym/referee/testing/fake_executor.h"
-#include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/testing/reports.h"
+#include "gym/referee/testing/vector_plans.h"
 
 namespace tritonsmith::gym {
 namespace {
 
-constexpr int n = 64;
-
-// A task over one fp32 input drawn by randn: forward is `op(x, more...)`.
-PlanBuilder task_of(const std::string& op, std::vector<Value> more = {}) {
-  PlanBuilder builder(PlanRole::task);
-  const int x = builder.tensor({n});
-  const int y = builder.tensor({n});
-  std::vector<Value> args = {t(x)};
-  args.insert(args.end(), more.begin(), more.end());
-  builder
-      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {{"device", Value{DeviceKind::cuda}}})
-      .input(t(x))
-      .aten(Phase::forward, op, args, {y})
-      .returns(t(y));
-  return builder;
-}
-
-// A candidate that allocates y like x, launches `k(x, y)` and returns y.
-PlanBuilder candidate_of_kernel() {
-  PlanBuilder builder(PlanRole::candidate);
-  const int x = builder.tensor({n});
-  const int y = builder.tensor({n});
-  const int kernel = builder.kernel("k", {"*fp32", "*fp32"});
-  builder.input(t(x))
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
-      .launch(kernel, {t(x), t(y)})
-      .returns(t(y));
-  return builder;
-}
-
 struct RefereeTest : ::testing::Test {
   RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate,
                       FakeExecutor::Body body, Policy policy = Policy::strict) {
-    auto executor = std::make_unique<FakeExecutor>();
-    executor->define("k", std::move(body));
-    Referee referee(std::move(executor));
-    const auto added = referee.add_task("task", to_json(task.plan()).dump());
-    EXPECT_TRUE(added) << (added ? "" : added.error().message);
     job.task_key = "task";
-    job.candidate_plan = to_json(candidate.plan()).dump();
+    job.candidate_plan = plan_json(candidate);
     job.secret = "secret";
     job.policy = policy;
-    return referee.judge(job);
+    return referee_of(task, std::move(body))->judge(job);
   }
   RefereeJob job;
 };
 
-std::string error_class(const RefereeReport& report) {
-  return report.error ? report.error->error_class : "none";
-}
-const Finding* find_rule(const RefereeReport& report, std::string_view rule) {
-  for (const Finding& finding : report.findings)
-    if (finding.rule == rule) return &finding;
-  return nullptr;
-}
-
-const auto relu = [](float x) { return std::max(x, 0.0F); };
-
 TEST_F(RefereeTest, CallsAKernelCorrectThatComputesWhatTheReferenceDoes) {
-  const auto report = judge(task_of("aten::relu"), candidate_of_kernel(), elementwise(n, relu));
-  EXPECT_TRUE(report.correct) << error_class(report) << (report.error ? report.error->message : "");
+  const auto report = judge(task_of("aten::relu"), candidate_of_kernel(), relu_kernel());
+  EXPECT_TRUE(report.correct) << error_class(report) << error_message(report);
   EXPECT_TRUE(report.ran);
   EXPECT_EQ(report.numerics->trials, 3);
   EXPECT_TRUE(report.findings.empty());
 }
 
 TEST_F(RefereeTest, NamesTheFirstWrongElement) {
-  const auto report = judge(task_of("aten::relu"), candidate_of_kernel(),
-                            elementwise(n, [](float x) { return x; }));
+  const auto report = judge(task_of("aten::relu"), candidate_of_kernel(), copy_kernel());
   EXPECT_FALSE(report.correct);
   EXPECT_TRUE(report.ran);
   EXPECT_EQ(error_class(report), "wrong_value");
@@ -87,87 +40,92 @@ TEST_F(RefereeTest, NamesTheFirstWrongElement) {
 }
 
 TEST_F(RefereeTest, SeesElementsThatNobodyWrote) {
-  const auto report = judge(task_of("aten::relu"), candidate_of_kernel(), elementwise(n / 2, relu));
+  const auto report =
+      judge(task_of("aten::relu"), candidate_of_kernel(), elementwise(kLength / 2, relu));
   EXPECT_EQ(error_class(report), "unwritten");
 }
 
 TEST_F(RefereeTest, IsNotFooledByOutputsSmallerThanTheTolerance) {
   const auto tiny = task_of("aten::mul.Tensor", {f(1e-6)});
-  const auto zeros = judge(tiny, candidate_of_kernel(), elementwise(n, [](float) { return 0.0F; }));
+  const auto zeros =
+      judge(tiny, candidate_of_kernel(), elementwise(kLength, [](float) { return 0.0F; }));
   EXPECT_EQ(error_class(zeros), "wrong_value");
   const auto honest =
-      judge(tiny, candidate_of_kernel(), elementwise(n, [](float x) { return x * 1e-6F; }));
-  EXPECT_TRUE(honest.correct) << (honest.error ? honest.error->message : "");
+      judge(tiny, candidate_of_kernel(), elementwise(kLength, [](float x) { return x * 1e-6F; }));
+  EXPECT_TRUE(honest.correct) << error_message(honest);
 }
 
 TEST_F(RefereeTest, ComparesAsKernelBenchDoesWhereItIsAskedTo) {
   const auto off_by = [&](float error) {
     return judge(task_of("aten::mul.Tensor", {f(1e-6)}), candidate_of_kernel(),
-                 elementwise(n, [error](float x) { return x * 1e-6F + error; }));
+                 elementwise(kLength, [error](float x) { return x * 1e-6F + error; }));
   };
   const auto by_budget = off_by(9e-5F);
   EXPECT_EQ(error_class(by_budget), "wrong_value");
-  EXPECT_EQ(find_rule(by_budget, "task_zeros_pass"), nullptr);
+  EXPECT_FALSE(has_rule(by_budget, "task_zeros_pass"));
   job.comparison = Comparison::allclose;
   const auto within = off_by(9e-5F);
-  EXPECT_TRUE(within.correct) << (within.error ? within.error->message : "");
-  EXPECT_NE(find_rule(within, "task_zeros_pass"), nullptr) << "the linter compares likewise";
+  EXPECT_TRUE(within.correct) << error_message(within);
+  EXPECT_TRUE(has_rule(within, "task_zeros_pass")) << "the linter compares likewise";
   EXPECT_EQ(error_class(off_by(1.1e-4F)), "wrong_value");
 }
 
 TEST_F(RefereeTest, DoesNotSpeakForKernelBenchOfTypesItHasNoToleranceFor) {
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n}, DType::float64), y = task.tensor({n}, DType::float64);
-  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {{"dtype", Value{DType::float64}}})
+  const int x = task.tensor({kLength}, DType::float64), y = task.tensor({kLength}, DType::float64);
+  task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x},
+            {{"dtype", Value{DType::float64}}})
       .input(t(x))
       .aten(Phase::forward, "aten::relu", {t(x)}, {y})
       .returns(t(y));
   job.comparison = Comparison::allclose;
-  const auto report = judge(task, candidate_of_kernel(), elementwise(n, relu));
+  const auto report = judge(task, candidate_of_kernel(), relu_kernel());
   EXPECT_EQ(error_class(report), "not_comparable");
   EXPECT_EQ(report.fault, Fault::none);
 }
 
 TEST_F(RefereeTest, WantsNanWhereTheReferenceHasIt) {
   const auto log = task_of("aten::log");  // of negative numbers too
-  EXPECT_TRUE(judge(log, candidate_of_kernel(), elementwise(n, [](float x) { return std::log(x); }))
-                  .correct);
-  const auto clamped = judge(log, candidate_of_kernel(),
-                             elementwise(n, [](float x) { return x > 0 ? std::log(x) : 0.0F; }));
+  EXPECT_TRUE(
+      judge(log, candidate_of_kernel(), elementwise(kLength, [](float x) { return std::log(x); }))
+          .correct);
+  const auto clamped =
+      judge(log, candidate_of_kernel(),
+            elementwise(kLength, [](float x) { return x > 0 ? std::log(x) : 0.0F; }));
   EXPECT_EQ(error_class(clamped), "wrong_value");
 }
 
 TEST_F(RefereeTest, RefusesTorchComputeUnderStrictOnly) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), y = candidate.tensor({n}), z = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength}),
+            z = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
       .launch(kernel, {t(x), t(y)})
       .aten(Phase::forward, "aten::relu", {t(y)}, {z})
       .returns(t(z));
-  const auto copy = elementwise(n, [](float v) { return v; });
-  const auto strict = judge(task_of("aten::relu"), candidate, copy);
+  const auto strict = judge(task_of("aten::relu"), candidate, copy_kernel());
   EXPECT_TRUE(strict.correct);
   ASSERT_NE(find_rule(strict, "torch_compute"), nullptr);
   EXPECT_EQ(find_rule(strict, "torch_compute")->line, 12);
-  EXPECT_NE(
-      find_rule(judge(task_of("aten::relu"), candidate, copy, Policy::fused), "torch_compute"),
-      nullptr);
-  EXPECT_EQ(find_rule(judge(task_of("aten::relu"), candidate, copy, Policy::open), "torch_compute"),
-            nullptr);
+  EXPECT_TRUE(has_rule(judge(task_of("aten::relu"), candidate, copy_kernel(), Policy::fused),
+                       "torch_compute"));
+  EXPECT_FALSE(has_rule(judge(task_of("aten::relu"), candidate, copy_kernel(), Policy::open),
+                        "torch_compute"));
 }
 
 TEST_F(RefereeTest, RefusesADecoyKernelUnderEveryPolicy) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), y = candidate.tensor({n}), z = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength}),
+            z = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
   candidate.input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
       .launch(kernel, {t(x), t(y)})
       .aten(Phase::forward, "aten::relu", {t(x)}, {z})
       .returns(t(z));
-  const auto report = judge(task_of("aten::relu"), candidate, elementwise(n, relu), Policy::open);
+  const auto report = judge(task_of("aten::relu"), candidate, relu_kernel(), Policy::open);
   EXPECT_TRUE(report.correct);
   ASSERT_NE(find_rule(report, "kernel_output_unused"), nullptr);
   EXPECT_EQ(find_rule(report, "kernel_output_unused")->severity, Severity::reject);
@@ -175,26 +133,26 @@ TEST_F(RefereeTest, RefusesADecoyKernelUnderEveryPolicy) {
 
 TEST_F(RefereeTest, RefusesAForwardWithoutAnyKernel) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), y = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength});
   candidate.input(t(x)).aten(Phase::forward, "aten::relu", {t(x)}, {y}).returns(t(y));
   const auto report = judge(task_of("aten::relu"), candidate, {}, Policy::open);
-  EXPECT_NE(find_rule(report, "no_kernel"), nullptr);
+  EXPECT_TRUE(has_rule(report, "no_kernel"));
 }
 
 TEST_F(RefereeTest, FindsAnOutputThatDoesNotDependOnTheInputs) {
   const auto report = judge(task_of("aten::relu"), candidate_of_kernel(),
                             [](std::span<const KernelArgument> arguments) {
-                              for (int k = 0; k < n; ++k) floats(arguments[1])[k] = 0;
+                              for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = 0;
                               return LaunchOutcome{.stored = {1}};
                             });
-  EXPECT_NE(find_rule(report, "constant_output"), nullptr);
+  EXPECT_TRUE(has_rule(report, "constant_output"));
 }
 
 TEST_F(RefereeTest, SeesAnInputThatTheKernelChanged) {
   const auto report = judge(task_of("aten::relu"), candidate_of_kernel(),
                             [](std::span<const KernelArgument> arguments) {
-                              for (int k = 0; k < n; ++k) {
-                                floats(arguments[1])[k] = std::max(floats(arguments[0])[k], 0.0F);
+                              for (int k = 0; k < kLength; ++k) {
+                                floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
                                 floats(arguments[0])[k] = 0;
                               }
                               return LaunchOutcome{.loaded = {0}, .stored = {0, 1}};
@@ -204,23 +162,22 @@ TEST_F(RefereeTest, SeesAnInputThatTheKernelChanged) {
 
 TEST_F(RefereeTest, WantsAnInputChangedWhereTheReferenceChangesIt) {
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n});
-  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+  const int x = task.tensor({kLength});
+  task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x})
       .input(t(x))
       .aten(Phase::forward, "aten::relu_", {t(x)}, {x})
       .returns(t(x));
   PlanBuilder in_place(PlanRole::candidate);
-  const int own = in_place.tensor({n});
+  const int own = in_place.tensor({kLength});
   const int kernel = in_place.kernel("k", {"*fp32", "*fp32"});
   in_place.input(t(own)).launch(kernel, {t(own), t(own)}).returns(t(own));
-  EXPECT_TRUE(judge(task, in_place, elementwise(n, relu)).correct);
-  EXPECT_EQ(error_class(judge(task, candidate_of_kernel(), elementwise(n, relu))),
-            "state_mismatch");
+  EXPECT_TRUE(judge(task, in_place, relu_kernel()).correct);
+  EXPECT_EQ(error_class(judge(task, candidate_of_kernel(), relu_kernel())), "state_mismatch");
 }
 
 TEST_F(RefereeTest, RefusesAnOutputInTheInputsMemory) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n});
+  const int x = candidate.tensor({kLength});
   candidate.input(t(x)).returns(t(x));
   const auto report = judge(task_of("aten::alias"), candidate, {});
   EXPECT_TRUE(report.correct);
@@ -231,18 +188,19 @@ TEST_F(RefereeTest, RefusesAnOutputInTheInputsMemory) {
 TEST_F(RefereeTest, RefusesAnotherShapeDtypeOrStructure) {
   const auto with_output = [](std::vector<std::int64_t> shape, DType dtype) {
     PlanBuilder candidate(PlanRole::candidate);
-    const int x = candidate.tensor({n});
+    const int x = candidate.tensor({kLength});
     const int y = candidate.tensor(shape, dtype);
     candidate.input(t(x))
         .aten(Phase::forward, "aten::zeros", {ints(shape)}, {y}, {{"dtype", Value{dtype}}})
         .returns(t(y));
     return candidate;
   };
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({n, 1}, DType::float32), {})),
-            "wrong_shape");
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({n}, DType::float16), {})),
+  EXPECT_EQ(
+      error_class(judge(task_of("aten::relu"), with_output({kLength, 1}, DType::float32), {})),
+      "wrong_shape");
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), with_output({kLength}, DType::float16), {})),
             "wrong_dtype");
-  auto pair = with_output({n}, DType::float32);
+  auto pair = with_output({kLength}, DType::float32);
   pair.returns(Value{Tuple{{t(1)}}});
   EXPECT_EQ(error_class(judge(task_of("aten::relu"), pair, {})), "wrong_structure");
 }
@@ -250,10 +208,10 @@ TEST_F(RefereeTest, RefusesAnotherShapeDtypeOrStructure) {
 // y = x + bias, the bias a parameter of zeros as many constructors make it.
 PlanBuilder task_with_bias() {
   PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({n}), bias = task.tensor({n}), y = task.tensor({n});
-  task.aten(Phase::init, "aten::zeros", {ints({n})}, {bias})
+  const int x = task.tensor({kLength}), bias = task.tensor({kLength}), y = task.tensor({kLength});
+  task.aten(Phase::init, "aten::zeros", {ints({kLength})}, {bias})
       .parameter("bias", bias)
-      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+      .aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x})
       .input(t(x))
       .aten(Phase::forward, "aten::add.Tensor", {t(x), t(bias)}, {y})
       .returns(t(y));
@@ -262,9 +220,10 @@ PlanBuilder task_with_bias() {
 
 PlanBuilder candidate_with_bias(const std::string& name) {
   PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({n}), bias = candidate.tensor({n}), y = candidate.tensor({n});
+  const int x = candidate.tensor({kLength}), bias = candidate.tensor({kLength}),
+            y = candidate.tensor({kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
-  candidate.aten(Phase::init, "aten::zeros", {ints({n})}, {bias})
+  candidate.aten(Phase::init, "aten::zeros", {ints({kLength})}, {bias})
       .parameter(name, bias)
       .input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
@@ -275,7 +234,8 @@ PlanBuilder candidate_with_bias(const std::string& name) {
 
 FakeExecutor::Body adding(float share_of_bias) {
   return [share_of_bias](std::span<const KernelArgument> a) {
-    for (int k = 0; k < n; ++k) floats(a[1])[k] = floats(a[0])[k] + share_of_bias * floats(a[2])[k];
+    for (int k = 0; k < kLength; ++k)
+      floats(a[1])[k] = floats(a[0])[k] + share_of_bias * floats(a[2])[k];
     return LaunchOutcome{.loaded = {0, 2}, .stored = {1}};
   };
 }
@@ -292,9 +252,9 @@ TEST_F(RefereeTest, SeesAnIgnoredBiasThatTheConstructorFilledWithZeros) {
 
 TEST_F(RefereeTest, JudgesDropoutInEvaluationModeAndSaysSo) {
   const auto report = judge(task_of("aten::native_dropout", {f(0.5), Value{true}}),
-                            candidate_of_kernel(), elementwise(n, [](float x) { return x; }));
-  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
-  EXPECT_NE(find_rule(report, "judged_in_eval_mode"), nullptr);
+                            candidate_of_kernel(), copy_kernel());
+  EXPECT_TRUE(report.correct) << error_message(report);
+  EXPECT_TRUE(has_rule(report, "judged_in_eval_mode"));
   EXPECT_EQ(error_class(judge(task_of("aten::rand_like"), candidate_of_kernel(), {})),
             "nondeterministic_reference");
 }
@@ -317,19 +277,19 @@ TEST_F(RefereeTest, RunsConvolutionsWhoseLibraryBringsItsOwnMemory) {
   std::erase_if(same.plan().steps,
                 [](const PlanStep& step) { return step.phase == Phase::inputs; });
   const auto report = judge(task, same, {}, Policy::fused);
-  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
-  EXPECT_EQ(find_rule(report, "torch_compute"), nullptr);
-  EXPECT_NE(find_rule(report, "no_kernel"), nullptr);
+  EXPECT_TRUE(report.correct) << error_message(report);
+  EXPECT_FALSE(has_rule(report, "torch_compute"));
+  EXPECT_TRUE(has_rule(report, "no_kernel"));
 }
 
 TEST_F(RefereeTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
   job.budget.memory_bytes = 1024;
-  const auto large = judge(task_of("aten::relu"), candidate_of_kernel(), elementwise(n, relu));
+  const auto large = judge(task_of("aten::relu"), candidate_of_kernel(), relu_kernel());
   EXPECT_EQ(error_class(large), "too_large_to_evaluate");
   EXPECT_EQ(large.fault, Fault::none);
   job.budget.memory_bytes = 1 << 30;
   const auto unknown =
-      judge(task_of("aten::no_such_operator"), candidate_of_kernel(), elementwise(n, relu));
+      judge(task_of("aten::no_such_operator"), candidate_of_kernel(), relu_kernel());
   EXPECT_EQ(error_class(unknown), "not_evaluable");
   EXPECT_EQ(unknown.fault, Fault::none);
 }
@@ -359,9 +319,9 @@ TEST_F(RefereeTest, DoesWithoutTheOracleWhereMemoryIsShort) {
   constexpr std::int64_t declared = 1 << 16;
   task.tensor({declared / 4});  // never made, so that there is room for the rest
   job.budget.memory_bytes = 3 * declared;
-  const auto report = judge(task, candidate_of_kernel(), elementwise(n, relu));
-  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
-  EXPECT_NE(find_rule(report, "judged_without_oracle"), nullptr);
+  const auto report = judge(task, candidate_of_kernel(), relu_kernel());
+  EXPECT_TRUE(report.correct) << error_message(report);
+  EXPECT_TRUE(has_rule(report, "judged_without_oracle"));
 }
 
 TEST_F(RefereeTest, TriesEveryAutotuneConfig) {
@@ -369,19 +329,17 @@ TEST_F(RefereeTest, TriesEveryAutotuneConfig) {
   const int second = candidate.kernel("second", {"*fp32", "*fp32"});
   auto& launch = std::get<LaunchStep>(candidate.plan().steps.back().action);
   launch.choices.push_back({.kernel = second, .arguments = launch.choices[0].arguments});
-  const auto report = judge(task_of("aten::relu"), candidate, elementwise(n, relu));
+  const auto report = judge(task_of("aten::relu"), candidate, relu_kernel());
   EXPECT_TRUE(report.correct);  // the fake executor cannot run `second`, which is nobody's fault
-  EXPECT_NE(find_rule(report, "autotune_unchecked"), nullptr);
+  EXPECT_TRUE(has_rule(report, "autotune_unchecked"));
 }
 
 TEST_F(RefereeTest, TurnsAnUnreadablePlanIntoTheCandidatesError) {
-  auto executor = std::make_unique<FakeExecutor>();
-  Referee referee(std::move(executor));
-  ASSERT_TRUE(referee.add_task("task", to_json(task_of("aten::relu").plan()).dump()));
-  const auto report = referee.judge({.task_key = "task", .candidate_plan = "{\"format\": 7}"});
+  const auto referee = referee_of(task_of("aten::relu"), {});
+  const auto report = referee->judge({.task_key = "task", .candidate_plan = "{\"format\": 7}"});
   EXPECT_EQ(error_class(report), "bad_plan");
   EXPECT_EQ(report.fault, Fault::candidate);
-  EXPECT_FALSE(referee.add_task("other", "{}"));
+  EXPECT_FALSE(referee->add_task("other", "{}"));
 }
 
 }  // namespace

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 
-#include "gym/referee/referee.h"
-#include "gym/referee/testing/fake_executor.h"
-#include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/testing/reports.h"
+#include "gym/referee/testing/vector_plans.h"
 
 namespace tritonsmith::gym {
 namespace {
-
-constexpr int n = 64;
 
 // Answers with relu(x + w), and counts.
 struct FakeSource : ReferenceSource {
@@ -44,20 +41,21 @@ struct FakeSource : ReferenceSource {
 // A drawn input and a drawn weight; what forward makes of them is not in the plan.
 PlanBuilder task_without_forward() {
   PlanBuilder builder(PlanRole::task);
-  const int x = builder.tensor({n}), w = builder.tensor({n});
-  builder.aten(Phase::init, "aten::randn", {ints({n})}, {w})
+  const int x = builder.tensor({kLength}), w = builder.tensor({kLength});
+  builder.aten(Phase::init, "aten::randn", {ints({kLength})}, {w})
       .parameter("w", w)
-      .aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+      .aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x})
       .input(t(x));
   builder.plan().unplanned = "line 9: data_dependent: .item()";
   return builder;
 }
 
-PlanBuilder candidate_of_kernel() {
+PlanBuilder candidate_with_weight() {
   PlanBuilder builder(PlanRole::candidate);
-  const int x = builder.tensor({n}), w = builder.tensor({n}), y = builder.tensor({n});
+  const int x = builder.tensor({kLength}), w = builder.tensor({kLength}),
+            y = builder.tensor({kLength});
   const int kernel = builder.kernel("k", {"*fp32", "*fp32", "*fp32"});
-  builder.aten(Phase::init, "aten::randn", {ints({n})}, {w})
+  builder.aten(Phase::init, "aten::randn", {ints({kLength})}, {w})
       .parameter("w", w)
       .input(t(x))
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
@@ -69,7 +67,7 @@ PlanBuilder candidate_of_kernel() {
 // y = max(x + w, least)
 FakeExecutor::Body relu_of_sum(float least) {
   return [least](std::span<const KernelArgument> arguments) {
-    for (int k = 0; k < n; ++k)
+    for (int k = 0; k < kLength; ++k)
       floats(arguments[2])[k] = std::max(floats(arguments[0])[k] + floats(arguments[1])[k], least);
     return LaunchOutcome{.loaded = {0, 1}, .stored = {2}};
   };
@@ -77,18 +75,11 @@ FakeExecutor::Body relu_of_sum(float least) {
 
 struct ShellJudgingTest : ::testing::Test {
   RefereeReport judge(const PlanBuilder& task, float least = 0) {
-    auto executor = std::make_unique<FakeExecutor>();
-    executor->define("k", relu_of_sum(least));
-    Referee referee(std::move(executor));
-    referee.use_shell(source);
-    EXPECT_TRUE(referee.add_task("task", to_json(task.plan()).dump()));
-    const RefereeJob job{.task_key = "task",
-                         .candidate_plan = to_json(candidate_of_kernel().plan()).dump(),
-                         .secret = "secret"};
-    return referee.judge(job);
-  }
-  static bool has(const RefereeReport& report, std::string_view rule) {
-    return std::ranges::find(report.findings, rule, &Finding::rule) != report.findings.end();
+    const auto referee = referee_of(task, relu_of_sum(least));
+    referee->use_shell(source);
+    return referee->judge({.task_key = "task",
+                           .candidate_plan = plan_json(candidate_with_weight()),
+                           .secret = "secret"});
   }
   FakeSource fake;
   ReferenceSource* source = &fake;
@@ -96,10 +87,10 @@ struct ShellJudgingTest : ::testing::Test {
 
 TEST_F(ShellJudgingTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
   const auto right = judge(task_without_forward());
-  EXPECT_TRUE(right.correct) << (right.error ? right.error->message : "");
+  EXPECT_TRUE(right.correct) << error_message(right);
   EXPECT_EQ(right.reference, ReferenceKind::shell);
-  EXPECT_TRUE(has(right, "reference_shell"));
-  EXPECT_FALSE(has(right, "constant_output"));
+  EXPECT_TRUE(has_rule(right, "reference_shell"));
+  EXPECT_FALSE(has_rule(right, "constant_output"));
   EXPECT_GE(fake.asked, 3);
   EXPECT_EQ(fake.prepared, 1);
   const auto wrong = judge(task_without_forward(), 0.1F);
@@ -113,24 +104,23 @@ TEST_F(ShellJudgingTest, LooksAtTheTaskAsAtOneWithAPlan) {
     const RefereeJob job{.task_key = "task", .candidate_plan = "", .secret = "secret"};
     return referee.judge(job);
   };
-  const auto referee_of = [this] {
-    auto referee = std::make_unique<Referee>(std::make_unique<FakeExecutor>());
+  const auto new_referee = [this] {
+    auto referee = referee_of(task_without_forward(), {});
     referee->use_shell(source);
-    EXPECT_TRUE(referee->add_task("task", to_json(task_without_forward().plan()).dump()));
     return referee;
   };
-  auto referee = referee_of();
+  auto referee = new_referee();
   EXPECT_TRUE(look(*referee).findings.empty());
   EXPECT_EQ(fake.asked, 5) << "four draws, and one with another input";
   look(*referee);
   EXPECT_EQ(fake.asked, 5) << "once a task";
   fake.ignores_input = true;
-  EXPECT_TRUE(has(look(*referee_of()), "task_ignores_input"));
+  EXPECT_TRUE(has_rule(look(*new_referee()), "task_ignores_input"));
   fake.asked = 0;
   fake.dies_when_asked = 1;
-  referee = referee_of();
-  EXPECT_TRUE(has(look(*referee), "task_not_linted"));
-  EXPECT_TRUE(has(look(*referee), "task_ignores_input")) << "the next time it is asked again";
+  referee = new_referee();
+  EXPECT_TRUE(has_rule(look(*referee), "task_not_linted"));
+  EXPECT_TRUE(has_rule(look(*referee), "task_ignores_input")) << "the next time it is asked again";
 }
 
 TEST_F(ShellJudgingTest, WantsTheStateThatForwardChangesToChange) {
@@ -159,16 +149,16 @@ TEST_F(ShellJudgingTest, IsInEvaluationModeWhereTheTaskDrawsInTrainingMode) {
   fake.mode = ReferenceMode::eval;
   const auto report = judge(task_without_forward());
   EXPECT_TRUE(report.correct);
-  EXPECT_TRUE(has(report, "judged_in_eval_mode"));
+  EXPECT_TRUE(has_rule(report, "judged_in_eval_mode"));
 }
 
 TEST_F(ShellJudgingTest, TakesATaskWhoseForwardDoesNotReplay) {
   PlanBuilder task = task_without_forward();
   task.plan().unplanned.clear();
-  const int y = task.tensor({n});
+  const int y = task.tensor({kLength});
   task.aten(Phase::forward, "aten::no_such_operator", {t(0), t(1)}, {y}).returns(t(y));
   const auto report = judge(task);
-  EXPECT_TRUE(report.correct) << (report.error ? report.error->message : "");
+  EXPECT_TRUE(report.correct) << error_message(report);
   EXPECT_EQ(report.reference, ReferenceKind::shell);
   fake.refusal = Stop{.error = {.error_class = "task_failed", .message = "nor does its Python"}};
   const auto neither = judge(task);

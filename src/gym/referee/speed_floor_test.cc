@@ -7,17 +7,17 @@
 namespace tritonsmith::gym {
 namespace {
 
-constexpr std::int64_t n = 512;
-constexpr double kMatrix = 4.0 * n * n;  // bytes
+constexpr std::int64_t kSide = 512;
+constexpr double kMatrix = 4.0 * kSide * kSide;  // bytes
 
-// forward(x, w) over random inputs of n x n.
+// forward(x, w) over random inputs of kSide x kSide.
 class SpeedFloor : public ::testing::Test {
  protected:
   SpeedFloor() {
     for (const int tensor : {x, w})
-      task.aten(Phase::inputs, "aten::randn", {ints({n, n})}, {tensor}).input(t(tensor));
+      task.aten(Phase::inputs, "aten::randn", {ints({kSide, kSide})}, {tensor}).input(t(tensor));
   }
-  int matrix() { return task.tensor({n, n}); }
+  int matrix() { return task.tensor({kSide, kSide}); }
   int then(const std::string& op, std::vector<Value> arguments) {
     const int made = matrix();
     task.aten(Phase::forward, op, std::move(arguments), {made});
@@ -38,11 +38,11 @@ TEST_F(SpeedFloor, AnElementwiseTaskReadsItsInputsAndWritesItsOutput) {
 }
 
 TEST_F(SpeedFloor, AProductOfRandomMatricesCostsItsMultiplications) {
-  const int turned = task.view(w, {n, n}, {1, n});
+  const int turned = task.view(w, {kSide, kSide}, {1, kSide});
   task.aten(Phase::forward, "aten::t", {t(w)}, {turned});
   const int product = then("aten::mm", {t(then("aten::relu", {t(x)})), t(turned)});
   EXPECT_EQ(work_of(then("aten::tanh", {t(product)})),
-            (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * n * n * n}));
+            (LeastWork{.bytes = 3 * kMatrix, .flops = 2.0 * kSide * kSide * kSide}));
 }
 
 TEST_F(SpeedFloor, AProductOfAProductMayBeTakenInAnotherOrder) {
@@ -54,7 +54,7 @@ TEST_F(SpeedFloor, AProductOfAProductMayBeTakenInAnotherOrder) {
 TEST_F(SpeedFloor, BetweenTwoProductsANonlinearOperatorKeepsTheOrder) {
   const int bent = then("aten::relu", {t(then("aten::mm", {t(x), t(w)}))});
   EXPECT_EQ(work_of(then("aten::mm", {t(bent), t(w)})),
-            (LeastWork{.bytes = 3 * kMatrix, .flops = 4.0 * n * n * n}));
+            (LeastWork{.bytes = 3 * kMatrix, .flops = 4.0 * kSide * kSide * kSide}));
 }
 
 TEST_F(SpeedFloor, StructureThatAKernelMayUseIsNotCounted) {
@@ -68,9 +68,9 @@ TEST_F(SpeedFloor, AnInputThatNothingNeedsIsFree) {
 }
 
 TEST_F(SpeedFloor, ASumNeedsAllThatItAddsYetOnlyItsOutputIsCounted) {
-  const int total = task.tensor({n});
+  const int total = task.tensor({kSide});
   task.aten(Phase::forward, "aten::sum.dim_IntList", {t(x), ints({1})}, {total});
-  EXPECT_EQ(work_of(total), (LeastWork{.bytes = 4.0 * n}));
+  EXPECT_EQ(work_of(total), (LeastWork{.bytes = 4.0 * kSide}));
 }
 
 TEST_F(SpeedFloor, WorkInPlaceIsNotFollowed) {

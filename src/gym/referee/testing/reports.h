@@ -1,0 +1,46 @@
+// How tests come by a referee's report without guest and kernels, and what they ask of it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gym/referee/referee.h"
+#include "gym/referee/testing/fake_executor.h"
+#include "gym/referee/testing/plan_builder.h"
+
+namespace tritonsmith::gym {
+
+inline std::string plan_json(const PlanBuilder& plan) { return to_json(plan.plan()).dump(); }
+
+// Knows `task` by the key "task"; a launch of the kernel "k" does `body`.
+inline std::unique_ptr<Referee> referee_of(const PlanBuilder& task, FakeExecutor::Body body) {
+  auto executor = std::make_unique<FakeExecutor>();
+  executor->define("k", std::move(body));
+  auto referee = std::make_unique<Referee>(std::move(executor));
+  const Status added = referee->add_task("task", plan_json(task));
+  EXPECT_TRUE(added) << added.error().message;
+  return referee;
+}
+
+inline std::string error_class(const RefereeReport& report) {
+  return report.error ? report.error->error_class : "none";
+}
+inline std::string error_message(const RefereeReport& report) {
+  return report.error ? report.error->message : "";
+}
+
+// The first finding by that rule, or none.
+inline const Finding* find_rule(const RefereeReport& report, std::string_view rule) {
+  const auto at = std::ranges::find(report.findings, rule, &Finding::rule);
+  return at == report.findings.end() ? nullptr : &*at;
+}
+inline bool has_rule(const RefereeReport& report, std::string_view rule) {
+  return find_rule(report, rule) != nullptr;
+}
+
+}  // namespace tritonsmith::gym
