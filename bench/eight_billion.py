@@ -22,7 +22,7 @@ import subprocess
 import threading
 import time
 
-from several_ranks import TRITONSMITH, begin_run, call, call_ranks, folder_of, is_made, make_model, median_of, say, steps_of, written
+from several_ranks import TRITONSMITH, begin_run, call, call_ranks, folder_of, is_made, make_model, median_of, say, steps_of, write_config, written
 
 SHAPES = {
     "tiny": {"vocabulary": 600, "family": "qwen3", "hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3,
@@ -36,7 +36,7 @@ PARTS = {
              "settings": {"lora.rank": 64, "lora.alpha": 128, "optimizer.learning_rate": 1e-3, "optimizer.warmup_updates": 20,
                           "optimizer.micro_batch_tokens": 4096}},
     "full": {"ranks": 2, "steps": 48, "step_tokens": 16384,
-             "settings": {"optimizer.learning_rate": 2e-4, "optimizer.warmup_updates": 8, "model.recompute": '"layers"', "optimizer.micro_batch_tokens": 9216}},
+             "settings": {"optimizer.learning_rate": 2e-4, "optimizer.warmup_updates": 8, "model.recompute": "layers", "optimizer.micro_batch_tokens": 9216}},
 }
 
 
@@ -81,12 +81,10 @@ def train(folder, part, options):
     if row.exists():
         return row.read_text()
     begin_run(run, None)
-    config = folder / f"{part}.toml"
-    settings = {"run.dir": f'"{run}"', "run.steps": options.steps or PARTS[part]["steps"], "model.path": f'"{folder / "start"}"',
-                "model.device": f'"{options.device}"', "data.examples": f'"{folder / "examples.jsonl"}"',
-                "data.heldout": f'"{folder / "heldout.jsonl"}"', "data.step_tokens": options.step_tokens or PARTS[part]["step_tokens"],
-                "data.max_tokens": 1024, "data.heldout_every": 20, "checkpoint.every": 0, **PARTS[part]["settings"]}
-    config.write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
+    config = write_config(run, options, {
+        "run.steps": options.steps or PARTS[part]["steps"], "model.path": folder / "start", "data.examples": folder / "examples.jsonl",
+        "data.heldout": folder / "heldout.jsonl", "data.step_tokens": options.step_tokens or PARTS[part]["step_tokens"],
+        "data.max_tokens": 1024, "data.heldout_every": 20, "checkpoint.every": 0, **PARTS[part]["settings"]})
     began = time.monotonic()
     with PeakMemory() as memory:
         call_ranks(PARTS[part]["ranks"], TRITONSMITH, "sft", config)

@@ -49,13 +49,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def start_ranks(size, *command):
+    shared = {"NCCL_NVLS_ENABLE": "0", **os.environ, "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
+              "MASTER_PORT": str(free_port())}
+    return [subprocess.Popen([str(each) for each in command], env={**shared, "RANK": str(rank)}, text=True,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for rank in range(size)]
+
+
 def call_ranks(size, *command):
     if size == 1:
         return call(*command)
-    shared = {"NCCL_NVLS_ENABLE": "0", **os.environ, "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1",
-              "MASTER_PORT": str(free_port())}
-    ranks = [subprocess.Popen([str(each) for each in command], env={**shared, "RANK": str(rank)}, text=True,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for rank in range(size)]
+    ranks = start_ranks(size, *command)
     said = [rank.communicate()[1] for rank in ranks]
     if any(rank.returncode != 0 for rank in ranks):
         raise SystemExit("\n".join(f"rank {rank}: {text}" for rank, text in enumerate(said)))
@@ -86,6 +90,15 @@ def begin_run(run, steps):
         return False
     shutil.rmtree(run, ignore_errors=True)
     return True
+
+
+def write_config(run, options, settings):
+    """The settings of a run, beside its folder; gives the file."""
+    settings = {"run.dir": run, "run.steps": options.steps, "model.device": options.device, **settings}
+    lines = [f"{key} = {value}" if isinstance(value, (int, float)) else f'{key} = "{value}"' for key, value in settings.items()]
+    config = run.parent / f"{run.name}.toml"
+    config.write_text("\n".join(lines) + "\n")
+    return config
 
 
 def say(what, began):
@@ -123,19 +136,10 @@ def sft(folder, size, options):
     if not begin_run(run, options.steps):
         return run
     keeps = options.trained and size == 1
-    config = folder / f"sft-{size}.toml"
-    config.write_text(f"""
-run.dir = "{run}"
-run.steps = {options.steps}
-model.path = "{folder / 'start'}"
-model.device = "{options.device}"
-data.examples = "{folder / 'examples.jsonl'}"
-data.step_tokens = {options.step_tokens}
-optimizer.learning_rate = 3e-4
-optimizer.warmup_updates = 2
-checkpoint.every = {1000 if keeps else 0}
-checkpoint.keep_last = 1
-""")
+    config = write_config(run, options, {
+        "model.path": folder / "start", "data.examples": folder / "examples.jsonl", "data.step_tokens": options.step_tokens,
+        "optimizer.learning_rate": 3e-4, "optimizer.warmup_updates": 2, "checkpoint.every": 1000 if keeps else 0,
+        "checkpoint.keep_last": 1})
     call_ranks(size, TRITONSMITH, "sft", config)
     if keeps:
         keep_last_weights(run)
@@ -147,22 +151,10 @@ def rl(folder, size, options, model):
     run, began = folder / f"rl-{size}", time.monotonic()
     if not begin_run(run, options.steps):
         return run
-    config = folder / f"rl-{size}.toml"
-    config.write_text(f"""
-run.dir = "{run}"
-run.steps = {options.steps}
-model.path = "{model}"
-model.device = "{options.device}"
-tasks.path = "{folder / 'tasks.jsonl'}"
-prompt.style = "compact"
-rollout.prompts = {options.prompts}
-rollout.samples = 8
-rollout.max_new_tokens = 256
-engine.slots = {8 * options.prompts}
-optimizer.learning_rate = 1e-6
-algorithm.entropy_beta = 1e-4
-checkpoint.every = 0
-""")
+    config = write_config(run, options, {
+        "model.path": model, "tasks.path": folder / "tasks.jsonl", "prompt.style": "compact", "rollout.prompts": options.prompts,
+        "rollout.samples": 8, "rollout.max_new_tokens": 256, "engine.slots": 8 * options.prompts, "optimizer.learning_rate": 1e-6,
+        "algorithm.entropy_beta": 1e-4, "checkpoint.every": 0})
     call_ranks(size, TRITONSMITH, "rl", config)
     say(f"rl, {size} ranks", began)
     return run

@@ -13,41 +13,28 @@ ranks' shards. A loss differs relatively to that of the same step with whole wei
 spares a slow disk.
 """
 import argparse
-import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import time
 
 from eight_billion import SHAPES as LARGE_SHAPES
 from eight_billion import PeakMemory
-from several_ranks import (SHAPES, TRITONSMITH, begin_run, call, call_ranks, difference, folder_of, free_port, is_made, make_model, median_of, say,
-                           steps_of, written)
+from several_ranks import (SHAPES, TRITONSMITH, begin_run, call, call_ranks, difference, folder_of, is_made, make_model, median_of, say,
+                           start_ranks, steps_of, write_config, written)
 
 SHAPES = {**SHAPES, "8b": LARGE_SHAPES["8b"],
           "14b": {**LARGE_SHAPES["8b"], "hidden_size": 5120, "intermediate_size": 17408, "num_hidden_layers": 40, "num_attention_heads": 40}}
 
 
 def command_of(folder, name, masters, options, checkpoints):
-    run, config = folder / name, folder / f"{name}.toml"
-    config.write_text(f"""
-run.dir = "{run}"
-run.steps = {options.steps}
-model.path = "{folder / 'start'}"
-model.device = "{options.device}"
-model.masters = "{masters}"
-model.recompute = "layers"
-data.examples = "{folder / 'examples.jsonl'}"
-data.step_tokens = {options.step_tokens}
-data.max_tokens = 1024
-optimizer.learning_rate = 1e-4
-optimizer.warmup_updates = 2
-optimizer.micro_batch_tokens = 4096
-checkpoint.every = {1000 if checkpoints else 0}
-checkpoint.keep_last = 1
-""")
-    return run, [str(TRITONSMITH), "sft", str(config)]
+    run = folder / name
+    config = write_config(run, options, {
+        "model.path": folder / "start", "model.masters": masters, "model.recompute": "layers",
+        "data.examples": folder / "examples.jsonl", "data.step_tokens": options.step_tokens, "data.max_tokens": 1024,
+        "optimizer.learning_rate": 1e-4, "optimizer.warmup_updates": 2, "optimizer.micro_batch_tokens": 4096,
+        "checkpoint.every": 1000 if checkpoints else 0, "checkpoint.keep_last": 1})
+    return run, [TRITONSMITH, "sft", config]
 
 
 def row_of(shape, what, run, whole, gigabytes):
@@ -75,9 +62,7 @@ def stop_and_go_on_alone(folder, options):
     if not begin_run(run, options.steps):
         return run
     began = time.monotonic()
-    shared = {"NCCL_NVLS_ENABLE": "0", **os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    ranks = [subprocess.Popen(command, env={**shared, "RANK": str(rank)}, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-             for rank in range(2)]
+    ranks = start_ranks(2, *command)
     while not (run / "steps.jsonl").exists() or len(steps_of_part(run)) < options.steps // 2:
         if any(rank.poll() for rank in ranks):
             break
