@@ -10,6 +10,16 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
+void expect_same(const std::vector<Sample>& found, const std::vector<Sample>& expected) {
+  ASSERT_THAT(found, SizeIs(expected.size()));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].task_id, expected[i].task_id);
+    EXPECT_EQ(found[i].kernel, expected[i].kernel);
+    EXPECT_EQ(found[i].reward.total, expected[i].reward.total);
+    EXPECT_EQ(found[i].advantage, expected[i].advantage);
+  }
+}
+
 TEST_F(RlTest, LearnsEarlyByTheSameNumbers) {
   config_.checkpoint = {.every = 0};
   config_.algorithm.filter_groups = true;
@@ -22,14 +32,7 @@ TEST_F(RlTest, LearnsEarlyByTheSameNumbers) {
   config_.rollout.learn_early = true;
   const auto summary = run();
   ASSERT_TRUE(summary) << summary.error().message;
-  const auto found = samples();
-  ASSERT_THAT(found, SizeIs(expected.size()));
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].task_id, expected[i].task_id);
-    EXPECT_EQ(found[i].kernel, expected[i].kernel);
-    EXPECT_EQ(found[i].reward.total, expected[i].reward.total);
-    EXPECT_EQ(found[i].advantage, expected[i].advantage);
-  }
+  expect_same(samples(), expected);
   EXPECT_THAT(metric("grad_norm"), ::testing::Pointwise(::testing::DoubleNear(1e-5), norms));
   EXPECT_THAT(metric("entropy"), ::testing::Pointwise(::testing::DoubleNear(1e-5), entropies));
   EXPECT_EQ(metric("tokens"), tokens);
@@ -53,13 +56,7 @@ TEST_F(RlTest, LearnsEarlyFromAsManyLotsByTheSameNumbers) {
   config_.rollout.learn_early = true;
   const auto summary = run_with(judge);
   ASSERT_TRUE(summary) << summary.error().message;
-  const auto found = samples();
-  ASSERT_THAT(found, SizeIs(expected.size()));
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].task_id, expected[i].task_id);
-    EXPECT_EQ(found[i].kernel, expected[i].kernel);
-    EXPECT_EQ(found[i].advantage, expected[i].advantage);
-  }
+  expect_same(samples(), expected);
   EXPECT_EQ(metric("groups/lots"), lots);
   EXPECT_THAT(metric("grad_norm"), ::testing::Pointwise(::testing::DoubleNear(1e-5), norms));
 }

@@ -86,6 +86,19 @@ struct OpenapiTest : ServiceFixture {
     EXPECT_EQ(schemas.fault_of(Json::parse(reply.body), content[type]["schema"], what), "")
         << reply.body.substr(0, 2000);
   }
+  const Json& schema_of(const std::string& name) const {
+    return document["components"]["schemas"].at(name);
+  }
+  std::string fault_of(const std::string& name, const Json& value) const {
+    return Schemas(document).fault_of(value, schema_of(name), name);
+  }
+  // What has everything is as documented, and nothing is documented that it lacks.
+  void expect_described(const std::string& name, const Json& full) const {
+    EXPECT_EQ(fault_of(name, full), "");
+    for (const auto& [member, property] : schema_of(name)["properties"].items())
+      EXPECT_TRUE(full.contains(member))
+          << member << " is documented, and no " << name << " has it";
+  }
   const Json document = Json::parse(openapi_document());
 };
 
@@ -108,23 +121,17 @@ Verdict full_verdict() {
 }
 
 TEST_F(OpenapiTest, DescribesAVerdictWhole) {
-  const Schemas schemas(document);
-  const Json& schema = document["components"]["schemas"]["Verdict"];
   const Json full = to_json(full_verdict());
-  EXPECT_EQ(schemas.fault_of(full, schema, "verdict"), "");
-  for (const auto& [name, property] : schema["properties"].items())
-    EXPECT_TRUE(full.contains(name)) << name << " is documented, and no verdict has it";
+  expect_described("Verdict", full);
   Json odd = full;
   odd["stage"] = "baked";
-  EXPECT_NE(schemas.fault_of(odd, schema, "verdict"), "");
+  EXPECT_NE(fault_of("Verdict", odd), "");
   odd = full;
   odd["kernels"][0]["colour"] = "blue";
-  EXPECT_NE(schemas.fault_of(odd, schema, "verdict"), "");
+  EXPECT_NE(fault_of("Verdict", odd), "");
 }
 
 TEST_F(OpenapiTest, DescribesAJobWhole) {
-  const Schemas schemas(document);
-  const Json& schema = document["components"]["schemas"]["Job"];
   const Json full =
       to_json(Submission{.job = {.task = {.id = "t", .source = "s", .tolerance = 1e-5},
                                  .kernel = "k",
@@ -133,12 +140,10 @@ TEST_F(OpenapiTest, DescribesAJobWhole) {
                          .deadline_seconds = 1,
                          .client = "ann",
                          .fresh = "again"});
-  EXPECT_EQ(schemas.fault_of(full, schema, "job"), "");
-  for (const auto& [name, property] : schema["properties"].items())
-    EXPECT_TRUE(full.contains(name)) << name << " is documented, and no job has it";
+  expect_described("Job", full);
   Json odd = full;
   odd["comparison"] = "lax";
-  EXPECT_NE(schemas.fault_of(odd, schema, "job"), "");
+  EXPECT_NE(fault_of("Job", odd), "");
 }
 
 TEST_F(OpenapiTest, KnowsEveryPathAndEachIsServed) {
