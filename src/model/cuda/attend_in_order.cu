@@ -210,11 +210,8 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(Attend a) {
 template <typename T, int kHeadDim>
 void launch(const Attend& a, cudaStream_t stream) {
   constexpr int kBytes = (kStages * 2 * kPage + kRows) * kHeadDim * 2;
-  static const cudaError_t raised = cudaFuncSetAttribute(
-      attend_kernel<T, kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-  if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
   const dim3 grid((a.longest + kRows - 1) / kRows, a.heads, a.sequences);
-  attend_kernel<T, kHeadDim><<<grid, kThreads, kBytes, stream>>>(a);
+  launch_with_memory<attend_kernel<T, kHeadDim>, kBytes>(grid, kThreads, a, stream);
 }
 
 }  // namespace

@@ -226,12 +226,11 @@ void launch(const Decode& a, cudaStream_t stream) {
   constexpr int kRing = kWarps * kStages * 2 * kTile * kHeadDim * 2;
   constexpr int kJoin = kWarps * kGroup * kHeadDim * 4;
   constexpr int kBytes = kRing > kJoin ? kRing : kJoin;
-  static const cudaError_t raised = cudaFuncSetAttribute(
-      decode_kernel<T, kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-  if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
   const dim3 grid(a.splits, a.kv_heads, a.rows);
-  decode_kernel<T, kHeadDim><<<grid, kThreads, kBytes, stream>>>(a);
-  if (a.splits > 1) join_parts_kernel<T><<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
+  const bool is_launched =
+      launch_with_memory<decode_kernel<T, kHeadDim>, kBytes>(grid, kThreads, a, stream);
+  if (is_launched && a.splits > 1)
+    join_parts_kernel<T><<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
 }
 
 }  // namespace

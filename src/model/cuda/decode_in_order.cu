@@ -134,23 +134,15 @@ __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
   write<T, kHeadDim>(a, sums, threadIdx.x / 32);
 }
 
-template <typename T, int kHeadDim>
-void launch(const Decode& a, cudaStream_t stream) {
-  constexpr int kBytes = kStages * 2 * kPage * kHeadDim * 2;
-  const auto kernel = decode_in_order_kernel<T, kHeadDim>;
-  static const cudaError_t raised =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
-  if (raised != cudaSuccess) return;  // the launch would fail as well; last_error tells
-  kernel<<<dim3(a.kv_heads, a.rows), kThreads, kBytes, stream>>>(a);
-}
-
 }  // namespace
 
 void launch_decode_in_order(const Decode& a, Stream stream) {
   if (a.rows == 0) return;
   if (a.rows * a.kv_heads <= kMultiprocessors) return launch_decode_few_in_order(a, stream);
   with_head<32, 64, 128>(a.type, a.head_dim, [&]<typename T, int kHeadDim>() {
-    launch<T, kHeadDim>(a, stream_of(stream));
+    constexpr int kBytes = kStages * 2 * kPage * kHeadDim * 2;
+    launch_with_memory<decode_in_order_kernel<T, kHeadDim>, kBytes>(dim3(a.kv_heads, a.rows),
+                                                                    kThreads, a, stream_of(stream));
   });
 }
 
