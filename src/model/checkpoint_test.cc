@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/temp_dir.h"
+#include "model/testing/tiny_model.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -46,15 +47,7 @@ class ShardedCheckpoint : public testing::Test {
     return message;
   }
   Result<TempDir> dir_ = TempDir::make("sharded");
-  const Transformer model_ = Transformer::random({.vocab_size = 31,
-                                                  .hidden_size = 24,
-                                                  .intermediate_size = 40,
-                                                  .num_hidden_layers = 2,
-                                                  .num_attention_heads = 4,
-                                                  .num_key_value_heads = 2,
-                                                  .head_dim = 6,
-                                                  .max_position_embeddings = 64},
-                                                 3);
+  const Transformer model_ = tiny_model();
   std::size_t half_ = 0;
 };
 

@@ -11,6 +11,7 @@
 
 #include "model/cuda_layer.h"
 #include "model/testing/exactness.h"
+#include "model/testing/moments.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -162,31 +163,16 @@ TEST_P(CudaExtremes, SwiGluAndItsGradientAreThoseOfFloat64) {
             rounding(at::kBFloat16));
 }
 
-// Weights, gradients and moments of all sizes, each with each; the first half takes decay.
-struct Moments {
-  at::Tensor weights, gradients, first, second;
-};
-Moments moments_of_all_sizes() {
-  std::vector<double> w, g, m, v;
-  for (const double weight : {0.0, 1.0, -3e4})
-    for (const double gradient : {0.0, 1.0, -1e-12, 1e-18, 1e15, -1e15})
-      for (const double first : {0.0, 0.1, 1e8})
-        for (const double second : {0.0, 1e-24, 1.0, 1e20})
-          w.push_back(weight), g.push_back(gradient), m.push_back(first), v.push_back(second);
-  const auto twice = [](const std::vector<double>& values) {
-    return at::tensor(values, at::kFloat).repeat({2});
-  };
-  return {twice(w), twice(g), twice(m), twice(v)};
-}
-
+// Twice over: the first half takes decay.
 TEST_P(CudaExtremes, AdamWIsThatOfFloat64) {
   const double lr = 0.01, b1 = 0.9, b2 = 0.95, eps = 1e-8, scale = 0.5;
   const Moments start = moments_of_all_sizes();
-  const std::int64_t count = start.weights.numel();
+  const std::int64_t count = 2 * start.weights.numel();
+  const auto twice_over = [&](const at::Tensor& once) { return once.repeat({2}).to(device_); };
   for (const int updates : {1, 1000}) {
     const double c1 = 1 - std::pow(b1, updates), c2 = 1 - std::pow(b2, updates);
-    const at::Tensor w = start.weights.to(device_), g = start.gradients.to(device_),
-                     m = start.first.to(device_), v = start.second.to(device_),
+    const at::Tensor w = twice_over(start.weights), g = twice_over(start.gradients),
+                     m = twice_over(start.first), v = twice_over(start.second),
                      half = at::empty_like(w, GetParam());
     const at::Tensor g64 = scale * wide(g), m64 = b1 * wide(m) + (1 - b1) * g64,
                      v64 = b2 * wide(v) + (1 - b2) * g64.square();

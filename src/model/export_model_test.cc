@@ -9,6 +9,7 @@
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
 #include "model/safetensors.h"
+#include "model/testing/tiny_model.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -26,15 +27,7 @@ class Export : public testing::Test {
     return files;
   }
   Result<TempDir> dir_ = TempDir::make("export");
-  const Transformer model_ = Transformer::random({.vocab_size = 31,
-                                                  .hidden_size = 24,
-                                                  .intermediate_size = 40,
-                                                  .num_hidden_layers = 2,
-                                                  .num_attention_heads = 4,
-                                                  .num_key_value_heads = 2,
-                                                  .head_dim = 6,
-                                                  .max_position_embeddings = 64},
-                                                 3);
+  const Transformer model_ = tiny_model();
 };
 
 TEST_F(Export, RoundsAndSplitsAndIsReadAgain) {

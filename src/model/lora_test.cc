@@ -10,21 +10,10 @@
 #include "base/file.h"
 #include "base/temp_dir.h"
 #include "model/checkpoint.h"
+#include "model/testing/tiny_model.h"
 
 namespace tritonsmith::model {
 namespace {
-
-Transformer tiny_model() {
-  return Transformer::random({.vocab_size = 31,
-                              .hidden_size = 24,
-                              .intermediate_size = 40,
-                              .num_hidden_layers = 2,
-                              .num_attention_heads = 4,
-                              .num_key_value_heads = 2,
-                              .head_dim = 6,
-                              .max_position_embeddings = 64},
-                             3);
-}
 
 std::vector<at::Tensor> weights_of(const Transformer& model) {
   std::vector<at::Tensor> copies;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/testing/moments.h"
 #include "train/schedule.h"
 
 namespace tritonsmith::train {
@@ -44,35 +45,29 @@ TEST(AdamW, FollowsThePaperAndSparesVectorsFromDecay) {
   EXPECT_NEAR(vector[4].item<double>(), in_vector.weight, 1e-5);
 }
 
-// (model/cuda_extremes_gpu_test.cc holds the GPU's kernel to the same.)
 TEST(AdamW, IsThatOfFloat64ForGradientsAndMomentsOfAllSizes) {
-  std::vector<double> w, g, m, v;
-  for (const double weight : {0.0, 1.0, -3e4})
-    for (const double gradient : {0.0, 1.0, -1e-12, 1e-18, 1e15, -1e15})
-      for (const double first : {0.0, 0.1, 1e8})
-        for (const double second : {0.0, 1e-24, 1.0, 1e20})
-          w.push_back(weight), g.push_back(gradient), m.push_back(first), v.push_back(second);
-  const auto tensor = [](const std::vector<double>& values) {
-    return at::tensor(values, at::kFloat);
-  };
+  const model::Moments start = model::moments_of_all_sizes();
+  const std::int64_t count = start.weights.numel();
   for (const std::int64_t before : {0, 999}) {
-    const FlatPart part = {
-        .values = tensor(w), .gradients = tensor(g), .decayed = std::ssize(w) / 2};
-    AdamWState state = {.first = tensor(m), .second = tensor(v), .updates = before};
+    const FlatPart part = {.values = start.weights.clone(),
+                           .gradients = start.gradients.clone(),
+                           .decayed = count / 2};
+    AdamWState state = {
+        .first = start.first.clone(), .second = start.second.clone(), .updates = before};
     const AdamWOptions options{.weight_decay = 0.1};
     adamw_update(part, state, options, {.learning_rate = 0.01, .gradient_scale = 0.5});
-    for (std::size_t i = 0; i < w.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      // As float32 has them.
-      ByHand x{static_cast<float>(w[i]), static_cast<float>(m[i]), static_cast<float>(v[i])};
-      const double start = x.weight, decay = at < part.decayed ? options.weight_decay : 0;
-      update(x, 0.5 * static_cast<float>(g[i]), static_cast<int>(before) + 1, options, 0.01, decay);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto one = [i](const at::Tensor& of_all) { return of_all[i].item<double>(); };
+      ByHand x{one(start.weights), one(start.first), one(start.second)};
+      const double weight = x.weight, gradient = one(start.gradients),
+                   decay = i < part.decayed ? options.weight_decay : 0;
+      update(x, 0.5 * gradient, static_cast<int>(before) + 1, options, 0.01, decay);
       // A weight is known to some units of the last place of the larger of itself and its change.
-      const double known = std::max(std::abs(start), std::abs(x.weight - start));
-      EXPECT_NEAR(part.values[at].item<double>(), x.weight, 2e-6 * known) << w[i] << " by " << g[i];
-      EXPECT_NEAR(state.first[at].item<double>(), x.first, 2e-6 * std::abs(x.first));
+      const double known = std::max(std::abs(weight), std::abs(x.weight - weight));
+      EXPECT_NEAR(one(part.values), x.weight, 2e-6 * known) << weight << " by " << gradient;
+      EXPECT_NEAR(one(state.first), x.first, 2e-6 * std::abs(x.first));
       // The root of less is far below epsilon.
-      EXPECT_NEAR(state.second[at].item<double>(), x.second, 2e-6 * std::max(x.second, 1e-30));
+      EXPECT_NEAR(one(state.second), x.second, 2e-6 * std::max(x.second, 1e-30));
     }
   }
 }
