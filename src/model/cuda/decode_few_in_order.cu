@@ -73,17 +73,12 @@ __device__ void fetch(const Decode& a, const Walk& walk, int page) {
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], const Fragment (&keys)[kHeadDim / 16],
                       int there, float (&s)[2][4]) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int k = 0; k < kHeadDim / 16; ++k) {
     multiply<T>(s[0], query[k], keys[k].r[0], keys[k].r[1]);
     multiply<T>(s[1], query[k], keys[k].r[2], keys[k].r[3]);
   }
-#pragma unroll
-  for (int piece = 0; piece < 2; ++piece)
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      if (16 * warp + 8 * piece + lane % 4 * 2 + i % 2 >= there) s[piece][i] = kNothing;
+  leave_out(there, s);
 }
 
 template <typename T, int kHeadDim>
@@ -106,8 +101,7 @@ __device__ void score_pages(const Decode& a, const Walk& walk, Exchange& exchang
     auto& of_warps = exchange.largest[page % 2];
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
-      const float own = largest_of_row(
-          fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1])));
+      const float own = largest_score(s, row);
       if (lane % 4 == 0) of_warps[warp][lane / 4 + 8 * row] = own;
     }
     meet(kOfScorers, kHalfThreads);

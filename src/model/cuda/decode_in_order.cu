@@ -41,18 +41,14 @@ __device__ void fetch(const Decode& a, int slot, int page_index, int length, uns
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, int there,
                       float (&s)[2][4]) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int warp = threadIdx.x / 32;
 #pragma unroll
   for (int k = 0; k < kHeadDim / 16; ++k) {
     const Fragment b = load_keys<kHeadDim>(keys, warp, k);
     multiply<T>(s[0], query[k], b.r[0], b.r[1]);
     multiply<T>(s[1], query[k], b.r[2], b.r[3]);
   }
-#pragma unroll
-  for (int piece = 0; piece < 2; ++piece)
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      if (16 * warp + 8 * piece + lane % 4 * 2 + i % 2 >= there) s[piece][i] = kNothing;
+  leave_out(there, s);
 }
 
 // Takes a page into the sums of all warps.
@@ -62,8 +58,7 @@ __device__ void absorb(Sums<kHeadDim>& sums, float (&s)[2][4], unsigned values, 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
-    const float largest = largest_of_row(
-        fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1])));
+    const float largest = largest_score(s, row);
     if (lane % 4 == 0) exchange.largest[warp][lane / 4 + 8 * row] = largest;
   }
   __syncthreads();

@@ -22,6 +22,20 @@ struct Sums {
   float largest[2];
 };
 
+// Of a warp's scores of its sixteen tokens of a page: those from `there` on are none.
+__device__ inline void leave_out(int there, float (&s)[2][4]) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int piece = 0; piece < 2; ++piece)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (16 * warp + 8 * piece + lane % 4 * 2 + i % 2 >= there) s[piece][i] = kNothing;
+}
+__device__ inline float largest_score(const float (&s)[2][4], int row) {
+  return largest_of_row(
+      fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1])));
+}
+
 // A row without a slot becomes zero.
 template <typename T, int kHeadDim>
 __device__ void write(const Decode& a, const Sums<kHeadDim>& sums, int warp) {
