@@ -9,6 +9,8 @@
 #include "cli/judges.h"
 #include "gym/capture/capture_pool.h"
 #include "gym/jail/jail.h"
+#include "gym/schedule/start_check.h"
+#include "inspect/inspect.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -66,13 +68,15 @@ class ModelNew(torch.nn.Module):
         return y
 )";
 
-Result<Verdict> judge_one() {
-  TRY_ASSIGN(const auto judge, open_judge({}));
+// And the self-test's kernels.
+Result<Verdict> judge_some() {
+  TRY_ASSIGN(const auto judge, gym::LocalJudge::start({}, inspect::inspect_kernel, own_referee()));
   gym::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};
   job.task = {.id = "doctor", .source = std::string(kTask)};
   TRY(judge->submit(std::move(job)));
   TRY_ASSIGN(auto judged, judge->next(Deadline::after(std::chrono::seconds(120))));
   if (!judged) return fail("no verdict within two minutes");
+  if (judged->verdict.accepted) TRY(gym::self_test(*judge, {}));
   return std::move(judged->verdict);
 }
 
@@ -99,7 +103,7 @@ std::vector<Fact> jail_facts() {
 
 Fact judging_fact() {
   const Stopwatch watch;
-  const auto verdict = judge_one();
+  const auto verdict = judge_some();
   if (!verdict)
     return {Standing::broken, "judging", verdict.error().message,
             "mend what is marked above first"};
@@ -109,11 +113,13 @@ Fact judging_fact() {
             "mend what is marked above first"};
   const auto& layers = verdict->environment.jail_layers;
   const bool confined = std::find(layers.begin(), layers.end(), "namespaces") != layers.end();
-  return {confined ? Standing::fine : Standing::lacking, "judging",
-          fmt::format(
-              "a kernel was captured, compiled for {}, evaluated and accepted in {:.1f} s{}",
-              "sm_90", watch.seconds(), confined ? "" : "; guests have no namespaces of their own"),
-          confined ? "" : advice_for("namespaces")};
+  return {
+      confined ? Standing::fine : Standing::lacking, "judging",
+      fmt::format("a kernel was captured, compiled for {}, {} and accepted, and the self-test's "
+                  "{} were judged right, in {:.1f} s{}",
+                  "sm_90", verdict->time_ms ? "run" : "evaluated", gym::self_test_cases().size(),
+                  watch.seconds(), confined ? "" : "; guests have no namespaces of their own"),
+      confined ? "" : advice_for("namespaces")};
 }
 
 }  // namespace tritonsmith::cli

@@ -19,7 +19,6 @@
 #include "cli/judges.h"
 #include "gym/referee/serve.h"
 #include "gym/schedule/local_judge.h"
-#include "inspect/inspect.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
@@ -64,8 +63,7 @@ Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) 
   gym::LocalJudgeConfig config;
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
   config.directory = judge_directory(options);
-  TRY_ASSIGN(const auto judge,
-             gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee()));
+  TRY_ASSIGN(const auto judge, start_judge(config));
   std::vector<Verdict> verdicts(jobs.size());
   for (gym::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
   for (std::size_t i = 0; i < verdicts.size(); ++i) {

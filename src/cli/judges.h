@@ -6,12 +6,17 @@
 
 #include "cli/command.h"
 #include "gym/client/judge.h"
-#include "gym/schedule/referee_process.h"
+#include "gym/schedule/local_judge.h"
 
 namespace tritonsmith::cli {
 
 // This program itself, as `gym-referee`.
 gym::RefereeProgram own_referee();
+
+// Judges in this program. The first time that this program, with this Python, judges on these GPUs
+// it shows that it judges (gym/schedule/start_check.h), some seconds; the user's cache remembers
+// that it did. Fails where a kernel was misjudged.
+Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config);
 
 struct GymChoice {
   std::string url;         // of a `gym serve`; empty: this program

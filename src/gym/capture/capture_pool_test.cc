@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <future>
 
 #include "base/bounded_queue.h"
+#include "base/cores.h"
 #include "base/file.h"
 #include "gym/capture/testing/trial_pool.h"
 
@@ -175,6 +177,9 @@ TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
   bool had_a_core = false;
   for (int attempt = 0; attempt < 20 && !had_a_core; ++attempt)
     had_a_core = failure("while True: pass").undisturbed;
+  double load = 0;
+  if (!had_a_core && ::getloadavg(&load, 1) == 1 && load > 2 * usable_cores())
+    GTEST_SKIP() << "the machine is too busy to give anybody a core: load " << load;
   EXPECT_TRUE(had_a_core);
 }
 

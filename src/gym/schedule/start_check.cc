@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/file.h"
+#include "base/hash.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -59,6 +61,15 @@ Status self_test(Judge& judge, const std::stop_token& stop) {
     if (Status checked = check(cases[one->id], one->verdict); !checked) outcome = checked;
   }
   return outcome;
+}
+
+Status self_test_once(Judge& judge, const std::filesystem::path& folder, const std::string& mark) {
+  if (folder.empty()) return self_test(judge, {});
+  const std::filesystem::path passed = folder / content_key(mark);
+  if (const auto remembered = read_file(passed); remembered && *remembered == mark) return ok();
+  TRY(self_test(judge, {}));
+  if (make_directories(folder)) static_cast<void>(write_file_atomic(passed, mark));
+  return ok();
 }
 
 }  // namespace tritonsmith::gym

@@ -4,8 +4,10 @@
 // running them refuses.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "gym/client/judge.h"
@@ -24,5 +26,10 @@ std::span<const SelfTestCase> self_test_cases();
 // Fails where a case was misjudged, or could not be judged when asked three times, and says which;
 // and at once when it is stopped.
 Status self_test(Judge& judge, const std::stop_token& stop);
+
+// The same, unless one of the same mark passed before and `folder` remembers it: for commands that
+// start a judge often. A mark names all that judges alike: program, Python, GPUs and their driver.
+// Where the folder is empty or cannot be written to, nothing is remembered.
+Status self_test_once(Judge& judge, const std::filesystem::path& folder, const std::string& mark);
 
 }  // namespace tritonsmith::gym

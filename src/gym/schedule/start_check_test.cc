@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/temp_dir.h"
+
 namespace tritonsmith::gym {
 namespace {
 
@@ -69,6 +71,18 @@ TEST(SelfTest, TellsWhatCouldNotBeJudgedFromWhatWasMisjudged) {
   Examinee judge;
   judge.fault = Fault::infrastructure;
   EXPECT_NE(self_test(judge, {}).error().message.find("could not be judged"), std::string::npos);
+}
+
+TEST(SelfTest, IsNotRepeatedByWhatPassedAndIsByAnythingElse) {
+  const auto directory = TempDir::make("self-test");
+  const std::filesystem::path folder = directory->path() / "new";
+  Examinee judge;
+  ASSERT_TRUE(self_test_once(judge, folder, "this program"));
+  judge.misjudged = self_test_cases().front().name;
+  EXPECT_TRUE(self_test_once(judge, folder, "this program"));
+  EXPECT_FALSE(self_test_once(judge, folder, "another program"));
+  EXPECT_FALSE(self_test_once(judge, folder, "another program"));
+  EXPECT_FALSE(self_test_once(judge, {}, "this program"));
 }
 
 }  // namespace
