@@ -3,9 +3,9 @@
 //   checkpoint_speed load [LAYERS] [auto|cpu|cuda]   a bfloat16 checkpoint in shards, and a float32
 //                                                    one in a single file
 //   checkpoint_speed stop [LAYERS] [auto|cpu|cuda]   a snapshot of the learner, and writing it
-//   while
-//                                                    the training goes on; `crowded` behind it: on
-//                                                    a GPU that has no room for the snapshot
+//                                                    beside the training; `crowded` behind it: on
+//                                                    a GPU that has no room for the snapshot, so
+//                                                    host memory is made ready first, in each way
 // Each measurement is a process of its own. The files lie below $TMPDIR or /tmp (`stop 36` writes
 // 43 GB there: TMPDIR=/dev/shm spares a slow disk) and were just written: the disk is warm. On a
 // CPU the weights themselves (float32) are part of the host memory.
@@ -164,6 +164,30 @@ at::Tensor crowd(c10::Device device) {
 // Whether others use the GPU as well.
 enum class Company { none, crowd };
 
+bool is_done(const std::future<void>& what) {
+  return what.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+// The longest step while as much as a snapshot takes is made ready: pinned at once, then in pieces
+// as an arena does unless told otherwise; last by the learner, as a run does before its first step.
+Status make_host_memory_ready(Learner& learner, Training& training) {
+  std::size_t bytes = 0;  // weights and two moments
+  for (const auto& each : learner.model().parameters()) bytes += 3 * each.tensor.nbytes();
+  bytes = model::HostArena::room_for(bytes);
+  for (const auto& [piece, when] :
+       {std::pair{bytes, "while host memory is made ready, pinned at once"},
+        std::pair{model::Pinning().piece, "the same, pinned in pieces"}}) {
+    model::ComingArena arena({.piece = piece});
+    arena.expect(bytes);
+    const std::future<void> made = std::async(std::launch::async, [&] { arena.get(bytes); });
+    TRY(training.steps_until([&] { return is_done(made); }, 1, when));
+  }
+  constexpr double kSeconds = 15;
+  learner.expect_snapshot();
+  const Stopwatch since;
+  return training.steps_until([&] { return since.seconds() > kSeconds; }, 1, "the same, its own");
+}
+
 Status stop(const fs::path& directory, c10::Device device, Company company) {
   TRY_ASSIGN(Learner learner, Learner::start(directory, device));
   Training training(learner);
@@ -173,13 +197,7 @@ Status stop(const fs::path& directory, c10::Device device, Company company) {
   at::Tensor others;
   if (company == Company::crowd && device.is_cuda()) others = crowd(device);
   TRY(training.steps_until(at_once, 5, "with nothing beside"));
-  if (others.defined()) {  // as a run does before its first step
-    constexpr double kSeconds = 15;
-    learner.expect_snapshot();
-    const Stopwatch since;
-    TRY(training.steps_until([&] { return since.seconds() > kSeconds; }, 1,
-                             "while host memory is made ready"));
-  }
+  if (others.defined()) TRY(make_host_memory_ready(learner, training));
   std::optional<LearnerSnapshot> snapshot;
   for (int i = 0; i < 3; ++i) {  // on the GPU, the first gets the memory
     snapshot.reset();

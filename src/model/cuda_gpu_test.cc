@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
+#include <utility>
 
 #include "base/rng.h"
 #include "base/temp_dir.h"
@@ -185,7 +187,7 @@ TEST_F(Cuda, WhatLiesThereIsCopiedAndWrittenWhole) {
   ASSERT_TRUE(write_safetensors(path, tensors));
   const auto file = SafetensorsFile::open(path);
   ASSERT_TRUE(file) << file.error().message;
-  const auto arena = HostArena::make(std::size_t{80} << 20);
+  const auto arena = HostArena::make(std::size_t{80} << 20, {.piece = std::size_t{16} << 20});
   std::vector<at::Tensor> copies;
   for (int turn = 0; turn < 2; ++turn) {
     arena->rewind();
@@ -198,6 +200,34 @@ TEST_F(Cuda, WhatLiesThereIsCopiedAndWrittenWhole) {
     EXPECT_TRUE(at::equal(copies[i], expected)) << name;
     EXPECT_TRUE(at::equal(*file->tensor(name), expected)) << name;
   }
+}
+
+TEST_F(Cuda, CopiesOverPiecesThatWerePinnedApartAreWhole) {
+  constexpr std::size_t kPiece = 8192;
+  std::size_t asked = 0, refused = 0;
+  Pinning pinning = {.piece = kPiece};
+  pinning.pin = [&](std::byte* data, std::size_t size) {
+    if (++asked % 4 == 0) return false;  // as if the driver had refused it
+    const bool is_pinned = pin_pages(data, size);
+    refused += is_pinned ? 0 : 1;
+    return is_pinned;
+  };
+  const std::vector<at::Tensor> tensors = {
+      normal({1000}), normal({77, 333}).t(), normal({12345}, at::kBFloat16), normal({0}),
+      normal({}),     normal({50000}) > 0};
+  auto arena = HostArena::make(64 * kPiece, pinning);
+  EXPECT_EQ(asked, 64U);
+  EXPECT_EQ(refused, 0U);
+  for (int turn = 0; turn < 2; ++turn) {
+    arena->rewind();
+    for (const at::Tensor& each : tensors)
+      EXPECT_TRUE(at::equal(arena->copy(each), each.to(at::kCPU))) << each.sizes();
+  }
+  // The last to let go is a thread that has no device. Where it was, and the driver would know of
+  // what was forgotten, the next one lies.
+  std::jthread([last = std::exchange(arena, nullptr)] {}).join();
+  arena = HostArena::make(64 * kPiece, pinning);
+  EXPECT_EQ(refused, 0U);
 }
 
 TEST_F(Cuda, AdamWIsThatOfFloat64) {

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "base/check.h"
@@ -18,7 +20,7 @@ constexpr std::size_t kArenaAlignment = 4096;
 constexpr std::size_t kPage = 4096;
 
 // By all threads: to touch each page takes longer than anything else here.
-void touch_stretch(std::byte* data, std::size_t size) {
+void touch_pages(std::byte* data, std::size_t size) {
   constexpr std::size_t kAtOnce = std::size_t{64} << 20;
   const auto stretches = static_cast<std::int64_t>((size + kAtOnce - 1) / kAtOnce);
   cpu::parallel_for(
@@ -31,24 +33,10 @@ void touch_stretch(std::byte* data, std::size_t size) {
       });
 }
 
-// A gigabyte at a time, so that others come to those threads in between.
-void touch_pages(std::byte* data, std::size_t size) {
-  constexpr std::size_t kAtOnce = std::size_t{1} << 30;
-  for (std::size_t begin = 0; begin < size; begin += kAtOnce)
-    touch_stretch(data + begin, std::min(kAtOnce, size - begin));
-}
-
 // The driver is loaded where there is a GPU (device.h); its functions by hand, as cuda.h has them.
 template <typename Function>
 Function* driver_function(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
-}
-
-bool pin(std::byte* data, std::size_t size) {
-  auto* const pin_pages =
-      driver_function<int(void*, std::size_t, unsigned)>("cuMemHostRegister_v2");
-  constexpr unsigned kForEveryContext = 1;
-  return pin_pages != nullptr && pin_pages(data, size, kForEveryContext) == 0;
 }
 
 // What the driver knows this thread's GPU by; a new thread has none.
@@ -63,27 +51,54 @@ void use_context(void* context) {
     set(context);
 }
 
-void unpin(std::byte* data) {
-  if (auto* const unpin_pages = driver_function<int(void*)>("cuMemHostUnregister"))
-    unpin_pages(data);
-}
-
 }  // namespace
 
-std::shared_ptr<HostArena> HostArena::make(std::size_t bytes) {
+bool pin_pages(std::byte* data, std::size_t size) {
+  auto* const pin = driver_function<int(void*, std::size_t, unsigned)>("cuMemHostRegister_v2");
+  constexpr unsigned kForEveryContext = 1;
+  return pin != nullptr && pin(data, size, kForEveryContext) == 0;
+}
+
+void unpin_pages(std::byte* data) {
+  if (auto* const unpin = driver_function<int(void*)>("cuMemHostUnregister")) unpin(data);
+}
+
+std::vector<ByteRange> split_at_pieces(ByteRange range, std::size_t piece) {
+  std::vector<ByteRange> parts;
+  const std::size_t end = range.begin + range.size;
+  for (std::size_t begin = range.begin; begin < end;) {
+    const std::size_t next = std::min(end, (begin / piece + 1) * piece);
+    parts.push_back({begin, next - begin});
+    begin = next;
+  }
+  return parts;
+}
+
+std::shared_ptr<HostArena> HostArena::make(std::size_t bytes, Pinning pinning) {
+  CHECK(pinning.piece > 0 && pinning.piece % kPage == 0, "pieces of {} bytes are no whole pages",
+        pinning.piece);
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   TORCH_CHECK(mapped != MAP_FAILED, "cannot get ", bytes, " bytes of host memory");
   ::madvise(mapped, bytes, MADV_HUGEPAGE);
-  return std::shared_ptr<HostArena>(new HostArena(static_cast<std::byte*>(mapped), bytes));
+  return std::shared_ptr<HostArena>(
+      new HostArena(static_cast<std::byte*>(mapped), bytes, std::move(pinning)));
 }
 
-HostArena::HostArena(std::byte* data, std::size_t size) : data_(data), size_(size) {
-  touch_pages(data_, size_);
-  is_pinned_ = pin(data_, size_);
+// Touched and pinned by turns: while a piece is touched, others come to the driver; between two,
+// to the threads that touch them.
+HostArena::HostArena(std::byte* data, std::size_t size, Pinning pinning)
+    : data_(data), size_(size), pinning_(std::move(pinning)), context_(context_of_thread()) {
+  for (const auto& [begin, bytes] : split_at_pieces({0, size_}, pinning_.piece)) {
+    std::byte* const piece = data_ + begin;
+    touch_pages(piece, bytes);
+    if (pinning_.pin(piece, bytes)) pinned_.push_back(piece);
+    std::this_thread::yield();
+  }
 }
 
 HostArena::~HostArena() {
-  if (is_pinned_) unpin(data_);
+  if (!pinned_.empty() && context_of_thread() == nullptr) use_context(context_);
+  for (std::byte* const piece : pinned_) pinning_.unpin(piece);
   ::munmap(data_, size_);
 }
 
@@ -97,12 +112,20 @@ at::Tensor HostArena::copy(const at::Tensor& tensor) {
   const std::size_t room = room_for(source.nbytes());
   CHECK(used_ + room <= size_, "an arena of {} bytes has no room for {} behind {}", size_, room,
         used_);
-  std::byte* const data = data_ + used_;
+  const ByteRange place = {used_, source.nbytes()};
   used_ += room;
   at::Tensor copy = at::from_blob(
-      data, source.sizes(), [keep = shared_from_this()](void*) {},
+      data_ + place.begin, source.sizes(), [keep = shared_from_this()](void*) {},
       source.options().device(at::kCPU));
-  return copy.copy_(source);
+  if (place.size == 0) return copy;
+  const auto bytes_of = [](const at::Tensor& each) { return each.view({-1}).view(at::kByte); };
+  const at::Tensor to = bytes_of(copy), from = bytes_of(source);  // [bytes]
+  for (const ByteRange& part : split_at_pieces(place, pinning_.piece)) {
+    const auto begin = static_cast<std::int64_t>(part.begin - place.begin);
+    const auto size = static_cast<std::int64_t>(part.size);
+    to.narrow(0, begin, size).copy_(from.narrow(0, begin, size));
+  }
+  return copy;
 }
 
 void ComingArena::expect(std::size_t bytes) {
@@ -111,10 +134,11 @@ void ComingArena::expect(std::size_t bytes) {
   if (coming_.valid()) coming_.wait();  // not two at a time
   coming_ = {};
   here_.reset();
-  coming_ = std::async(std::launch::async, [bytes, context = context_of_thread()] {
-    use_context(context);
-    return HostArena::make(bytes);
-  });
+  coming_ =
+      std::async(std::launch::async, [bytes, pinning = pinning_, context = context_of_thread()] {
+        use_context(context);
+        return HostArena::make(bytes, pinning);
+      });
   bytes_ = bytes;
 }
 
