@@ -11,6 +11,9 @@ namespace tritonsmith::curriculum {
 namespace {
 
 constexpr int kLongestTileRow = 2048;
+// In one block. Beyond, a thread has many times more values than registers, and ptxas takes
+// minutes.
+constexpr int kLongestRow = 65536;
 
 class SolutionWriter {
  public:
@@ -147,8 +150,9 @@ std::vector<Style> styles_for(const Program& program, const Sizes& sizes, TaskSc
   const bool gpu = scale == TaskScale::gpu, matmul = program.family == Family::matmul;
   const bool one_long_row = sizes.lead.empty() && gpu;
   if (program.family == Family::elementwise) styles.push_back(Style::flat);
-  if (matmul ? !gpu : !one_long_row) styles.push_back(Style::rows);
-  if (matmul || !find_core(program.root) || sizes.n <= kLongestTileRow)
+  const bool fits_a_block = sizes.n <= kLongestRow;
+  if (matmul ? !gpu : !one_long_row && fits_a_block) styles.push_back(Style::rows);
+  if (matmul || (find_core(program.root) ? sizes.n <= kLongestTileRow : fits_a_block))
     styles.push_back(Style::tiles);
   if (cut_in_two(whole_piece(program)))
     styles.insert(styles.end(), {Style::two_kernels, Style::pair});

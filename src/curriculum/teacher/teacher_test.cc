@@ -47,6 +47,18 @@ TEST(Teacher, KnowsAtLeastFourStylesForEveryTask) {
   }
 }
 
+TEST(Teacher, TakesNoLongRowInOneBlock) {
+  const Program program{.inputs = {{.name = "x"}}, .root = apply(Op::relu, {}, {leaf(0)})};
+  const auto holds = [](const std::vector<Style>& styles, Style style) {
+    return std::ranges::find(styles, style) != styles.end();
+  };
+  const auto longest = styles_for(program, {.lead = {8}, .n = 65536}, TaskScale::gpu);
+  EXPECT_TRUE(holds(longest, Style::rows) && holds(longest, Style::tiles));
+  const auto longer = styles_for(program, {.lead = {8}, .n = 65537}, TaskScale::gpu);
+  EXPECT_FALSE(holds(longer, Style::rows) || holds(longer, Style::tiles));
+  EXPECT_GE(longer.size(), 4U);
+}
+
 TEST(Teacher, WritesPlanAndCodeInTheAgreedForm) {
   for (const Example& each : teach(lessons(), {})) {
     EXPECT_THAT(each.answer.completion, testing::StartsWith("<thinking>"));
