@@ -2,8 +2,10 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import types
 import unittest
 
@@ -11,7 +13,7 @@ sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os
 
 from tritonsmith_guest.capture import capture, candidate_request  # noqa: E402
 from tritonsmith_guest.compiler import compile_kernel  # noqa: E402
-from tritonsmith_guest.warm import warm  # noqa: E402
+from tritonsmith_guest.warm import preload, warm  # noqa: E402
 
 import torch  # noqa: E402
 import triton  # noqa: E402
@@ -60,6 +62,21 @@ def equal(a, b):
     if isinstance(a, torch.Tensor):
         return a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True)
     return a == b
+
+
+class Preloading(unittest.TestCase):
+    def test_what_was_installed_without_bytecode_gets_it_and_nothing_else_does(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("large_module", "later_module"):
+                (pathlib.Path(folder) / f"{name}.py").write_text("value = 1\n")
+            sys.path.insert(0, folder)
+            try:
+                preload(["large_module"])
+                __import__("later_module")
+            finally:
+                sys.path.remove(folder)
+            written = [path.name.split(".")[0] for path in pathlib.Path(folder).rglob("*.pyc")]
+            self.assertEqual(written, ["large_module"])
 
 
 class Tasks(unittest.TestCase):

@@ -1,8 +1,26 @@
 """warm(): everything that a guest would otherwise do for the first time, done once before forking."""
 
 import gc
+import importlib
 import logging
+import sys
 import warnings
+
+# All that warm() needs of the environment, by the modules that bring the rest.
+LARGE_MODULES = ["torch", "torch._dynamo", "triton", "triton.compiler.code_generator",
+                 "triton.experimental.gluon", "triton.language.extra.libdevice", "triton.tools.tensor_descriptor"]
+
+
+def preload(names=LARGE_MODULES):
+    """Imports what is large, where files may still be written: an environment that was installed without bytecode (as
+    uv does) would else be compiled anew by every zygote, for which it takes twice as long to be ready."""
+    warnings.simplefilter("ignore")
+    sys.dont_write_bytecode = False
+    try:
+        for name in names:
+            importlib.import_module(name)
+    finally:
+        sys.dont_write_bytecode = True
 
 
 def warm(thorough=True):

@@ -87,10 +87,13 @@ class Zygote:
     # Becoming warm.
 
     def settle(self):
-        """Finds its room, imports and warms up. Returns the "ready" message."""
+        """Imports, finds its room and warms up. Returns the "ready" message."""
         start = time.monotonic_ns()
         self.trees = readable_trees(self.config)
         self.folders = self.config["folders"]
+        sys.path[:0] = self.config["packages"]
+        self.warm_module = importlib.import_module(self.config["warm_module"])
+        self.warm_module.preload()
         why_no_room = "mount namespaces are not permitted here"
         if self.config["own_namespaces"]:
             why_no_room = self.jail.enter_room({"staging": self.config["staging"], "readable": self.trees})
@@ -107,10 +110,9 @@ class Zygote:
     def warm_up(self):
         warm = tempfile.mkdtemp(prefix="zygote-", dir=self.folders)
         os.environ.update(HOME=warm, TMPDIR=warm, TRITON_HOME=warm, TRITON_CACHE_DIR=f"{warm}/triton")
-        sys.path[:0] = self.config["packages"]
         self.capture = importlib.import_module(self.config["capture_module"]).capture
         self.compile_kernel = importlib.import_module(self.config["compile_module"]).compile_kernel
-        importlib.import_module(self.config["warm_module"]).warm()
+        self.warm_module.warm()
         if "numpy" in sys.modules:
             importlib.import_module("numpy.random")  # numpy loads it late; every guest reseeds it
         gc.collect()

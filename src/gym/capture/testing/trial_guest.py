@@ -7,6 +7,10 @@ import sys
 import time
 
 
+def preload():
+    pass
+
+
 def warm():
     pass
 
