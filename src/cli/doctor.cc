@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/fact.h"
+#include "cli/output_of.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -30,19 +30,6 @@ void print(const Fact& fact) {
   fmt::print("{}  {:<8} {}\n", mark, fact.name, fact.found);
   if (!fact.advice.empty()) fmt::print("{:13}-> {}\n", "", fact.advice);
   std::fflush(stdout);  // the judging takes seconds
-}
-
-// The program's standard output, or nothing when it fails.
-std::string output_of(const std::string& command) {
-  std::string output;
-  FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> buffer{};
-  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
-    output.append(buffer.data(), got);
-  if (::pclose(pipe) != 0) return {};
-  while (!output.empty() && output.back() == '\n') output.pop_back();
-  return output;
 }
 
 Fact machine_fact() {
@@ -85,10 +72,7 @@ Fact disk_fact(const fs::path& folder, double wanted_gib) {
 Fact python_fact() {
   const char* set = std::getenv("TRITONSMITH_PYTHON");
   const std::string python = set != nullptr ? set : TRITONSMITH_PYTHON;
-  const std::string versions =
-      output_of("'" + python +
-                "' -c 'import importlib.metadata as m, sys; print(sys.version.split()[0] + "
-                "\", torch \" + m.version(\"torch\") + \", triton \" + m.version(\"triton\"))'");
+  const std::string versions = versions_of_python(python);
   if (versions.empty())
     return {Standing::broken, "python", fmt::format("{} has no torch and triton", python),
             "run `make build`, or set TRITONSMITH_PYTHON to an interpreter that has them"};

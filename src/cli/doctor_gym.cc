@@ -68,8 +68,8 @@ class ModelNew(torch.nn.Module):
         return y
 )";
 
-// And the self-test's kernels.
-Result<Verdict> judge_some() {
+// Judges kKernel, whose verdict this is, then the self-test's kernels.
+Result<Verdict> judge_one_and_self_test() {
   TRY_ASSIGN(const auto judge, gym::LocalJudge::start({}, inspect::inspect_kernel, own_referee()));
   gym::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};
   job.task = {.id = "doctor", .source = std::string(kTask)};
@@ -103,7 +103,7 @@ std::vector<Fact> jail_facts() {
 
 Fact judging_fact() {
   const Stopwatch watch;
-  const auto verdict = judge_some();
+  const auto verdict = judge_one_and_self_test();
   if (!verdict)
     return {Standing::broken, "judging", verdict.error().message,
             "mend what is marked above first"};

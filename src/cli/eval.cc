@@ -21,6 +21,7 @@ namespace {
 
 struct EvalConfig {
   std::string name;
+  std::vector<std::string> baselines;
   int samples = 8;
   int trials = 3;
   std::uint64_t seed = 1;
@@ -121,6 +122,7 @@ Status evaluate_model(EvalOptions options) {
                              .policy = config.policy,
                              .backend = config.backend,
                              .trials = config.trials,
+                             .baselines = config.baselines,
                              .seed = config.seed,
                              .turns = turns,
                              .marks = std::move(marks),
@@ -167,7 +169,10 @@ void add_eval_command(CLI::App& app, Run& run) {
   command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
   command->add_option("--seed", config.seed)->capture_default_str();
   add_gym_options(*command, options->gym);
-  add_baselines_option(*command, options->gym);
+  command
+      ->add_option("--baselines", config.baselines,
+                   "Also time the task run otherwise, on a GPU: eager, torch_compile")
+      ->check(CLI::IsMember({"eager", "torch_compile"}));
   command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
   command->add_option("--device", options->device, all_names<model::DeviceChoice>())

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "base/file.h"
 #include "cli/cache_directory.h"
+#include "cli/output_of.h"
 #include "gym/capture/guest_files.h"
 #include "gym/client/remote_judge.h"
 #include "gym/gpu/driver.h"
@@ -15,21 +17,31 @@
 namespace tritonsmith::cli {
 namespace {
 
-// This program's file, as no other build of it has it; empty where it cannot be told.
+// The running program's file, also where another has taken its name since; empty where it cannot be
+// told.
 std::string mark_of_program() {
-  std::error_code missing;
-  const std::filesystem::path file = std::filesystem::read_symlink("/proc/self/exe", missing);
   struct stat facts {};
-  if (missing || ::stat(file.c_str(), &facts) != 0) return {};
-  return fmt::format("{}, {} bytes of {}.{:09}", file.string(), facts.st_size, facts.st_mtim.tv_sec,
-                     facts.st_mtim.tv_nsec);
+  if (::stat("/proc/self/exe", &facts) != 0) return {};
+  return fmt::format("file {} of device {}, {} bytes of {}.{:09}", facts.st_ino, facts.st_dev,
+                     facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
 }
 
-// All that judges alike: program, Python, the GPUs that there are and which of them it takes.
+std::string name_of_machine() {
+  if (const auto id = read_file("/etc/machine-id"); id && !id->empty()) return *id;
+  utsname system{};
+  return ::uname(&system) == 0 ? system.nodename : "";
+}
+
+// All that judges alike: machine, program, Python with torch and triton, the GPUs that there are
+// and which of them it takes. Empty where that cannot be told.
 std::string mark_of_judge(const gym::LocalJudgeConfig& config) {
-  std::string mark = fmt::format("{}\npython {}\n{} of the GPUs {}\n", mark_of_program(),
-                                 gym::guest_python(config.capture.python), config.gpus,
-                                 fmt::join(config.only_gpus, ", "));
+  const std::string program = mark_of_program();
+  const std::string python = gym::guest_python(config.capture.python);
+  const std::string versions = versions_of_python(python);
+  if (program.empty() || versions.empty()) return {};
+  std::string mark =
+      fmt::format("machine {}\nprogram {}\npython {}: {}\n{} of the GPUs {}\n", name_of_machine(),
+                  program, python, versions, config.gpus, fmt::join(config.only_gpus, ", "));
   for (const gym::gpu::GpuFacts& gpu : gym::gpu::list_gpus())
     mark += fmt::format("{} at {}, driver {}\n", gpu.name, gpu.bus_id, gpu.driver);
   return mark;
@@ -41,21 +53,16 @@ gym::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-refe
 
 Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config) {
   TRY_ASSIGN(auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee()));
-  TRY(gym::self_test_once(*judge, cache_directory("self-test"), mark_of_judge(config)));
+  const std::string mark = mark_of_judge(config);
+  TRY(gym::self_test_once(*judge, mark.empty() ? "" : cache_directory("self-test"), mark));
   return judge;
 }
 
 Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
                                                const GymChoice& gym) {
-  if (!gym.url.empty() && !gym.baselines.empty())
-    return fail(
-        "--baselines goes with this machine's judge: the service at {} times its own "
-        "(`gym serve --set judge.baselines=...`)",
-        gym.url);
   if (!gym.url.empty())
     return gym::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
-  gym::LocalJudgeConfig config{
-      .only_gpus = gym.gpus, .lease = gym.lease, .baselines = gym.baselines};
+  gym::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
   config.capture.slots = std::max(1, config.capture.slots / gym.processes);
   config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
   config.referees = std::max(1, config.referees / gym.processes);
@@ -72,13 +79,6 @@ void add_gym_options(CLI::App& command, GymChoice& gym) {
                      "Judge with the `gym serve` at this URL instead of on this machine");
   command.add_option("--token-file", gym.token_file,
                      "Holds its token (default: $TRITONSMITH_GYM_TOKEN)");
-}
-
-void add_baselines_option(CLI::App& command, GymChoice& gym) {
-  command
-      .add_option("--baselines", gym.baselines,
-                  "Also time the task run otherwise, on a GPU: eager, torch_compile")
-      ->check(CLI::IsMember({"eager", "torch_compile"}));
 }
 
 }  // namespace tritonsmith::cli

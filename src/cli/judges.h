@@ -25,8 +25,7 @@ struct GymChoice {
   // timed alone.
   std::vector<std::int64_t> gpus;
   bool lease = true;
-  std::vector<std::string> baselines;  // timed besides, on a GPU: eager, torch_compile
-  int processes = 1;                   // that judge side by side, and share the cores
+  int processes = 1;  // that judge side by side, and share the cores
 };
 
 // Here, its store and its secret live in `directory`, so that a resumed run finds its verdicts;
@@ -36,7 +35,5 @@ Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& dire
 
 // --gym URL and --token-file FILE.
 void add_gym_options(CLI::App& command, GymChoice& gym);
-// --baselines, for commands that report speeds; a service has its own.
-void add_baselines_option(CLI::App& command, GymChoice& gym);
 
 }  // namespace tritonsmith::cli

@@ -144,7 +144,8 @@ Status Episodes::take_completion(Place place, Completion completion) {
                            .kernel = turn.kernel.source,
                            .policy = options_.policy,
                            .backend = options_.backend,
-                           .trials = options_.trials}));
+                           .trials = options_.trials,
+                           .baselines = options_.baselines}));
   account();
   began_[job_of(place)] = system_clock().now();
   judging_.emplace(job_of(place), std::move(turn));

@@ -32,7 +32,8 @@ struct EpisodeOptions {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
-  std::chrono::seconds patience{600};  // a gym that gives no verdict for so long is broken
+  std::vector<std::string> baselines = {};  // of every job (gym/client/judge.h)
+  std::chrono::seconds patience{600};       // a gym that gives no verdict for so long is broken
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 

@@ -38,6 +38,7 @@ class Session {
              .policy = options.policy,
              .backend = options.backend,
              .trials = options.trials,
+             .baselines = options.baselines,
              .patience = std::chrono::hours(24),
              .feedback = author.feedback},
             {.generator = author.generator,

@@ -24,6 +24,7 @@ struct EvaluateOptions {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
+  std::vector<std::string> baselines;  // that tasks are timed by besides, on a GPU
   std::uint64_t seed = 1;
   episode::TurnsConfig turns;
   // What the task linter has said of tasks, by id; what verdicts say of them is added.

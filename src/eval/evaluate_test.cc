@@ -40,16 +40,21 @@ class EvaluateTest : public testing::Test {
 
   Result<Evaluation> run() {
     rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
-    gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    gym::FakeJudge judge([this](const gym::JudgeJob& job) {
+      EXPECT_EQ(job.baselines, baselines_);
       Verdict right = gym::accepted_verdict();
       right.speedup = job.kernel.find("fast") != std::string::npos ? 3 : 1;
       return job.kernel.find("wrong") == std::string::npos
                  ? right
                  : gym::failed_verdict(Stage::ran, "wrong_value");
     });
-    return evaluate(
-        tasks_, {.name = "test", .samples = 2, .turns = turns_, .directory = directory_->path()},
-        author(generator), judge);
+    return evaluate(tasks_,
+                    {.name = "test",
+                     .samples = 2,
+                     .baselines = baselines_,
+                     .turns = turns_,
+                     .directory = directory_->path()},
+                    author(generator), judge);
   }
   Author author(rollout::Generator& generator) const {
     return {.generator = generator,
@@ -60,6 +65,7 @@ class EvaluateTest : public testing::Test {
 
   std::optional<text::ChatTemplate> chat_;
   episode::TurnsConfig turns_;
+  const std::vector<std::string> baselines_ = {"eager"};
   std::optional<TempDir> directory_;
   std::optional<text::Tokenizer> tokenizer_;
   std::vector<Task> tasks_;

@@ -32,8 +32,7 @@ Status ask(Judge& judge, std::size_t number) {
 Status check(const SelfTestCase& one, const Verdict& verdict) {
   const std::string why = verdict.error ? verdict.error->error_class + ": " + verdict.error->message
                                         : std::string("no error");
-  if (verdict.fault == Fault::infrastructure)
-    return fail("self-test: {} could not be judged: {}", one.name, why);
+  if (is_no_answer(verdict)) return fail("self-test: {} could not be judged: {}", one.name, why);
   if (verdict.accepted != one.honest)
     return fail("self-test: {}, which is {}, was {} ({}); nothing is judged by what errs", one.name,
                 one.honest ? "right" : "wrong", verdict.accepted ? "accepted" : "refused", why);

@@ -15,7 +15,8 @@ class Examinee : public Judge {
  public:
   std::string_view misjudged;
   Fault fault = Fault::none;
-  int late = 0;  // answers of the first honest case that run out of time
+  int late = 0;                       // answers of the first honest case that run out of time
+  bool never_runs_the_wrong = false;  // which then run out of time
 
   Status submit(JudgeJob job) override {
     jobs_.push_back(std::move(job));
@@ -26,6 +27,8 @@ class Examinee : public Judge {
     jobs_.pop_back();
     const SelfTestCase& asked = self_test_cases()[job.id];
     Verdict verdict{.accepted = asked.honest != (asked.name == misjudged), .fault = fault};
+    if (!asked.honest && never_runs_the_wrong)
+      verdict.error = VerdictError{.error_class = "timeout"};
     if (asked.honest && late > 0 && job.id == 0) {
       --late;
       verdict.accepted = false;
@@ -65,6 +68,14 @@ TEST(SelfTest, AsksAgainWhereTheTimeRanOut) {
   EXPECT_TRUE(self_test(judge, {}));
   judge.late = 3;
   EXPECT_FALSE(self_test(judge, {}));
+}
+
+TEST(SelfTest, TakesATimeoutForNoRefusal) {
+  Examinee judge;
+  judge.never_runs_the_wrong = true;
+  const auto failed = self_test(judge, {});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("could not be judged"), std::string::npos);
 }
 
 TEST(SelfTest, TellsWhatCouldNotBeJudgedFromWhatWasMisjudged) {
