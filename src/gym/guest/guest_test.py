@@ -8,6 +8,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
 
@@ -65,18 +66,28 @@ def equal(a, b):
 
 
 class Preloading(unittest.TestCase):
-    def test_what_was_installed_without_bytecode_gets_it_and_nothing_else_does(self):
+    def imported(self):
+        """The modules of a new folder that have bytecode when the first was preloaded and the second imported."""
         with tempfile.TemporaryDirectory() as folder:
             for name in ("large_module", "later_module"):
                 (pathlib.Path(folder) / f"{name}.py").write_text("value = 1\n")
             sys.path.insert(0, folder)
             try:
-                preload(["large_module"])
-                __import__("later_module")
+                with unittest.mock.patch.object(sys, "dont_write_bytecode", True):
+                    preload(["large_module"])
+                    __import__("later_module")
             finally:
                 sys.path.remove(folder)
-            written = [path.name.split(".")[0] for path in pathlib.Path(folder).rglob("*.pyc")]
-            self.assertEqual(written, ["large_module"])
+                for name in ("large_module", "later_module"):
+                    sys.modules.pop(name, None)
+            return [path.name.split(".")[0] for path in pathlib.Path(folder).rglob("*.pyc")]
+
+    def test_what_was_installed_without_bytecode_gets_it_unless_that_is_forbidden_and_nothing_else_does(self):
+        with unittest.mock.patch.dict(os.environ):
+            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+            self.assertEqual(self.imported(), ["large_module"])
+            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+            self.assertEqual(self.imported(), [])
 
 
 class Tasks(unittest.TestCase):

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import logging
+import os
 import sys
 import warnings
 
@@ -13,14 +14,17 @@ LARGE_MODULES = ["torch", "torch._dynamo", "triton", "triton.compiler.code_gener
 
 def preload(names=LARGE_MODULES):
     """Imports what is large, where files may still be written: an environment that was installed without bytecode (as
-    uv does) would else be compiled anew by every zygote, for which it takes twice as long to be ready."""
+    uv does) would else be compiled anew by every zygote, for which it takes twice as long to be ready. What is written
+    anybody may read, like all else there; PYTHONDONTWRITEBYTECODE forbids it, as it does elsewhere."""
     warnings.simplefilter("ignore")
-    sys.dont_write_bytecode = False
+    wrote_none, sys.dont_write_bytecode = sys.dont_write_bytecode, bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    umask = os.umask(0o022)
     try:
         for name in names:
             importlib.import_module(name)
     finally:
-        sys.dont_write_bytecode = True
+        os.umask(umask)
+        sys.dont_write_bytecode = wrote_none
 
 
 def warm(thorough=True):
