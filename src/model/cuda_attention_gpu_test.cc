@@ -1,4 +1,4 @@
-// Attention on a GPU, packed_scores and over the paged cache, against float64 where it is extreme:
+// Attention on a GPU, packed and over the paged cache, against float64 where it is extreme:
 // sequences of one token, scores of a thousand, scores that are all alike. Skips where there is no
 // GPU or no kernels in the build.
 #include <ATen/ATen.h>
@@ -34,7 +34,7 @@ std::vector<Scores> scores_for(at::ScalarType type) {
   return {{0, ordinary, 0.016}, {1, ordinary, 0.016}, {22, 8e-3, 0.016}};
 }
 
-// PackedScores projections of the sequences, and how they are attended to.
+// Packed projections of the sequences, and how they are attended to.
 struct PackedScores {
   at::Tensor all;  // [T, heads + 2 kv_heads, D]
   QueryKeyValue parts;

@@ -119,7 +119,7 @@ TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
   }
 }
 
-// SlotTensors' sampling parameters and state, on the device.
+// Slots' sampling parameters and state, on the device.
 struct SlotTensors {
   at::Tensor token, position, drawn, seed, temperature, top_p, top_k;
   cuda::SlotArrays arrays() const {

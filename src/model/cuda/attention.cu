@@ -227,10 +227,8 @@ void launch(const Decode& a, cudaStream_t stream) {
   constexpr int kJoin = kWarps * kGroup * kHeadDim * 4;
   constexpr int kBytes = kRing > kJoin ? kRing : kJoin;
   const dim3 grid(a.splits, a.kv_heads, a.rows);
-  const bool is_launched =
-      launch_with_memory<decode_kernel<T, kHeadDim>, kBytes>(grid, kThreads, a, stream);
-  if (is_launched && a.splits > 1)
-    join_parts_kernel<T><<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
+  launch_with_memory<decode_kernel<T, kHeadDim>, kBytes>(grid, kThreads, a, stream);
+  if (a.splits > 1) join_parts_kernel<T><<<a.rows * a.heads, kHeadDim, 0, stream>>>(a);
 }
 
 }  // namespace
