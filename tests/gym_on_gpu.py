@@ -154,7 +154,7 @@ def unit_tests(programs, seconds, options):
     out = run(seconds, programs.path("referee_gpu_test"), "--gtest_brief=1", fails=False)
     if "SKIPPED" in out or "FAILED" in out:
         raise Failed(last_line(out))
-    return last_line(out)
+    return re.search(r"\[  PASSED  \].*", out).group(0)
 
 
 def corpora(programs, seconds, options):
