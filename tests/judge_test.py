@@ -5,10 +5,12 @@ usage: judge_test.py PATH_OF_TRITONSMITH
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 BINARY = sys.argv.pop(1) if len(sys.argv) > 1 else os.environ["TRITONSMITH_BINARY"]
 
@@ -142,6 +144,12 @@ class Judge(unittest.TestCase):
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         self.assertIn("task.py", done.stderr)
+
+    def test_the_first_verdict_of_a_build_is_preceded_by_the_self_test_which_is_remembered(self):
+        with tempfile.TemporaryDirectory() as cache, unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=cache):
+            self.assertTrue(self.verdicts([GOOD], "--no-store")[0]["accepted"])
+            passed, = pathlib.Path(cache, "tritonsmith", "self-test").iterdir()
+            self.assertRegex(passed.read_text(), r"(?s)machine \S+.*program file \d+.*, torch \d.*, triton \d")
 
     def test_the_doctor_says_what_works_and_what_to_do(self):
         done = subprocess.run([BINARY, "doctor"], capture_output=True, text=True, timeout=240)

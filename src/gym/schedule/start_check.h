@@ -28,7 +28,8 @@ std::span<const SelfTestCase> self_test_cases();
 Status self_test(Judge& judge, const std::stop_token& stop);
 
 // The same, unless one of the same mark passed before and `folder` remembers it: for commands that
-// start a judge often. A mark names all that judges alike: program, Python, GPUs and their driver.
+// start a judge often. A mark names all that judges alike: machine, program, Python with
+// torch and triton, GPUs and their driver.
 // Where the folder is empty or cannot be written to, nothing is remembered.
 Status self_test_once(Judge& judge, const std::filesystem::path& folder, const std::string& mark);
 
