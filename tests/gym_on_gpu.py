@@ -152,9 +152,10 @@ class Service:
 
 def unit_tests(programs, seconds, options):
     out = run(seconds, programs.path("referee_gpu_test"), "--gtest_brief=1", fails=False)
-    if "SKIPPED" in out or "FAILED" in out:
+    found = re.search(r"\[  PASSED  \] (\d+) of (\d+) tests", out)
+    if not found or found.group(1) != found.group(2):
         raise Failed(last_line(out))
-    return re.search(r"\[  PASSED  \].*", out).group(0)
+    return found.group(0)
 
 
 def corpora(programs, seconds, options):

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "base/cache_directory.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/cache_directory.h"
 #include "cli/judges.h"
 #include "cli/stop_signal.h"
 #include "gym/schedule/local_judge.h"

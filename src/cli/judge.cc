@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/cache_directory.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/cache_directory.h"
 #include "cli/commands.h"
 #include "cli/judge_text.h"
 #include "cli/judges.h"

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "base/cache_directory.h"
 #include "base/file.h"
-#include "cli/cache_directory.h"
 #include "cli/output_of.h"
 #include "gym/capture/guest_files.h"
 #include "gym/client/remote_judge.h"

@@ -38,6 +38,7 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
                            static_cast<std::uint64_t>(config.compiles_per_worker);
   ZygoteOptions options{
       .python = guest_python(config.python),
+      .bytecode_directory = config.bytecode_directory,
       .modules = std::move(modules),
       .profiles = {{"capture",
                     profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},

@@ -30,6 +30,8 @@ Fields<CaptureConfig> CaptureConfig::fields() {
             at_least(0)),
       field("compile_cache_directory", &C::compile_cache_directory,
             "and here; empty: nowhere else"),
+      field("bytecode_directory", &C::bytecode_directory,
+            "of Python's packages where they have none beside them; empty: it is not kept"),
       field("python", &C::python, "interpreter of the guests; empty: the one of the build"),
       field("required_layers", &C::required_layers, "jail layers without which nothing runs"),
   };

@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/cache_directory.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/cores.h"
@@ -49,6 +50,8 @@ struct CaptureConfig {
   int tmp_mib = 64;                     // private temporary folder
   int compile_cache_entries = 4096;     // in memory
   std::string compile_cache_directory;  // empty: in memory only
+  // Of Python's packages where they have none beside them; empty: it is not kept.
+  std::string bytecode_directory = cache_directory("bytecode");
   std::string python;  // empty: TRITONSMITH_PYTHON of the environment, else of the build
   // Jail layers without which nothing runs; those that do not hold and are not named are reported
   // with each outcome.

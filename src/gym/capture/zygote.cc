@@ -24,8 +24,8 @@ std::vector<std::string> environment() {
       "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
       // Guests see a virtual GPU, never a real one.
       "CUDA_VISIBLE_DEVICES=", "TORCH_CPP_LOG_LEVEL=ERROR"};
-  for (const char* name : {"LD_LIBRARY_PATH", "PYTHONDONTWRITEBYTECODE"})
-    if (const char* value = std::getenv(name)) list.push_back(fmt::format("{}={}", name, value));
+  if (const char* value = std::getenv("LD_LIBRARY_PATH"))
+    list.push_back(fmt::format("LD_LIBRARY_PATH={}", value));
   return list;
 }
 
@@ -49,6 +49,7 @@ Result<Zygote> Zygote::start(const ZygoteOptions& options, const GuestFiles& fil
   zygote.writer_.add(to_line({{"jail_library", files.jail_library().string()},
                               {"no_driver", files.no_driver().string()},
                               {"packages", packages},
+                              {"bytecode_folder", options.bytecode_directory},
                               {"warm_module", options.modules.warm},
                               {"capture_module", options.modules.capture},
                               {"compile_module", options.modules.compiler},

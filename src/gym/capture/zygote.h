@@ -33,6 +33,7 @@ struct GuestModules {
 
 struct ZygoteOptions {
   std::string python;
+  std::string bytecode_directory;
   GuestModules modules;
   Json profiles;  // "capture" and "compile": jail/shared.cc reads them
   std::optional<std::chrono::nanoseconds> spare_after;  // ready that long; none: it gets no spare

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import py_compile
 import subprocess
 import sys
 import tempfile
@@ -66,28 +67,32 @@ def equal(a, b):
 
 
 class Preloading(unittest.TestCase):
-    def imported(self):
-        """The modules of a new folder that have bytecode when the first was preloaded and the second imported."""
+    def kept(self, has_bytecode):
+        """Which modules have bytecode in our folder, and which beside them, once the first was preloaded and the second
+        imported. The first may have had it before."""
         with tempfile.TemporaryDirectory() as folder:
+            ours, packages = pathlib.Path(folder) / "ours", pathlib.Path(folder) / "packages"
+            packages.mkdir()
             for name in ("large_module", "later_module"):
-                (pathlib.Path(folder) / f"{name}.py").write_text("value = 1\n")
-            sys.path.insert(0, folder)
+                (packages / f"{name}.py").write_text("value = 1\n")
+            if has_bytecode:
+                py_compile.compile(packages / "large_module.py")
+            sys.path.insert(0, str(packages))
             try:
                 with unittest.mock.patch.object(sys, "dont_write_bytecode", True):
-                    preload(["large_module"])
+                    preload(str(ours), ["large_module"])
                     __import__("later_module")
             finally:
-                sys.path.remove(folder)
+                sys.path.remove(str(packages))
                 for name in ("large_module", "later_module"):
                     sys.modules.pop(name, None)
-            return [path.name.split(".")[0] for path in pathlib.Path(folder).rglob("*.pyc")]
+            return [[path.name.split(".")[0] for path in where.rglob("*.pyc")] for where in (ours, packages)]
 
-    def test_what_was_installed_without_bytecode_gets_it_unless_that_is_forbidden_and_nothing_else_does(self):
-        with unittest.mock.patch.dict(os.environ):
-            os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-            self.assertEqual(self.imported(), ["large_module"])
-            os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-            self.assertEqual(self.imported(), [])
+    def test_packages_without_bytecode_have_it_in_a_folder_of_ours(self):
+        self.assertEqual(self.kept(has_bytecode=False), [["large_module"], []])
+
+    def test_packages_with_bytecode_keep_theirs(self):
+        self.assertEqual(self.kept(has_bytecode=True), [[], ["large_module"]])
 
 
 class Tasks(unittest.TestCase):

@@ -9,12 +9,13 @@ A request with "ask" wants what forward returns, for a task whose forward cannot
 other; nothing is flushed between them. "torch_compile" is the same of what torch.compile makes of the module.
 """
 
+import importlib
 import socket
 import statistics
 import sys
 import time
 
-from tritonsmith_guest import frames
+from tritonsmith_guest import bytecode, frames
 
 CONNECTION_FD = 3
 WARM_UPS = 3
@@ -107,6 +108,8 @@ def answer(request):
 
 def main():
     connection = socket.socket(fileno=CONNECTION_FD)
+    with bytecode.kept_in(sys.argv[2], "torch"):
+        importlib.import_module("torch")
     while True:
         try:
             request = frames.read(connection)

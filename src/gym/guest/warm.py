@@ -3,28 +3,21 @@
 import gc
 import importlib
 import logging
-import os
-import sys
 import warnings
+
+from tritonsmith_guest import bytecode
 
 # All that warm() needs of the environment, by the modules that bring the rest.
 LARGE_MODULES = ["torch", "torch._dynamo", "triton", "triton.compiler.code_generator",
                  "triton.experimental.gluon", "triton.language.extra.libdevice", "triton.tools.tensor_descriptor"]
 
 
-def preload(names=LARGE_MODULES):
-    """Imports what is large, where files may still be written: an environment that was installed without bytecode (as
-    uv does) would else be compiled anew by every zygote, for which it takes twice as long to be ready. What is written
-    anybody may read, like all else there; PYTHONDONTWRITEBYTECODE forbids it, as it does elsewhere."""
+def preload(bytecode_folder, names=LARGE_MODULES):
+    """Imports what is large, where files may still be written."""
     warnings.simplefilter("ignore")
-    wrote_none, sys.dont_write_bytecode = sys.dont_write_bytecode, bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
-    umask = os.umask(0o022)
-    try:
+    with bytecode.kept_in(bytecode_folder, names[0]):
         for name in names:
             importlib.import_module(name)
-    finally:
-        os.umask(umask)
-        sys.dont_write_bytecode = wrote_none
 
 
 def warm(thorough=True):

@@ -93,7 +93,7 @@ class Zygote:
         self.folders = self.config["folders"]
         sys.path[:0] = self.config["packages"]
         self.warm_module = importlib.import_module(self.config["warm_module"])
-        self.warm_module.preload()
+        self.warm_module.preload(self.config["bytecode_folder"])
         why_no_room = "mount namespaces are not permitted here"
         if self.config["own_namespaces"]:
             why_no_room = self.jail.enter_room({"staging": self.config["staging"], "readable": self.trees})

@@ -89,7 +89,7 @@ Status ReferenceShell::start() {
   TRY_ASSIGN(SocketPair sockets, make_socket_pair());
   TRY_ASSIGN(Process process,
              Process::spawn({.argv = {guest_python(options_.python), "-I", "-B", "-c", kBoot,
-                                      files_->package_root().string()},
+                                      files_->package_root().string(), options_.bytecode_directory},
                              .environment = environment(files_->folders().string(),
                                                         options_.device.starts_with("cuda")),
                              .fds = {{sockets.theirs.get(), kShellFd}, {2, 2}}}));

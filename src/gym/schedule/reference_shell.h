@@ -18,7 +18,8 @@
 namespace tritonsmith::gym {
 
 struct ReferenceShellOptions {
-  std::string python;  // empty: the guests'
+  std::string python;                   // empty: the guests'
+  std::string bytecode_directory = {};  // as CaptureConfig's
   std::string device = "cuda:0";
   double seconds = 300;  // for one answer, the start of Python included
 };

@@ -7,7 +7,7 @@ import sys
 import time
 
 
-def preload():
+def preload(bytecode_folder):
     pass
 
 

@@ -1,11 +1,11 @@
-// Where commands keep what outlives them, unless told otherwise: the user's cache.
+// Where programs keep what outlives them, unless told otherwise: the user's cache.
 #pragma once
 
 #include <string>
 
-namespace tritonsmith::cli {
+namespace tritonsmith {
 
 // "~/.cache/tritonsmith/NAME"; empty where the environment knows no home.
 std::string cache_directory(const std::string& name);
 
-}  // namespace tritonsmith::cli
+}  // namespace tritonsmith

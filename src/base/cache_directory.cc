@@ -1,8 +1,8 @@
-#include "cli/cache_directory.h"
+#include "base/cache_directory.h"
 
 #include <cstdlib>
 
-namespace tritonsmith::cli {
+namespace tritonsmith {
 
 std::string cache_directory(const std::string& name) {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
@@ -11,4 +11,4 @@ std::string cache_directory(const std::string& name) {
   return home != nullptr ? std::string(home) + "/.cache/tritonsmith/" + name : std::string();
 }
 
-}  // namespace tritonsmith::cli
+}  // namespace tritonsmith
