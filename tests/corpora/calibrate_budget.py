@@ -2,6 +2,8 @@
 
 Needs torch alone. For each pair of constants of the budget
     |candidate - exact| <= t (|exact| + rms + floor) + times * max |reference - exact|
+and for each leeway of the plain tolerance
+    |candidate - reference| <= max(t (1 + |reference|), min(leeway * max |reference - exact|, most * rms))
 it counts honest computations that would be refused and wrong ones that would pass, over the judge's kinds of draws.
 
 usage: calibrate_budget.py [--seeds 5]
@@ -16,6 +18,9 @@ import torch
 T = 1e-4
 TIMES = (0, 16, 32, 64, 128)
 FLOORS = (0.0, 0.001, 0.005, 0.05, 1.0)
+LEEWAYS = (0, 2, 4, 8, 16, 32)
+CHOSEN = {"times": 32, "floor": 0.005, "leeway": 8}
+MOST = 0.01
 
 
 def tree_sum(x):
@@ -84,6 +89,13 @@ def split_product(x, w=W):
     return sum(parts[1:], parts[0])
 
 
+def cosine_by_series(x):
+    """Off by 9e-4 at most."""
+    x = x - 2 * math.pi * torch.round(x / (2 * math.pi))
+    y = math.pi / 2 - x.abs()
+    return y - y ** 3 / 6 + y ** 5 / 120 - y ** 7 / 5040 * 0.8
+
+
 # name: (reference, honest ways, wrong ways)
 CASES = {
     "sum": (lambda x: x.sum(-1, keepdim=True), {"tree": tree_sum, "serial": serial_sum},
@@ -112,6 +124,16 @@ CASES = {
     "matmul": (lambda x: x @ W.to(x.dtype), {"parts": split_product},
                {"tf32": lambda x: tf32(x) @ tf32(W), "bf16": lambda x: x.bfloat16().float() @ W.bfloat16().float(), "last missing": lambda x: x[:, :-1] @ W[:-1]}),
 }
+for scale in (1, 3, 10):  # float32 rounds the sums of these to less and less of the output's digits
+    CASES[f"cosine of {scale} sums"] = (
+        lambda x, scale=scale: torch.cos(scale * x.sum(-1)),
+        {name: lambda x, total=total, scale=scale: torch.cos(scale * total(x)[..., 0]) for name, total in (("tree", tree_sum), ("serial", serial_sum))},
+        {"last missing": lambda x, scale=scale: torch.cos(scale * tree_sum(x[..., :-1])[..., 0]),
+         "tf32 in": lambda x, scale=scale: torch.cos(scale * tree_sum(tf32(x))[..., 0]),
+         "fp16 out": lambda x, scale=scale: torch.cos(scale * tree_sum(x)[..., 0]).half().float(),
+         "bf16 out": lambda x, scale=scale: torch.cos(scale * tree_sum(x)[..., 0]).bfloat16().float(),
+         "series": lambda x, scale=scale: cosine_by_series(scale * tree_sum(x)[..., 0]),
+         "zeros": lambda x: torch.zeros_like(x[..., 0]), "ones": lambda x: torch.ones_like(x[..., 0])})
 DRAWS = {
     "plain": lambda g, shape: torch.randn(shape, generator=g), "uniform": lambda g, shape: torch.rand(shape, generator=g),
     "scaled": lambda g, shape: -2.3 * torch.randn(shape, generator=g),
@@ -126,15 +148,15 @@ def own_error(reference, exact):
     return float((reference.double() - exact).abs().max() / exact.square().mean().sqrt())
 
 
-def is_right(candidate, reference, exact, times, floor):
+def is_right(candidate, reference, exact, times, floor, leeway):
     rms, own = exact.square().mean().sqrt(), (reference.double() - exact).abs().max()
-    near = (candidate - reference).abs() <= T * (1 + reference.abs())
+    near = (candidate - reference).abs() <= (T * (1 + reference.abs())).clamp(min=min(leeway * own, MOST * rms))
     allowed = T * (exact.abs() + rms + floor) + times * own
     within = ((candidate.double() - exact).abs() <= allowed) if own <= 0.1 * T * rms else torch.ones_like(near)
     return bool((near & within).all())
 
 
-def passes(function, reference, seed, times, floor):
+def passes(function, reference, seed, constants):
     """Over all draws, as the judge runs them: one refusal is enough."""
     for name, draw in DRAWS.items():
         if name == "uniform" and seed % 2:
@@ -143,7 +165,7 @@ def passes(function, reference, seed, times, floor):
         expected, exact = reference(x), reference(x.double())
         if name in EXTREME and own_error(expected, exact) > EXTREME_PRECISION * T:
             continue
-        if not is_right(function(x), expected, exact, times, floor):
+        if not is_right(function(x), expected, exact, **constants):
             return name
     return None
 
@@ -152,16 +174,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=5)
     seeds = range(parser.parse_args().seeds)
-    for times, floor in itertools.product(TIMES, FLOORS):
+    tried = [{**CHOSEN, "times": times, "floor": floor} for times, floor in itertools.product(TIMES, FLOORS)]
+    for constants in tried + [{**CHOSEN, "leeway": leeway} for leeway in LEEWAYS]:
         refused, passed = [], []
         for name, (reference, honest, wrong) in CASES.items():
             for way, function in honest.items():
-                for draw in {passes(function, reference, seed, times, floor) for seed in seeds} - {None}:
+                for draw in {passes(function, reference, seed, constants) for seed in seeds} - {None}:
                     refused.append(f"{name} by {way} ({draw})")
             for way, function in wrong.items():
-                if any(passes(function, reference, seed, times, floor) is None for seed in seeds):
+                if any(passes(function, reference, seed, constants) is None for seed in seeds):
                     passed.append(f"{name}: {way}")
-        print(f"times {times:3}, floor {floor:5}: refused though honest: {refused or '-'}; passed though wrong: {passed or '-'}")
+        print(f"{constants}: refused though honest: {refused or '-'}; passed though wrong: {passed or '-'}", flush=True)
 
 
 if __name__ == "__main__":

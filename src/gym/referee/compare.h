@@ -1,8 +1,8 @@
 // Holding a candidate's result against the reference's: types and shapes exactly, integers exactly,
-// floating values within KernelBench's tolerance, and, where a float64 replay of the reference
-// exists, also within a budget that scales with the output, so that small outputs are no free pass;
-// by Comparison::allclose within KernelBench's tolerance alone. NaN and infinity must stand in the
-// same places.
+// floating values within KernelBench's tolerance, or a few times PyTorch's own rounding where that
+// is known to be coarser, and, where a float64 replay of the reference exists, also within a budget
+// that scales with the output, so that small outputs are no free pass; by Comparison::allclose
+// within KernelBench's tolerance alone. NaN and infinity must stand in the same places.
 #pragma once
 
 #include <optional>
@@ -28,6 +28,11 @@ bool is_kernelbenchs(c10::ScalarType dtype);
 // What the absolute part of the plain tolerance counts in: KernelBench's 1, or the output's own
 // size where that is larger. The latter where the judge itself made the inputs larger.
 enum class AbsoluteUnit { one, output_size };
+
+// How far from PyTorch's result an honest one may be where PyTorch's own error, of an output of
+// this root mean square, says that float32 does not tell it better: cos(3 * sum(x)) hangs on the
+// last bits of the sum (docs/numerics.md).
+double leeway_of(double own_error, double rms, double tolerance);
 
 // Elements of one tensor that are wrong.
 struct Mismatch {
@@ -76,6 +81,7 @@ struct CompareOptions {
   Comparison rule = Comparison::budget;
   double tolerance = 1e-4;
   AbsoluteUnit unit = AbsoluteUnit::one;
+  double own_error = 0;  // the reference's, as own_error() gives it, where no oracle measures it
   Filler filler = Filler::nan;         // what unwritten elements of the candidate hold
   DeviceComparison* device = nullptr;  // for tensors that the CPU does not reach
 };

@@ -77,6 +77,28 @@ TEST(CompareTensors, ForgivesAFewRoundingsOfNumbersAroundOne) {
   EXPECT_EQ(compare(naive, exact.to(at::kFloat), exact), "equal");
 }
 
+// What hangs on the last bits of a sum, as cos(3 * sum(x)) does.
+TEST(CompareTensors, AllowsAFewTimesPyTorchsErrorWhereThatIsBeyondTheTolerance) {
+  const at::Tensor exact = at::linspace(0, 3, 16, at::kDouble).cos();
+  const at::Tensor reference = (exact + 2e-4).to(at::kFloat);
+  const at::Tensor near = (exact - 1e-3).to(at::kFloat), far = (exact - 2e-3).to(at::kFloat);
+  EXPECT_EQ(compare(near, reference), "wrong_value");
+  EXPECT_EQ(compare(near, reference, exact), "equal");
+  EXPECT_EQ(compare(near, reference, exact, Comparison::allclose), "wrong_value");
+  EXPECT_EQ(compare(far, reference, exact), "wrong_value");
+  const at::Tensor noise = (exact + 0.3).to(at::kFloat);  // a hundredth of the size is the most
+  EXPECT_EQ(compare((exact + 0.304).to(at::kFloat), noise, exact), "equal");
+  EXPECT_EQ(compare((exact + 0.31).to(at::kFloat), noise, exact), "wrong_value");
+  EXPECT_EQ(compare(at::zeros({16}), noise, exact), "wrong_value");
+  const at::Tensor half = noise.to(at::kHalf);  // there it is a twentieth
+  EXPECT_EQ(compare((exact + 0.32).to(at::kHalf), half, exact), "equal");
+  EXPECT_EQ(compare((exact + 0.4).to(at::kHalf), half, exact), "wrong_value");
+  Numerics numerics;  // told, where there is no oracle
+  const CompareOptions told{.tolerance = 1e-4, .own_error = own_error(reference, exact)};
+  EXPECT_FALSE(compare_tensors("output", near, reference, {}, told, numerics));
+  EXPECT_TRUE(compare_tensors("output", far, reference, {}, told, numerics));
+}
+
 TEST(CompareTensors, HasNoBudgetWhereTheReferenceItselfIsNoise) {
   const at::Tensor exact = at::full({8}, 1e-17, at::kDouble);
   const at::Tensor noise = at::full({8}, 1e-9, at::kFloat);

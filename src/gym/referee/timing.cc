@@ -431,7 +431,9 @@ class Timer {
       Numerics ignored;
       auto wrong = compare_outputs({candidate_.plan().outputs, tensors},
                                    {trial_.task().outputs, reference_.replay().tensors()}, {},
-                                   {.tolerance = trial_.tolerance(), .device = place_.comparison()},
+                                   {.tolerance = trial_.tolerance(),
+                                    .own_error = trial_.own_error(),
+                                    .device = place_.comparison()},
                                    ignored);
       if (!wrong) continue;
       wrong->message = "in a timed round: " + wrong->message;
