@@ -7,7 +7,8 @@ the service is started again on the same folder. Some of the jobs do what they c
 the disk, the memory and the GPU's, kill themselves. Every submitted job must come back on the client's one stream exactly once,
 with the outcome its kernel has. After each kill, and on a GPU after each kernel that costs the referee its context (an illegal
 address, one that does not end), a verdict must come within --serve-again seconds, and so must the first that shows the judge
-at work again: of a right kernel, timed where there is a GPU, whose referee began after the fault. At the end no process and no
+at work again: of a right kernel, timed where there is a GPU, whose referee began after the fault (and which the service
+had not reached before it was killed). At the end no process and no
 temporary file is left. Infrastructure faults are no wrong verdicts, but more than one in fifty is a failure. All jobs
 differ, so that none is answered by the store. A table comes last.
 """
@@ -219,7 +220,7 @@ class Soak:
         self.verdicts = collections.defaultdict(list)
         self.moments = {}  # job -> when its verdict came
         self.kills = collections.Counter()
-        self.sent = {}  # job -> when it was submitted
+        self.reached_before = set()  # jobs whose verdict a service had reached before it was killed
         self.last_kill = None  # when, and of what, until the next verdict
         self.unserved = []  # faults, as moment and kind, that no right verdict has followed
         self.again = collections.defaultdict(list)  # seconds from each fault, by kind, to that verdict
@@ -227,6 +228,8 @@ class Soak:
         self.pauses = collections.defaultdict(list)  # seconds from a kill of each kind to the next verdict
         self.asked_after = {}  # urgent jobs sent after a kill -> its moment and kind
         self.rounds = collections.defaultdict(list)  # seconds from a kill to that job's verdict
+        self.history = []  # moments, and what was killed then or which verdict came
+        self.longest = {}  # of each kind of fault, from when to when until a right verdict
         self.lock = threading.Lock()
         self.spare = threading.Event()  # no more kills
         self.over = threading.Event()
@@ -237,7 +240,6 @@ class Soak:
                  "policy": POLICIES.get(kind, "strict")} for kind, number in batch]
         body = json.dumps({"client": "soak", "backend": self.options.backend, "priority": priority, "jobs": jobs})
         while True:
-            moment = time.monotonic()
             try:
                 status, reply = self.service.ask("POST", "/v1/jobs", body)
             except (OSError, http.client.HTTPException):
@@ -246,7 +248,6 @@ class Soak:
             if status == 202:
                 with self.lock:
                     self.expected.update({job["id"]: kind for job, (kind, _) in zip(reply["jobs"], batch)})
-                    self.sent.update({job["id"]: moment for job in reply["jobs"]})
                 return [job["id"] for job in reply["jobs"]]
             if status not in (429, 503):
                 raise SystemExit(f"a submission ended in {status}: {reply}")
@@ -276,25 +277,36 @@ class Soak:
     def note(self, job, verdict, now):
         self.verdicts[job].append(verdict)
         self.moments[job] = now
+        judged = verdict["task"].rpartition(" ")[0]
+        self.history.append((now, f"{judged} ({referee_seconds(verdict):.1f} s of a referee)"))
         if self.last_kill is not None:
             moment, kind = self.last_kill
             self.pauses[kind].append(now - moment)
             self.last_kill = None
         began = now - referee_seconds(verdict)
-        kind = verdict["task"].rpartition(" ")[0]
-        if kind in ENDS_ITS_REFEREE and verdict["backend"] == "replay" and verdict["fault"] == "candidate":
-            self.unserved.append((began, kind))  # it held the GPU from then on
+        if judged in ENDS_ITS_REFEREE and verdict["backend"] == "replay" and verdict["fault"] == "candidate":
+            self.unserved.append((began, judged))  # it held the GPU from then on
         if not shows_it_works(verdict):
             return
         waiting = []
         for moment, kind in self.unserved:
-            # A service that was killed had verdicts to deliver that it reached before.
-            since = self.sent.get(job, 0) if kind == "service" else began
-            if since < moment:
+            if began < moment or (kind == "service" and job in self.reached_before):
                 waiting.append((moment, kind))
             else:
                 self.again[kind].append(now - moment)
+                if now - moment == max(self.again[kind]):
+                    self.longest[kind] = moment, now
         self.unserved = waiting
+
+    def note_reached_before(self):
+        """A service that was started again delivers what the one before had reached, long before it can judge itself."""
+        for job in [job for job in list(self.expected) if job not in self.verdicts]:
+            try:
+                _, reply = self.service.ask("GET", f"/v1/jobs/{job}")
+            except (OSError, http.client.HTTPException):
+                reply = {"verdict": "not known"}
+            if "verdict" in reply:
+                self.reached_before.add(job)
 
     def injure(self):
         """Kinds in turn, each at a random moment and in a random specimen; the rarer ones wait for the service to work."""
@@ -318,7 +330,9 @@ class Soak:
             moment = time.monotonic()
             with self.lock:
                 self.last_kill = self.last_kill or (moment, kind)
-                self.unserved.append((moment, kind))
+                self.history.append((moment, f"{kind} killed"))
+                if kind != "service":
+                    self.unserved.append((moment, kind))
             turn += 1
             if kind == "service":
                 self.service.process.wait()
@@ -327,6 +341,9 @@ class Soak:
                 except SystemExit as end:  # of this thread alone
                     self.trouble.append(str(end))
                     return
+                self.note_reached_before()
+                with self.lock:
+                    self.unserved.append((moment, kind))
             for job in self.submit([("good", 10**6 + turn)], "high"):
                 self.asked_after[job] = moment, kind
             if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts
@@ -392,8 +409,12 @@ class Soak:
                 found.append(f"after a kill of {kind} {max(pauses):.1f} s passed without a verdict")
         for kind, seconds in self.again.items():
             if max(seconds) > self.options.serve_again:
-                found.append(f"after {self.fault_text(kind)} {max(seconds):.1f} s passed until a right kernel had its verdict")
+                found.append(f"after {self.fault_text(kind)} {max(seconds):.1f} s passed until a right kernel had its verdict; "
+                             f"meanwhile: {self.meanwhile(*self.longest[kind])}")
         return found
+
+    def meanwhile(self, start, end):
+        return ", ".join(f"{moment - start:.1f} s {what}" for moment, what in sorted(self.history) if start < moment <= end)
 
     @staticmethod
     def fault_text(kind):

@@ -164,7 +164,7 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
     const double own = __longlong_as_double((i64)budget->own_error);
     const double rms = sqrt(budget->square_sum / (double)terms.count);
     slack = t * (rms + 0.005) + 32 * own;
-    leeway = fmin(8 * own, fmin(100 * t, 0.05) * rms);
+    leeway = t <= 1e-4 ? fmin(8 * own, 100 * t * rms) : 0;
     usable = own <= 0.1 * t * rms;
   }
   double unit = terms.unit;

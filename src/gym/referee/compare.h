@@ -31,7 +31,7 @@ enum class AbsoluteUnit { one, output_size };
 
 // How far from PyTorch's result an honest one may be where PyTorch's own error, of an output of
 // this root mean square, says that float32 does not tell it better: cos(3 * sum(x)) hangs on the
-// last bits of the sum (docs/numerics.md).
+// last bits of the sum (docs/numerics.md). None in half precision, whose tolerance has room for it.
 double leeway_of(double own_error, double rms, double tolerance);
 
 // Elements of one tensor that are wrong.
