@@ -3,7 +3,7 @@
 
   bench/eight_billion.py                        two GPUs; some four minutes
   bench/eight_billion.py --parts lora           one GPU
-  bench/eight_billion.py --device cpu --shape tiny --steps 30      anywhere: proves the script
+  bench/eight_billion.py --device cpu --shape tiny      anywhere, two minutes on two cores: proves the script
   bench/eight_billion.py --folder DIR           keeps model and runs there: a call that was cut off goes on with the first unfinished run
 
 The rate of all weights is one that served a model as loud, but 512 wide, on a CPU (9.9 to 1.2 nats in 48 steps). With adapters the rate of

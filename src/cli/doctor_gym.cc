@@ -10,7 +10,6 @@
 #include "gym/capture/capture_pool.h"
 #include "gym/jail/jail.h"
 #include "gym/schedule/start_check.h"
-#include "inspect/inspect.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -70,7 +69,7 @@ class ModelNew(torch.nn.Module):
 
 // Judges kKernel, whose verdict this is, then the self-test's kernels.
 Result<Verdict> judge_one_and_self_test() {
-  TRY_ASSIGN(const auto judge, gym::LocalJudge::start({}, inspect::inspect_kernel, own_referee()));
+  TRY_ASSIGN(const auto judge, start_untested_judge({}));
   gym::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};
   job.task = {.id = "doctor", .source = std::string(kTask)};
   TRY(judge->submit(std::move(job)));

@@ -13,7 +13,6 @@
 #include "gym/schedule/local_judge.h"
 #include "gym/schedule/start_check.h"
 #include "gym/server/http_server.h"
-#include "inspect/inspect.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -106,7 +105,7 @@ Status serve_gym(const ServeOptions& options) {
       [judge =
            config.judge](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
     const Stopwatch watch;
-    TRY_ASSIGN(auto local, gym::LocalJudge::start(judge, inspect::inspect_kernel, own_referee()));
+    TRY_ASSIGN(auto local, start_untested_judge(judge));
     TRY(gym::self_test(*local, stopping));
     LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
     return std::unique_ptr<gym::Judge>(std::move(local));

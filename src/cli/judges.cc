@@ -51,8 +51,12 @@ std::string mark_of_judge(const gym::LocalJudgeConfig& config) {
 
 gym::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-referee"}}; }
 
+Result<std::unique_ptr<gym::LocalJudge>> start_untested_judge(const gym::LocalJudgeConfig& config) {
+  return gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee());
+}
+
 Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config) {
-  TRY_ASSIGN(auto judge, gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee()));
+  TRY_ASSIGN(auto judge, start_untested_judge(config));
   const std::string mark = mark_of_judge(config);
   TRY(gym::self_test_once(*judge, mark.empty() ? "" : cache_directory("self-test"), mark));
   return judge;

@@ -13,7 +13,10 @@ namespace tritonsmith::cli {
 // This program itself, as `gym-referee`.
 gym::RefereeProgram own_referee();
 
-// Judges in this program. The first time that this program, with this Python, judges on these GPUs
+// Judges in this program; for who has it pass the self-test himself.
+Result<std::unique_ptr<gym::LocalJudge>> start_untested_judge(const gym::LocalJudgeConfig& config);
+
+// The same, tested. The first time that this program, with this Python, judges on these GPUs
 // it shows that it judges (gym/schedule/start_check.h), some seconds; the user's cache remembers
 // that it did. Fails where a kernel was misjudged.
 Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config);
