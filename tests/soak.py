@@ -228,6 +228,7 @@ class Soak:
         self.pauses = collections.defaultdict(list)  # seconds from a kill of each kind to the next verdict
         self.asked_after = {}  # urgent jobs sent after a kill -> its moment and kind
         self.rounds = collections.defaultdict(list)  # seconds from a kill to that job's verdict
+        self.is_starting = False  # the service, after a kill: what it delivers then the one before had reached
         self.history = []  # moments, and what was killed then or which verdict came
         self.longest = {}  # of each kind of fault, from when to when until a right verdict
         self.lock = threading.Lock()
@@ -286,11 +287,11 @@ class Soak:
         began = now - referee_seconds(verdict)
         if judged in ENDS_ITS_REFEREE and verdict["backend"] == "replay" and verdict["fault"] == "candidate":
             self.unserved.append((began, judged))  # it held the GPU from then on
-        if not shows_it_works(verdict):
+        if not shows_it_works(verdict) or self.is_starting or job in self.reached_before:
             return
         waiting = []
         for moment, kind in self.unserved:
-            if began < moment or (kind == "service" and job in self.reached_before):
+            if began < moment:
                 waiting.append((moment, kind))
             else:
                 self.again[kind].append(now - moment)
@@ -322,9 +323,11 @@ class Soak:
                 time.sleep(0.01)
             if not pids:
                 continue
+            self.is_starting = kind == "service"
             try:
                 os.kill(self.random.choice(pids), signal.SIGKILL)
             except ProcessLookupError:
+                self.is_starting = False
                 continue
             self.kills[kind] += 1
             moment = time.monotonic()
@@ -344,6 +347,7 @@ class Soak:
                 self.note_reached_before()
                 with self.lock:
                     self.unserved.append((moment, kind))
+                    self.is_starting = False
             for job in self.submit([("good", 10**6 + turn)], "high"):
                 self.asked_after[job] = moment, kind
             if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts

@@ -19,7 +19,7 @@ Verdict full_verdict() {
   verdict.compiled = verdict.correct = verdict.accepted = true;
   verdict.findings = {{"rule", Severity::warn, 3, "why"}};
   verdict.error = VerdictError{"class", "message", "x = 1", 4};
-  verdict.numerics = Numerics{1e-6, 2e-6, 3};
+  verdict.numerics = Numerics{1e-6, 2e-6, 3, 4e-4};
   verdict.time_ms = Timing{1, 2, 3, 4, 5, 0.5, 1.5};
   verdict.reference_ms = Timing{2, 3, 4, 5, 6};
   verdict.speedup = 2.0;

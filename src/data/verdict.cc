@@ -34,6 +34,23 @@ Json to_json(const Timing& timing) {
   return json;
 }
 
+Json to_json(const Numerics& numerics) {
+  Json json = {
+      {"max_abs", numerics.max_abs}, {"max_rel", numerics.max_rel}, {"trials", numerics.trials}};
+  if (numerics.leeway > 0) json["leeway"] = numerics.leeway;
+  return json;
+}
+
+Result<Numerics> numerics_from_json(const Json& json) {
+  JsonReader reader(json);
+  const Numerics numerics{.max_abs = reader.number("max_abs", 0),
+                          .max_rel = reader.number("max_rel", 0),
+                          .trials = static_cast<int>(reader.integer("trials", 0)),
+                          .leeway = reader.number("leeway", 0)};
+  TRY(reader.status());
+  return numerics;
+}
+
 Result<Timing> timing_from_json(const Json& json) {
   JsonReader reader(json);
   Timing timing{.median = reader.number("median"),
@@ -135,11 +152,7 @@ Status read_parts(JsonReader& reader, const Json& json, Verdict& verdict) {
     TRY_ASSIGN(verdict.baselines, named_timings_from_json(json["baselines"]));
   }
   if (reader.has("numerics")) {
-    JsonReader numerics(json["numerics"]);
-    verdict.numerics = Numerics{.max_abs = numerics.number("max_abs", 0),
-                                .max_rel = numerics.number("max_rel", 0),
-                                .trials = static_cast<int>(numerics.integer("trials", 0))};
-    TRY(numerics.status());
+    TRY_ASSIGN(verdict.numerics, numerics_from_json(json["numerics"]));
   }
   for (const Json& entry : reader.array("stage_ms"))
     if (entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number())
@@ -185,10 +198,7 @@ Json to_json(const Verdict& verdict) {
     json["aten"].push_back({{"op", aten.op}, {"calls", aten.calls}, {"device_us", aten.device_us}});
   for (const auto& [stage, ms] : verdict.stage_ms) json["stage_ms"].push_back({stage, ms});
   if (verdict.error) json["error"] = to_json(*verdict.error);
-  if (verdict.numerics)
-    json["numerics"] = {{"max_abs", verdict.numerics->max_abs},
-                        {"max_rel", verdict.numerics->max_rel},
-                        {"trials", verdict.numerics->trials}};
+  if (verdict.numerics) json["numerics"] = to_json(*verdict.numerics);
   if (verdict.time_ms) json["time_ms"] = to_json(*verdict.time_ms);
   if (verdict.reference_ms) json["reference_ms"] = to_json(*verdict.reference_ms);
   if (verdict.speedup) json["speedup"] = *verdict.speedup;

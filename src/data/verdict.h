@@ -80,6 +80,10 @@ struct Numerics {
   double max_abs = 0;  // largest |candidate - reference| over all trials and outputs
   double max_rel = 0;  // largest |candidate - reference| / |reference| where the reference is not 0
   int trials = 0;      // trials that ran to the end
+  // How far from the reference, by |candidate - reference| / (1 + |reference|), who is about as
+  // exact as PyTorch was let be, where PyTorch's own rounding is not small against the tolerance
+  // (gym/referee/compare.h); 0: nobody needed it.
+  double leeway = 0;
   bool operator==(const Numerics&) const = default;
 };
 
@@ -151,6 +155,8 @@ Json to_json(const VerdictError& error);
 Result<VerdictError> error_from_json(const Json& json);
 Json to_json(const Timing& timing);
 Result<Timing> timing_from_json(const Json& json);
+Json to_json(const Numerics& numerics);
+Result<Numerics> numerics_from_json(const Json& json);
 // As an object.
 Json to_json(const NamedTimings& timings);
 Result<NamedTimings> named_timings_from_json(const Json& json);

@@ -32,7 +32,6 @@ struct ComparedValues {
   double tolerance = 0;
   double unit =
       1;  // of its absolute part; negative: the reference's own size, known with an oracle
-  double leeway = 0;          // as leeway_of() in compare.h, where no oracle tells it
   const void* raw = nullptr;  // the candidate's elements as it wrote them, `width` bytes each
   std::uint32_t width = 0;    // 0: unwritten elements cannot be told
   std::uint8_t filler = 0;

@@ -149,7 +149,6 @@ struct Terms {
   u64 count;
   double tolerance;
   double unit;  // of its absolute part; negative: the reference's root mean square, at least 1
-  double leeway;  // of the comparison, where no oracle tells it
   u32 filler, width;  // width of an element; 0: elements never hold the filler
 };
 
@@ -157,14 +156,13 @@ struct Terms {
 template <typename T>
 __device__ void find_mismatch(const T* got, const T* expected, const double* exact,
                               const Budget* budget, Terms terms, Mismatch* mismatch) {
-  double slack = 0, leeway = terms.leeway;
+  double slack = 0;
   bool usable = false;
   const double t = terms.tolerance;
   if (exact != nullptr && budget->not_finite == 0) {
     const double own = __longlong_as_double((i64)budget->own_error);
     const double rms = sqrt(budget->square_sum / (double)terms.count);
     slack = t * (rms + 0.005) + 32 * own;
-    leeway = t <= 1e-4 ? fmin(8 * own, 100 * t * rms) : 0;
     usable = own <= 0.1 * t * rms;
   }
   double unit = terms.unit;
@@ -186,7 +184,7 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
       max_abs = fmax(max_abs, difference);
       if (e != 0 && difference > max_rel * fabs(e)) max_rel = difference / fabs(e);
     }
-    const bool near = finite && difference <= fmax(t * (unit + fabs(e)), leeway);
+    const bool near = finite && difference <= t * (unit + fabs(e));
     const bool close = !usable || fabs(g - true_value) <= t * fabs(true_value) + slack;
     if (near && close) continue;
     first = i < first ? i : first;

@@ -67,12 +67,14 @@ def equal(a, b):
 
 
 class Preloading(unittest.TestCase):
-    def kept(self, has_bytecode):
+    def kept(self, has_bytecode, mode=0o700):
         """Which modules have bytecode in our folder, and which beside them, once the first was preloaded and the second
         imported. The first may have had it before."""
         with tempfile.TemporaryDirectory() as folder:
             ours, packages = pathlib.Path(folder) / "ours", pathlib.Path(folder) / "packages"
             packages.mkdir()
+            ours.mkdir()
+            ours.chmod(mode)
             for name in ("large_module", "later_module"):
                 (packages / f"{name}.py").write_text("value = 1\n")
             if has_bytecode:
@@ -90,6 +92,9 @@ class Preloading(unittest.TestCase):
 
     def test_packages_without_bytecode_have_it_in_a_folder_of_ours(self):
         self.assertEqual(self.kept(has_bytecode=False), [["large_module"], []])
+
+    def test_a_folder_that_others_may_write_to_is_not_used(self):
+        self.assertEqual(self.kept(has_bytecode=False, mode=0o777), [[], []])
 
     def test_packages_with_bytecode_keep_theirs(self):
         self.assertEqual(self.kept(has_bytecode=True), [[], ["large_module"]])

@@ -56,7 +56,6 @@ bool both_special(double a, double b) {
 struct ExactBudget {
   Values exact;
   double scale = 0, slack = 0;
-  double leeway = 0;
   bool usable = false;
   double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
 };
@@ -73,7 +72,6 @@ ExactBudget budget_from(Values reference, Values exact, double tolerance) {
   return {.exact = exact,
           .scale = tolerance,
           .slack = tolerance * (rms + 0.005) + 32 * own_error,
-          .leeway = leeway_of(own_error, rms, tolerance),
           .usable = own_error <= own_rounding_is_small * tolerance * rms};
 }
 
@@ -93,11 +91,6 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
   Mismatch mismatch{.only_exact = true};
   const double unit =
       comparison.unit == AbsoluteUnit::one ? 1 : std::max(1.0, root_mean_square(expected));
-  double leeway = budget.leeway;
-  if (comparison.own_error > 0 && budget.exact.at == nullptr) {
-    const double rms = root_mean_square(expected);
-    leeway = leeway_of(comparison.own_error * rms, rms, comparison.tolerance);
-  }
   for (std::int64_t k = 0; k < got.count; ++k) {
     if (both_special(got[k], expected[k])) continue;
     const double difference = std::abs(got[k] - expected[k]);
@@ -107,9 +100,8 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
         mismatch.max_rel = std::max(mismatch.max_rel, difference / std::abs(expected[k]));
     }
     // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
-    const bool near =
-        std::isfinite(difference) &&
-        difference <= std::max(comparison.tolerance * (unit + std::abs(expected[k])), leeway);
+    const bool near = std::isfinite(difference) &&
+                      difference <= comparison.tolerance * (unit + std::abs(expected[k]));
     const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
     if (near && exact) continue;
     if (mismatch.first < 0) mismatch.first = k;
@@ -290,13 +282,6 @@ bool is_kernelbenchs(c10::ScalarType dtype) {
          dtype == c10::ScalarType::BFloat16;
 }
 
-double leeway_of(double own_error, double rms, double tolerance) {
-  constexpr double times = 8, most = 100;  // measured, as the budget's constants were
-  constexpr double single_precision = 1e-4;
-  if (tolerance > single_precision) return 0;
-  return std::min(times * own_error, most * tolerance * rms);
-}
-
 double own_error(const at::Tensor& reference, const at::Tensor& oracle) {
   if (!reference.is_floating_point()) return 0;
   constexpr double unknown = std::numeric_limits<double>::infinity();
@@ -329,6 +314,43 @@ Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference
 
 }  // namespace
 
+namespace {
+
+constexpr std::int64_t kFewElements = 1 << 20;  // compared again in a few milliseconds
+
+// Of |values - exact| / (1 + |exact|). Not finite where something is not.
+struct RelativeError {
+  double worst = 0, average = 0;
+};
+RelativeError relative_error(const at::Tensor& values, const at::Tensor& exact) {
+  const at::Tensor off = (values - exact).abs() / (exact.abs() + 1);
+  return {.worst = off.max().item<double>(), .average = off.square().mean().sqrt().item<double>()};
+}
+
+bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double leeway) {
+  if (leeway <= 0 || candidate.numel() == 0 || candidate.numel() > kFewElements) return false;
+  return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <= leeway;
+}
+
+}  // namespace
+
+double likeness(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
+                double tolerance) {
+  constexpr double worst = 8, average = 5, most = 100;
+  const bool is_single =
+      reference.scalar_type() == at::kFloat && tolerance <= tolerance_of(at::kFloat);
+  if (!is_single || reference.numel() == 0 || reference.numel() > kFewElements) return 0;
+  const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
+                   exact = as_doubles(oracle.cpu());
+  if (budget_from(values_of(expected), values_of(exact), tolerance).usable) return 0;
+  const double rms = exact.square().mean().sqrt().item<double>();
+  const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
+  const double limit =
+      std::min(worst * ours.worst, most * tolerance * std::min(1.0, rms));  // NaN: none
+  const bool is_like = theirs.worst <= limit && theirs.average <= average * ours.average;
+  return is_like ? limit + ours.worst : 0;
+}
+
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics) {
@@ -348,7 +370,10 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
-  if (mismatch.count == 0) return std::nullopt;
+  if (mismatch.count == 0 || is_within(plain, reference, how.leeway)) return std::nullopt;
+  const double leeway = has_oracle ? likeness(plain, reference, exact, how.tolerance) : 0;
+  numerics.leeway = std::max(numerics.leeway, leeway);
+  if (leeway > 0) return std::nullopt;
   std::vector<std::int64_t> shape = reference.sizes().vec();
   if (reference.is_complex()) shape.push_back(2);
   const at::Tensor expected = reference.contiguous();

@@ -1,8 +1,9 @@
 // Holding a candidate's result against the reference's: types and shapes exactly, integers exactly,
-// floating values within KernelBench's tolerance, or a few times PyTorch's own rounding where that
-// is known to be coarser, and, where a float64 replay of the reference exists, also within a budget
-// that scales with the output, so that small outputs are no free pass; by Comparison::allclose
-// within KernelBench's tolerance alone. NaN and infinity must stand in the same places.
+// floating values within KernelBench's tolerance, and, where a float64 replay of the reference
+// exists, also within a budget that scales with the output, so that small outputs are no free pass;
+// by Comparison::allclose within KernelBench's tolerance alone. NaN and infinity must stand in the
+// same places. Where float32 does not tell an output to the tolerance, who is about as exact as
+// PyTorch is right: cos(3 * sum(x)) hangs on the last bits of the sum.
 #pragma once
 
 #include <optional>
@@ -28,11 +29,6 @@ bool is_kernelbenchs(c10::ScalarType dtype);
 // What the absolute part of the plain tolerance counts in: KernelBench's 1, or the output's own
 // size where that is larger. The latter where the judge itself made the inputs larger.
 enum class AbsoluteUnit { one, output_size };
-
-// How far from PyTorch's result an honest one may be where PyTorch's own error, of an output of
-// this root mean square, says that float32 does not tell it better: cos(3 * sum(x)) hangs on the
-// last bits of the sum (docs/numerics.md). None in half precision, whose tolerance has room for it.
-double leeway_of(double own_error, double rms, double tolerance);
 
 // Elements of one tensor that are wrong.
 struct Mismatch {
@@ -81,7 +77,9 @@ struct CompareOptions {
   Comparison rule = Comparison::budget;
   double tolerance = 1e-4;
   AbsoluteUnit unit = AbsoluteUnit::one;
-  double own_error = 0;  // the reference's, as own_error() gives it, where no oracle measures it
+  // As likeness() gave it for the same reference: |candidate - reference| / (1 + |reference|) up to
+  // there will do.
+  double leeway = 0;
   Filler filler = Filler::nan;         // what unwritten elements of the candidate hold
   DeviceComparison* device = nullptr;  // for tensors that the CPU does not reach
 };
@@ -91,6 +89,13 @@ struct CompareOptions {
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics);
+
+// Whether a candidate, as a whole, is about as exact as PyTorch where PyTorch's own rounding is not
+// small against the tolerance: by |x - exact| / (1 + |exact|), at worst and on average. If so, how
+// far such a one may be from PyTorch's result; else 0. In single precision, for outputs of up to a
+// million elements. How the constants were found: docs/numerics.md.
+double likeness(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
+                double tolerance);
 
 // How far PyTorch's own rounding takes it from the exact result, in units of the output's size;
 // infinite where that is not known. Nothing but zeros where zeros belong is no error.

@@ -322,11 +322,6 @@ Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& refere
   if (oracle.defined()) exact = parts_of(oracle).to(at::kDouble).contiguous();
   double unit = 1;
   if (comparison.unit == AbsoluteUnit::output_size) unit = exact.defined() ? -1 : size_of(expected);
-  double leeway = 0;
-  if (comparison.own_error > 0 && !exact.defined()) {
-    const double size = size_of(expected);
-    leeway = leeway_of(comparison.own_error * size, size, comparison.tolerance);
-  }
   const auto count = kernels_->compare(
       {.candidate = got.const_data_ptr(),
        .reference = expected.const_data_ptr(),
@@ -335,7 +330,6 @@ Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& refere
        .count = static_cast<std::uint64_t>(got.numel()),
        .tolerance = comparison.tolerance,
        .unit = unit,
-       .leeway = leeway,
        .raw = candidate.const_data_ptr(),
        .width = candidate.is_complex() ? 0U : static_cast<std::uint32_t>(candidate.element_size()),
        .filler = static_cast<std::uint8_t>(comparison.filler)},

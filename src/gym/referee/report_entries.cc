@@ -34,6 +34,7 @@ void add_trial(RefereeReport& report, const TrialResult& result) {
   Numerics& numerics = *report.numerics;
   numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
   numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
+  numerics.leeway = std::max(numerics.leeway, result.numerics.leeway);
 }
 
 bool take_failure(RefereeReport& report, const TrialResult& result) {

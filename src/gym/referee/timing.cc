@@ -432,7 +432,7 @@ class Timer {
       auto wrong = compare_outputs({candidate_.plan().outputs, tensors},
                                    {trial_.task().outputs, reference_.replay().tensors()}, {},
                                    {.tolerance = trial_.tolerance(),
-                                    .own_error = trial_.own_error(),
+                                    .leeway = trial_.leeway(),
                                     .device = place_.comparison()},
                                    ignored);
       if (!wrong) continue;

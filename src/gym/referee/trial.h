@@ -97,8 +97,8 @@ class Trial {
   void forget_expected();
   // Of values, as the task's dtypes have it.
   double tolerance();
-  // As CompareOptions has it; 0 where it is not known, or does not count.
-  double own_error() const { return own_error_; }
+  // As Numerics has it, of this trial.
+  double leeway() const { return leeway_; }
 
  private:
   // Something both sides hold and that forward may change: an input, or a matched weight.
@@ -170,7 +170,7 @@ class Trial {
   TensorTable oracle_inputs_;
   TensorTable oracle_;  // as the shell gave it
   bool has_oracle_ = false, changed_state_ = false;
-  double own_error_ = 0;
+  double leeway_ = 0;
   bool shared_is_intact_ = false;  // known since nothing has run
   StateKeeping keeping_ = StateKeeping::none;
   std::vector<at::Tensor> watched_;  // memory of both sides that they do not share, as bytes

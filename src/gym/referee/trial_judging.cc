@@ -4,7 +4,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
@@ -51,9 +50,8 @@ void Trial::judge() {
     result_.difference =
         compare_outputs({setting_.candidate.outputs, candidate_.tensors()},
                         {task().outputs, reference_.tensors()}, oracle, how, result_.numerics);
+    leeway_ = result_.numerics.leeway;
   }
-  if (how.rule == Comparison::budget && std::isfinite(result_.reference_error))
-    own_error_ = result_.reference_error * tolerance();
   if (!result_.difference) result_.difference = compare_devices();
   if (!result_.difference) result_.difference = compare_state(oracle, how);
   if (!result_.difference) result_.difference = compare_aliases();
@@ -113,7 +111,7 @@ std::optional<ExactValues> Trial::exact_values(const at::Tensor& reference,
 std::optional<VerdictError> Trial::compare_with_reference(const TensorTable& tensors) {
   Numerics ignored;
   CompareOptions how = comparison();
-  how.own_error = own_error_;
+  how.leeway = leeway_;
   return compare_outputs({setting_.candidate.outputs, tensors},
                          {task().outputs, reference_.tensors()}, {}, how, ignored);
 }
@@ -148,7 +146,7 @@ void Trial::measure_reference(const TensorTable& oracle) {
     result_.reference_is_finite =
         result_.reference_is_finite && at::isfinite(output).all().item<bool>();
     if (is_extreme(setting_.kind) || output.numel() <= few)
-      largest = std::max(largest, gym::own_error(output, exact));
+      largest = std::max(largest, own_error(output, exact));
   }
   result_.reference_error = largest / tolerance();
 }

@@ -58,12 +58,6 @@ int spares_on_cpu(const LocalJudgeConfig& config) {
   return usable_cores() >= many_cores ? 1 : 0;
 }
 
-ReferenceShellOptions shell_options(const LocalJudgeConfig& config, std::string device) {
-  return {.python = config.capture.python,
-          .bytecode_directory = config.capture.bytecode_directory,
-          .device = std::move(device)};
-}
-
 std::string properties_of(const gpu::GpuFacts& facts) {
   Json properties = {{"name", facts.name}};
   for (const auto& [name, value] : facts.properties) properties[name] = value;
@@ -112,7 +106,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   program.early = parts.gpus.empty();  // else few jobs, or none, are evaluated
   program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
-    return with_shell(program, shell_options(config, "cpu"), {});
+    return with_shell(program, shell_options(config.capture, "cpu"), {});
   };
   // Made now, so that they come up while the pool does.
   const auto on_gpus = std::make_shared<std::vector<std::unique_ptr<RefereeClient>>>();
@@ -121,8 +115,9 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     on_gpu.gpu = gpu.ordinal;
     on_gpu.spares = config.spare_referees >= 0 ? config.spare_referees : 1;
     on_gpu.lease = gpu.lease;
-    on_gpus->push_back(with_shell(
-        on_gpu, shell_options(config, fmt::format("cuda:{}", gpu.ordinal)), config.baselines));
+    on_gpus->push_back(
+        with_shell(on_gpu, shell_options(config.capture, fmt::format("cuda:{}", gpu.ordinal)),
+                   config.baselines));
   }
   parts.make_replay_referee = [on_gpus](int index) {
     return std::move(on_gpus->at(static_cast<std::size_t>(index)));

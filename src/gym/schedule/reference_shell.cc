@@ -36,6 +36,12 @@ std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
 
 }  // namespace
 
+ReferenceShellOptions shell_options(const CaptureConfig& config, std::string device) {
+  return {.python = config.python,
+          .bytecode_directory = config.bytecode_directory,
+          .device = std::move(device)};
+}
+
 Result<Timing> ReferenceShell::time(const std::string& task_source, const std::string& how) {
   const std::string key = content_key(how + "\n" + task_source);
   const auto known = known_.find(key);

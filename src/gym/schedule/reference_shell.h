@@ -13,6 +13,7 @@
 
 #include "base/process.h"
 #include "data/verdict.h"
+#include "gym/capture/capture_pool.h"
 #include "gym/capture/guest_files.h"
 
 namespace tritonsmith::gym {
@@ -23,6 +24,9 @@ struct ReferenceShellOptions {
   std::string device = "cuda:0";
   double seconds = 300;  // for one answer, the start of Python included
 };
+
+// With the guests' own Python.
+ReferenceShellOptions shell_options(const CaptureConfig& config, std::string device);
 
 class ReferenceShell {
  public:

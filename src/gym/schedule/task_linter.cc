@@ -13,7 +13,7 @@ Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const CaptureConfig& confi
   TRY_ASSIGN(std::string secret, fresh_secret());
   auto referee = std::make_unique<RefereeWithShell>(
       [&](ReferenceShell& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
-      ReferenceShellOptions{.python = config.python, .device = "cpu"}, std::vector<std::string>());
+      shell_options(config, "cpu"), std::vector<std::string>());
   return std::make_unique<TaskLinter>(std::move(pool), std::move(referee), std::move(secret));
 }
 

@@ -15,7 +15,7 @@
 namespace tritonsmith::gym {
 
 // Raised whenever judging changes what verdicts say, so that older ones are not used again.
-inline constexpr int kJudgingVersion = 12;
+inline constexpr int kJudgingVersion = 13;
 
 // `versions`: torch's and triton's, the target chip; whatever of the machine decides.
 std::string verdict_key(const JudgeJob& job, Backend backend, std::string_view versions);

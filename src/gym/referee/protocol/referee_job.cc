@@ -141,10 +141,7 @@ Json to_json(const RefereeReport& report) {
   for (const auto& [stage, ms] : report.stage_ms) json["stage_ms"].push_back({stage, ms});
   if (report.timing) json["timing"] = to_json(*report.timing);
   if (report.spent) json["spent"] = true;
-  if (report.numerics)
-    json["numerics"] = {{"max_abs", report.numerics->max_abs},
-                        {"max_rel", report.numerics->max_rel},
-                        {"trials", report.numerics->trials}};
+  if (report.numerics) json["numerics"] = to_json(*report.numerics);
   return json;
 }
 
@@ -166,11 +163,7 @@ Result<RefereeReport> referee_report_from_json(const Json& json) {
     TRY_ASSIGN(report.timing, plan_timing_from_json(json["timing"]));
   }
   if (reader.has("numerics")) {
-    JsonReader numerics(json["numerics"]);
-    report.numerics = Numerics{.max_abs = numerics.number("max_abs", 0),
-                               .max_rel = numerics.number("max_rel", 0),
-                               .trials = static_cast<int>(numerics.integer("trials", 0))};
-    TRY(numerics.status());
+    TRY_ASSIGN(report.numerics, numerics_from_json(json["numerics"]));
   }
   return report;
 }
