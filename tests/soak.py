@@ -284,10 +284,12 @@ class Soak:
             moment, kind = self.last_kill
             self.pauses[kind].append(now - moment)
             self.last_kill = None
+        if self.is_starting or job in self.reached_before:
+            return
         began = now - referee_seconds(verdict)
         if judged in ENDS_ITS_REFEREE and verdict["backend"] == "replay" and verdict["fault"] == "candidate":
             self.unserved.append((began, judged))  # it held the GPU from then on
-        if not shows_it_works(verdict) or self.is_starting or job in self.reached_before:
+        if not shows_it_works(verdict):
             return
         waiting = []
         for moment, kind in self.unserved:

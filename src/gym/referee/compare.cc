@@ -312,10 +312,6 @@ Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference
   return find_mismatch(candidate, values_of(got), values_of(expected), budget, comparison);
 }
 
-}  // namespace
-
-namespace {
-
 constexpr std::int64_t kFewElements = 1 << 20;  // compared again in a few milliseconds
 
 // Of |values - exact| / (1 + |exact|). Not finite where something is not.
@@ -345,10 +341,11 @@ double likeness(const at::Tensor& candidate, const at::Tensor& reference, const 
   if (budget_from(values_of(expected), values_of(exact), tolerance).usable) return 0;
   const double rms = exact.square().mean().sqrt().item<double>();
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
-  const double limit =
-      std::min(worst * ours.worst, most * tolerance * std::min(1.0, rms));  // NaN: none
+  constexpr double noise = 0.5;  // that is no result, nor is what is not finite
+  if (!(ours.worst < noise)) return 0;
+  const double limit = std::min(worst * ours.worst, most * tolerance * std::min(1.0, rms));
   const bool is_like = theirs.worst <= limit && theirs.average <= average * ours.average;
-  return is_like ? limit + ours.worst : 0;
+  return is_like ? (limit + ours.worst) / (1 - ours.worst) : 0;
 }
 
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,

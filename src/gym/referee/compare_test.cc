@@ -82,19 +82,32 @@ TEST(CompareTensors, AllowsWhoIsAboutAsExactAsPyTorchWhereThatIsNotExact) {
   at::manual_seed(1);
   const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
   const at::Tensor noise = at::randn({64}, at::kDouble), other = at::randn({64}, at::kDouble);
+  const at::Tensor one = at::zeros({64}, at::kDouble);
+  one[33] = 1;  // where the cosine is 0
+  const at::Tensor sign = at::arange(64, at::kDouble).remainder(2) * 2 - 1;
   const auto off = [&](const at::Tensor& by) { return (exact + by).to(at::kFloat); };
   const at::Tensor reference = off(5e-5 * noise), like = off(1.5e-4 * other);
   EXPECT_EQ(compare(like, reference), "wrong_value");
   EXPECT_EQ(compare(like, reference, exact), "equal");
   EXPECT_EQ(compare(like, reference, exact, Comparison::allclose), "wrong_value");
-  EXPECT_EQ(compare(off(5e-4 * other), reference, exact), "wrong_value");          // at worst
+  EXPECT_EQ(compare(off(3.5e-4 * one), off(5e-5 * sign), exact), "equal");
+  EXPECT_EQ(compare(off(6e-4 * one), off(5e-5 * sign), exact), "wrong_value");     // at worst
   EXPECT_EQ(compare(off(at::full({64}, 3e-4)), reference, exact), "wrong_value");  // on average
   EXPECT_EQ(compare(exact.to(at::kBFloat16).to(at::kFloat), reference, exact), "wrong_value");
-  const at::Tensor wild = off(0.2 * noise);  // a hundred times the tolerance is the most
+  const at::Tensor wild = off(0.1 * noise);  // a hundred times the tolerance is the most
   EXPECT_EQ(compare(off(at::full({64}, 0.005)), wild, exact), "equal");
   EXPECT_EQ(compare(off(at::full({64}, 0.03)), wild, exact), "wrong_value");
-  const at::Tensor half = reference.to(at::kHalf);
-  EXPECT_EQ(compare((exact + 0.04).to(at::kHalf), half, exact), "wrong_value");
+  const at::Tensor half = (exact + 0.03 * sign).to(at::kHalf);
+  EXPECT_EQ(compare((exact - 0.04).to(at::kHalf), half, exact), "wrong_value");
+}
+
+TEST(CompareTensors, AllowsNothingMoreWhereTheReferenceIsNoResult) {
+  const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
+  at::Tensor reference = exact.to(at::kFloat);
+  const at::Tensor like = (exact + 5e-3).to(at::kFloat);
+  reference[7] = kInf;  // overflows, and float64 does not
+  EXPECT_EQ(compare(like, reference, exact), "wrong_value");
+  EXPECT_EQ(compare(like, (-exact).to(at::kFloat), exact), "wrong_value");
 }
 
 // One large element, whose rounding is large too, does not pay for all others.

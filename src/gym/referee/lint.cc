@@ -224,7 +224,8 @@ class Linter {
     }
   }
 
-  // On the task's own inputs. A right kernel that rounds elsewhere is then as far off, and refused.
+  // On the task's own inputs. A right kernel that rounds elsewhere is then as far off, and may be
+  // refused.
   void find_lost_digits() {
     const Sample& sample = samples_[0];
     double error = 0;

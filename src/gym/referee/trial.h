@@ -97,7 +97,7 @@ class Trial {
   void forget_expected();
   // Of values, as the task's dtypes have it.
   double tolerance();
-  // As Numerics has it, of this trial.
+  // As Numerics has it, of this trial's one output; with several nobody is let be again.
   double leeway() const { return leeway_; }
 
  private:
