@@ -24,8 +24,8 @@ std::vector<std::string> environment() {
       "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
       // Guests see a virtual GPU, never a real one.
       "CUDA_VISIBLE_DEVICES=", "TORCH_CPP_LOG_LEVEL=ERROR"};
-  if (const char* value = std::getenv("LD_LIBRARY_PATH"))
-    list.push_back(fmt::format("LD_LIBRARY_PATH={}", value));
+  if (const char* path = std::getenv("LD_LIBRARY_PATH"))
+    list.push_back(fmt::format("LD_LIBRARY_PATH={}", path));
   return list;
 }
 

@@ -77,8 +77,7 @@ struct CompareOptions {
   Comparison rule = Comparison::budget;
   double tolerance = 1e-4;
   AbsoluteUnit unit = AbsoluteUnit::one;
-  // As likeness() gave it for the same reference: |candidate - reference| / (1 + |reference|) up to
-  // there will do.
+  // As Numerics had it of the same reference: up to there will do.
   double leeway = 0;
   Filler filler = Filler::nan;         // what unwritten elements of the candidate hold
   DeviceComparison* device = nullptr;  // for tensors that the CPU does not reach
@@ -89,13 +88,6 @@ struct CompareOptions {
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics);
-
-// Whether a candidate, as a whole, is about as exact as PyTorch where PyTorch's own rounding is not
-// small against the tolerance: by |x - exact| / (1 + |exact|), at worst and on average. If so, how
-// far such a one may be from PyTorch's result; else 0. In single precision, for outputs of up to a
-// million elements. How the constants were found: docs/numerics.md.
-double likeness(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
-                double tolerance);
 
 // How far PyTorch's own rounding takes it from the exact result, in units of the output's size;
 // infinite where that is not known. Nothing but zeros where zeros belong is no error.
