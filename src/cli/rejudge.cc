@@ -1,6 +1,6 @@
 // `tritonsmith rejudge`: judges the kernels that a run's records call accepted again, on other
 // sizes, other input distributions and with more trials; the exit code tells whether all still
-// pass.
+// pass. With --refused, those that they call wrong: who is accepted now was refused wrongly.
 #include "eval/rejudge.h"
 
 #include <fmt/format.h>
@@ -26,20 +26,20 @@ struct RejudgeOptions {
   int trials = 12;
   std::uint64_t seed = 1;
   std::string policy = "strict", backend = "auto", out;
-  bool rewarded = false, use_store = false;
+  bool rewarded = false, refused = false, use_store = false;
   std::size_t limit = 0;
   GymChoice gym;
 };
 
-// The tasks each task of the suite is judged again on, by id: itself, and its relatives where the
-// suite is one that can make them.
+// The tasks each task of the suite is judged again on, by id: itself first, then its relatives
+// where the suite is one that can make them.
 Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const RejudgeOptions& options) {
   std::map<std::string, std::vector<Task>> found;
   TRY_ASSIGN(auto lessons, curriculum::load_lessons(options.suite));
   if (lessons) {
     for (const curriculum::Lesson& lesson : *lessons) {
       std::vector<Task> tasks = curriculum::relatives(lesson, options.seed);
-      tasks.push_back(lesson.task);
+      tasks.insert(tasks.begin(), lesson.task);
       found.emplace(lesson.task.id, std::move(tasks));
     }
     return found;
@@ -62,6 +62,11 @@ bool is_rewarded(const Sample& sample) {
   });
 }
 
+// Whether its values were what it was refused for.
+bool is_wrong(const Sample& sample) {
+  return sample.verdict.error && sample.verdict.error->error_class == "wrong_value";
+}
+
 // What is judged again, gathered file by file.
 struct LineUp {
   std::map<std::string, std::vector<Task>> tasks;  // by id
@@ -69,7 +74,7 @@ struct LineUp {
   std::vector<eval::Suspect> suspects;
 };
 
-// Accepted kernels (or rewarded ones), each once per task.
+// Accepted kernels (or rewarded, or refused ones), each once per task.
 Status add_suspects(const std::string& file, const RejudgeOptions& options, LineUp& line_up) {
   TRY_ASSIGN(const auto lines, read_lines(file));
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -77,7 +82,9 @@ Status add_suspects(const std::string& file, const RejudgeOptions& options, Line
     if (!json && i + 1 == lines.size()) break;  // cut short by a kill
     TRY_WITHIN(fmt::format("{}:{}", file, i + 1), json);
     TRY_ASSIGN(Sample sample, sample_from_json(*json));
-    const bool is_suspect = options.rewarded ? is_rewarded(sample) : sample.verdict.accepted;
+    const bool is_suspect = options.refused    ? is_wrong(sample)
+                            : options.rewarded ? is_rewarded(sample)
+                                               : sample.verdict.accepted;
     if (!is_suspect || !line_up.seen.insert(sample.task_id + '\n' + sample.kernel).second) continue;
     const auto at = line_up.tasks.find(sample.task_id);
     if (at == line_up.tasks.end())
@@ -118,6 +125,36 @@ Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> sus
           {"judged", judged}, {"refusals", refusals},      {"warnings", report.warnings}};
 }
 
+// {"kernels", "verdicts", "judged": [origin], "accepted_on_their_task": [origin],
+// "accepted_on_all": [origin]}
+Json to_json(const eval::Acquittals& found, std::span<const eval::Suspect> suspects) {
+  Json judged = Json::array();
+  for (const eval::Suspect& suspect : suspects) judged.push_back(suspect.origin);
+  return {{"schema", 1},
+          {"kernels", found.kernels},
+          {"verdicts", found.verdicts},
+          {"judged", judged},
+          {"accepted_on_their_task", found.on_their_task},
+          {"accepted_on_all", found.on_all}};
+}
+
+Status write_result(const std::string& file, const Json& result) {
+  return file.empty() ? ok() : write_file_atomic(file, result.dump(2) + "\n");
+}
+
+Status retry_refused(const RejudgeOptions& options, const eval::RejudgeOptions& how,
+                     std::span<const eval::Suspect> suspects, gym::Judge& judge) {
+  TRY_ASSIGN(const eval::Acquittals found, eval::retry_refused(suspects, how, judge));
+  TRY(write_result(options.out, to_json(found, suspects)));
+  for (const std::string& origin : found.on_all) fmt::print("accepted: {}\n", origin);
+  fmt::print(
+      "{} kernels refused for their values, {} verdicts of {} trials each: {} are accepted now on "
+      "their own task, {} of them on all its relatives too\n",
+      found.kernels, found.verdicts, options.trials, found.on_their_task.size(),
+      found.on_all.size());
+  return ok();
+}
+
 Status rejudge_records(const RejudgeOptions& options) {
   eval::RejudgeOptions how{.trials = options.trials, .use_store = options.use_store};
   TRY_ASSIGN(how.policy, enum_from_name<Policy>(options.policy));
@@ -127,9 +164,9 @@ Status rejudge_records(const RejudgeOptions& options) {
   for (const std::string& file : options.records) TRY(add_suspects(file, options, line_up));
   keep_evenly(options.limit, line_up.suspects);
   TRY_ASSIGN(auto judge, open_judge("", options.gym));
+  if (options.refused) return retry_refused(options, how, line_up.suspects, *judge);
   TRY_ASSIGN(const eval::Rejudgement report, eval::rejudge(line_up.suspects, how, *judge));
-  if (!options.out.empty())
-    TRY(write_file_atomic(options.out, to_json(report, line_up.suspects).dump(2) + "\n"));
+  TRY(write_result(options.out, to_json(report, line_up.suspects)));
   for (const eval::Refusal& refusal : report.refusals)
     fmt::print("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
                refusal.verdict.error ? refusal.verdict.error->message
@@ -148,7 +185,7 @@ Status rejudge_records(const RejudgeOptions& options) {
 void add_rejudge_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<RejudgeOptions>();
   CLI::App* command = app.add_subcommand(
-      "rejudge", "Judge accepted kernels again, on other sizes and inputs, with more trials");
+      "rejudge", "Judge kernels of records again, on other sizes and inputs, with more trials");
   command->add_option("SAMPLES", options->records, "samples.jsonl of runs and evaluations")
       ->required();
   command
@@ -163,8 +200,13 @@ void add_rejudge_command(CLI::App& app, Run& run) {
   command->add_option("--policy", options->policy, "strict, fused or open")->capture_default_str();
   command->add_option("--backend", options->backend, "auto, evaluate or replay")
       ->capture_default_str();
-  command->add_flag("--rewarded", options->rewarded,
-                    "Judge what a run paid for, also where a finding rejects it");
+  CLI::Option* rewarded =
+      command->add_flag("--rewarded", options->rewarded,
+                        "Judge what a run paid for, also where a finding rejects it");
+  command
+      ->add_flag("--refused", options->refused,
+                 "Judge what was refused for its values, and name whom this judge accepts")
+      ->excludes(rewarded);
   command->add_flag("--use-store", options->use_store,
                     "Take verdicts that an earlier rejudgement of other records has reached");
   command->add_option("--limit", options->limit,

@@ -78,11 +78,41 @@ class Rejudging {
   Progress progress_;
 };
 
+// Those that no verdict of the report refused.
+std::vector<Suspect> unrefused(std::span<const Suspect> suspects, const Rejudgement& report) {
+  std::set<std::string> refused;
+  for (const Refusal& refusal : report.refusals) refused.insert(refusal.origin);
+  std::vector<Suspect> left;
+  for (const Suspect& suspect : suspects)
+    if (!refused.contains(suspect.origin)) left.push_back(suspect);
+  return left;
+}
+
+std::vector<std::string> origins(std::span<const Suspect> suspects) {
+  std::vector<std::string> names;
+  for (const Suspect& suspect : suspects) names.push_back(suspect.origin);
+  return names;
+}
+
 }  // namespace
 
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
                             gym::Judge& judge) {
   return Rejudging(suspects, options, judge).run();
+}
+
+Result<Acquittals> retry_refused(std::span<const Suspect> suspects, const RejudgeOptions& options,
+                                 gym::Judge& judge) {
+  std::vector<Suspect> tried(suspects.begin(), suspects.end());
+  for (Suspect& suspect : tried) suspect.tasks.resize(1);
+  TRY_ASSIGN(const Rejudgement own, rejudge(tried, options, judge));
+  std::vector<Suspect> others = unrefused(suspects, own);
+  Acquittals found{.kernels = own.kernels, .on_their_task = origins(others)};
+  for (Suspect& suspect : others) suspect.tasks.erase(suspect.tasks.begin());
+  TRY_ASSIGN(const Rejudgement rest, rejudge(others, options, judge));
+  found.on_all = origins(unrefused(others, rest));
+  found.verdicts = own.verdicts + rest.verdicts;
+  return found;
 }
 
 }  // namespace tritonsmith::eval

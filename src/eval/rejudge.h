@@ -1,6 +1,7 @@
 // Rejudge: judges kernels again that were accepted once, on other tasks than the ones they were
 // written for: the same composition at other sizes, with inputs drawn otherwise, with more trials.
-// Whoever is refused now was accepted wrongly, or knows only the sizes it was shown.
+// Whoever is refused now was accepted wrongly, or knows only the sizes it was shown. And the other
+// way round: whoever was refused, and is accepted now on all of them, was refused wrongly.
 #pragma once
 
 #include <map>
@@ -16,9 +17,9 @@
 namespace tritonsmith::eval {
 
 struct Suspect {
-  std::string origin;  // where it was accepted: task and record
+  std::string origin;  // where it was accepted, or refused: task and record
   std::string kernel;
-  std::vector<Task> tasks;  // what it is tried on now
+  std::vector<Task> tasks;  // what it is tried on now; the first is the one it was written for
 };
 
 struct Refusal {
@@ -47,5 +48,17 @@ struct RejudgeOptions {
 // passes unseen.
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
                             gym::Judge& judge);
+
+struct Acquittals {
+  int kernels = 0;
+  int verdicts = 0;
+  // Origins of those accepted on the task they were written for, and, of these, on all their tasks.
+  std::vector<std::string> on_their_task, on_all;
+};
+
+// Tries suspects that were refused on the first of their tasks, and who is accepted there on the
+// others. Fails like `rejudge`.
+Result<Acquittals> retry_refused(std::span<const Suspect> suspects, const RejudgeOptions& options,
+                                 gym::Judge& judge);
 
 }  // namespace tritonsmith::eval

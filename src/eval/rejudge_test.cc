@@ -60,5 +60,21 @@ TEST(Rejudge, AFaultOfTheGymPassesNobody) {
   EXPECT_THAT(report->refusals, testing::SizeIs(1));
 }
 
+TEST(RetryRefused, TellsWhoIsRightOnItsOwnTaskFromWhoIsRightOnAll) {
+  std::vector<Suspect> refused = suspects();
+  refused.push_back({.origin = "three", .kernel = "wrong", .tasks = refused[0].tasks});
+  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+    return job.kernel == "right" || (job.kernel == "knows one size" && job.task.id == "a")
+               ? gym::accepted_verdict()
+               : gym::failed_verdict(Stage::ran, "wrong_value");
+  });
+  const auto found = retry_refused(refused, {.trials = 12}, judge);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->kernels, 3);
+  EXPECT_EQ(found->verdicts, 5) << "who fails on its own task is not tried on others";
+  EXPECT_THAT(found->on_their_task, testing::ElementsAre("one", "two"));
+  EXPECT_THAT(found->on_all, testing::ElementsAre("one"));
+}
+
 }  // namespace
 }  // namespace tritonsmith::eval
