@@ -13,6 +13,7 @@
 #include "gym/gpu/cuda_executor.h"
 #include "gym/gpu/device_code.h"
 #include "gym/gpu/fused_oracles.h"
+#include "gym/referee/draw.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -174,6 +175,13 @@ at::Tensor GpuPlace::filled(at::Tensor made) {
   return tensor;
 }
 
+at::Tensor GpuPlace::fenced(at::Tensor made) {
+  if (!made.is_cuda() || made.storage().nbytes() == 0) return made;
+  at::Tensor tensor = guarded(made);
+  storage_bytes(tensor).copy_(storage_bytes(made));
+  return tensor;
+}
+
 at::Tensor GpuPlace::guarded(const at::Tensor& made) {
   const auto inner = static_cast<std::int64_t>(made.storage().nbytes());
   const std::int64_t rounded = (inner + 255) / 256 * 256;
@@ -303,6 +311,11 @@ void GpuPlace::foresee(std::span<const at::Tensor> now) {
   kernels_->bring_rounds(kForeseenSlot, now.size());
 }
 
+// What is compared may be the expected output: no copy of it stays behind in memory that is free.
+void GpuPlace::forget_copy(const at::Tensor& copy, const at::Tensor& original) {
+  if (copy.defined() && copy.storage().data() != original.storage().data()) forget({&copy, 1});
+}
+
 void GpuPlace::forget(std::span<const at::Tensor> tensors) {
   for (const at::Tensor& tensor : tensors)
     if (tensor.defined() && tensor.is_cuda() && tensor.storage().nbytes() > 0)
@@ -334,6 +347,9 @@ Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& refere
        .width = candidate.is_complex() ? 0U : static_cast<std::uint32_t>(candidate.element_size()),
        .filler = static_cast<std::uint8_t>(comparison.filler)},
       patience_);
+  forget_copy(got, candidate);
+  forget_copy(expected, reference);
+  forget_copy(exact, oracle);
   if (!count) {
     fault(count.error());
     return {.first = 0, .count = got.numel()};
@@ -411,6 +427,8 @@ ReferenceQuality GpuPlace::measure(const at::Tensor& reference, const at::Tensor
                                            .type = type.value_or(gpu::ElementType::f64),
                                            .count = static_cast<std::uint64_t>(expected.numel())},
                                           patience_);
+  forget_copy(expected, reference);
+  forget_copy(exact, oracle);
   if (!measured) {
     fault(measured.error());
     return {};

@@ -43,6 +43,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   void note_refusal() override { refused_ = true; }
   std::int64_t capacity(std::int64_t budget) const override;
   at::Tensor filled(at::Tensor made) override;
+  at::Tensor fenced(at::Tensor made) override;
   std::optional<VerdictError> wait(Deadline deadline) override;
   void set_patience(Deadline deadline) override { patience_ = deadline; }
   bool spent() const override { return spent_; }
@@ -74,6 +75,7 @@ class GpuPlace final : public Place, public DeviceComparison {
   // New memory between guard zones, as wide as `made`; what it holds is left open.
   at::Tensor guarded(const at::Tensor& made);
   std::int64_t kept_bytes() const;
+  void forget_copy(const at::Tensor& copy, const at::Tensor& original);
 
   const gpu::Driver& driver_;
   gpu::GpuFacts facts_;

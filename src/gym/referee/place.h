@@ -58,9 +58,14 @@ class Place {
   // The same tensor with the filler in it, for what an operator allocated without a value.
   virtual at::Tensor filled(at::Tensor made) = 0;
 
+  // The same values in memory of their own where filled() would give it, for what a kernel may
+  // write into though an operator has.
+  virtual at::Tensor fenced(at::Tensor made) { return made; }
+
   // Until when work may take that is waited for; beyond it counts as endless.
   virtual void set_patience(Deadline deadline) = 0;
-  // Waits for all work so far; says how it failed. Also finds writes beside what filled() gave.
+  // Waits for all work so far; says how it failed. Also finds writes beside what filled() and
+  // fenced() gave.
   virtual std::optional<VerdictError> wait(Deadline deadline) = 0;
   // Broken for good: the process must end.
   virtual bool spent() const = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "gym/referee/operators.h"
 
@@ -80,21 +81,56 @@ class Snapshots {
   std::vector<std::pair<int, at::Tensor>> kept_;
 };
 
-std::vector<bool> named_tensors(const Plan& plan) {
+std::vector<int> launched_tensors(const Plan& plan) {
   std::vector<int> indices;
-  append_tensors(plan.outputs, indices);
-  for (const Value& input : plan.inputs) append_tensors(input, indices);
-  for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
   for (const PlanStep& step : plan.steps)
     if (const auto* launch = std::get_if<LaunchStep>(&step.action))
       for (const Value& argument : launch->choices.front().arguments)
         append_tensors(argument, indices);
+  return indices;
+}
+
+std::vector<bool> named_tensors(const Plan& plan) {
+  std::vector<int> indices = launched_tensors(plan);
+  append_tensors(plan.outputs, indices);
+  for (const Value& input : plan.inputs) append_tensors(input, indices);
+  for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
   std::vector<bool> named(plan.tensors.size(), false);
   for (const int index : indices) named.at(static_cast<std::size_t>(index)) = true;
   return named;
 }
 
+// Also what a launch is given a view of.
+std::vector<bool> tensors_with_launched_memory(const Plan& plan) {
+  std::set<int> storages;
+  for (const int index : launched_tensors(plan))
+    storages.insert(plan.tensors.at(static_cast<std::size_t>(index)).storage);
+  std::vector<bool> launched;
+  for (const PlanTensor& tensor : plan.tensors)
+    launched.push_back(storages.contains(tensor.storage));
+  return launched;
+}
+
 }  // namespace
+
+std::vector<int> made_by_forward(const Plan& plan, const TensorTable& tensors) {
+  std::set<int> makes;
+  for (const PlanStep& step : plan.steps)
+    if (const auto* call = std::get_if<AtenCall>(&step.action);
+        call != nullptr && step.phase == Phase::forward)
+      makes.insert(call->outputs.begin(), call->outputs.end());
+  const auto is_made = [&](std::size_t index) {
+    return index >= plan.tensors.size() || makes.contains(static_cast<int>(index));
+  };
+  std::set<const void*> seen;
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (tensors[k].defined() && !is_made(k)) seen.insert(tensors[k].storage().data());
+  std::vector<int> made;
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (tensors[k].defined() && is_made(k) && seen.insert(tensors[k].storage().data()).second)
+      made.push_back(static_cast<int>(k));
+  return made;
+}
 
 bool is_random_operator(const std::string& full_name) {
   const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(full_name));
@@ -104,6 +140,7 @@ bool is_random_operator(const std::string& full_name) {
 Replay::Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options)
     : plan_(plan),
       named_(named_tensors(plan)),
+      launched_(tensors_with_launched_memory(plan)),
       executor_(executor),
       options_(options),
       tensors_(plan.tensors.size()) {
@@ -196,9 +233,9 @@ std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& c
         fmt::format("{} returned {} tensors, not {}", call.op, made.size(), call.outputs.size()));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     if (call.outputs[i] < 0) continue;
-    if (leaves_unwritten(call.op) && made[i].defined())
-      made[i] = options_.place->filled(std::move(made[i]));
-    auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i]);
+    const bool is_unwritten = leaves_unwritten(call.op) && made[i].defined();
+    if (is_unwritten) made[i] = options_.place->filled(std::move(made[i]));
+    auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i], is_unwritten);
     if (!kept)
       return mistake(step, "bad_plan", fmt::format("{}: {}", call.op, kept.error().message));
   }
@@ -207,7 +244,7 @@ std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& c
 
 // Later steps were recorded for the declared strides, and a kernel relies on them; the CPU's
 // operators sometimes choose others for the same values (convolution, for one).
-Status Replay::keep_output(int index, at::Tensor made, bool is_fresh) {
+Status Replay::keep_output(int index, at::Tensor made, bool is_fresh, bool is_fenced) {
   const PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(index));
   const bool is_named = named_.at(static_cast<std::size_t>(index));
   const bool same_shape = made.defined() && made.sizes() == at::IntArrayRef(declared.shape);
@@ -223,8 +260,21 @@ Status Replay::keep_output(int index, at::Tensor made, bool is_fresh) {
     as_declared.copy_(made);
     made = std::move(as_declared);
   }
+  if (fences_ && is_fresh && !is_fenced && launched_.at(static_cast<std::size_t>(index)) &&
+      is_alone(index, made))
+    made = options_.place->fenced(std::move(made));
   bind(index, std::move(made));
   return ok();
+}
+
+// Some operators return what they were given, whatever their schema says.
+bool Replay::is_alone(int index, const at::Tensor& made) const {
+  if (!made.defined() || made.storage_offset() != 0) return false;
+  for (std::size_t k = 0; k < tensors_.size(); ++k)
+    if (k != static_cast<std::size_t>(index) && tensors_[k].defined() &&
+        tensors_[k].storage().data() == made.storage().data())
+      return false;
+  return true;
 }
 
 std::optional<Stop> Replay::make_constant(const PlanStep& step, const ConstantStep& constant) {

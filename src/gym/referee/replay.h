@@ -43,6 +43,10 @@ struct ReplayOptions {
   Place* place = nullptr;  // none: the CPU
 };
 
+// The tensors, each memory once, that forward made anew: the memory of inputs, of weights and of
+// whatever was there before is not among them. Tensors beyond the plan's count as made.
+std::vector<int> made_by_forward(const Plan& plan, const TensorTable& tensors);
+
 // Whether the dispatcher says that the operator draws from a generator.
 bool is_random_operator(const std::string& full_name);
 
@@ -60,6 +64,9 @@ class Replay {
   // Which alternative one tuned launch takes from now on, by the index of its step.
   void choose(std::size_t step, int choice) { chosen_[step] = choice; }
   void keep_to(Deadline deadline) { options_.deadline = deadline; }
+  // From now on operators' results that kernels are given lie where the operators put them, not in
+  // fenced memory: for runs that are timed.
+  void leave_fences() { fences_ = false; }
 
   const TensorTable& tensors() const { return tensors_; }
   TensorTable& tensors() { return tensors_; }
@@ -80,19 +87,21 @@ class Replay {
   Result<KernelArgument> kernel_argument(const Value& value) const;
   std::optional<Stop> keep_outputs(const PlanStep& step, const AtenCall& call,
                                    const c10::FunctionSchema& schema, torch::jit::Stack& stack);
-  Status keep_output(int index, at::Tensor made, bool is_fresh);
+  Status keep_output(int index, at::Tensor made, bool is_fresh, bool is_fenced = false);
+  bool is_alone(int index, const at::Tensor& made) const;
 
   const Plan& plan_;
   // Whose declarations must hold: a launch, a parameter, an input or the output names them. What an
   // operator returns beside its result (saved statistics) may differ between devices.
   std::vector<bool> named_;
+  std::vector<bool> launched_;  // whose memory a launch is given
   KernelExecutor& executor_;
   ReplayOptions options_;
   TensorTable tensors_;
   std::map<std::size_t, LaunchTrace> launches_;
   std::map<std::size_t, int> chosen_;
   std::vector<Finding> findings_;
-  bool ran_operators_ = false;
+  bool ran_operators_ = false, fences_ = true;
   int watched_ = 0, copies_ = 0;
 };
 

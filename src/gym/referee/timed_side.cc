@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
+
 #include "gym/referee/operators.h"
 #include "gym/referee/round_plan.h"
 
@@ -29,6 +31,9 @@ TimedSide::TimedSide(const Plan& plan, Replay& replay, GpuPlace& place,
       sets_[0].tensors.push_back(replay.tensors().at(static_cast<std::size_t>(index)));
     }
   }
+  for (const int index : made_by_forward(plan, replay.tensors()))
+    if (std::ranges::find(reserved_, index) == reserved_.end()) made_.push_back(index);
+  replay.leave_fences();
 }
 
 // The steps that make views of a buffer are repeated, and see the one that is bound.
@@ -49,6 +54,8 @@ void TimedSide::take_turns() {
 void TimedSide::prepare(Filler filler) {
   const c10::InferenceMode no_gradients(true);
   for (SavedState& each : state_) each.bytes.copy_(each.saved);
+  for (const int index : made_)
+    place_.forget({&replay_.tensors().at(static_cast<std::size_t>(index)), 1});
   if (takes_turns_) {
     turn_ = 1 - turn_;
     for (std::size_t k = 0; k < reserved_.size(); ++k)
@@ -92,6 +99,15 @@ std::vector<at::Tensor> TimedSide::outputs() const {
   for (const int index : indices)
     all.push_back(replay_.tensors().at(static_cast<std::size_t>(index)).contiguous());
   return all;
+}
+
+void TimedSide::forget_copies(std::span<const at::Tensor> outputs) const {
+  for (const at::Tensor& output : outputs) {
+    const auto is_own = [&](const at::Tensor& tensor) {
+      return tensor.defined() && tensor.storage().data() == output.storage().data();
+    };
+    if (!std::ranges::any_of(replay_.tensors(), is_own)) place_.forget({&output, 1});
+  }
 }
 
 }  // namespace tritonsmith::gym

@@ -1,7 +1,8 @@
 // TimedSide: one side of a timing, the candidate's forward or the reference's, ready to be run
 // again and again over the tensors of a finished trial. Steps that only reserve memory are not
 // repeated: their buffers stay, and are poisoned outside the clock. There may be a second set of
-// them; then runs take turns between the two.
+// them; then runs take turns between the two. What its operators make anew in a run is overwritten
+// before the next, so that no run finds what another computed.
 #pragma once
 
 #include <array>
@@ -37,6 +38,8 @@ class TimedSide {
   Replay& replay() { return replay_; }
   // Contiguous, as they are now.
   std::vector<at::Tensor> outputs() const;
+  // Of these, those that are copies, to be contiguous: overwrites them.
+  void forget_copies(std::span<const at::Tensor> outputs) const;
 
  private:
   const Plan& plan_;
@@ -50,6 +53,7 @@ class TimedSide {
   };
   std::int64_t poison(Buffers& buffers, Filler filler);
   std::vector<int> reserved_;  // which tensors of the plan the buffers are
+  std::vector<int> made_;      // which are new memory in every run
   std::array<Buffers, 2> sets_;
   std::size_t turn_ = 0;
   bool takes_turns_ = false;

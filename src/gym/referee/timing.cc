@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 
+#include "gym/referee/draw.h"
 #include "gym/referee/operators.h"
+#include "gym/referee/output_archive.h"
 #include "gym/referee/round_plan.h"
 #include "gym/referee/sampling.h"
 #include "gym/referee/speed_floor.h"
@@ -23,6 +26,7 @@ constexpr int kWarmUp = 1;
 constexpr int kProfiles = 3;                 // rounds that time each step by itself
 constexpr std::ptrdiff_t kRemembered = 400;  // rounds of the reference
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
+constexpr int kNewInputs = 8;  // the most that a candidate meets until it is fast on one
 
 // PyTorch's own settings while it is timed; correctness is held against full float32.
 class EagerSettings {
@@ -46,26 +50,23 @@ class Timer {
         deadline_(Deadline::in_seconds(limits.seconds)),
         candidate_(trial.setting().candidate, trial.candidate(), place,
                    trial.take_candidate_state()),
-        reference_(trial.setting().task, trial.reference(), place, trial.take_reference_state()) {}
+        reference_(trial.setting().task, trial.reference(), place, trial.take_reference_state()),
+        archive_(place, trial.setting().secret) {}
 
   TimingOutcome run() {
-    const EagerSettings eager;
     const c10::InferenceMode no_gradients(true);
     TimingOutcome outcome;
-    const Stopwatch watch;
-    outcome.stop = set_up();
-    outcome.set_up_ms = watch.milliseconds();
-    if (!outcome.stop) outcome.stop = choose_configs();
-    if (!outcome.stop) outcome.stop = warm_up();
-    if (!outcome.stop) outcome.stop = take_samples();
     PlanTiming timing;
-    if (!outcome.stop) outcome.stop = profile(timing);
+    outcome.stop = measure(timing, outcome.set_up_ms);
     place_.set_patience(Deadline::never());  // the reference's work
     if (!outcome.stop) outcome.stop = check_archive();
+    if (!outcome.stop) {
+      timing.candidate = timing_of(samples(candidate_ms_));
+      outcome.stop = meet_new_inputs(timing.candidate.median, outcome.findings);
+    }
     if (auto error = place_.wait(place_.patience()); error && !outcome.stop)
       outcome.stop = stopped(std::move(*error));
     if (outcome.stop) return outcome;
-    timing.candidate = timing_of(samples(candidate_ms_));
     if (trial_.reference_replays()) {
       timing.reference = timing_of(samples(reported_reference()));
       if (limits_.known_reference != nullptr) *limits_.known_reference = remembered_reference();
@@ -78,6 +79,18 @@ class Timer {
   }
 
  private:
+  std::optional<Stop> measure(PlanTiming& timing, double& set_up_ms) {
+    const EagerSettings eager;
+    const Stopwatch watch;
+    auto stop = set_up();
+    set_up_ms = watch.milliseconds();
+    if (!stop) stop = choose_configs();
+    if (!stop) stop = warm_up();
+    if (!stop) stop = take_samples();
+    if (!stop) stop = profile(timing);
+    return stop;
+  }
+
   std::optional<Stop> set_up() {
     auto events = place_.events(std::size_t{4} * kLargestBatch);
     if (!events) return fault(events.error().message);
@@ -126,6 +139,7 @@ class Timer {
     place_.kernels().clear_rounds(0, 1);
     place_.kernels().add_fingerprints(blocks_of(outputs), kSalt, 0);
     place_.kernels().bring_rounds(0, 1);
+    candidate_.forget_copies(outputs);
     static_cast<void>(place_.wait(place_.patience()));
     return place_.kernels().rounds()[0];
   }
@@ -160,12 +174,11 @@ class Timer {
     candidate_.prepare(filler_);
     if (auto stop = queue_timed(candidate_, mark(round, 0), mark(round, 1))) return stop;
     const std::vector<at::Tensor> outputs = candidate_.outputs();
-    if (archives_) {
-      archive_.emplace_back();
-      for (const at::Tensor& output : outputs) archive_.back().push_back(output.clone());
-    } else {
+    if (archives_)
+      archive_.keep(outputs);
+    else
       place_.kernels().add_fingerprints(blocks_of(outputs), kSalt, static_cast<std::size_t>(round));
-    }
+    candidate_.forget_copies(outputs);
     const int nth = static_cast<int>(candidate_ms_.size()) + round;
     const bool with_reference = runs_reference(plan_, nth, reference_time());
     timed_reference_[static_cast<std::size_t>(round)] = with_reference;
@@ -417,29 +430,103 @@ class Timer {
 
   // The reference now runs on the candidate's inputs, which it has kept away from so far.
   std::optional<Stop> check_archive() {
-    if (archive_.empty()) return std::nullopt;
+    if (archive_.size() == 0) return std::nullopt;
     for (const auto& [index, input] : original_inputs_) reference_.replay().bind(index, input);
     reference_.prepare(Filler::zero);
     auto failed = trial_.reference_replays() ? reference_.run() : trial_.ask_shell();
     if (failed) return as_task_failure(std::move(*failed));
     std::vector<int> indices;
     append_tensors(candidate_.plan().outputs, indices);
-    for (const std::vector<at::Tensor>& outputs : archive_) {
+    for (std::size_t nth = 0; nth < archive_.size(); ++nth) {
+      const std::vector<at::Tensor> outputs = archive_.read(nth);
       TensorTable tensors = candidate_.replay().tensors();
       for (std::size_t k = 0; k < indices.size(); ++k)
         tensors.at(static_cast<std::size_t>(indices[k])) = outputs[k];
-      Numerics ignored;
-      auto wrong = compare_outputs({candidate_.plan().outputs, tensors},
-                                   {trial_.task().outputs, reference_.replay().tensors()}, {},
-                                   {.tolerance = trial_.tolerance(),
-                                    .leeway = trial_.leeway(),
-                                    .device = place_.comparison()},
-                                   ignored);
+      auto wrong = compare_with_reference(tensors, {}, trial_.leeway());
       if (!wrong) continue;
       wrong->message = "in a timed round: " + wrong->message;
       return stopped(std::move(*wrong));
     }
+    archive_.clear();
     return std::nullopt;
+  }
+
+  std::optional<VerdictError> compare_with_reference(const TensorTable& tensors,
+                                                     const TensorTable& oracle, double leeway) {
+    Numerics ignored;
+    return compare_outputs(
+        {candidate_.plan().outputs, tensors},
+        {trial_.task().outputs, reference_.replay().tensors()}, oracle,
+        {.tolerance = trial_.tolerance(), .leeway = leeway, .device = place_.comparison()},
+        ignored);
+  }
+
+  // Whatever an earlier round left, and wherever, is of no use for inputs that nobody has met.
+  // Where a task draws none there is nothing new.
+  std::optional<Stop> meet_new_inputs(double rounds_ms, std::vector<Finding>& findings) {
+    if (erases_) return std::nullopt;
+    double best = std::numeric_limits<double>::infinity();
+    std::optional<Finding> finding;
+    for (int nth = 0; nth < kNewInputs; ++nth) {
+      if (auto stop = bind_new_inputs(nth)) return stop;
+      place_.set_patience(Deadline::after(2 * kKernelPatience));
+      {
+        const EagerSettings eager;
+        if (auto stop = queue_timed(candidate_, mark(0, 0), mark(0, 1))) return stop;
+      }
+      if (auto late = late_fault()) return late;
+      place_.set_patience(Deadline::never());
+      best = std::min(best, milliseconds(0, 0));
+      if (auto stop = check_on_new_inputs(nth)) return stop;
+      finding = find_remembered_results(rounds_ms, best);
+      if (!finding) return std::nullopt;
+    }
+    findings.push_back(*std::move(finding));
+    return std::nullopt;
+  }
+
+  // Into the memory of the candidate's inputs, whose addresses stay what they were.
+  std::optional<Stop> bind_new_inputs(int nth) {
+    reference_.prepare(Filler::zero);
+    candidate_.prepare(filler_);
+    if (auto stop = draw_new_inputs(nth)) return stop;
+    const std::vector<int> ours = input_tensors(trial_.setting().task);
+    const std::vector<int> theirs = input_tensors(candidate_.plan());
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+      const at::Tensor& drawn = tensor_at(reference_.replay().tensors(), ours[k]);
+      const at::Tensor& met = tensor_at(candidate_.replay().tensors(), theirs[k]);
+      if (drawn.storage().nbytes() != met.storage().nbytes())
+        return fault("inputs that were drawn again have another size");
+      if (drawn.storage().nbytes() > 0) storage_bytes(met).copy_(storage_bytes(drawn));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Stop> draw_new_inputs(int nth) {
+    place_.seed(trial_seed(trial_.setting().secret, "new inputs", nth));
+    auto stop = reference_.replay().run(Phase::inputs);
+    return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
+  }
+
+  std::optional<Stop> check_on_new_inputs(int nth) {
+    const auto answer = [&] {
+      auto stop = trial_.reference_replays() ? reference_.run() : trial_.ask_shell();
+      return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
+    };
+    if (auto stop = answer()) return stop;
+    const TensorTable& tensors = candidate_.replay().tensors();
+    auto wrong = compare_with_reference(tensors, {}, 0);
+    if (wrong) {  // or the reference itself is coarse there, which only exact values can tell
+      reference_.prepare(Filler::zero);
+      if (auto stop = draw_new_inputs(nth)) return stop;
+      const TensorTable exact = trial_.exact_again();
+      if (auto stop = answer()) return stop;
+      wrong = compare_with_reference(tensors, exact, 0);
+    }
+    trial_.forget_expected();
+    if (!wrong) return std::nullopt;
+    wrong->message = "on new inputs after the timed rounds: " + wrong->message;
+    return stopped(std::move(*wrong));
   }
 
   static constexpr std::uint64_t kSalt = 0x74696d6564726f75;  // "timedrou"
@@ -458,13 +545,24 @@ class Timer {
   double round_seconds_ = 0;
   std::array<bool, kLargestBatch> timed_reference_{};  // of the batch's rounds
   RoundPlan plan_;
-  std::vector<std::vector<at::Tensor>> archive_;
+  OutputArchive archive_;
   std::vector<std::pair<int, at::Tensor>> original_inputs_;
   std::map<std::size_t, int> chosen_;  // by place in the candidate's steps
   std::vector<double> candidate_ms_, reference_ms_;
 };
 
 }  // namespace
+
+std::optional<Finding> find_remembered_results(double rounds_ms, double new_inputs_ms) {
+  constexpr double share = 1.25, milliseconds = 0.005;
+  if (new_inputs_ms <= share * rounds_ms + milliseconds) return std::nullopt;
+  return Finding{
+      .rule = "remembered_results",
+      .severity = Severity::reject,
+      .message = fmt::format("forward took {:.4f} ms again and again on the same inputs, but no "
+                             "less than {:.4f} ms on new ones: it uses what earlier calls left",
+                             rounds_ms, new_inputs_ms)};
+}
 
 TimingOutcome time_trial(Trial& trial, GpuPlace& place, const TimingLimits& limits) {
   return Timer(trial, place, limits).run();

@@ -2,8 +2,10 @@
 // after the other (round_plan.h), until the medians are known to one percent or the time is up. Of
 // short kernels two rounds make a sample. Before each round of the candidate its unwritten memory
 // is poisoned, what it changed is put back, and the L2 cache is filled with other things; after
-// each its outputs are checked. The reference runs on inputs of its own, so that the outputs which
-// the candidate owes are nowhere on the device.
+// each its outputs are checked. The reference runs on inputs of its own, and what it made of the
+// candidate's is overwritten, so that the outputs which the candidate owes are nowhere on the
+// device. Last the candidate meets new inputs: there it must be right, and about as fast as in the
+// rounds; else it used again what an earlier round left where nobody looked.
 #pragma once
 
 #include <optional>
@@ -36,9 +38,12 @@ struct TimingLimits {
 struct TimingOutcome {
   std::optional<Stop> stop;  // a round failed, or gave another output
   std::optional<PlanTiming> timing;
-  std::vector<Finding> findings;  // a time that the chip cannot reach
+  std::vector<Finding> findings;  // a time that the chip cannot reach, or only by what was left
   double set_up_ms = 0;           // before the first round
 };
+
+// Whether rounds over the same inputs were too fast for what forward takes on new ones, at best.
+std::optional<Finding> find_remembered_results(double rounds_ms, double new_inputs_ms);
 
 // `trial` has run and found the candidate right, and its state was watched and not changed, or
 // saved.

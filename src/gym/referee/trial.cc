@@ -200,21 +200,25 @@ void Trial::await_reference() {
       result_.reference_stop = Stop{.error = std::move(*error), .fault = Fault::none};
 }
 
-void Trial::forget_expected() {
+void Trial::forget_expected() { forget_made(reference_.tensors()); }
+
+void Trial::forget_made(const TensorTable& tensors) {
   TensorTable made;
-  std::vector<int> outputs;
-  append_tensors(task().outputs, outputs);
-  const std::vector<int> inputs = input_tensors(setting_.task);
-  std::set<const void*> kept;
-  for (const PlanParameter& parameter : setting_.task.parameters)
-    kept.insert(tensor_at(reference_.tensors(), parameter.tensor).storage().data());
-  for (const int index : inputs)
-    kept.insert(tensor_at(reference_.tensors(), index).storage().data());
-  for (const int index : outputs)
-    if (const at::Tensor& output = tensor_at(reference_.tensors(), index);
-        output.defined() && !kept.contains(output.storage().data()))
-      made.push_back(output);
+  for (const int index : made_by_forward(setting_.task, tensors))
+    made.push_back(tensor_at(tensors, index));
   place_.forget(made);
+}
+
+// Out of the candidate's reach for as long as it runs once more; on a CPU everything is.
+std::vector<SavedState> Trial::hide_expected() {
+  std::vector<SavedState> hidden;
+  if (place_.device().is_cpu()) return hidden;
+  for (const int index : made_by_forward(setting_.task, reference_.tensors())) {
+    const at::Tensor bytes = storage_bytes(tensor_at(reference_.tensors(), index));
+    hidden.push_back({.bytes = bytes, .saved = bytes.cpu()});
+  }
+  forget_expected();
+  return hidden;
 }
 
 void Trial::run_candidate() {
@@ -278,8 +282,18 @@ TensorTable Trial::run_oracle() {
   Replay oracle(setting_.task, executor_,
                 {.precision = Precision::float64, .deadline = setting_.deadline, .place = &place_});
   oracle.tensors() = std::move(oracle_inputs_);
-  if (oracle.run(Phase::forward)) return {};
-  return std::move(oracle.tensors());
+  const auto stop = oracle.run(Phase::forward);
+  if (!stop) return std::move(oracle.tensors());
+  forget_made(oracle.tensors());
+  return {};
+}
+
+TensorTable Trial::exact_again() {
+  const c10::InferenceMode no_gradients(true);
+  oracle_inputs_.clear();
+  has_oracle_ = false;
+  if (setting_.with_oracle && reference_replays()) widen_inputs();
+  return run_oracle();
 }
 
 void Trial::keep_own_state() {
@@ -357,9 +371,11 @@ bool Trial::answers_again(const TensorTable& after_init) {
   spoil_outputs();
   auto again = another_replay(after_init, Launches::run, filler_);
   if (!again) return false;
+  const std::vector<SavedState> hidden = hide_expected();
   auto stop = again->run(Phase::forward);
   if (auto late = place_.wait(setting_.deadline); late && !stop)
     stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
+  for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
   if (stop && stop->fault == Fault::none) return false;
   const auto difference =
       stop ? std::optional(stop->error) : compare_with_reference(again->tensors());

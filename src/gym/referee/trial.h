@@ -93,8 +93,10 @@ class Trial {
   // Of both sides, bytes as they were before forward, where they were saved.
   std::vector<SavedState> take_candidate_state() { return std::move(candidate_state_); }
   std::vector<SavedState> take_reference_state() { return std::move(reference_state_); }
-  // Overwrites what the reference made, so that no expected output is left anywhere.
+  // Overwrites all that the reference's forward made, so that no expected output is left anywhere.
   void forget_expected();
+  // The reference in float64 on what its inputs hold now; empty where it does not run so.
+  TensorTable exact_again();
   // Of values, as the task's dtypes have it.
   double tolerance();
   // As Numerics has it, of this trial's one output; with several nobody is let be again.
@@ -149,6 +151,8 @@ class Trial {
   bool is_hidden(int input);
   std::optional<bool> same_with(int input, const at::Tensor& values);
   bool answers_again(const TensorTable& after_init);
+  std::vector<SavedState> hide_expected();
+  void forget_made(const TensorTable& tensors);
   void spoil_outputs();
   std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,
                                        Filler filler);

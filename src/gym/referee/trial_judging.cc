@@ -56,11 +56,7 @@ void Trial::judge() {
   if (!result_.difference) result_.difference = compare_state(oracle, how);
   if (!result_.difference) result_.difference = compare_aliases();
   if (!result_.difference) see_changed_state();
-  std::vector<int> outputs;
-  append_tensors(task().outputs, outputs);
-  for (const int index : outputs)
-    if (const auto at = static_cast<std::size_t>(index); !oracle.empty() && oracle[at].defined())
-      place_.forget({&oracle[at], 1});
+  forget_made(oracle);
   result_.compare_ms = watch.milliseconds();
 }
 
