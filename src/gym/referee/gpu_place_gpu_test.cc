@@ -11,94 +11,72 @@
 #include "gym/referee/draw.h"
 #include "gym/referee/gpu_place.h"
 #include "gym/referee/replay.h"
+#include "gym/referee/testing/gpu_fixture.h"
 #include "gym/referee/testing/reports.h"
 #include "gym/referee/timed_side.h"
 
 namespace tritonsmith::gym {
 namespace {
 
-// One place for all tests of the process: contexts are dear.
-GpuPlace* gpu() {
-  static const std::unique_ptr<GpuPlace> place = [] {
-    auto opened =
-        gpu::list_gpus().empty() ? Result<std::unique_ptr<GpuPlace>>(nullptr) : GpuPlace::open(0);
-    CHECK(opened, "a GPU is here but does not serve: {}", opened.error().message);
-    return *std::move(opened);
-  }();
-  return place.get();
-}
-
-class GpuPlaceTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (gpu() == nullptr) GTEST_SKIP() << "no GPU on this machine";
-    gpu()->begin(Filler::nan, 0);
-  }
-  void TearDown() override {
-    if (gpu() != nullptr) gpu()->end();
-  }
-  static at::TensorOptions floats() { return at::dtype(at::kFloat).device(at::kCUDA); }
-};
-
 TEST_F(GpuPlaceTest, DrawsTheSameAfterTheSameSeed) {
-  gpu()->seed(7);
+  test_gpu()->seed(7);
   const at::Tensor first = at::randn({1000}, floats());
-  gpu()->seed(7);
+  test_gpu()->seed(7);
   EXPECT_TRUE(at::equal(first, at::randn({1000}, floats())));
   EXPECT_FALSE(at::equal(first, at::randn({1000}, floats())));
 }
 
 TEST_F(GpuPlaceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
-  const at::Tensor filled = gpu()->filled(at::empty({3, 5}, floats()));
+  const at::Tensor filled = test_gpu()->filled(at::empty({3, 5}, floats()));
   EXPECT_TRUE(filled.isnan().all().item<bool>());
-  EXPECT_FALSE(gpu()->wait(Deadline::never()));
+  EXPECT_FALSE(test_gpu()->wait(Deadline::never()));
   const auto behind = reinterpret_cast<CUdeviceptr>(filled.const_data_ptr()) + filled.nbytes();
-  gpu()->driver().memset_async(behind, 0, 4, nullptr);
-  const auto error = gpu()->wait(Deadline::never());
+  test_gpu()->driver().memset_async(behind, 0, 4, nullptr);
+  const auto error = test_gpu()->wait(Deadline::never());
   ASSERT_TRUE(error);
   EXPECT_EQ(error->error_class, "out_of_bounds");
   EXPECT_NE(error->message.find("4 bytes"), std::string::npos);
-  EXPECT_FALSE(gpu()->spent());
+  EXPECT_FALSE(test_gpu()->spent());
 }
 
 TEST_F(GpuPlaceTest, WideGuardsSeeWritesFarBeside) {
   constexpr std::size_t far = 8 << 20;
   for (const bool wide : {false, true}) {
-    gpu()->guard_with(wide ? GpuPlace::kWideGuard : GpuPlace::kNarrowGuard);
-    gpu()->begin(Filler::nan, 0);
+    test_gpu()->guard_with(wide ? GpuPlace::kWideGuard : GpuPlace::kNarrowGuard);
+    test_gpu()->begin(Filler::nan, 0);
     const at::Tensor room = at::zeros({4 * static_cast<std::int64_t>(far)}, floats());
-    const at::Tensor filled = gpu()->filled(at::empty({1000}, floats()));
+    const at::Tensor filled = test_gpu()->filled(at::empty({1000}, floats()));
     if (wide)
-      gpu()->driver().memset_async(reinterpret_cast<CUdeviceptr>(filled.const_data_ptr()) + far, 0,
-                                   4, nullptr);
-    EXPECT_EQ(gpu()->wait(Deadline::never()).has_value(), wide);
+      test_gpu()->driver().memset_async(
+          reinterpret_cast<CUdeviceptr>(filled.const_data_ptr()) + far, 0, 4, nullptr);
+    EXPECT_EQ(test_gpu()->wait(Deadline::never()).has_value(), wide);
   }
-  gpu()->guard_with(GpuPlace::kNarrowGuard);
+  test_gpu()->guard_with(GpuPlace::kNarrowGuard);
 }
 
 // What a reference's numbers are worth, and that a comparison of other tensors measures anew.
 TEST_F(GpuPlaceTest, MeasuresAReference) {
   const at::Tensor exact = at::randn({50'001}, floats().dtype(at::kDouble));
   at::Tensor reference = exact.to(at::kFloat);
-  const ReferenceQuality sound = gpu()->measure(reference, exact);
+  const ReferenceQuality sound = test_gpu()->measure(reference, exact);
   EXPECT_TRUE(sound.is_finite);
   EXPECT_NEAR(sound.own_error, own_error(reference.cpu(), exact.cpu()), 1e-12);
   const at::Tensor off = reference + 3e-5;
   Numerics numerics;
-  const CompareOptions how{.tolerance = 1e-4, .device = gpu()};
+  const CompareOptions how{.tolerance = 1e-4, .device = test_gpu()};
   EXPECT_FALSE(compare_tensors("output", off, reference, exact, how, numerics));
   reference[7] = std::numeric_limits<float>::infinity();
-  EXPECT_FALSE(gpu()->measure(reference, exact).is_finite);
+  EXPECT_FALSE(test_gpu()->measure(reference, exact).is_finite);
 }
 
 TEST_F(GpuPlaceTest, TellsAnyChangedByte) {
   for (const std::int64_t count : {1, 15, 16, 17, 100'003}) {
     at::Tensor bytes = at::randint(0, 256, {count}, floats().dtype(at::kByte));
-    const Snapshot before = gpu()->snapshots({&bytes, 1}).front();
-    EXPECT_TRUE(gpu()->unchanged(bytes.clone(), before));
+    const Snapshot before = test_gpu()->snapshots({&bytes, 1}).front();
+    EXPECT_TRUE(test_gpu()->unchanged(bytes.clone(), before));
     at::Tensor last = bytes.narrow(0, count - 1, 1);
     last.bitwise_xor_(1);
-    EXPECT_FALSE(gpu()->unchanged(bytes, before)) << count;
+    EXPECT_FALSE(test_gpu()->unchanged(bytes, before)) << count;
   }
 }
 
@@ -118,7 +96,7 @@ TEST_F(GpuPlaceTest, ComparesAsTheCpuDoes) {
     for (const at::Tensor& tensor : {candidate, reference}) {
       Numerics here, there;
       const auto cpu_error = both(tensor, nullptr, at::kCPU, here);
-      const auto gpu_error = both(tensor, gpu(), at::kCUDA, there);
+      const auto gpu_error = both(tensor, test_gpu(), at::kCUDA, there);
       ASSERT_EQ(cpu_error.has_value(), gpu_error.has_value());
       if (cpu_error) {
         EXPECT_EQ(cpu_error->message, gpu_error->message);
@@ -134,7 +112,7 @@ TEST_F(GpuPlaceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   const at::Tensor exact = at::linspace(0, 3, 64, floats().dtype(at::kDouble)).cos();
   const at::Tensor sign = at::arange(64, floats()).remainder(2) * 2 - 1;
   const at::Tensor reference = (exact + 5e-5 * sign).to(at::kFloat);
-  const CompareOptions how{.tolerance = 1e-4, .device = gpu()};
+  const CompareOptions how{.tolerance = 1e-4, .device = test_gpu()};
   const auto compare = [&](const at::Tensor& off, Numerics& numerics) {
     return compare_tensors("output", off.to(at::kFloat), reference, exact, how, numerics);
   };
@@ -156,23 +134,25 @@ TEST_F(GpuPlaceTest, JudgesInOnePassByTheSameRules) {
     for (double error = 0.01; error < 100; error *= 1.5) {
       const at::Tensor off = exact + error * tolerance * at::randn_like(exact);
       const auto rule = step++ % 2 == 0 ? Comparison::budget : Comparison::allclose;
-      const CompareOptions how{.rule = rule, .tolerance = tolerance, .device = gpu()};
-      const QuickJudgement quick = gpu()->judge(off.to(dtype), reference, {.values = exact}, how);
+      const CompareOptions how{.rule = rule, .tolerance = tolerance, .device = test_gpu()};
+      const QuickJudgement quick =
+          test_gpu()->judge(off.to(dtype), reference, {.values = exact}, how);
       Numerics numerics;
       const auto closely =
           compare_tensors("output", off.to(dtype), reference, exact, how, numerics);
       EXPECT_EQ(quick.is_right, !closely) << error;
       EXPECT_DOUBLE_EQ(quick.max_abs, numerics.max_abs);
       EXPECT_DOUBLE_EQ(quick.max_rel, numerics.max_rel);
-      EXPECT_NEAR(quick.reference.own_error, gpu()->measure(reference, exact).own_error, 1e-12);
+      EXPECT_NEAR(quick.reference.own_error, test_gpu()->measure(reference, exact).own_error,
+                  1e-12);
       ++(quick.is_right ? right : wrong);
     }
     EXPECT_GT(right, 3);
     EXPECT_GT(wrong, 3);
     at::Tensor special = reference.clone();
     special[5] = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_FALSE(gpu()->judge(special, reference, {.values = exact}, {}).is_right);
-    EXPECT_TRUE(gpu()->judge(special, special, {.values = exact}, {}).is_right);
+    EXPECT_FALSE(test_gpu()->judge(special, reference, {.values = exact}, {}).is_right);
+    EXPECT_TRUE(test_gpu()->judge(special, special, {.values = exact}, {}).is_right);
   }
 }
 
@@ -181,8 +161,8 @@ TEST_F(GpuPlaceTest, HasNoBudgetByAllclose) {
   const at::Tensor reference = exact.to(at::kFloat), zeros = at::zeros_like(reference);
   for (const Comparison rule : {Comparison::budget, Comparison::allclose}) {
     const bool passes = rule == Comparison::allclose;
-    const CompareOptions how{.rule = rule, .tolerance = 1e-4, .device = gpu()};
-    EXPECT_EQ(gpu()->judge(zeros, reference, {.values = exact}, how).is_right, passes);
+    const CompareOptions how{.rule = rule, .tolerance = 1e-4, .device = test_gpu()};
+    EXPECT_EQ(test_gpu()->judge(zeros, reference, {.values = exact}, how).is_right, passes);
     Numerics numerics;
     EXPECT_EQ(!compare_tensors("output", zeros, reference, exact, how, numerics), passes);
   }
@@ -190,8 +170,8 @@ TEST_F(GpuPlaceTest, HasNoBudgetByAllclose) {
 
 // What a kernel computes in registers, against LibTorch's own operators in float64.
 TEST_F(GpuPlaceTest, FusedOraclesGiveWhatLibTorchDoes) {
-  gpu::CudaExecutor executor(gpu()->driver());
-  gpu::FusedOracles oracles(gpu()->driver(), gpu()->nvrtc(), gpu()->facts().target);
+  gpu::CudaExecutor executor(test_gpu()->driver());
+  gpu::FusedOracles oracles(test_gpu()->driver(), test_gpu()->nvrtc(), test_gpu()->facts().target);
   constexpr std::int64_t n = (1 << 20) + 4;
   const at::Tensor x = 4 * at::randn({n}, floats());
   const auto check = [&](const std::string& op, std::vector<Value> arguments) {
@@ -203,12 +183,13 @@ TEST_F(GpuPlaceTest, FusedOraclesGiveWhatLibTorchDoes) {
     oracles.finish();
     const auto fused = oracles.find(task.plan());
     ASSERT_TRUE(fused) << op;
-    Replay exact(task.plan(), executor, {.precision = Precision::float64, .place = gpu()});
+    Replay exact(task.plan(), executor, {.precision = Precision::float64, .place = test_gpu()});
     exact.bind(in, x.to(at::kDouble));
     ASSERT_FALSE(exact.run(Phase::forward)) << op;
     const at::Tensor expected = exact.tensors()[1], reference = expected.to(at::kFloat);
-    const auto quick = gpu()->judge(reference, reference, {.fused = &*fused, .leaves = {x}}, {});
-    const ReferenceQuality measured = gpu()->measure(reference, expected);
+    const auto quick =
+        test_gpu()->judge(reference, reference, {.fused = &*fused, .leaves = {x}}, {});
+    const ReferenceQuality measured = test_gpu()->measure(reference, expected);
     EXPECT_EQ(quick.reference.is_finite, measured.is_finite) << op;
     EXPECT_TRUE(quick.is_right) << op;
     if (std::isfinite(measured.own_error)) {
@@ -240,11 +221,11 @@ TEST_F(GpuPlaceTest, ChangesCopiesAndRemembersInOnePass) {
   for (const InputChange change :
        {InputChange{}, {.factor = -1.7}, {.shift = 4}, {.factor = 2, .kept = 0.2, .seed = 9}}) {
     std::array inputs = {DrawnInput{.drawn = x.clone(), .change = change}};
-    ASSERT_TRUE(gpu()->change_and_copy(inputs));
-    ASSERT_FALSE(gpu()->wait(Deadline::never()));
+    ASSERT_TRUE(test_gpu()->change_and_copy(inputs));
+    ASSERT_FALSE(test_gpu()->wait(Deadline::never()));
     const auto& [drawn, ignored, copy] = inputs[0];
     EXPECT_TRUE(at::equal(drawn, copy));
-    EXPECT_EQ(gpu()->copied(0).print, gpu()->snapshots({&drawn, 1}).front().print);
+    EXPECT_EQ(test_gpu()->copied(0).print, test_gpu()->snapshots({&drawn, 1}).front().print);
     at::Tensor expected = x.clone();
     if (change.kept < 1) {
       const at::Tensor kept = drawn.ne(0);
@@ -256,14 +237,14 @@ TEST_F(GpuPlaceTest, ChangesCopiesAndRemembersInOnePass) {
     EXPECT_TRUE(at::equal(drawn, expected));
   }
   std::array whole = {DrawnInput{.drawn = x.narrow(0, 0, 50)}};
-  EXPECT_FALSE(gpu()->change_and_copy(whole)) << "others share its memory";
+  EXPECT_FALSE(test_gpu()->change_and_copy(whole)) << "others share its memory";
 }
 
 TEST_F(GpuPlaceTest, DrawsNormalAndUniformNumbers) {
-  gpu()->seed(3);
+  test_gpu()->seed(3);
   const std::vector<std::int64_t> sizes = {1 << 12, 1 << 10};
-  const at::Tensor normal = *gpu()->draw(Distribution::normal, sizes);
-  const at::Tensor uniform = *gpu()->draw(Distribution::uniform, sizes);
+  const at::Tensor normal = *test_gpu()->draw(Distribution::normal, sizes);
+  const at::Tensor uniform = *test_gpu()->draw(Distribution::uniform, sizes);
   EXPECT_NEAR(normal.mean().item<double>(), 0, 2e-3);
   EXPECT_NEAR(normal.var().item<double>(), 1, 3e-3);
   EXPECT_NEAR(normal.lt(-1).to(at::kFloat).mean().item<double>(), 0.15866, 1e-3);
@@ -275,9 +256,9 @@ TEST_F(GpuPlaceTest, DrawsNormalAndUniformNumbers) {
   EXPECT_LT(uniform.max().item<double>(), 1);
   EXPECT_NEAR((normal.narrow(1, 0, 512) * normal.narrow(1, 512, 512)).mean().item<double>(), 0,
               3e-3);
-  gpu()->seed(3);
-  EXPECT_TRUE(at::equal(normal, *gpu()->draw(Distribution::normal, sizes)));
-  EXPECT_FALSE(at::equal(normal, *gpu()->draw(Distribution::normal, sizes)));
+  test_gpu()->seed(3);
+  EXPECT_TRUE(at::equal(normal, *test_gpu()->draw(Distribution::normal, sizes)));
+  EXPECT_FALSE(at::equal(normal, *test_gpu()->draw(Distribution::normal, sizes)));
 }
 
 TEST_F(GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
@@ -316,12 +297,12 @@ TEST_F(GpuPlaceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
       .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
       .aten(Phase::forward, "aten::copy_", {t(y), t(x)}, {made})
       .returns(t(y));
-  gpu::CudaExecutor executor(gpu()->driver());
-  Replay replay(candidate.plan(), executor, {.place = gpu()});
+  gpu::CudaExecutor executor(test_gpu()->driver());
+  Replay replay(candidate.plan(), executor, {.place = test_gpu()});
   const at::Tensor input = at::randn({n}, floats());
   replay.bind(x, input);
   ASSERT_FALSE(replay.run(Phase::forward));
-  TimedSide side(candidate.plan(), replay, *gpu(), {});
+  TimedSide side(candidate.plan(), replay, *test_gpu(), {}, true);
   side.take_turns();
   at::Tensor before = side.outputs().front();
   for (int round = 0; round < 3; ++round) {
@@ -335,16 +316,16 @@ TEST_F(GpuPlaceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
     EXPECT_TRUE(before.isnan().all().item<bool>());
     before = now;
   }
-  EXPECT_FALSE(gpu()->wait(Deadline::never()));
+  EXPECT_FALSE(test_gpu()->wait(Deadline::never()));
 }
 
 // Last: the place is lost.
 TEST_F(GpuPlaceTest, ZzzGivesUpOnAKernelThatDoesNotEnd) {
-  ASSERT_EQ(gpu()->kernels().launch_endless(), CUDA_SUCCESS);
-  const auto error = gpu()->wait(Deadline::after(std::chrono::milliseconds(50)));
+  ASSERT_EQ(test_gpu()->kernels().launch_endless(), CUDA_SUCCESS);
+  const auto error = test_gpu()->wait(Deadline::after(std::chrono::milliseconds(50)));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->error_class, "timeout");
-  EXPECT_TRUE(gpu()->spent());
+  EXPECT_TRUE(test_gpu()->spent());
   // Nothing of the driver's may be called again: it would wait for the kernel. So this test, the
   // last, says what GoogleTest would.
   const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();

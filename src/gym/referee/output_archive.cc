@@ -37,9 +37,15 @@ void OutputArchive::keep(std::span<const at::Tensor> outputs) {
 void OutputArchive::mask(std::size_t nth, std::size_t k, const at::Tensor& words) const {
   place_.seed(trial_seed(secret_, fmt::format("archive/{}", k), static_cast<int>(nth)));
   at::Tensor key = at::empty_like(words);
-  key.random_(std::numeric_limits<std::int64_t>::lowest(), std::nullopt);
+  key.random_(std::numeric_limits<std::int64_t>::lowest(), std::optional<std::int64_t>());
   words.bitwise_xor_(key);
   place_.forget({&key, 1});
+}
+
+std::vector<at::Tensor> OutputArchive::masked(std::size_t nth) const {
+  std::vector<at::Tensor> words;
+  for (const Kept& kept : rounds_.at(nth)) words.push_back(kept.masked);
+  return words;
 }
 
 std::vector<at::Tensor> OutputArchive::read(std::size_t nth) const {

@@ -22,6 +22,8 @@ class OutputArchive {
   void clear() { rounds_.clear(); }
   // Those of the nth that were kept, as they were.
   std::vector<at::Tensor> read(std::size_t nth) const;
+  // What lies on the device instead, as int64.
+  std::vector<at::Tensor> masked(std::size_t nth) const;
 
  private:
   struct Kept {

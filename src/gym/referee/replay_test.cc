@@ -154,5 +154,26 @@ TEST_F(ReplayTest, MakesAllFloatingFactoriesDoubleForTheOracle) {
   EXPECT_EQ(replay.tensors()[0].scalar_type(), at::kDouble);
 }
 
+// Each memory once, and none that was there before.
+TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
+  PlanBuilder plan(PlanRole::candidate);
+  const int x = plan.tensor({4}), view = plan.view(x, {2, 2}, {2, 1});
+  const int y = plan.tensor({2, 2}), same = plan.view(y, {2, 2}, {2, 1}), sum = plan.tensor({2, 2});
+  plan.input(t(x))
+      .aten(Phase::forward, "aten::view", {t(x), ints({2, 2})}, {view})
+      .aten(Phase::forward, "aten::relu", {t(view)}, {y})
+      .aten(Phase::forward, "aten::add_.Tensor", {t(y), t(view)}, {same})
+      .aten(Phase::forward, "aten::add.Tensor", {t(same), t(view)}, {sum})
+      .returns(t(sum));
+  FakeExecutor none;
+  Replay replay(plan.plan(), none, {});
+  replay.bind(x, at::ones({4}));
+  ASSERT_FALSE(replay.run(Phase::forward));
+  EXPECT_EQ(made_by_forward(plan.plan(), replay.tensors()), (std::vector<int>{y, sum}));
+  TensorTable more = replay.tensors();
+  more.push_back(at::ones({1}));  // what a shell answered
+  EXPECT_EQ(made_by_forward(plan.plan(), more), (std::vector<int>{y, sum, 5}));
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym

@@ -11,12 +11,13 @@
 namespace tritonsmith::gym {
 
 TimedSide::TimedSide(const Plan& plan, Replay& replay, GpuPlace& place,
-                     std::vector<SavedState> state)
+                     std::vector<SavedState> state, bool forgets)
     : plan_(plan), replay_(replay), place_(place) {
   for (SavedState& each : state) {
     const Snapshot before = place.snapshots({&each.saved, 1}).front();
     if (!place.unchanged(each.bytes, before)) state_.push_back(std::move(each));
   }
+  replay.leave_fences();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     if (step.phase != Phase::forward) continue;
@@ -31,9 +32,9 @@ TimedSide::TimedSide(const Plan& plan, Replay& replay, GpuPlace& place,
       sets_[0].tensors.push_back(replay.tensors().at(static_cast<std::size_t>(index)));
     }
   }
+  if (!forgets) return;
   for (const int index : made_by_forward(plan, replay.tensors()))
     if (std::ranges::find(reserved_, index) == reserved_.end()) made_.push_back(index);
-  replay.leave_fences();
 }
 
 // The steps that make views of a buffer are repeated, and see the one that is bound.

@@ -1,8 +1,8 @@
 // TimedSide: one side of a timing, the candidate's forward or the reference's, ready to be run
 // again and again over the tensors of a finished trial. Steps that only reserve memory are not
 // repeated: their buffers stay, and are poisoned outside the clock. There may be a second set of
-// them; then runs take turns between the two. What its operators make anew in a run is overwritten
-// before the next, so that no run finds what another computed.
+// them; then runs take turns between the two. What a candidate's operators make anew in a run is
+// overwritten before the next, so that no run finds what another computed.
 #pragma once
 
 #include <array>
@@ -18,8 +18,9 @@ namespace tritonsmith::gym {
 class TimedSide {
  public:
   // `state` is what forward found in the trial; of it only what forward changed is kept, to be put
-  // back before each round.
-  TimedSide(const Plan& plan, Replay& replay, GpuPlace& place, std::vector<SavedState> state);
+  // back before each round. `forgets`: nothing that a run made is there for the next.
+  TimedSide(const Plan& plan, Replay& replay, GpuPlace& place, std::vector<SavedState> state,
+            bool forgets);
 
   // Adds the second set, where it is worth it (round_plan.h) and there is room.
   void take_turns();

@@ -1,0 +1,243 @@
+// Rounds of a timing: whether one finds what another computed, and whether each is looked at.
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "gym/gpu/device.h"
+#include "gym/gpu/device_code.h"
+#include "gym/referee/output_archive.h"
+#include "gym/referee/replay.h"
+#include "gym/referee/testing/fake_executor.h"
+#include "gym/referee/testing/gpu_fixture.h"
+#include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/timed_side.h"
+#include "gym/referee/timing.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+using FreshInputsTest = GpuPlaceTest;
+
+constexpr std::int64_t kCount = 1 << 20;
+
+bool is_forgotten(const at::Tensor& tensor) { return tensor.isnan().all().item<bool>(); }
+
+// A task of relu; between the two, a step whose result is not the output.
+PlanBuilder relu_task() {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({kCount}), h = task.tensor({kCount}), y = task.tensor({kCount});
+  task.aten(Phase::inputs, "aten::randn", {ints({kCount})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, "aten::relu", {t(x)}, {h})
+      .aten(Phase::forward, "aten::mul.Scalar", {t(h), f(1)}, {y})
+      .returns(t(y));
+  return task;
+}
+
+// One launch into memory that `make` gives.
+PlanBuilder one_launch(const std::string& make) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({kCount}), y = candidate.tensor({kCount});
+  const int k = candidate.kernel("k", {"x", "y"});
+  candidate.input(t(x)).aten(Phase::forward, make, {t(x)}, {y}).launch(k, {t(x), t(y)});
+  candidate.returns(t(y));
+  return candidate;
+}
+
+// Two kernels that take long for a relu. One keeps what it computed where nobody looks, by the
+// input that it was computed from.
+constexpr const char* kSource = R"(
+__device__ float slowly(float x) {
+  float waste = x;
+  for (int k = 0; k < 4000; ++k) waste = fmaf(waste, 0.999f, 0.001f);
+  return waste == 12345.0f ? waste : fmaxf(x, 0.0f);
+}
+extern "C" __global__ void computes(const float* x, float* y, float* kept, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = slowly(x[i]);
+}
+extern "C" __global__ void remembers(const float* x, float* y, float* kept, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (kept[i] != x[i]) {
+    kept[n + i] = slowly(x[i]);
+    kept[i] = x[i];
+  }
+  y[i] = kept[n + i];
+}
+)";
+
+class Kernels {
+ public:
+  Kernels() : kept_(at::zeros({2 * kCount}, at::dtype(at::kFloat).device(at::kCUDA))) {
+    auto cubin = gpu::compile_source(test_gpu()->nvrtc(), test_gpu()->facts().target, kSource);
+    CHECK(cubin, "{}", cubin.error().message);
+    module_.emplace(gpu::Module::load(test_gpu()->driver(), *cubin).value());
+  }
+
+  FakeExecutor::Body launching(const std::string& name) {
+    return [this, function = module_->function(name).value()](auto arguments) {
+      float *x = floats(arguments[0]), *y = floats(arguments[1]);
+      float* kept = kept_.mutable_data_ptr<float>();
+      int n = kCount;
+      std::array<void*, 4> parameters = {&x, &y, &kept, &n};
+      const unsigned blocks = kCount / 256;
+      const CUresult launched =
+          gpu::launch(test_gpu()->driver(), function, {.grid = {blocks, 1, 1}, .threads = 256},
+                      parameters.data());
+      EXPECT_EQ(launched, CUDA_SUCCESS);
+      return LaunchOutcome{.loaded = {0}, .stored = {1}};
+    };
+  }
+
+ private:
+  at::Tensor kept_;
+  std::optional<gpu::Module> module_;
+};
+
+TimingOutcome timed(const Plan& task, const Plan& candidate, KernelExecutor& executor,
+                    const std::string& secret = "s") {
+  Trial trial({.task = task, .candidate = candidate, .secret = secret, .trial = 3}, executor,
+              *test_gpu());
+  trial.keep_state(StateKeeping::watched);
+  const TrialResult result = trial.run();
+  EXPECT_FALSE(result.candidate_stop || result.reference_stop);
+  EXPECT_FALSE(result.difference) << result.difference->message;
+  return time_trial(trial, *test_gpu(), {.seconds = 2});
+}
+
+TEST_F(FreshInputsTest, FindWhoUsesWhatAnEarlierRoundLeft) {
+  const PlanBuilder task = relu_task(), candidate = one_launch("aten::empty_like");
+  Kernels kernels;
+  for (const std::string name : {"computes", "remembers"}) {
+    FakeExecutor executor;
+    executor.define("k", kernels.launching(name));
+    const TimingOutcome outcome = timed(task.plan(), candidate.plan(), executor);
+    ASSERT_FALSE(outcome.stop) << outcome.stop->error.message;
+    ASSERT_EQ(outcome.findings.size(), name == "remembers" ? 1U : 0U);
+    if (name == "remembers") {
+      EXPECT_EQ(outcome.findings[0].rule, "remembered_results");
+    }
+  }
+}
+
+TEST_F(FreshInputsTest, TheReferenceLeavesNothing) {
+  const PlanBuilder task = relu_task(), candidate = one_launch("aten::empty_like");
+  Kernels kernels;
+  FakeExecutor executor;
+  executor.define("k", kernels.launching("computes"));
+  Trial trial({.task = task.plan(), .candidate = candidate.plan(), .secret = "s"}, executor,
+              *test_gpu());
+  const TrialResult result = trial.run();
+  ASSERT_FALSE(result.candidate_stop || result.reference_stop || result.difference);
+  EXPECT_FALSE(is_forgotten(trial.reference().tensors()[0])) << "the input stays";
+  EXPECT_TRUE(is_forgotten(trial.reference().tensors()[1]));
+  EXPECT_TRUE(is_forgotten(trial.reference().tensors()[2]));
+}
+
+// Also of memory that an operator fills anew in each run.
+TEST_F(FreshInputsTest, ARunFindsNothingOfTheOneBefore) {
+  const c10::InferenceMode no_gradients(true);
+  for (const std::string make : {"aten::empty_like", "aten::zeros_like", "aten::clone"}) {
+    const PlanBuilder candidate = one_launch(make);
+    Kernels kernels;
+    FakeExecutor executor;
+    executor.define("k", kernels.launching("computes"));
+    Replay replay(candidate.plan(), executor, {.place = test_gpu()});
+    replay.bind(0, at::randn({kCount}, floats()));
+    ASSERT_FALSE(replay.run(Phase::forward));
+    TimedSide side(candidate.plan(), replay, *test_gpu(), {}, true);
+    ASSERT_FALSE(side.run());
+    const at::Tensor before = side.outputs().front();
+    EXPECT_FALSE(is_forgotten(before));
+    side.prepare(Filler::nan);
+    EXPECT_TRUE(is_forgotten(before)) << make;
+    EXPECT_FALSE(is_forgotten(replay.tensors()[0]));
+  }
+}
+
+// What operators made for a kernel lies between guard zones, as empty memory does.
+TEST_F(FreshInputsTest, SeesWritesBesideWhatAnOperatorFilled) {
+  const PlanBuilder candidate = one_launch("aten::zeros_like");
+  FakeExecutor executor;
+  executor.define("k", [](auto arguments) {
+    test_gpu()->driver().memset_async(
+        reinterpret_cast<CUdeviceptr>(gym::floats(arguments[1]) + kCount), 0, 4, nullptr);
+    return LaunchOutcome{.loaded = {0}, .stored = {1}};
+  });
+  Replay replay(candidate.plan(), executor, {.place = test_gpu()});
+  replay.bind(0, at::randn({kCount}, floats()));
+  ASSERT_FALSE(replay.run(Phase::forward));
+  EXPECT_TRUE(at::equal(replay.tensors()[1], at::zeros({kCount}, floats())));
+  const auto error = test_gpu()->wait(Deadline::never());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->error_class, "out_of_bounds");
+}
+
+TEST_F(FreshInputsTest, AnArchiveGivesBackWhatNobodyCanRead) {
+  OutputArchive archive(*test_gpu(), "secret");
+  const at::Tensor first = at::randn({1001}, floats());
+  const at::Tensor second = at::randint(0, 2, {3, 5}, floats().dtype(at::kBool));
+  const at::Tensor none = at::empty({0}, floats());
+  archive.keep(std::array{first, second, none});
+  archive.keep(std::array{second});
+  ASSERT_EQ(archive.size(), 2U);
+  const std::vector<at::Tensor> read = archive.read(0);
+  ASSERT_EQ(read.size(), 3U);
+  EXPECT_TRUE(at::equal(read[0], first) && at::equal(read[1], second));
+  EXPECT_EQ(read[2].numel(), 0);
+  EXPECT_TRUE(at::equal(archive.read(1).at(0), second));
+  const at::Tensor kept = archive.masked(0).at(0).narrow(0, 0, 500).view(at::kInt);
+  const at::Tensor same = kept.eq(first.narrow(0, 0, 1000).view(at::kInt)).sum();
+  EXPECT_LE(same.item<std::int64_t>(), 1);
+}
+
+// relu, and now and then something else besides.
+PlanBuilder relu_and(const std::string& op, std::vector<Value> arguments) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({kCount}), h = candidate.tensor({kCount});
+  const int chance = candidate.tensor({1}), more = candidate.tensor({1});
+  const int y = candidate.tensor({kCount});
+  arguments.insert(arguments.begin(), t(chance));
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::relu", {t(x)}, {h})
+      .aten(Phase::forward, "aten::rand", {ints({1})}, {chance})
+      .aten(Phase::forward, op, std::move(arguments), {more})
+      .aten(Phase::forward, "aten::add.Tensor", {t(h), t(more)}, {y})
+      .returns(t(y));
+  return candidate;
+}
+
+TEST_F(FreshInputsTest, EveryTimedOutputIsChecked) {
+  const PlanBuilder task = relu_task();
+  FakeExecutor executor;
+  const PlanBuilder restless = relu_and("aten::mul.Scalar", {f(1e-6)});
+  const TimingOutcome fine = timed(task.plan(), restless.plan(), executor);
+  EXPECT_FALSE(fine.stop) << fine.stop->error.message;
+  EXPECT_TRUE(fine.timing);
+
+  // Wrong in three runs of ten. Which, follows from the secret: one that is right in the trial.
+  const PlanBuilder seldom = relu_and("aten::threshold", {f(0.7), f(0)});
+  for (int secret = 0; secret < 50; ++secret) {
+    Trial trial({.task = task.plan(),
+                 .candidate = seldom.plan(),
+                 .secret = std::to_string(secret),
+                 .trial = 3},
+                executor, *test_gpu());
+    trial.keep_state(StateKeeping::watched);
+    if (trial.run().difference) continue;
+    const TimingOutcome outcome = time_trial(trial, *test_gpu(), {.seconds = 2});
+    ASSERT_TRUE(outcome.stop);
+    EXPECT_EQ(outcome.stop->error.error_class, "wrong_value");
+    EXPECT_NE(outcome.stop->error.message.find("in a timed round"), std::string::npos)
+        << outcome.stop->error.message;
+    return;
+  }
+  FAIL() << "no trial was right";
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
