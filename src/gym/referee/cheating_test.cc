@@ -228,6 +228,17 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
     return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
   EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, once)), "state_carried");
+  std::vector<float> kept;  // as a buffer of its own would
+  const auto remembers = [&](std::span<const KernelArgument> arguments) {
+    if (floats(arguments[2])[0] == 0.0F) {
+      kept.clear();
+      for (int k = 0; k < kLength; ++k) kept.push_back(relu(floats(arguments[0])[k]));
+    }
+    std::ranges::copy(kept, floats(arguments[1]));
+    floats(arguments[2])[0] = 1;
+    return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
+  };
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, remembers)), "state_carried");
   const auto counts = [](std::span<const KernelArgument> arguments) {  // and uses it for nothing
     for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
     floats(arguments[2])[0] += 1;

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <numeric>
 
 #include "gym/referee/draw.h"
+#include "gym/referee/new_inputs.h"
 #include "gym/referee/operators.h"
 #include "gym/referee/output_archive.h"
 #include "gym/referee/round_plan.h"
@@ -26,7 +26,6 @@ constexpr int kWarmUp = 1;
 constexpr int kProfiles = 3;                 // rounds that time each step by itself
 constexpr std::ptrdiff_t kRemembered = 400;  // rounds of the reference
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
-constexpr int kNewInputs = 8;  // the most that a candidate meets until it is fast on one
 
 // PyTorch's own settings while it is timed; correctness is held against full float32.
 class EagerSettings {
@@ -63,7 +62,11 @@ class Timer {
     if (!outcome.stop) outcome.stop = check_archive();
     if (!outcome.stop) {
       timing.candidate = timing_of(samples(candidate_ms_));
-      outcome.stop = meet_new_inputs(timing.candidate.median, outcome.findings);
+      // Where a task draws no inputs there are no new ones.
+      if (!erases_)
+        outcome.stop = meet_new_inputs(
+            sides(), filler_, [this] { return time_once(); }, timing.candidate.median,
+            outcome.findings);
     }
     if (auto error = place_.wait(place_.patience()); error && !outcome.stop)
       outcome.stop = stopped(std::move(*error));
@@ -209,14 +212,6 @@ class Timer {
   ReferenceTime reference_time() const {
     if (reference_is_known_) return ReferenceTime::known;
     return is_remembered_ ? ReferenceTime::remembered : ReferenceTime::unknown;
-  }
-
-  static Stop as_task_failure(Stop stop) {
-    if (stop.fault == Fault::infrastructure) return stop;
-    stop.fault = Fault::none;
-    stop.error.line = 0;
-    stop.error.error_class = "task_failed";
-    return stop;
   }
 
   // Every round may take as long as a trial might.
@@ -443,7 +438,7 @@ class Timer {
       TensorTable tensors = candidate_.replay().tensors();
       for (std::size_t k = 0; k < indices.size(); ++k)
         tensors.at(static_cast<std::size_t>(indices[k])) = outputs[k];
-      auto wrong = compare_with_reference(tensors, {}, trial_.leeway());
+      auto wrong = compare_sides(sides(), tensors, {}, trial_.leeway());
       if (!wrong) continue;
       wrong->message = "in a timed round: " + wrong->message;
       return stopped(std::move(*wrong));
@@ -452,82 +447,17 @@ class Timer {
     return std::nullopt;
   }
 
-  std::optional<VerdictError> compare_with_reference(const TensorTable& tensors,
-                                                     const TensorTable& oracle, double leeway) {
-    Numerics ignored;
-    return compare_outputs(
-        {candidate_.plan().outputs, tensors},
-        {trial_.task().outputs, reference_.replay().tensors()}, oracle,
-        {.tolerance = trial_.tolerance(), .leeway = leeway, .device = place_.comparison()},
-        ignored);
-  }
+  TimedSides sides() { return {trial_, place_, candidate_, reference_}; }
 
-  // Whatever an earlier round left, and wherever, is of no use for inputs that nobody has met.
-  // Where a task draws none there is nothing new.
-  std::optional<Stop> meet_new_inputs(double rounds_ms, std::vector<Finding>& findings) {
-    if (erases_) return std::nullopt;
-    double best = std::numeric_limits<double>::infinity();
-    std::optional<Finding> finding;
-    for (int nth = 0; nth < kNewInputs; ++nth) {
-      if (auto stop = bind_new_inputs(nth)) return stop;
-      place_.set_patience(Deadline::after(2 * kKernelPatience));
-      {
-        const EagerSettings eager;
-        if (auto stop = queue_timed(candidate_, mark(0, 0), mark(0, 1))) return stop;
-      }
-      if (auto late = late_fault()) return late;
-      place_.set_patience(Deadline::never());
-      best = std::min(best, milliseconds(0, 0));
-      if (auto stop = check_on_new_inputs(nth)) return stop;
-      finding = find_remembered_results(rounds_ms, best);
-      if (!finding) return std::nullopt;
-    }
-    findings.push_back(*std::move(finding));
-    return std::nullopt;
-  }
-
-  // Into the memory of the candidate's inputs, whose addresses stay what they were.
-  std::optional<Stop> bind_new_inputs(int nth) {
-    reference_.prepare(Filler::zero);
-    candidate_.prepare(filler_);
-    if (auto stop = draw_new_inputs(nth)) return stop;
-    const std::vector<int> ours = input_tensors(trial_.setting().task);
-    const std::vector<int> theirs = input_tensors(candidate_.plan());
-    for (std::size_t k = 0; k < ours.size(); ++k) {
-      const at::Tensor& drawn = tensor_at(reference_.replay().tensors(), ours[k]);
-      const at::Tensor& met = tensor_at(candidate_.replay().tensors(), theirs[k]);
-      if (drawn.storage().nbytes() != met.storage().nbytes())
-        return fault("inputs that were drawn again have another size");
-      if (drawn.storage().nbytes() > 0) storage_bytes(met).copy_(storage_bytes(drawn));
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Stop> draw_new_inputs(int nth) {
-    place_.seed(trial_seed(trial_.setting().secret, "new inputs", nth));
-    auto stop = reference_.replay().run(Phase::inputs);
-    return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
-  }
-
-  std::optional<Stop> check_on_new_inputs(int nth) {
-    const auto answer = [&] {
-      auto stop = trial_.reference_replays() ? reference_.run() : trial_.ask_shell();
-      return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
-    };
-    if (auto stop = answer()) return stop;
-    const TensorTable& tensors = candidate_.replay().tensors();
-    auto wrong = compare_with_reference(tensors, {}, 0);
-    if (wrong) {  // or the reference itself is coarse there, which only exact values can tell
-      reference_.prepare(Filler::zero);
-      if (auto stop = draw_new_inputs(nth)) return stop;
-      const TensorTable exact = trial_.exact_again();
-      if (auto stop = answer()) return stop;
-      wrong = compare_with_reference(tensors, exact, 0);
-    }
-    trial_.forget_expected();
-    if (!wrong) return std::nullopt;
-    wrong->message = "on new inputs after the timed rounds: " + wrong->message;
-    return stopped(std::move(*wrong));
+  // As a round is, with the reference's turn left out.
+  tl::expected<double, Stop> time_once() {
+    const EagerSettings eager;
+    place_.set_patience(Deadline::after(2 * kKernelPatience));
+    if (auto stop = queue_timed(candidate_, mark(0, 0), mark(0, 1)))
+      return tl::unexpected(*std::move(stop));
+    if (auto late = late_fault()) return tl::unexpected(*std::move(late));
+    place_.set_patience(Deadline::never());
+    return milliseconds(0, 0);
   }
 
   static constexpr std::uint64_t kSalt = 0x74696d6564726f75;  // "timedrou"
@@ -553,17 +483,6 @@ class Timer {
 };
 
 }  // namespace
-
-std::optional<Finding> find_remembered_results(double rounds_ms, double new_inputs_ms) {
-  constexpr double share = 1.05, milliseconds = 0.003;  // as measured: docs/gym_on_gpu.md
-  if (new_inputs_ms <= share * rounds_ms + milliseconds) return std::nullopt;
-  return Finding{
-      .rule = "remembered_results",
-      .severity = Severity::reject,
-      .message = fmt::format("forward took {:.4f} ms again and again on the same inputs, but no "
-                             "less than {:.4f} ms on new ones: it uses what earlier calls left",
-                             rounds_ms, new_inputs_ms)};
-}
 
 TimingOutcome time_trial(Trial& trial, GpuPlace& place, const TimingLimits& limits) {
   return Timer(trial, place, limits).run();

@@ -42,9 +42,6 @@ struct TimingOutcome {
   double set_up_ms = 0;           // before the first round
 };
 
-// Whether rounds over the same inputs were too fast for what forward takes on new ones, at best.
-std::optional<Finding> find_remembered_results(double rounds_ms, double new_inputs_ms);
-
 // `trial` has run and found the candidate right, and its state was watched and not changed, or
 // saved.
 TimingOutcome time_trial(Trial& trial, GpuPlace& place, const TimingLimits& limits);

@@ -386,6 +386,7 @@ bool Trial::answers_again(const TensorTable& after_init) {
                          "called again with the same input, forward does otherwise, since "
                          "it keeps something from the call before: " +
                          difference->message};
+  if (!result_.difference && reference_replays()) result_.difference = answer_other_inputs();
   for (const OwnState& own : own_state_)
     tensor_at(candidate_.tensors(), own.index)
         .copy_(own.saved.defined() ? own.saved : own.before.bytes);

@@ -151,6 +151,8 @@ class Trial {
   bool is_hidden(int input);
   std::optional<bool> same_with(int input, const at::Tensor& values);
   bool answers_again(const TensorTable& after_init);
+  std::optional<VerdictError> answer_other_inputs();
+  std::optional<VerdictError> differs_on_other_inputs();
   std::vector<SavedState> hide_expected();
   void forget_made(const TensorTable& tensors);
   void spoil_outputs();

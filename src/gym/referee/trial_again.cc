@@ -1,0 +1,57 @@
+// The part of a Trial that calls forward with other inputs, after the calls with its own: of
+// whoever keeps something from one call to the next.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "gym/referee/draw.h"
+#include "gym/referee/trial.h"
+
+namespace tritonsmith::gym {
+
+// Nothing where the reference itself carries something on, or does not run once more.
+std::optional<VerdictError> Trial::answer_other_inputs() {
+  const auto changed = [&](const Shared& each) {
+    return !each.is_input &&
+           !place_.unchanged(tensor_at(reference_.tensors(), each.reference), each.before);
+  };
+  if (std::ranges::any_of(shared_, changed)) return std::nullopt;
+  const TensorTable first = reference_.tensors();
+  auto difference = differs_on_other_inputs();
+  forget_expected();
+  reference_.tensors() = first;
+  if (!difference) return std::nullopt;
+  return VerdictError{.error_class = "state_carried",
+                      .message =
+                          "called next with other inputs, forward does otherwise, since it "
+                          "keeps something from the call before: " +
+                          difference->message};
+}
+
+std::optional<VerdictError> Trial::differs_on_other_inputs() {
+  seed("other inputs");
+  if (reference_.run(Phase::inputs)) return std::nullopt;
+  TensorTable drawn;
+  for (const int index : input_tensors(setting_.task))
+    drawn.push_back(tensor_at(reference_.tensors(), index));
+  TensorTable copies = copy_with_storages(drawn, place_);
+  auto again = another_replay(candidate_.tensors(), Launches::run, filler_);
+  if (!again) return std::nullopt;
+  const std::vector<int> theirs = input_tensors(setting_.candidate);
+  for (std::size_t k = 0; k < theirs.size(); ++k) again->bind(theirs[k], std::move(copies[k]));
+  auto stop = again->run(Phase::forward);
+  if (auto late = place_.wait(setting_.deadline); late && !stop)
+    stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
+  if (stop && stop->fault == Fault::none) return std::nullopt;
+  if (stop) return stop->error;
+  place_.set_filler(Filler::zero);
+  const TensorTable exact = exact_again();
+  seed("forward");
+  if (reference_.run(Phase::forward) || place_.wait(setting_.deadline)) return std::nullopt;
+  Numerics ignored;
+  return compare_outputs({setting_.candidate.outputs, again->tensors()},
+                         {setting_.task.outputs, reference_.tensors()}, exact, comparison(),
+                         ignored);
+}
+
+}  // namespace tritonsmith::gym
