@@ -18,7 +18,7 @@ struct Terms {  // as in device_source.cc
   const void* raw;
   std::uint64_t count;
   double tolerance;
-  double unit;
+  double unit, usable_share;
   std::uint32_t filler, width;
 };
 struct Zones {
@@ -205,6 +205,7 @@ Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Dea
               .count = count,
               .tolerance = values.tolerance,
               .unit = values.unit,
+              .usable_share = values.usable_share,
               .filler = values.filler,
               .width = values.width};
   auto parameters = addresses_of(got, expected, exact, budget, terms, mismatch);

@@ -32,6 +32,7 @@ struct ComparedValues {
   double tolerance = 0;
   double unit =
       1;  // of its absolute part; negative: the reference's own size, known with an oracle
+  double usable_share = 0.1;  // of tolerance * rms(oracle): the most that the reference is off
   const void* raw = nullptr;  // the candidate's elements as it wrote them, `width` bytes each
   std::uint32_t width = 0;    // 0: unwritten elements cannot be told
   std::uint8_t filler = 0;

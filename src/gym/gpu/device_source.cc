@@ -149,6 +149,7 @@ struct Terms {
   u64 count;
   double tolerance;
   double unit;  // of its absolute part; negative: the reference's root mean square, at least 1
+  double usable_share;
   u32 filler, width;  // width of an element; 0: elements never hold the filler
 };
 
@@ -163,7 +164,7 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
     const double own = __longlong_as_double((i64)budget->own_error);
     const double rms = sqrt(budget->square_sum / (double)terms.count);
     slack = t * (rms + 0.005) + 32 * own;
-    usable = own <= 0.1 * t * rms;
+    usable = own <= terms.usable_share * t * rms;
   }
   double unit = terms.unit;
   if (unit < 0) {

@@ -68,11 +68,10 @@ ExactBudget budget_from(Values reference, Values exact, double tolerance) {
     own_error = std::max(own_error, std::abs(reference[k] - exact[k]));
   }
   const double rms = std::sqrt(square_sum / std::max<double>(1, static_cast<double>(exact.count)));
-  constexpr double own_rounding_is_small = 0.1;
   return {.exact = exact,
           .scale = tolerance,
           .slack = tolerance * (rms + 0.005) + 32 * own_error,
-          .usable = own_error <= own_rounding_is_small * tolerance * rms};
+          .usable = own_error <= usable_share(tolerance) * tolerance * rms};
 }
 
 // Of the finite ones.
@@ -282,6 +281,11 @@ bool is_kernelbenchs(c10::ScalarType dtype) {
          dtype == c10::ScalarType::BFloat16;
 }
 
+double usable_share(double tolerance) {
+  constexpr double in_16_bits = 2, otherwise = 0.1;
+  return tolerance >= tolerance_of(at::kHalf) ? in_16_bits : otherwise;
+}
+
 double own_error(const at::Tensor& reference, const at::Tensor& oracle) {
   if (!reference.is_floating_point()) return 0;
   constexpr double unknown = std::numeric_limits<double>::infinity();
@@ -328,16 +332,29 @@ bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double 
   return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <= leeway;
 }
 
+// How exact, in PyTorch's own errors, who is about as exact as PyTorch must be; and `most` times
+// the tolerance at worst. In 16 bits PyTorch rounds between operators what one kernel need not
+// round, so there a candidate must be no less exact than PyTorch in either way.
+struct Likeness {
+  double worst = 0, average = 0, most = 0;
+};
+std::optional<Likeness> likeness_for(c10::ScalarType dtype) {
+  if (dtype == at::kFloat) return Likeness{.worst = 8, .average = 5, .most = 100};
+  if (dtype == at::kHalf || dtype == at::kBFloat16)
+    return Likeness{.worst = 1, .average = 1, .most = 10};
+  return std::nullopt;
+}
+
 // Whether a candidate, as a whole, is about as exact as PyTorch where PyTorch's own rounding is not
 // small against the tolerance: by |x - exact| / (1 + |exact|), at worst and on average. If so, how
-// far such a one may be from PyTorch's result; else 0. In single precision, for outputs of up to a
-// million elements. How the constants were found: docs/numerics.md.
+// far such a one may be from PyTorch's result; else 0. For outputs of up to a million elements. How
+// the constants were found: docs/numerics.md.
 double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
                  double tolerance) {
-  constexpr double worst = 8, average = 5, most = 100;
-  const bool is_single =
-      reference.scalar_type() == at::kFloat && tolerance <= tolerance_of(at::kFloat);
-  if (!is_single || reference.numel() == 0 || reference.numel() > kFewElements) return 0;
+  const c10::ScalarType dtype = reference.scalar_type();
+  const auto like = likeness_for(dtype);
+  if (!like || tolerance > tolerance_of(dtype)) return 0;
+  if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
   const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
                    exact = as_doubles(oracle.cpu());
   if (budget_from(values_of(expected), values_of(exact), tolerance).usable) return 0;
@@ -345,8 +362,9 @@ double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
   constexpr double noise = 0.5;  // that is no result, nor is what is not finite
   if (!(ours.worst < noise)) return 0;
-  const double limit = std::min(worst * ours.worst, most * tolerance * std::min(1.0, rms));
-  const bool is_like = theirs.worst <= limit && theirs.average <= average * ours.average;
+  const double limit =
+      std::min(like->worst * ours.worst, like->most * tolerance * std::min(1.0, rms));
+  const bool is_like = theirs.worst <= limit && theirs.average <= like->average * ours.average;
   return is_like ? (limit + ours.worst) / (1 - ours.worst) : 0;
 }
 

@@ -23,6 +23,9 @@ struct FusedOracle;
 
 // Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
 double tolerance_of(c10::ScalarType dtype);
+// The budget applies where PyTorch's own error is at most this share of tolerance * rms(exact). In
+// 16 bits rounding the output costs more than a tenth of that already (docs/numerics.md).
+double usable_share(double tolerance);
 // KernelBench itself has one: fp32, fp16, bf16. The others are ours.
 bool is_kernelbenchs(c10::ScalarType dtype);
 

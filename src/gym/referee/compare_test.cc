@@ -101,6 +101,30 @@ TEST(CompareTensors, AllowsWhoIsAboutAsExactAsPyTorchWhereThatIsNotExact) {
   EXPECT_EQ(compare((exact - 0.04).to(at::kHalf), half, exact), "wrong_value");
 }
 
+// Rounding an output to 16 bits is no reason to have no budget.
+TEST(CompareTensors, HasABudgetIn16Bits) {
+  at::manual_seed(1);
+  const at::Tensor exact = at::softmax(at::rand({8, 4096}, at::kDouble), -1);
+  for (const auto half : {at::kHalf, at::kBFloat16}) {
+    const at::Tensor reference = exact.to(half);
+    EXPECT_EQ(compare(at::zeros_like(reference), reference), "equal") << "within 1e-2";
+    EXPECT_EQ(compare(at::zeros_like(reference), reference, exact), "wrong_value");
+    EXPECT_EQ(compare((exact * 1.02).to(half), reference, exact), "equal");
+  }
+}
+
+// PyTorch rounds between operators what one kernel need not round.
+TEST(CompareTensors, AllowsWhoIsMoreExactThanPyTorchIn16Bits) {
+  at::manual_seed(1);
+  const at::Tensor x = (2 * at::randn({4096})).to(at::kBFloat16);
+  const at::Tensor reference = (x * 0.5 + 1).exp() - 1;
+  const at::Tensor wide = x.to(at::kDouble), exact = (wide * 0.5 + 1).exp() - 1;
+  const at::Tensor fused = exact.to(at::kBFloat16);
+  EXPECT_EQ(compare(fused, reference), "wrong_value");
+  EXPECT_EQ(compare(fused, reference, exact), "equal");
+  EXPECT_EQ(compare((exact * 1.05).to(at::kBFloat16), reference, exact), "wrong_value");
+}
+
 TEST(CompareTensors, AllowsNothingMoreWhereTheReferenceIsNoResult) {
   const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
   at::Tensor reference = exact.to(at::kFloat);

@@ -343,6 +343,7 @@ Mismatch GpuPlace::compare(const at::Tensor& candidate, const at::Tensor& refere
        .count = static_cast<std::uint64_t>(got.numel()),
        .tolerance = comparison.tolerance,
        .unit = unit,
+       .usable_share = usable_share(comparison.tolerance),
        .raw = candidate.const_data_ptr(),
        .width = candidate.is_complex() ? 0U : static_cast<std::uint32_t>(candidate.element_size()),
        .filler = static_cast<std::uint8_t>(comparison.filler)},
@@ -385,7 +386,7 @@ bool is_surely_right(const gpu::JudgedValues& judged, double count, const Compar
   const double own = judged.reference.own_error;
   // Near the limit of what has a budget, it is held as if there were one.
   const bool has_budget = how.rule == Comparison::budget && judged.reference.not_finite == 0 &&
-                          below * own <= 0.1 * how.tolerance * rms;
+                          below * own <= usable_share(how.tolerance) * how.tolerance * rms;
   const double slack = how.tolerance * (rms + 0.005) + 32 * own;
   return !has_budget || judged.beyond <= below * slack;
 }

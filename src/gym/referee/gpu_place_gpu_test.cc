@@ -123,6 +123,20 @@ TEST_F(GpuPlaceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   EXPECT_EQ(unlike.leeway, 0);
 }
 
+// Also where a type's own rounding is all that the reference is off.
+TEST_F(GpuPlaceTest, HasABudgetIn16Bits) {
+  const at::Tensor exact = at::softmax(at::rand({8, 4096}, floats().dtype(at::kDouble)), -1);
+  for (const auto half : {at::kHalf, at::kBFloat16}) {
+    const at::Tensor reference = exact.to(half), zeros = at::zeros_like(reference);
+    const CompareOptions how{.tolerance = 1e-2, .device = test_gpu()};
+    EXPECT_FALSE(test_gpu()->judge(zeros, reference, {.values = exact}, how).is_right);
+    EXPECT_TRUE(test_gpu()->judge(reference, reference, {.values = exact}, how).is_right);
+    Numerics numerics;
+    EXPECT_TRUE(compare_tensors("output", zeros, reference, exact, how, numerics));
+    EXPECT_FALSE(compare_tensors("output", reference, reference, exact, how, numerics));
+  }
+}
+
 // Whatever the one pass calls right, the close look finds right too; and it knows most of that.
 TEST_F(GpuPlaceTest, JudgesInOnePassByTheSameRules) {
   for (const auto dtype : {at::kFloat, at::kBFloat16}) {
