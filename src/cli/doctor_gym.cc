@@ -75,7 +75,7 @@ Result<Verdict> judge_one_and_self_test() {
   TRY(judge->submit(std::move(job)));
   TRY_ASSIGN(auto judged, judge->next(Deadline::after(std::chrono::seconds(120))));
   if (!judged) return fail("no verdict within two minutes");
-  if (judged->verdict.accepted) TRY(gym::self_test(*judge, {}));
+  if (judged->verdict.accepted) TRY(gym::self_test(*judge, {.referees = judge->referees()}, {}));
   return std::move(judged->verdict);
 }
 

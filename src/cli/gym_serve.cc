@@ -106,7 +106,7 @@ Status serve_gym(const ServeOptions& options) {
            config.judge](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
     const Stopwatch watch;
     TRY_ASSIGN(auto local, start_untested_judge(judge));
-    TRY(gym::self_test(*local, stopping));
+    TRY(gym::self_test(*local, {.referees = local->referees()}, stopping));
     LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
     return std::unique_ptr<gym::Judge>(std::move(local));
   };

@@ -58,7 +58,8 @@ Result<std::unique_ptr<gym::LocalJudge>> start_untested_judge(const gym::LocalJu
 Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config) {
   TRY_ASSIGN(auto judge, start_untested_judge(config));
   const std::string mark = mark_of_judge(config);
-  TRY(gym::self_test_once(*judge, mark.empty() ? "" : cache_directory("self-test"), mark));
+  TRY(gym::self_test_once(*judge, judge->referees(),
+                          mark.empty() ? "" : cache_directory("self-test"), mark));
   return judge;
 }
 

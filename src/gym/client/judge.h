@@ -16,6 +16,13 @@
 
 namespace tritonsmith::gym {
 
+// What only the self-test of a LocalJudge asks for (schedule/start_check.h).
+struct SelfTestJob {
+  int referee = 0;              // by its number, the one that runs the plan: else whoever is free
+  bool is_right = false;        // what is known of the kernel
+  bool is_asked_again = false;  // of each process that takes that referee's place
+};
+
 struct JudgeJob {
   std::uint64_t id =
       0;  // the caller's; comes back with the verdict, must differ between jobs in flight
@@ -29,6 +36,7 @@ struct JudgeJob {
   // torch_compile.
   std::vector<std::string> baselines;
   bool use_store = true;  // answer repeats from the verdict store, and add to it
+  std::optional<SelfTestJob> self_test;
 };
 
 // Empty, or a line that says which of them is none.

@@ -306,7 +306,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
   if (cuda_ != nullptr) cuda_->observe_with(nullptr);
   add_findings(report, find_idle_work(match.candidate, idle, match.job.policy));
   if (survives) run_other_choices(match, report);
-  if (gpu_ != nullptr && !report.error) time_plans(match, report);
+  if (is_timed(match.job) && !report.error) time_plans(match, report);
   report.correct = !report.error;
   return report.correct;
 }

@@ -73,6 +73,9 @@ class Referee {
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
   void run_other_choices(const Match& match, RefereeReport& report);
+  bool is_timed(const RefereeJob& job) const {
+    return gpu_ != nullptr && job.budget.timing_seconds > 0;
+  }
   int timed_trial(const Match& match) const;
   void time_plans(const Match& match, RefereeReport& report);
   TimingOutcome time_alone(Trial& trial, const RefereeJob& job);

@@ -8,10 +8,11 @@
 
 namespace tritonsmith::gym {
 
-// The second plain one where it was asked for, else one of its own; none on a CPU.
+// The second plain one where it was asked for, else one of its own; none on a CPU, or where no time
+// is given for it.
 int Referee::timed_trial(const Match& match) const {
   constexpr int second_plain = 3, beyond_all_choices = 1 << 20;
-  if (gpu_ == nullptr) return -1;
+  if (!is_timed(match.job)) return -1;
   return match.job.trials > second_plain ? second_plain : beyond_all_choices;
 }
 

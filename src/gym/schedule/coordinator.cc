@@ -19,26 +19,36 @@ double milliseconds_since(TimePoint then) {
 
 std::string task_key(const Task& task) { return content_key(task.source); }
 
+Probe probe_of(const JudgeJob& job) {
+  if (!job.self_test || !job.self_test->is_asked_again) return Probe::none;
+  return job.self_test->is_right ? Probe::right : Probe::wrong;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, Outbox& outbox)
     : config_(config),
       parts_(std::move(parts)),
       outbox_(outbox),
-      events_(std::numeric_limits<std::size_t>::max()),
-      referee_work_(std::numeric_limits<std::size_t>::max()),
-      replay_work_(std::numeric_limits<std::size_t>::max()) {
-  for (int k = 0; k < config_.referees; ++k) start_referee(parts_.make_referee(), referee_work_);
-  for (std::size_t gpu = 0; gpu < parts_.gpus.size(); ++gpu)
-    start_referee(parts_.make_replay_referee(static_cast<int>(gpu)), replay_work_);
+      events_(std::numeric_limits<std::size_t>::max()) {
+  for (int k = 0; k < config_.referees; ++k) start_referee(parts_.make_referee(), referee_work_, k);
+  for (int gpu = 0; gpu < std::ssize(parts_.gpus); ++gpu)
+    start_referee(parts_.make_replay_referee(gpu), replay_work_, gpu);
   thread_ = std::jthread([this] { run(); });
 }
 
-void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee,
-                                BoundedQueue<RefereeWork>& queue) {
+// A referee process dies with the thread that started it, hence one thread for each.
+void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue,
+                                int number) {
   referees_.push_back(std::move(referee));
-  referee_threads_.emplace_back([this, &queue, mine = referees_.back().get()](
-                                    std::stop_token stop) { referee_thread(*mine, queue, stop); });
+  referee_threads_.emplace_back(
+      [this, &queue, number, mine = referees_.back().get()](const std::stop_token& stop) {
+        while (auto work = queue.pop(number)) {
+          if (stop.stop_requested()) return;
+          RefereeOutcome outcome = mine->judge(work->job, work->task_plan);
+          events_.push(Refereed{work->serial, std::move(outcome)});
+        }
+      });
 }
 
 // The coordinator ends first, what it was told and has not looked at is forgotten, so that nothing
@@ -61,16 +71,6 @@ void Coordinator::run() {
     if (stopping_) return;
     std::visit([this](auto& what) { handle(what); }, *event);
     admit();
-  }
-}
-
-// A referee process dies with the thread that started it, hence one thread for each.
-void Coordinator::referee_thread(RefereeClient& referee, BoundedQueue<RefereeWork>& queue,
-                                 const std::stop_token& stop) {
-  while (auto work = queue.pop()) {
-    if (stop.stop_requested()) return;
-    RefereeOutcome outcome = referee.judge(work->job, work->task_plan);
-    events_.push(Refereed{work->serial, std::move(outcome)});
   }
 }
 
@@ -339,6 +339,7 @@ RefereeJob Coordinator::referee_job(const Judging& judging) const {
   return {.task_key = task_key(judging.job.task),
           .task_source = judging.job.task.source,
           .baselines = judging.job.baselines,
+          .probe = probe_of(judging.job),
           .candidate_plan = judging.plan_json,
           // Follows from the job's content: judged again, it is judged alike, and other jobs draw
           // other values.
@@ -361,9 +362,7 @@ void Coordinator::compile_and_referee(Judging& judging) {
       events_.push(Compiled{serial, unit, std::move(outcome)});
     });
   if (!on_gpu)
-    referee_work_.push({.serial = serial,
-                        .job = referee_job(judging),
-                        .task_plan = tasks_.at(task_key(judging.job.task)).json});
+    hand_to_referee(judging, referee_job(judging), referee_work_);
   else if (judging.pending == 0)
     replay(judging);
 }
@@ -375,10 +374,16 @@ bool Coordinator::replay(Judging& judging) {
   RefereeJob job = referee_job(judging);
   job.kernels = std::move(*kernels);
   judging.pending = 1;
-  replay_work_.push({.serial = judging.serial,
-                     .job = std::move(job),
-                     .task_plan = tasks_.at(task_key(judging.job.task)).json});
+  hand_to_referee(judging, std::move(job), replay_work_);
   return true;
+}
+
+void Coordinator::hand_to_referee(const Judging& judging, RefereeJob job, RefereeQueue& queue) {
+  const auto& test = judging.job.self_test;
+  queue.push({.serial = judging.serial,
+              .job = std::move(job),
+              .task_plan = tasks_.at(task_key(judging.job.task)).json,
+              .only = test ? std::optional(test->referee) : std::nullopt});
 }
 
 void Coordinator::handle(Compiled& event) {
@@ -394,6 +399,11 @@ void Coordinator::handle(Compiled& event) {
 void Coordinator::handle(Refereed& event) {
   Judging* judging = find(event.serial);
   if (judging == nullptr) return;
+  if (const auto* failure = std::get_if<RefereeFailure>(&event.outcome);
+      failure != nullptr && failure->kind == RefereeFailure::Kind::misjudges) {
+    outbox_.break_down({failure->message});
+    return;
+  }
   judging->referee = std::move(event.outcome);
   advance(event.serial);
 }

@@ -29,6 +29,7 @@
 #include "gym/client/outbox.h"
 #include "gym/schedule/judging.h"
 #include "gym/schedule/local_judge.h"
+#include "gym/schedule/referee_queue.h"
 
 namespace tritonsmith::gym {
 
@@ -78,16 +79,10 @@ class Coordinator {
       return json.size() + init_args.size() + inputs.size() + tensors.size();
     }
   };
-  struct RefereeWork {
-    std::uint64_t serial = 0;
-    RefereeJob job;
-    std::string task_plan;
-  };
-
   void run();
-  void start_referee(std::unique_ptr<RefereeClient> referee, BoundedQueue<RefereeWork>& queue);
-  void referee_thread(RefereeClient& referee, BoundedQueue<RefereeWork>& queue,
-                      const std::stop_token& stop);
+  // `number` is its own among those of the queue.
+  void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number);
+  void hand_to_referee(const Judging& judging, RefereeJob job, RefereeQueue& queue);
   void handle(Submitted& event);
   void handle(Cancelled& event);
   void handle(TaskCaptured& event);
@@ -119,8 +114,8 @@ class Coordinator {
   LocalJudgeParts parts_;
   Outbox& outbox_;
   BoundedQueue<Event> events_;
-  BoundedQueue<RefereeWork> referee_work_;
-  BoundedQueue<RefereeWork> replay_work_;  // for the GPUs
+  RefereeQueue referee_work_;
+  RefereeQueue replay_work_;  // for the GPUs
 
   std::atomic<bool> stopping_ = false;
   std::uint64_t next_serial_ = 1;

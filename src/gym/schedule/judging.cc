@@ -234,8 +234,7 @@ Ending ending_of(const Judging& judging) {
   if (judging.referee) {
     const auto* failure = std::get_if<RefereeFailure>(&*judging.referee);
     const auto* report = std::get_if<RefereeReport>(&*judging.referee);
-    fault = fault ||
-            (failure != nullptr && failure->kind == RefereeFailure::Kind::infrastructure) ||
+    fault = fault || (failure != nullptr && failure->kind != RefereeFailure::Kind::timeout) ||
             (report != nullptr && report->fault == Fault::infrastructure);
     timeout = timeout || (failure != nullptr && failure->kind == RefereeFailure::Kind::timeout) ||
               (report != nullptr && report->deadline_hit);

@@ -2,7 +2,6 @@
 
 #include "gym/client/outbox.h"
 #include "gym/gpu/driver.h"
-#include "gym/gpu/lease_path.h"
 #include "gym/schedule/coordinator.h"
 #include "gym/schedule/referee_with_shell.h"
 #include "gym/schedule/secret.h"
@@ -58,35 +57,6 @@ int spares_on_cpu(const LocalJudgeConfig& config) {
   return usable_cores() >= many_cores ? 1 : 0;
 }
 
-std::string properties_of(const gpu::GpuFacts& facts) {
-  Json properties = {{"name", facts.name}};
-  for (const auto& [name, value] : facts.properties) properties[name] = value;
-  return to_line(properties);
-}
-
-// The GPUs that run plans; one that is named must be there.
-Result<std::vector<ReplayGpu>> gpus_for(const LocalJudgeConfig& config) {
-  std::vector<ReplayGpu> chosen;
-  if (config.gpus == 0) return chosen;
-  const std::vector<gpu::GpuFacts> all = gpu::list_gpus();
-  std::vector<std::int64_t> ordinals = config.only_gpus;
-  for (std::int64_t ordinal = 0; config.only_gpus.empty() && ordinal < std::ssize(all); ++ordinal)
-    ordinals.push_back(ordinal);
-  for (const std::int64_t ordinal : ordinals) {
-    if (config.gpus > 0 && std::ssize(chosen) == config.gpus) break;
-    if (ordinal < 0 || ordinal >= std::ssize(all))
-      return fail("only_gpus: there is no GPU {} here ({} in all)", ordinal, all.size());
-    const gpu::GpuFacts& facts = all[static_cast<std::size_t>(ordinal)];
-    chosen.push_back({.name = facts.name,
-                      .driver = facts.driver,
-                      .target = facts.target,
-                      .ordinal = static_cast<int>(ordinal),
-                      .lease = config.lease ? gpu::lease_path(facts).string() : "",
-                      .properties = properties_of(facts)});
-  }
-  return chosen;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
@@ -102,7 +72,9 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     TRY_ASSIGN(parts.store, VerdictStore::open(directory / "verdicts.sqlite"));
   }
   program.grace_seconds = config.referee_grace_seconds;
-  TRY_ASSIGN(parts.gpus, gpus_for(config));
+  if (config.gpus != 0) {
+    TRY_ASSIGN(parts.gpus, choose_gpus(config, gpu::list_gpus()));
+  }
   program.early = parts.gpus.empty();  // else few jobs, or none, are evaluated
   program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
@@ -123,7 +95,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     return std::move(on_gpus->at(static_cast<std::size_t>(index)));
   };
   LocalJudgeConfig used = config;
-  if (!parts.gpus.empty()) used.target = parts.gpus.back().target;
+  if (!parts.gpus.empty()) used.target = parts.gpus.front().target;
   CaptureConfig capture = config.capture;
   if (!config.directory.empty() && capture.compile_cache_directory.empty())
     capture.compile_cache_directory = config.directory + "/kernels";
@@ -134,6 +106,7 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
 LocalJudge::LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts)
     : queue_(static_cast<std::size_t>(config.queue)),
       has_gpu_(!parts.gpus.empty()),
+      referees_(has_gpu_ ? static_cast<int>(parts.gpus.size()) : config.referees),
       outbox_(std::make_unique<Outbox>()),
       coordinator_(std::make_unique<Coordinator>(config, std::move(parts), *outbox_)) {}
 

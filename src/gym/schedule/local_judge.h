@@ -13,6 +13,7 @@
 #include "gym/capture/capture_pool.h"
 #include "gym/client/judge.h"
 #include "gym/schedule/referee_process.h"
+#include "gym/schedule/replay_gpus.h"
 #include "gym/schedule/verdict_store.h"
 
 namespace tritonsmith::gym {
@@ -43,15 +44,6 @@ struct LocalJudgeConfig {
   static Fields<LocalJudgeConfig> fields();
 };
 
-// A GPU on which plans are run, as verdicts name it.
-struct ReplayGpu {
-  std::string name, driver;
-  std::string target = "sm_90";  // that kernels are compiled for
-  int ordinal = 0;               // among those that this process may use
-  std::string lease;             // a file; empty: none
-  std::string properties;        // told to the guests whose plans run there: a JSON object
-};
-
 using Inspect = std::function<std::vector<Finding>(std::string_view source, Policy policy)>;
 
 // What a LocalJudge is made of; tests put fakes in.
@@ -73,6 +65,9 @@ class LocalJudge : public Judge {
   LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts);
   ~LocalJudge() override;
 
+  // That run the plans of the backend which it takes by itself, numbered from 0.
+  int referees() const { return referees_; }
+
   Status submit(JudgeJob job) override;
   Result<std::optional<Judged>> next(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
@@ -80,6 +75,7 @@ class LocalJudge : public Judge {
  private:
   std::size_t queue_;
   bool has_gpu_;
+  int referees_;
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<Coordinator> coordinator_;
 };

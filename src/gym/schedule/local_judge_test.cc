@@ -7,6 +7,7 @@
 
 #include "base/temp_dir.h"
 #include "gym/plan/plan.h"
+#include "gym/schedule/start_check.h"
 #include "gym/schedule/testing/fake_pool.h"
 
 namespace tritonsmith::gym {
@@ -61,6 +62,10 @@ struct LocalJudgeTest : ::testing::Test {
       };
       parts.store = std::move(store);
       parts.secret = "secret";
+      parts.gpus.resize(on_gpus.size());
+      parts.make_replay_referee = [this](int gpu) {
+        return std::make_unique<FakeReferee>(on_gpus.at(static_cast<std::size_t>(gpu)));
+      };
       judge_ = std::make_unique<LocalJudge>(config, std::move(parts));
     }
     return *judge_;
@@ -81,6 +86,7 @@ struct LocalJudgeTest : ::testing::Test {
   std::unique_ptr<FakePool> owned_pool = std::make_unique<FakePool>();
   FakePool* pool = owned_pool.get();
   FakeReferee::Answer referee = [](const RefereeJob&) { return good_report(); };
+  std::vector<FakeReferee::Answer> on_gpus;
   Inspect inspect = [](std::string_view, Policy) { return std::vector<Finding>(); };
   std::optional<VerdictStore> store;
   std::unique_ptr<LocalJudge> judge_;
@@ -284,6 +290,71 @@ TEST_F(LocalJudgeTest, AnswersARepeatFromTheStoreWithoutJudging) {
   JudgeJob anew = job(3);
   anew.use_store = false;
   EXPECT_FALSE(verdict_of_one(anew).from_store);
+}
+
+RefereeReport wrong_report() {
+  return {
+      .ran = true, .error = VerdictError{.error_class = "wrong_value"}, .fault = Fault::candidate};
+}
+
+// Whose plans say by their kernel's name whether they are right.
+struct SelfTestedJudgeTest : LocalJudgeTest {
+  SelfTestedJudgeTest() {
+    pool->on_capture = [](const CaptureRequest& request) {
+      Plan plan = *parse_plan(
+          plan_json(request.role == CaptureRole::task ? PlanRole::task : PlanRole::candidate));
+      const auto one = std::ranges::find(self_test_cases(), request.source, &SelfTestCase::kernel);
+      if (one != self_test_cases().end()) plan.kernels.at(0).name = one->honest ? "right" : "wrong";
+      return captured(to_json(plan).dump());
+    };
+  }
+  static RefereeOutcome judge_rightly(const RefereeJob& job) {
+    const bool is_wrong = job.candidate_plan.find("\"wrong\"") != std::string::npos;
+    return is_wrong ? wrong_report() : good_report();
+  }
+};
+
+TEST_F(SelfTestedJudgeTest, PutsEveryCaseToTheRefereeOfEveryGpu) {
+  std::vector<int> asked(3);
+  for (int& count : asked)
+    on_gpus.push_back([&count](const RefereeJob& job) {
+      ++count;
+      return judge_rightly(job);
+    });
+  ASSERT_TRUE(self_test(judge(), {.referees = judge().referees()}, {}));
+  EXPECT_EQ(asked, std::vector<int>(3, static_cast<int>(self_test_cases().size())));
+}
+
+TEST_F(SelfTestedJudgeTest, FailsWhereOneGpuOfSeveralErrs) {
+  on_gpus = {judge_rightly, [](const RefereeJob&) { return good_report(); }, judge_rightly};
+  const auto failed = self_test(judge(), {.referees = judge().referees()}, {});
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.error().message.find("self-test of referee 1"), std::string::npos);
+}
+
+TEST_F(SelfTestedJudgeTest, TellsTheRefereeWhichKernelsAreProbes) {
+  std::vector<Probe> probes;
+  referee = [&](const RefereeJob& job) {
+    probes.push_back(job.probe);
+    return judge_rightly(job);
+  };
+  config.referees = 1;
+  ASSERT_TRUE(self_test(judge(), {}, {}));
+  verdict_of_one(job(1));
+  EXPECT_EQ(std::ranges::count(probes, Probe::right), 1);
+  EXPECT_EQ(std::ranges::count(probes, Probe::wrong), 2);
+  EXPECT_EQ(probes.back(), Probe::none);
+}
+
+TEST_F(LocalJudgeTest, BreaksDownWhenARefereeIsTrustedNoMore) {
+  referee = [](const RefereeJob&) -> RefereeOutcome {
+    return RefereeFailure{RefereeFailure::Kind::misjudges, "GPU 1 errs"};
+  };
+  ASSERT_TRUE(judge().submit(job(1)));
+  const auto judged = judge().next(Deadline::after(std::chrono::seconds(10)));
+  ASSERT_FALSE(judged);
+  EXPECT_EQ(judged.error().message, "GPU 1 errs");
+  EXPECT_FALSE(judge().submit(job(2)));
 }
 
 TEST_F(LocalJudgeTest, GivesNothingWhenNoJobIsInFlight) {

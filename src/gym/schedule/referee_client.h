@@ -14,9 +14,10 @@
 namespace tritonsmith::gym {
 
 // timeout: no answer within the job's budget and a grace. infrastructure: no referee could be had,
-// or it died of something that no plan does.
+// or it died of something that no plan does. misjudges: each that took its place misjudged what is
+// known, so that nothing may be judged here.
 struct RefereeFailure {
-  enum class Kind { timeout, infrastructure };
+  enum class Kind { timeout, infrastructure, misjudges };
   Kind kind = Kind::infrastructure;
   std::string message;
 };

@@ -1,5 +1,6 @@
 #include "gym/schedule/referee_process.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <utility>
@@ -17,7 +18,9 @@ constexpr double kShellSeconds = 120;  // for one answer, the start of Python in
 // Of an old referee, before the next job goes on beside it: with the longest that a kernel may run,
 // well below the ten seconds within which a GPU serves again.
 constexpr double kReapSeconds = 3;
-constexpr double kSparePause = 60;  // after a spare that ended by itself
+constexpr double kSparePause = 60;    // after a spare that ended by itself
+constexpr double kProbeSeconds = 10;  // for what takes hundredths
+constexpr int kMisjudging = 3;        // referees in a row that err until none is trusted
 
 // The job is judged all the same; who reads its times shall know.
 Finding beside_a_dying_one() {
@@ -26,6 +29,17 @@ Finding beside_a_dying_one() {
           .message =
               "a referee that was given up had not ended yet; the times may include what it "
               "left running"};
+}
+
+bool is_accepted(const RefereeReport& report) {
+  return report.correct && !report.error &&
+         std::ranges::find(report.findings, Severity::reject, &Finding::severity) ==
+             report.findings.end();
+}
+
+// A machine too busy, or a referee's own trouble, says nothing of how it judges.
+bool is_answer(const RefereeReport& report) {
+  return report.fault != Fault::infrastructure && !report.deadline_hit;
 }
 
 RefereeReport crashed_twice(const std::string& how) {
@@ -52,7 +66,11 @@ RefereeOutcome RefereeProcess::judge(const RefereeJob& job, const std::string& t
   Broken last;
   for (int attempt = 0; attempt < attempts && !interrupted(); ++attempt) {
     auto report = ask(job, task_plan);
-    if (report) return *std::move(report);
+    if (report) {
+      keep_probe(job, task_plan, *report);
+      return *std::move(report);
+    }
+    if (!why_unfit_.empty()) return RefereeFailure{RefereeFailure::Kind::misjudges, why_unfit_};
     last = std::move(report).error();
     crashes += last.ending == Ending::crashed ? 1 : 0;
     if (last.ending == Ending::timeout)
@@ -84,12 +102,22 @@ bool RefereeProcess::interrupted() const {
 RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
                                                           const std::string& task_plan) {
   if (!live_) {
-    if (const auto started = start(); !started)
-      return tl::unexpected(Broken{Ending::infrastructure, started.error().message});
+    if (const auto taken = take_place(); !taken)
+      return tl::unexpected(Broken{Ending::infrastructure, taken.error().message});
+  } else {
+    replenish();
+    is_alone_ = reap();
   }
-  replenish();
-  const bool is_alone = reap();
-  const Deadline deadline = Deadline::in_seconds(job.budget.seconds + program_.grace_seconds);
+  auto report =
+      put(job, task_plan, Deadline::in_seconds(job.budget.seconds + program_.grace_seconds));
+  if (report && report->spent) static_cast<void>(bury("its GPU context is lost", true));
+  if (report && !is_alone_ && report->timing) report->findings.push_back(beside_a_dying_one());
+  return report;
+}
+
+RefereeProcess::Answer<RefereeReport> RefereeProcess::put(const RefereeJob& job,
+                                                          const std::string& task_plan,
+                                                          Deadline deadline) {
   const Json judge = {{"judge", to_json(job)}};
   const std::string binaries = joined_binaries(job), none;
   const Json add = {{"add_task", job.task_key}};
@@ -105,9 +133,58 @@ RefereeProcess::Answer<RefereeReport> RefereeProcess::ask(const RefereeJob& job,
   if (!reply) return tl::unexpected(reply.error());
   auto report = referee_report_from_json((*reply)["report"]);
   if (!report) return tl::unexpected(bury(report.error().message, false));
-  if (report->spent) static_cast<void>(bury("its GPU context is lost", true));
-  if (!is_alone && report->timing) report->findings.push_back(beside_a_dying_one());
   return *std::move(report);
+}
+
+Status RefereeProcess::take_place() {
+  if (!why_unfit_.empty()) return fail("{}", why_unfit_);
+  for (int misjudging = 0; misjudging < kMisjudging; ++misjudging) {
+    TRY(start());
+    replenish();
+    is_alone_ = reap();
+    const auto showing = examine();
+    if (!showing) return fail("a new referee judged no probe: {}", showing.error().message);
+    if (*showing == Showing::judges) return ok();
+  }
+  static_cast<void>(reap());
+  why_unfit_ = fmt::format(
+      "{} referees in a row misjudged kernels that are known{}; nothing is judged by what errs",
+      kMisjudging,
+      program_.gpu
+          ? fmt::format(" on GPU {}: run `tritonsmith doctor`, or leave it out (judge.only_gpus)",
+                        *program_.gpu)
+          : "");
+  return fail("{}", why_unfit_);
+}
+
+// Its predecessor was alive when it found the same; whatever this one dies of is not held against
+// the job that waits.
+RefereeProcess::Answer<RefereeProcess::Showing> RefereeProcess::examine() {
+  for (const KnownJob& known : probes_) {
+    auto report = put(known.job, known.task_plan, Deadline::in_seconds(kProbeSeconds));
+    if (!report) return tl::unexpected(std::move(report).error());
+    if (!is_answer(*report) || report->spent)
+      return tl::unexpected(bury(report->error ? report->error->message : "out of time", true));
+    if (is_accepted(*report) == (known.job.probe == Probe::right)) continue;
+    LOG("a referee that {} what is {} is not used", is_accepted(*report) ? "accepts" : "refuses",
+        known.job.probe == Probe::right ? "right" : "wrong");
+    static_cast<void>(bury("it misjudges", true));
+    return Showing::misjudges;
+  }
+  return Showing::judges;
+}
+
+void RefereeProcess::keep_probe(const RefereeJob& job, const std::string& task_plan,
+                                const RefereeReport& report) {
+  if (job.probe == Probe::none || !is_answer(report) || report.spent ||
+      is_accepted(report) != (job.probe == Probe::right))
+    return;
+  const auto is_this = [&](const KnownJob& known) {
+    return known.job.task_key == job.task_key && known.job.candidate_plan == job.candidate_plan;
+  };
+  if (std::ranges::any_of(probes_, is_this)) return;
+  probes_.push_back({job, task_plan});
+  probes_.back().job.budget.timing_seconds = 0;
 }
 
 RefereeProcess::Answer<Json> RefereeProcess::exchange(const Request& request) {

@@ -3,7 +3,9 @@
 // jobs. Spares, started beforehand and idle, stand by: one takes the place of a referee that died
 // or was given up, and another is started for it. What is left of the old one is reaped before the
 // next job, which would else be timed beside a kernel that does not end. A plan that kills two
-// referees in a row is its candidate's fault; every other job just sees a fresh referee.
+// referees in a row is its candidate's fault; every other job just sees a fresh referee. One that
+// takes another's place first shows that it judges: the probes that its predecessor judged right
+// (RefereeJob::probe) are put to it, and nothing is judged any more once three in a row misjudged.
 #pragma once
 
 #include <deque>
@@ -55,7 +57,20 @@ class RefereeProcess : public RefereeClient {
   template <typename T>
   using Answer = tl::expected<T, Broken>;
 
+  // A plan of which it is known beforehand whether it is right.
+  struct KnownJob {
+    RefereeJob job;
+    std::string task_plan;
+  };
+
   Answer<RefereeReport> ask(const RefereeJob& job, const std::string& task_plan);
+  // To the referee that is live.
+  Answer<RefereeReport> put(const RefereeJob& job, const std::string& task_plan, Deadline deadline);
+  // A referee that is live, and judges.
+  Status take_place();
+  enum class Showing { judges, misjudges };
+  Answer<Showing> examine();
+  void keep_probe(const RefereeJob& job, const std::string& task_plan, const RefereeReport& report);
   struct Request {
     const RefereeJob& job;
     const Json& head;
@@ -85,6 +100,9 @@ class RefereeProcess : public RefereeClient {
   std::deque<Live> spares_;   // on their way, or waiting to be greeted; the oldest first
   Deadline spares_from_ = Deadline::after(std::chrono::nanoseconds(0));
   std::deque<Process> given_up_;  // killed, not reaped
+  bool is_alone_ = true;          // none of them was still there when the last job began
+  std::vector<KnownJob> probes_;
+  std::string why_unfit_;  // to judge anything; empty while it is not
   int starts_ = 0;
 };
 

@@ -154,6 +154,76 @@ TEST_F(RefereeProcessTest, KillsARefereeThatDoesNotAnswerInTime) {
   EXPECT_TRUE(std::holds_alternative<RefereeReport>(quick.judge(job("ok"), "the task")));
 }
 
+// One that was told by two probes what is right and what is wrong.
+struct ProbedRefereeTest : RefereeProcessTest {
+  ProbedRefereeTest() {
+    RefereeJob right = job("ok"), wrong = job("wrong " + errs),
+               once = job("wrong-but-once " + erred);
+    right.probe = Probe::right;
+    wrong.probe = once.probe = Probe::wrong;
+    for (const RefereeJob& probe : {right, wrong, once}) EXPECT_FALSE(errs_at(probe));
+  }
+  bool errs_at(const RefereeJob& probe) {
+    return report(referee.judge(probe, "the task")).correct != (probe.probe == Probe::right);
+  }
+  static void kill_the_live_one() {
+    for (const pid_t each : referees_of_this_process()) ::kill(each, SIGKILL);
+  }
+
+  std::optional<TempDir> directory = std::move(*TempDir::make("referee"));
+  std::string errs = (directory->path() / "errs").string();
+  std::string erred = (directory->path() / "once").string();
+};
+
+TEST_F(ProbedRefereeTest, AReplacementThatMisjudgesAProbeJudgesNothingElse) {
+  kill_the_live_one();
+  ASSERT_TRUE(write_file_atomic(erred, ""));
+  EXPECT_TRUE(report(judge("ok")).correct);
+  EXPECT_FALSE(std::filesystem::exists(erred)) << "one accepted what is wrong";
+  EXPECT_EQ(referee.starts(), 3) << "and another took its place";
+}
+
+TEST_F(ProbedRefereeTest, StopsJudgingWhenEachReplacementErrs) {
+  kill_the_live_one();
+  ASSERT_TRUE(write_file_atomic(errs, ""));
+  const auto outcome = judge("ok");
+  EXPECT_EQ(std::get<RefereeFailure>(outcome).kind, RefereeFailure::Kind::misjudges);
+  EXPECT_EQ(referee.starts(), 4);
+  EXPECT_EQ(std::get<RefereeFailure>(judge("ok")).kind, RefereeFailure::Kind::misjudges);
+  EXPECT_EQ(referee.starts(), 4);
+  EXPECT_EQ(referees_of_this_process().size(), 0u);
+}
+
+TEST_F(ProbedRefereeTest, AsksTheLiveOneNoMore) {
+  ASSERT_TRUE(write_file_atomic(errs, ""));
+  EXPECT_TRUE(report(judge("ok")).correct);
+}
+
+TEST_F(ProbedRefereeTest, BlamesNoPlanForWhatAReplacementDiesOf) {
+  const std::string died = (directory->path() / "died").string();
+  ASSERT_TRUE(write_file_atomic(died, ""));
+  RefereeJob fragile = job("segfault-once " + died);
+  fragile.probe = Probe::right;
+  EXPECT_FALSE(errs_at(fragile));
+  std::filesystem::remove(died);
+  kill_the_live_one();
+  EXPECT_EQ(std::get<RefereeFailure>(judge("ok")).kind, RefereeFailure::Kind::infrastructure);
+  EXPECT_TRUE(report(judge("ok")).correct);
+}
+
+TEST_F(RefereeProcessTest, ASpareIsAskedTheProbesToo) {
+  const auto directory = TempDir::make("referee");
+  const std::string errs = (directory->path() / "errs").string();
+  RefereeProcess two(program_with_spare());
+  RefereeJob wrong = job("wrong " + errs);
+  wrong.probe = Probe::wrong;
+  EXPECT_FALSE(report(two.judge(wrong, "the task")).correct);
+  ASSERT_TRUE(write_file_atomic(errs, ""));
+  ASSERT_EQ(::kill(referees_of_this_process().front(), SIGKILL), 0);
+  EXPECT_EQ(std::get<RefereeFailure>(two.judge(job("ok"), "the task")).kind,
+            RefereeFailure::Kind::misjudges);
+}
+
 TEST_F(RefereeProcessTest, EndsAtOnceWhenInterrupted) {
   RefereeJob hanging = job("hang");
   hanging.budget.seconds = 600;

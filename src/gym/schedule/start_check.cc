@@ -21,52 +21,75 @@ bool is_no_answer(const Verdict& verdict) {
          (verdict.error && out_of_time.contains(verdict.error->error_class));
 }
 
-Status ask(Judge& judge, std::size_t number) {
-  const SelfTestCase& one = self_test_cases()[number];
-  return judge.submit({.id = number,
-                       .task = {.id = "self-test", .source = std::string(one.task)},
-                       .kernel = std::string(one.kernel),
-                       .use_store = false});
+// One case for one referee; the index among them is the job's id.
+struct Question {
+  const SelfTestCase& one;
+  int referee = 0;
+  int asked = 0;
+};
+
+std::vector<Question> questions_of(const SelfTestScope& scope) {
+  std::vector<Question> questions;
+  for (const SelfTestCase& one : self_test_cases())
+    for (int referee = 0; referee < scope.referees; ++referee)
+      if (one.is_probe || scope.cases == SelfTestScope::Cases::all)
+        questions.push_back({one, referee});
+  return questions;
 }
 
-Status check(const SelfTestCase& one, const Verdict& verdict) {
+Status ask(Judge& judge, std::uint64_t id, Question& question) {
+  ++question.asked;
+  return judge.submit({.id = id,
+                       .task = {.id = "self-test", .source = std::string(question.one.task)},
+                       .kernel = std::string(question.one.kernel),
+                       .use_store = false,
+                       .self_test = SelfTestJob{.referee = question.referee,
+                                                .is_right = question.one.honest,
+                                                .is_asked_again = question.one.is_probe}});
+}
+
+Status check(const Question& question, const Verdict& verdict) {
+  const SelfTestCase& one = question.one;
   const std::string why = verdict.error ? verdict.error->error_class + ": " + verdict.error->message
                                         : std::string("no error");
-  if (is_no_answer(verdict)) return fail("self-test: {} could not be judged: {}", one.name, why);
+  const std::string what = fmt::format("self-test of referee {}: {}", question.referee, one.name);
+  if (is_no_answer(verdict)) return fail("{} could not be judged: {}", what, why);
   if (verdict.accepted != one.honest)
-    return fail("self-test: {}, which is {}, was {} ({}); nothing is judged by what errs", one.name,
+    return fail("{}, which is {}, was {} ({}); nothing is judged by what errs", what,
                 one.honest ? "right" : "wrong", verdict.accepted ? "accepted" : "refused", why);
   return ok();
 }
 
 }  // namespace
 
-Status self_test(Judge& judge, const std::stop_token& stop) {
-  const auto cases = self_test_cases();
-  std::vector<int> asked(cases.size(), 1);
-  for (std::size_t k = 0; k < cases.size(); ++k) TRY(ask(judge, k));
+Status self_test(Judge& judge, const SelfTestScope& scope, const std::stop_token& stop) {
+  std::vector<Question> questions = questions_of(scope);
+  for (std::size_t k = 0; k < questions.size(); ++k) TRY(ask(judge, k, questions[k]));
   Status outcome = ok();
-  for (std::size_t judged = 0; judged < cases.size();) {
+  for (std::size_t judged = 0; judged < questions.size();) {
     if (stop.stop_requested()) return fail("self-test: stopped");
     TRY_ASSIGN(const auto one, judge.next(Deadline::after(std::chrono::milliseconds(100))));
     if (!one) continue;
-    CHECK(one->id < cases.size(), "a verdict for case {}", one->id);
+    CHECK(one->id < questions.size(), "a verdict for case {}", one->id);
+    Question& question = questions[one->id];
     // A judge that is started anew for it would only make the machine busier.
-    if (is_no_answer(one->verdict) && asked[one->id]++ < kTimesAsked) {
-      TRY(ask(judge, one->id));
+    if (is_no_answer(one->verdict) && question.asked < kTimesAsked) {
+      TRY(ask(judge, one->id, question));
       continue;
     }
     ++judged;
-    if (Status checked = check(cases[one->id], one->verdict); !checked) outcome = checked;
+    if (Status checked = check(question, one->verdict); !checked) outcome = checked;
   }
   return outcome;
 }
 
-Status self_test_once(Judge& judge, const std::filesystem::path& folder, const std::string& mark) {
-  if (folder.empty()) return self_test(judge, {});
+Status self_test_once(Judge& judge, int referees, const std::filesystem::path& folder,
+                      const std::string& mark) {
+  if (folder.empty()) return self_test(judge, {.referees = referees}, {});
   const std::filesystem::path passed = folder / content_key(mark);
-  if (const auto remembered = read_file(passed); remembered && *remembered == mark) return ok();
-  TRY(self_test(judge, {}));
+  if (const auto remembered = read_file(passed); remembered && *remembered == mark)
+    return self_test(judge, {.referees = referees, .cases = SelfTestScope::Cases::probes}, {});
+  TRY(self_test(judge, {.referees = referees}, {}));
   if (make_directories(folder)) static_cast<void>(write_file_atomic(passed, mark));
   return ok();
 }

@@ -16,7 +16,7 @@ namespace tritonsmith::gym {
 struct RefereeBudget {
   double seconds = 20;                                // all trials of one job together
   std::int64_t memory_bytes = std::int64_t{2} << 30;  // live tensors of one job
-  double timing_seconds = 2;                          // of them for rounds, once it is right
+  double timing_seconds = 2;  // of them for rounds, once it is right; 0: it is not timed
 };
 
 // A kernel of the candidate's plan as a compiler worker made it, ready to launch.
@@ -28,10 +28,14 @@ struct KernelBinary {
   int scratch_bytes = 0;  // of global memory, for each program
 };
 
+// What is known beforehand of a candidate by which a referee shows that it judges.
+enum class Probe { none, right, wrong };
+
 struct RefereeJob {
   std::string task_key;                // names the task plan's content
   std::string task_source;             // its Python, which stays with who asks
   std::vector<std::string> baselines;  // that it is timed by besides, likewise
+  Probe probe = Probe::none;           // put again to whoever takes the referee's place; likewise
   std::string candidate_plan;          // empty: only the task's own findings are asked for
   std::vector<KernelBinary> kernels;   // of the plan, in its order; empty when evaluated
   std::string

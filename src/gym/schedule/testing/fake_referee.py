@@ -1,7 +1,7 @@
 """A referee for tests of its client: does what the candidate's plan says.
 
 A plan is words: "ok" answers, "segfault" dies of a signal, "segfault-once FILE" only while FILE does not exist, "hang" never
-answers, "garble" answers no JSON, "late" closes the socket, "ask" asks the reference shell for the forward of a Model without weights on four floats, and
+answers, "wrong" answers that it is wrong, "wrong FILE" does so unless there is FILE, and "wrong-but-once FILE" unless it could delete FILE, "garble" answers no JSON, "late" closes the socket, "ask" asks the reference shell for the forward of a Model without weights on four floats, and
 notes what it was told.
 """
 
@@ -43,6 +43,7 @@ def die():
 
 
 tasks = {}
+wrong = {"ran": True, "correct": False, "fault": "candidate", "findings": [], "error": {"class": "wrong_value", "message": "off", "line": 0}}
 send({"ready": []})
 while True:
     head, plan = json.loads(receive()), receive()
@@ -66,6 +67,15 @@ while True:
         continue
     if words[0] == "late":
         raise SystemExit(3)
+    if words[0] == "wrong" and not (words[1:] and os.path.exists(words[1])):
+        send({"report": wrong})
+        continue
+    if words[0] == "wrong-but-once":
+        try:
+            os.remove(words[1])
+        except FileNotFoundError:
+            send({"report": wrong})
+            continue
     if words[0] == "ask":
         send({"reference": {"ask": "prepare", "source": "raise SystemExit('not mine to say')"}})
         mode = json.loads(receive())
