@@ -86,6 +86,20 @@ std::string outcome_of(const Verdict& verdict) {
   return fmt::format("{} {}", how, fmt::join(rejecting_rules(verdict), "+"));
 }
 
+std::string outcome_on_gpu(const CorpusFile& file, const Verdict& on_cpu) {
+  return file.on_gpu.empty() ? outcome_of(on_cpu) : file.on_gpu;
+}
+
+std::vector<CorpusFile> twins_of(const std::vector<CorpusFile>& files) {
+  std::map<std::string, CorpusFile> twins;
+  for (const CorpusFile& file : files)
+    twins.emplace(fmt::format("{} {} {}", file.twin, file.task, name_of(file.policy)),
+                  CorpusFile{.file = file.twin, .task = file.task, .policy = file.policy});
+  std::vector<CorpusFile> all;
+  for (auto& [key, twin] : twins) all.push_back(std::move(twin));
+  return all;
+}
+
 Result<std::vector<CorpusFile>> read_hostile_table(const std::filesystem::path& table) {
   TRY_ASSIGN(auto rows, read_rows(table));
   std::vector<CorpusFile> files;
@@ -97,6 +111,10 @@ Result<std::vector<CorpusFile>> read_hostile_table(const std::filesystem::path& 
     file.rule = row["rule"];
     TRY_ASSIGN(file.ends, expected_from(row["ends"]));
     TRY_ASSIGN(file.blind, expected_from(row["blind"]));
+    if (row["on_gpu"] != "-") {
+      TRY(expected_from(row["on_gpu"]));
+      file.on_gpu = row["on_gpu"];
+    }
     files.push_back(std::move(file));
   }
   return files;

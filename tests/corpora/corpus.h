@@ -34,7 +34,15 @@ struct CorpusFile {
   std::string
       rule;        // without which it ends otherwise; "-" where no rule but the construction holds
   Expected blind;  // how it ends when inspection sees nothing
+  std::string on_gpu;  // how it ends there, with all that rejects it; empty: as on the CPU
 };
+
+// Replayed on a GPU a file ends as it does on the CPU, for the very same reasons, or as its table
+// says of GPUs.
+std::string outcome_on_gpu(const CorpusFile& file, const Verdict& on_cpu);
+
+// Each honest twin once a task and policy.
+std::vector<CorpusFile> twins_of(const std::vector<CorpusFile>& files);
 
 // Tab-separated, the first line names the columns; lines that begin with # are left out.
 Result<std::vector<CorpusFile>> read_hostile_table(const std::filesystem::path& table);
