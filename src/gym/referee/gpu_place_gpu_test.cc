@@ -299,6 +299,15 @@ TEST_F(GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
   EXPECT_GT(report.timing->reference.n, 9);
   EXPECT_EQ(report.timing->coverage, 0);
   EXPECT_EQ(report.timing->steps.at(0).op, "aten::clamp_min");
+  const RefereeReport untimed = referee.judge({.task_key = "t",
+                                               .candidate_plan = plan_json(candidate),
+                                               .secret = "s",
+                                               .trials = 4,
+                                               .policy = Policy::open,
+                                               .budget = {.timing_seconds = 0}});
+  EXPECT_TRUE(untimed.correct) << error_message(untimed);
+  EXPECT_FALSE(untimed.timing);
+  EXPECT_EQ(untimed.numerics->trials, 4);
 }
 
 // Two sets of buffers: a run finds the one poisoned, and the other is poisoned before the next.
