@@ -111,6 +111,15 @@ Result<std::vector<CorpusFile>> read_hostile_table(const std::filesystem::path& 
     file.rule = row["rule"];
     TRY_ASSIGN(file.ends, expected_from(row["ends"]));
     TRY_ASSIGN(file.blind, expected_from(row["blind"]));
+    file.without = row["without"];
+    if ((file.rule == "-") != (file.without == "-"))
+      return fail("{}: `without` says how a file ends without its rule, if it has one", file.file);
+    if (file.rule != "-") {
+      TRY_ASSIGN(const Expected without, expected_from(file.without));
+      if (const auto rules = split(without.name, '+');
+          std::ranges::find(rules, file.rule) != rules.end())
+        return fail("{}: without {} it cannot end by it", file.file, file.rule);
+    }
     if (row["on_gpu"] != "-") {
       TRY(expected_from(row["on_gpu"]));
       file.on_gpu = row["on_gpu"];

@@ -31,10 +31,10 @@ struct CorpusFile {
   std::vector<std::string> entries;  // of the catalogue: "A1"
   std::string twin;                  // an honest file for the same task
   Expected ends;
-  std::string
-      rule;        // without which it ends otherwise; "-" where no rule but the construction holds
-  Expected blind;  // how it ends when inspection sees nothing
-  std::string on_gpu;  // how it ends there, with all that rejects it; empty: as on the CPU
+  std::string rule;     // that ends it; "-" where no rule but the construction does
+  std::string without;  // how it ends with that rule switched off, with all that rejects it then
+  Expected blind;       // how it ends when inspection sees nothing
+  std::string on_gpu;   // how it ends there, with all that rejects it; empty: as on the CPU
 };
 
 // Replayed on a GPU a file ends as it does on the CPU, for the very same reasons, or as its table
