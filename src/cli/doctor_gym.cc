@@ -9,6 +9,7 @@
 #include "cli/judges.h"
 #include "gym/capture/capture_pool.h"
 #include "gym/jail/jail.h"
+#include "gym/jail/required_layers.h"
 #include "gym/schedule/start_check.h"
 
 namespace tritonsmith::cli {
@@ -24,8 +25,8 @@ constexpr LayerAdvice kAdvice[] = {
     {"groups", "run as root"},
     {"bounding_set", "run as root"},
     {"landlock",
-     "boot a kernel of 5.13 or later with landlock among lsm=; without, files are guarded by users "
-     "alone"},
+     "boot a kernel of 5.13 or later with landlock among lsm=; without, a room must keep files and "
+     "GPU nodes from guests"},
     {"fds", "needs Linux 5.9 or later; without it nothing is judged"},
     {"seccomp",
      "allow seccomp filters in the container (docker: the default profile does); without, nothing "
@@ -33,6 +34,9 @@ constexpr LayerAdvice kAdvice[] = {
     {"namespaces",
      "give the container CAP_SYS_ADMIN, or run as root outside one; without, the other layers must "
      "do"},
+    {"room",
+     "as for namespaces; without, landlock must keep files and GPU nodes from guests, and without "
+     "both nothing is judged unless required_layers leaves out \"room|landlock\""},
 };
 
 std::string advice_for(std::string_view layer) {
@@ -83,20 +87,20 @@ Result<Verdict> judge_one_and_self_test() {
 
 std::vector<Fact> jail_facts() {
   const gym::JailReport report = gym::probe_jail_layers();
-  const std::vector<std::string> required = gym::CaptureConfig{}.required_layers;
   std::vector<Fact> facts;
   if (!report.refusal.empty())
-    facts.push_back(
-        {Standing::broken, "jail", report.refusal, "free memory or processes, and look again"});
-  else
-    facts.push_back(
-        {Standing::fine, "jail", fmt::format("{}", fmt::join(report.held(), ", ")), ""});
+    return {{Standing::broken, "jail", report.refusal, "free memory or processes, and look again"}};
+  facts.push_back({Standing::fine, "jail", fmt::format("{}", fmt::join(report.held(), ", ")), ""});
   for (const gym::JailLayer& layer : report.layers) {
     if (layer.held) continue;
-    const bool needed = std::find(required.begin(), required.end(), layer.name) != required.end();
-    facts.push_back({needed ? Standing::broken : Standing::lacking, "jail",
-                     fmt::format("no {}: {}", layer.name, layer.why), advice_for(layer.name)});
+    facts.push_back({Standing::lacking, "jail", fmt::format("no {}: {}", layer.name, layer.why),
+                     advice_for(layer.name)});
   }
+  for (const std::string& requirement : gym::CaptureConfig{}.required_layers)
+    if (!gym::unmet_requirement(report.layers, {requirement}).empty())
+      facts.push_back({Standing::broken, "jail",
+                       fmt::format("no {}, without which nothing is judged", requirement),
+                       "do what is said above"});
   return facts;
 }
 

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "base/log.h"
+#include "gym/jail/required_layers.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -25,6 +26,8 @@ Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uin
 
 Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& config,
                                                         GuestModules modules) {
+  if (const std::string unknown = unknown_layer(config.required_layers); !unknown.empty())
+    return fail("required_layers: {}", unknown);
   TRY_ASSIGN(GuestFiles files, GuestFiles::write());
   TRY_ASSIGN(GuestPool guests, GuestPool::make(config));
   TRY_ASSIGN(CompilerPool compilers, CompilerPool::make(config));

@@ -3,8 +3,18 @@
 #include <future>
 
 #include "gym/capture/capture_loop.h"
+#include "gym/jail/required_layers.h"
 
 namespace tritonsmith::gym {
+namespace {
+
+Status check_layers(const std::vector<std::string>& required) {
+  if (const std::string unknown = unknown_layer(required); !unknown.empty())
+    return fail("{}", unknown);
+  return ok();
+}
+
+}  // namespace
 
 Fields<CaptureConfig> CaptureConfig::fields() {
   using C = CaptureConfig;
@@ -33,7 +43,8 @@ Fields<CaptureConfig> CaptureConfig::fields() {
       field("bytecode_directory", &C::bytecode_directory,
             "of Python's packages where they have none beside them; empty: it is not kept"),
       field("python", &C::python, "interpreter of the guests; empty: the one of the build"),
-      field("required_layers", &C::required_layers, "jail layers without which nothing runs"),
+      field("required_layers", &C::required_layers,
+            "jail layers without which nothing runs; \"a|b\": one of the two", check_layers),
   };
 }
 

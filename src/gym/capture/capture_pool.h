@@ -53,9 +53,10 @@ struct CaptureConfig {
   // Of Python's packages where they have none beside them; empty: it is not kept.
   std::string bytecode_directory = cache_directory("bytecode");
   std::string python;  // empty: TRITONSMITH_PYTHON of the environment, else of the build
-  // Jail layers without which nothing runs; those that do not hold and are not named are reported
-  // with each outcome.
-  std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp"};
+  // Jail layers without which nothing runs; what holds is reported with each outcome. Of a room and
+  // Landlock one must: nothing else keeps a guest from GPU nodes, which every user may open.
+  std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",
+                                              "room|landlock"};
   static Fields<CaptureConfig> fields();
 };
 

@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <ctime>
 #include <future>
@@ -19,6 +22,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::unique_ptr<CapturePool> pool_of(const CaptureConfig& config) {
@@ -208,10 +212,73 @@ TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {
   EXPECT_THAT(told(nowhere->capture_now(python("answer = 1"))), HasSubstr("/no/python"));
 }
 
+// Those that a new thread inherits: the pool's own, which starts the zygote.
+class WithoutNamespaces {
+ public:
+  WithoutNamespaces() {
+    get();
+    auto less = data_;
+    less[0].effective &= ~(1U << CAP_SYS_ADMIN);
+    set(less);
+  }
+  WithoutNamespaces(const WithoutNamespaces&) = delete;
+  WithoutNamespaces& operator=(const WithoutNamespaces&) = delete;
+  ~WithoutNamespaces() { set(data_); }
+
+ private:
+  using Data = std::array<__user_cap_data_struct, 2>;
+  __user_cap_header_struct header_{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  Data data_{};
+  void get() { CHECK(::syscall(SYS_capget, &header_, data_.data()) == 0, "capget"); }
+  void set(const Data& data) { CHECK(::syscall(SYS_capset, &header_, data.data()) == 0, "capset"); }
+};
+
 TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
-  if (::geteuid() == 0) GTEST_SKIP() << "as root, every layer that a profile can name holds";
-  const auto pool = pool_of({.slots = 1, .required_layers = {"uid"}});
-  EXPECT_THAT(told(pool->capture_now(python("answer = 1"))), HasSubstr("layer uid"));
+  const WithoutNamespaces dropped;
+  for (const char* layer : {"namespaces", "room"}) {
+    const auto pool = pool_of({.slots = 1, .required_layers = {layer}});
+    EXPECT_THAT(
+        told(pool->capture_now(python("answer = 1"))),
+        AllOf(StartsWith("fault "), HasSubstr(fmt::format("required_layers demands ({}:", layer))));
+    EXPECT_THAT(told(pool->compile_now({.ttir = "add"})),
+                AllOf(StartsWith("fault "), HasSubstr("required_layers")));
+  }
+}
+
+TEST(CapturePool, NameThatIsNoLayerIsRefusedWithThoseThatAre) {
+  const auto pool = start_trial_pool({.slots = 1, .required_layers = {"bogus", "seccomp"}});
+  ASSERT_FALSE(pool);
+  EXPECT_THAT(pool.error().message, AllOf(HasSubstr("'bogus'"), HasSubstr("namespaces room")));
+  CaptureConfig config;
+  const auto set = apply_settings(config, {{"required_layers", Json::array({"bogus"})}}, "--set");
+  ASSERT_FALSE(set);
+  EXPECT_THAT(set.error().message, HasSubstr("--set: required_layers: 'bogus' is no layer"));
+}
+
+// GPU nodes among them, where this machine has some: every user may open those.
+TEST(CapturePool, GuestOpensNoDeviceNodeButThoseOfItsRoom) {
+  std::string nodes;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           "/dev", std::filesystem::directory_options::skip_permission_denied)) {
+    std::error_code ignored;
+    const auto type = entry.symlink_status(ignored).type();
+    if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::block)
+      nodes += fmt::format("'{}',", entry.path().string());
+  }
+  const std::string source = fmt::format(R"(
+import os
+answer = []
+for node in ['/dev/null', {}]:
+    try:
+        os.close(os.open(node, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY))
+        answer.append(node)
+    except OSError:
+        pass
+answer = sorted(set(answer) - {{'/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom'}})
+)",
+                                         nodes);
+  const auto pool = pool_of({.slots = 1});
+  EXPECT_THAT(told(pool->capture_now(python(source))), HasSubstr(": []"));
 }
 
 TEST(CapturePool, LeavesNothingBehind) {

@@ -129,7 +129,7 @@ Status CompilerPool::hear(Worker& worker, Zygote& zygote) {
     const auto frame = worker.guest->next_frame();
     if (!frame) break;
     if (worker.phase == Phase::greeting) {
-      TRY(greet(worker, *frame));
+      TRY(greet(worker, zygote, *frame));
     } else if (worker.phase == Phase::busy) {
       take_reply(worker, *frame);
       if (worker.served >= compiles_per_worker_) retire(worker, zygote);
@@ -147,12 +147,16 @@ Status CompilerPool::hear(Worker& worker, Zygote& zygote) {
   return ok();
 }
 
-Status CompilerPool::greet(Worker& worker, std::string_view frame) {
+// Who was refused the jail would be so under another zygote too: what waits is told.
+Status CompilerPool::greet(Worker& worker, Zygote& zygote, std::string_view frame) {
   TRY_ASSIGN(const Json hello, parse_json(frame));
   JsonReader reader(hello);
   const std::string refused = reader.string("refused", "");
-  if (!refused.empty())
-    return fail("the jail's layer {}, which required_layers demands, does not hold here", refused);
+  if (!refused.empty()) {
+    retire(worker, zygote);
+    fail_waiting(jail_refused(refused));
+    return ok();
+  }
   worker.phase = Phase::ready;
   worker.guest->set_time_limit(std::chrono::hours(24 * 365));
   return ok();
@@ -275,6 +279,10 @@ void CompilerPool::lost_all(const Error& why) {
 
 void CompilerPool::fail_all(const Error& why) {
   lost_all(why);
+  fail_waiting(why);
+}
+
+void CompilerPool::fail_waiting(const Error& why) {
   for (Work& work : queue_)
     for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
   queue_.clear();

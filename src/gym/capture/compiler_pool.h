@@ -58,7 +58,8 @@ class CompilerPool {
   void sort_in(std::string_view compiler_version);
   Status start_worker(Worker& worker, Zygote& zygote);
   Status hear(Worker& worker, Zygote& zygote);
-  Status greet(Worker& worker, std::string_view frame);
+  Status greet(Worker& worker, Zygote& zygote, std::string_view frame);
+  void fail_waiting(const Error& why);
   void take_work(Worker& worker);
   void take_reply(Worker& worker, const std::string& frame);
   void worker_failed(Worker& worker, GuestEnd end);

@@ -147,4 +147,11 @@ VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
   return {.error_class = "crashed", .message = fmt::format("was {}", describe(*status))};
 }
 
+Error jail_refused(std::string_view unmet) {
+  return Error{
+      fmt::format("the jail lacks a layer that required_layers demands ({}): `tritonsmith doctor` "
+                  "says how to get it; a required_layers without it judges all the same",
+                  unmet)};
+}
+
 }  // namespace tritonsmith::gym

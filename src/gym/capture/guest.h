@@ -95,4 +95,7 @@ class Guest {
 VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
                           const GuestLimits& limits);
 
+// What a guest or a worker that could not enter its jail means, with the way out.
+Error jail_refused(std::string_view unmet);
+
 }  // namespace tritonsmith::gym

@@ -130,7 +130,7 @@ void GuestPool::hear(Slot& slot, Zygote& zygote) {
   while (more) {
     auto frame = slot.guest->next_frame();
     if (frame) {
-      more = take_frame(slot, zygote, std::move(*frame));
+      more = take_frame(slot, std::move(*frame));
     } else {
       const GuestEnd end = slot.guest->end();
       if (end == GuestEnd::running) return;
@@ -175,7 +175,7 @@ void GuestPool::conclude_late(Slot& slot) const {
   give_result(slot);
 }
 
-bool GuestPool::take_frame(Slot& slot, Zygote& zygote, std::string frame) {
+bool GuestPool::take_frame(Slot& slot, std::string frame) {
   if (slot.phase == Phase::sending_plan) {
     slot.outcome.result = CapturedPlan{std::move(frame)};
     return false;
@@ -187,19 +187,17 @@ bool GuestPool::take_frame(Slot& slot, Zygote& zygote, std::string frame) {
                          .error = error_of_end(GuestEnd::false_frame, std::nullopt, limits_)};
     return false;
   }
-  return slot.phase == Phase::greeting ? greet(slot, *json, zygote) : take_header(slot, *json);
+  return slot.phase == Phase::greeting ? greet(slot, *json) : take_header(slot, *json);
 }
 
-bool GuestPool::greet(Slot& slot, const Json& hello, const Zygote& zygote) {
+bool GuestPool::greet(Slot& slot, const Json& hello) {
   JsonReader reader(hello);
   const std::string refused = reader.string("refused", "");
   if (!refused.empty()) {
-    slot.outcome.result = InfrastructureFault{fmt::format(
-        "the jail's layer {}, which required_layers demands, does not hold here", refused)};
+    slot.outcome.result = InfrastructureFault{jail_refused(refused).message};
     return false;
   }
-  slot.outcome.jail_layers = zygote.layers();
-  for (auto& layer : reader.strings("held")) slot.outcome.jail_layers.push_back(std::move(layer));
+  slot.outcome.jail_layers = reader.strings("held");
   slot.outcome.stage_ms.emplace_back("fork", reader.number("fork_ms", 0));
   slot.outcome.stage_ms.emplace_back("jail", reader.number("jail_ms", 0));
   slot.guest->send(request_text(slot.job.request));

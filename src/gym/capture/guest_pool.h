@@ -58,8 +58,8 @@ class GuestPool {
   Status launch(Slot& slot, Zygote& zygote);
   void hear(Slot& slot, Zygote& zygote);
   // False when the frame was the last that we want.
-  bool take_frame(Slot& slot, Zygote& zygote, std::string frame);
-  bool greet(Slot& slot, const Json& hello, const Zygote& zygote);
+  bool take_frame(Slot& slot, std::string frame);
+  bool greet(Slot& slot, const Json& hello);
   bool take_header(Slot& slot, const Json& header);
   void conclude_late(Slot& slot) const;
   static void give_result(Slot& slot);

@@ -1,18 +1,16 @@
 #include "gym/capture/zygote.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "base/log.h"
+#include "gym/jail/room.h"
 
 namespace tritonsmith::gym {
 namespace {
 
 constexpr std::size_t kLastWordsBytes = 2048;
-constexpr unsigned long kNamespaces =
-    CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 constexpr const char* kBoot =
     "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import zygote; "
     "zygote.main()";
@@ -39,11 +37,10 @@ Result<Zygote> Zygote::start(const ZygoteOptions& options, const GuestFiles& fil
              Process::spawn({.argv = {options.python, "-I", "-B", "-c", kBoot, root},
                              .environment = environment(),
                              .fds = {{complaints.write.get(), 2}, {control.theirs.get(), 3}},
-                             .namespaces = kNamespaces}));
+                             .namespaces = kZygoteNamespaces}));
   TRY(set_nonblocking(complaints.read));
   const bool own_namespaces = process.namespaces() != 0;
   Zygote zygote(std::move(process), std::move(control.ours), std::move(complaints.read));
-  if (own_namespaces) zygote.layers_.push_back("namespaces");
   std::vector<std::string> packages = options.modules.packages;
   packages.push_back(root);
   zygote.writer_.add(to_line({{"jail_library", files.jail_library().string()},
@@ -119,10 +116,7 @@ Result<ZygoteEvent> Zygote::understand(const Json& event) {
                     .triton = reader.string("triton"),
                     .warm_ms = reader.number("warm_ms")};
   TRY_WITHIN("the zygote's first word", reader.status());
-  if (no_room.empty())
-    layers_.push_back("room");
-  else
-    TRACE("guests have no room of their own: {}", no_room);
+  if (!no_room.empty()) TRACE("guests have no room of their own: {}", no_room);
   return ready;
 }
 

@@ -69,9 +69,6 @@ class Zygote {
   Result<std::vector<ZygoteEvent>> exchange();
   void add_polls(std::vector<pollfd>& polls) const;
 
-  // Layers that all its guests have: "namespaces", "room".
-  const std::vector<std::string>& layers() const { return layers_; }
-
  private:
   Zygote(Process process, Fd control, Fd complaints);
   Result<ZygoteEvent> understand(const Json& event);
@@ -84,7 +81,6 @@ class Zygote {
   FrameWriter writer_;
   std::string last_words_;
   GuestId last_id_ = 0;
-  std::vector<std::string> layers_;
 };
 
 }  // namespace tritonsmith::gym

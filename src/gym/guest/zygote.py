@@ -94,9 +94,11 @@ class Zygote:
         sys.path[:0] = self.config["packages"]
         self.warm_module = importlib.import_module(self.config["warm_module"])
         self.warm_module.preload(self.config["bytecode_folder"])
-        why_no_room = "mount namespaces are not permitted here"
-        if self.config["own_namespaces"]:
+        why_no_namespaces = "" if self.config["own_namespaces"] else "not permitted here"
+        why_no_room = "needs namespaces"
+        if not why_no_namespaces:
             why_no_room = self.jail.enter_room({"staging": self.config["staging"], "readable": self.trees})
+        self.outside = [{"name": "namespaces", "why": why_no_namespaces}, {"name": "room", "why": why_no_room}]
         if not why_no_room:
             self.folders = "/tmp"
         # Without a room, a slot's user may be unable to reach the environment at all (below /root, say).
@@ -231,6 +233,7 @@ class Zygote:
         if order["uid"] and not uid:
             required.append("landlock")  # as root without capabilities, it alone guards root's files
         profile.update(role=order["role"], uid=uid, required=required, keep_fds=[comms_fd], parent_pid=zygote_pid,
+                       outside=self.outside,
                        readable=[*self.trees, *PROC_FILES, "/dev/zero", "/dev/urandom", "/dev/random"],
                        writable=[folder, "/dev/null"],
                        executable=worker.programs() if order["role"] == "compile" else [])

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "gym/jail/landlock.h"
+#include "gym/jail/required_layers.h"
 #include "gym/jail/syscall_filter.h"
 
 namespace tritonsmith::gym {
@@ -113,21 +114,22 @@ int close_other_fds(std::vector<int> keep) {
 
 class Reporter {
  public:
-  explicit Reporter(const JailProfile& profile) : profile_(profile) {}
+  explicit Reporter(const JailProfile& profile) : required_(profile.required) {
+    report_.layers = profile.outside;
+  }
 
   void layer(const std::string& name, int error, const std::string& degree = {}) {
     report_.layers.push_back({.name = error == 0 && !degree.empty() ? name + "=" + degree : name,
                               .held = error == 0,
                               .why = error == 0 ? "" : std::strerror(error)});
-    const auto& required = profile_.required;
-    const bool needed = std::find(required.begin(), required.end(), name) != required.end();
-    if (error != 0 && needed && report_.refusal.empty())
-      report_.refusal = name + ": " + std::strerror(error);
   }
-  JailReport take() { return std::move(report_); }
+  JailReport take() {
+    report_.refusal = unmet_requirement(report_.layers, required_);
+    return std::move(report_);
+  }
 
  private:
-  const JailProfile& profile_;
+  const std::vector<std::string>& required_;
   JailReport report_;
 };
 

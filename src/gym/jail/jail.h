@@ -18,6 +18,12 @@ enum class JailRole {
   compile,  // may start the programs in `executable`
 };
 
+struct JailLayer {
+  std::string name;  // "uid", "seccomp"; where there are degrees: "landlock=7"
+  bool held = false;
+  std::string why;  // it did not hold
+};
+
 struct JailProfile {
   JailRole role = JailRole::capture;
   // The slot's own user, so that limits count for it alone and no guest reaches another's
@@ -34,27 +40,24 @@ struct JailProfile {
   std::uint64_t cpu_seconds = 30;
   std::uint64_t memory_bytes = std::uint64_t{4}
                                << 30;  // address space beyond what is mapped already
-  std::vector<std::string> required = {"rlimits", "fds", "no_new_privs", "seccomp"};
-};
-
-struct JailLayer {
-  std::string name;  // "uid", "seccomp"; where there are degrees: "landlock=7"
-  bool held = false;
-  std::string why;  // it did not hold
+  // What surrounds the process already ("namespaces", "room"): reported before its own layers.
+  std::vector<JailLayer> outside;
+  std::vector<std::string> required = {"rlimits", "fds", "no_new_privs",
+                                       "seccomp"};  // required_layers.h
 };
 
 struct JailReport {
   std::vector<JailLayer> layers;  // in the order of entry
   std::vector<std::string> held() const;
-  // Empty when every required layer held, else the first that did not, and why.
+  // Empty when every requirement is met, else the first that is not, and why.
   std::string refusal;
 };
 
 // On a refusal the process is half jailed and must end.
 JailReport enter_jail(const JailProfile& profile);
 
-// Which layers hold on this machine: a child enters a jail and tells. For `doctor`, from a
-// single-threaded moment.
+// Which layers hold on this machine: a child enters namespaces, a room and a jail, and tells. For
+// `doctor`, from a single-threaded moment.
 JailReport probe_jail_layers();
 
 }  // namespace tritonsmith::gym

@@ -1,8 +1,10 @@
 #include "gym/jail/jail.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <functional>
 #include <map>
 
+#include "gym/jail/required_layers.h"
 #include "gym/jail/room.h"
 
 namespace tritonsmith::gym {
@@ -41,9 +44,11 @@ TEST(Jail, ProbeNamesEveryLayerInTheOrderOfEntry) {
     names.push_back(layer.name.substr(0, layer.name.find('=')));
     EXPECT_EQ(layer.held, layer.why.empty()) << layer.name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"session", "bounding_set", "groups", "uid",
-                                             "capabilities", "parent_death", "rlimits", "dumpable",
-                                             "no_new_privs", "landlock", "fds", "seccomp"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"namespaces", "room", "session", "bounding_set", "groups",
+                                      "uid", "capabilities", "parent_death", "rlimits", "dumpable",
+                                      "no_new_privs", "landlock", "fds", "seccomp"}));
+  EXPECT_EQ(unknown_layer(names), "");
 }
 
 TEST(Jail, TheLayersThatNeedNoPrivilegeHoldEverywhere) {
@@ -119,6 +124,98 @@ TEST(Jail, ALayerThatIsRequiredAndMissingRefuses) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(Jail, WhatSurroundsItIsReportedFirstAndMayMeetARequirement) {
+  const auto refusal = [](const JailLayer& room) {
+    return in_jail({.outside = {room}, .required = {"room"}}, [] { return 0; });
+  };
+  EXPECT_EQ(refusal({.name = "room", .held = true}), 0);
+  EXPECT_EQ(refusal({.name = "room", .why = "no mounts"}), 99);
+  EXPECT_EQ(in_jail({.required = {"room"}}, [] { return 0; }), 99) << "no one said that it holds";
+  EXPECT_EQ(in_jail({.required = {"seccmop"}}, [] { return 0; }), 99) << "a slip closes";
+}
+
+TEST(RequiredLayers, OneOfSeveralIsEnoughAndNoneSaysWhyOfEach) {
+  const JailLayer no_room{.name = "room", .why = "no mounts"};
+  const JailLayer no_landlock{.name = "landlock", .why = "not in this kernel"};
+  const JailLayer landlock{.name = "landlock=7", .held = true};
+  EXPECT_EQ(unmet_requirement({no_room, landlock}, {"room|landlock", "landlock"}), "");
+  EXPECT_EQ(unmet_requirement({no_room, no_landlock}, {"room|landlock"}),
+            "room: no mounts, landlock: not in this kernel");
+  EXPECT_EQ(unmet_requirement({landlock}, {"landlock", "namespaces"}), "namespaces: no such layer");
+}
+
+TEST(RequiredLayers, ANameThatIsNoLayerIsToldWithThoseThatAre) {
+  EXPECT_EQ(unknown_layer({"seccomp", "room|landlock"}), "");
+  for (const char* wrong : {"bogus", "", "room|", "landlock=7"}) {
+    const std::string why = unknown_layer({"seccomp", wrong});
+    EXPECT_NE(why.find("is no layer of the jail"), std::string::npos) << wrong;
+    EXPECT_NE(why.find(" no_new_privs "), std::string::npos) << why;
+  }
+}
+
+// As GPU nodes are: every user may read and write them.
+class DeviceNode {
+ public:
+  DeviceNode() {
+    ::mkdtemp(folder_.data());
+    ::chmod(folder_.c_str(), 0755);
+    made_ = ::mknod(path().c_str(), S_IFCHR | 0666, ::makedev(1, 3)) == 0 &&
+            ::chmod(path().c_str(), 0666) == 0 && opens();
+  }
+  DeviceNode(const DeviceNode&) = delete;
+  DeviceNode& operator=(const DeviceNode&) = delete;
+  ~DeviceNode() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/nvidiactl"; }
+  bool made() const { return made_; }
+  bool opens() const {
+    const int fd = ::open(path().c_str(), O_RDWR | O_CLOEXEC);
+    if (fd >= 0) ::close(fd);
+    return fd >= 0;
+  }
+
+ private:
+  std::string folder_ = "/tmp/tritonsmith-node-XXXXXX";
+  bool made_ = false;
+};
+
+TEST(Jail, LandlockAloneKeepsFromDeviceNodesThatEveryUserMayOpen) {
+  const DeviceNode node;
+  if (!node.made()) GTEST_SKIP() << "device nodes cannot be made here";
+  EXPECT_EQ(in_jail({}, [&] { return node.opens() ? 1 : 0; }), held_layers()["landlock"] ? 0 : 1);
+}
+
+TEST(Room, HoldsFiveDevicesAndNoOther) {
+  if (!held_layers()["room"]) GTEST_SKIP() << "no room here";
+  const DeviceNode node;
+  std::string staging = "/tmp/tritonsmith-room-XXXXXX";
+  ASSERT_NE(::mkdtemp(staging.data()), nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(static_cast<int>(kZygoteNamespaces)) != 0 ||
+        !enter_room({.staging = staging}).empty())
+      ::_exit(99);
+    int names = 0;
+    DIR* folder = ::opendir("/dev");
+    while (::readdir(folder) != nullptr) ++names;
+    ::_exit(names == 2 + 5 && !node.opens() && ::open("/dev/null", O_WRONLY) >= 0 ? 0 : names);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  ::rmdir(staging.c_str());
+}
+
+TEST(PrivateFolder, IsRemovedWithThoseInItThatAreMounted) {
+  std::string root = "/tmp/tritonsmith-folder-XXXXXX";
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  for (const char* name : {"/guest-1", "/guest-2"}) {
+    ASSERT_EQ(make_private_folder(root + name, 0, 1 << 20), "");
+    std::ofstream(root + name + "/file") << "left";
+  }
+  remove_private_folder(root);
+  EXPECT_FALSE(std::filesystem::exists(root));
 }
 
 TEST(PrivateFolder, IsRemovedHoweverDeepAndHostile) {

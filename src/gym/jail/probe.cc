@@ -1,10 +1,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
 #include "gym/jail/jail.h"
+#include "gym/jail/room.h"
 
 namespace tritonsmith::gym {
 namespace {
+
+// As the zygote's; the process is its own and need not come back.
+std::vector<JailLayer> enter_surroundings(const std::string& staging) {
+  std::string no_namespaces, no_room = "needs namespaces";
+  if (::unshare(static_cast<int>(kZygoteNamespaces)) != 0)
+    no_namespaces = std::strerror(errno);
+  else
+    no_room = enter_room({.staging = staging});
+  return {{.name = "namespaces", .held = no_namespaces.empty(), .why = no_namespaces},
+          {.name = "room", .held = no_room.empty(), .why = no_room}};
+}
 
 // One layer a line: name, tab, why it did not hold.
 void tell(const JailReport& report, int fd) {
@@ -48,22 +64,22 @@ JailReport probe_jail_layers() {
   constexpr unsigned kProbeUid = 57999;  // just below those that slots take
   int ends[2];
   JailReport nothing{.refusal = "cannot start a process to probe with"};
-  if (::pipe(ends) != 0) return nothing;
+  std::string staging = "/tmp/tritonsmith-probe-XXXXXX";
+  if (::mkdtemp(staging.data()) == nullptr || ::pipe(ends) != 0) return nothing;
   const pid_t child = ::fork();
   if (child == 0) {
-    JailProfile profile{.uid = ::geteuid() == 0 ? kProbeUid : 0, .keep_fds = {ends[1]}};
+    const JailProfile profile{.uid = ::geteuid() == 0 ? kProbeUid : 0,
+                              .keep_fds = {ends[1]},
+                              .outside = enter_surroundings(staging)};
     tell(enter_jail(profile), ends[1]);
     ::_exit(0);
   }
   ::close(ends[1]);
-  if (child < 0) {
-    ::close(ends[0]);
-    return nothing;
-  }
-  const std::string text = drain(ends[0]);
+  const std::string text = child > 0 ? drain(ends[0]) : "";
   ::close(ends[0]);
-  ::waitpid(child, nullptr, 0);
-  return heard(text);
+  if (child > 0) ::waitpid(child, nullptr, 0);
+  ::rmdir(staging.c_str());
+  return child > 0 ? heard(text) : nothing;
 }
 
 }  // namespace tritonsmith::gym

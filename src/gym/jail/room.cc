@@ -179,7 +179,10 @@ void remove_private_folder(const std::string& path) {
     }
     ::closedir(folder);
     if (inner.empty()) break;
+    // Folders of guests whose zygote died in no mount namespace of its own.
+    ::umount2((path + "/" + inner).c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
     flatten(top, inner, counter);
+    if (is_directory_at(top, inner.c_str())) break;  // it cannot be removed
   }
   ::close(top);
   ::rmdir(path.c_str());

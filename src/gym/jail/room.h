@@ -6,11 +6,17 @@
 // do.
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tritonsmith::gym {
+
+// What the zygote is started in, together or not at all.
+constexpr unsigned long kZygoteNamespaces =
+    CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
 struct RoomPlan {
   std::string staging;                // an empty folder to build it on

@@ -25,6 +25,10 @@ JailProfile profile_from(const Json& json) {
   profile.file_bytes = json.value("file_bytes", profile.file_bytes);
   profile.cpu_seconds = json.value("cpu_seconds", profile.cpu_seconds);
   profile.memory_bytes = json.value("memory_bytes", profile.memory_bytes);
+  for (const Json& layer : json.value("outside", Json::array()))
+    profile.outside.push_back({.name = layer.at("name"),
+                               .held = layer.at("why").get<std::string>().empty(),
+                               .why = layer.at("why")});
   profile.required = json.value("required", profile.required);
   return profile;
 }
