@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/judges.h"
 #include "cli/stop_signal.h"
+#include "gym/schedule/known_verdicts.h"
 #include "gym/schedule/local_judge.h"
 #include "gym/schedule/start_check.h"
 #include "gym/server/http_server.h"
@@ -96,18 +97,23 @@ Status serve_gym(const ServeOptions& options) {
   TRY_ASSIGN(const gym::HostAndPort address, gym::parse_host_and_port(options.listen));
   TRY_ASSIGN(auto tokens, tokens_for(options.token_file, address.host));
   TRY_ASSIGN(const Fd lock, lock_directory(config.judge.directory));
-  TRY_ASSIGN(const auto docket, gym::Docket::open(config.judge.directory + "/jobs.sqlite",
-                                                  {.unfinished = config.unfinished_jobs,
-                                                   .finished = config.finished_jobs}));
+  TRY_ASSIGN(const auto known,
+             gym::KnownVerdicts::open(config.judge.directory + "/verdicts.sqlite"));
+  TRY_ASSIGN(
+      const auto docket,
+      gym::Docket::open(config.judge.directory + "/jobs.sqlite",
+                        {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs},
+                        [&known](const gym::JudgeJob& job) { return known->find(job); }));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   gym::ServiceMetrics metrics;
   const auto make_judge =
-      [judge =
-           config.judge](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
+      [judge = config.judge,
+       &known](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
     const Stopwatch watch;
     TRY_ASSIGN(auto local, start_untested_judge(judge));
     TRY(gym::self_test(*local, {.referees = local->referees()}, stopping));
     LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
+    known->learn(local->versions());
     return std::unique_ptr<gym::Judge>(std::move(local));
   };
   // Twice as many as are judged at a time, so that none of the judge's places is ever empty.

@@ -86,14 +86,13 @@ void Coordinator::handle(Submitted& event) {
     finish(std::move(judging), std::move(verdict));
     return;
   }
-  judging.key = verdict_key(judging.job, judging.job.backend,
-                            judging.job.backend == Backend::replay ? replay_versions_ : versions_);
+  judging.key = verdict_key(judging.job, judging.job.backend, versions_.of(judging.job.backend));
   if (judging.job.use_store && (answered_by_store(judging) || joined_an_equal_job(judging))) return;
   backlog_.push_back(std::move(judging));
 }
 
 Status Coordinator::learn_versions() {
-  if (!versions_.empty()) return ok();
+  if (!versions_.evaluate.empty()) return ok();
   const auto patience = Deadline::after(std::chrono::seconds(120));
   Result<CapturePool::Versions> versions = fail("the judge was shut down");
   while (!versions && !stopping_) {  // in short waits: a judge may be destroyed before it is warm
@@ -110,11 +109,18 @@ Status Coordinator::learn_versions() {
     context_.replay_environment.gpu = parts_.gpus.front().name;
     context_.replay_environment.driver = parts_.gpus.front().driver;
   }
-  versions_ =
+  const std::lock_guard lock(versions_mutex_);
+  versions_.evaluate =
       fmt::format("torch {}, triton {}, {}", versions->torch, versions->triton, config_.target);
-  replay_versions_ = versions_ + ", " + context_.replay_environment.gpu;
-  for (const std::string& baseline : config_.baselines) replay_versions_ += ", " + baseline;
+  if (parts_.gpus.empty()) return ok();
+  versions_.replay = versions_.evaluate + ", " + context_.replay_environment.gpu;
+  for (const std::string& baseline : config_.baselines) versions_.replay += ", " + baseline;
   return ok();
+}
+
+JudgeVersions Coordinator::versions() const {
+  const std::lock_guard lock(versions_mutex_);
+  return versions_;
 }
 
 bool Coordinator::answered_by_store(Judging& judging) {

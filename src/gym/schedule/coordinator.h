@@ -20,6 +20,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <variant>
@@ -40,6 +41,8 @@ class Coordinator {
 
   void submit(JudgeJob job) { events_.push(Submitted{std::move(job)}); }
   void cancel(std::uint64_t id) { events_.push(Cancelled{id}); }
+  // Once the first job has come; any thread.
+  JudgeVersions versions() const;
 
  private:
   struct Submitted {
@@ -123,8 +126,8 @@ class Coordinator {
   std::map<std::uint64_t, Judging> running_;
   std::map<std::string, TaskPlan> tasks_;  // by the content of the source
   VerdictContext context_;
-  std::string versions_;         // empty until known
-  std::string replay_versions_;  // of verdicts from a GPU
+  mutable std::mutex versions_mutex_;  // for who asks from outside; the coordinator alone writes
+  JudgeVersions versions_;
 
   std::vector<std::unique_ptr<RefereeClient>> referees_;
   std::vector<std::jthread> referee_threads_;

@@ -130,4 +130,6 @@ Result<std::optional<Judged>> LocalJudge::next(Deadline deadline) {
 
 void LocalJudge::cancel(std::uint64_t id) { coordinator_->cancel(id); }
 
+JudgeVersions LocalJudge::versions() const { return coordinator_->versions(); }
+
 }  // namespace tritonsmith::gym

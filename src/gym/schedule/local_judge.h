@@ -71,6 +71,8 @@ class LocalJudge : public Judge {
   Status submit(JudgeJob job) override;
   Result<std::optional<Judged>> next(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
+  // By which the store knows its verdicts; known once there was one. Any thread.
+  JudgeVersions versions() const;
 
  private:
   std::size_t queue_;

@@ -7,6 +7,7 @@
 
 #include "base/temp_dir.h"
 #include "gym/plan/plan.h"
+#include "gym/schedule/known_verdicts.h"
 #include "gym/schedule/start_check.h"
 #include "gym/schedule/testing/fake_pool.h"
 
@@ -287,6 +288,10 @@ TEST_F(LocalJudgeTest, AnswersARepeatFromTheStoreWithoutJudging) {
   const Verdict again = verdict_of_one(job(2));
   EXPECT_TRUE(again.from_store && again.accepted);
   EXPECT_EQ(pool->captures().size(), captures);
+  const auto known = KnownVerdicts::open(directory->path() / "verdicts.sqlite");
+  ASSERT_TRUE(known);
+  (*known)->learn(judge().versions());
+  EXPECT_TRUE((*known)->find(job(3))) << "who takes submissions finds it under the same key";
   JudgeJob anew = job(3);
   anew.use_store = false;
   EXPECT_FALSE(verdict_of_one(anew).from_store);

@@ -4,6 +4,11 @@
 
 namespace tritonsmith::gym {
 
+Backend resolved(Backend backend, const JudgeVersions& versions) {
+  if (backend != Backend::automatic) return backend;
+  return versions.replay.empty() ? Backend::evaluate : Backend::replay;
+}
+
 std::string verdict_key(const JudgeJob& job, Backend backend, std::string_view versions) {
   // A JSON array quotes its members, so that no two jobs run into each other.
   Json parts = {kJudgingVersion,

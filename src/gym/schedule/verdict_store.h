@@ -17,6 +17,16 @@ namespace tritonsmith::gym {
 // Raised whenever judging changes what verdicts say, so that older ones are not used again.
 inline constexpr int kJudgingVersion = 13;
 
+// What verdicts' keys say of the program and the machine.
+struct JudgeVersions {
+  std::string evaluate, replay;  // empty: not known; the latter also where there is no GPU
+  const std::string& of(Backend backend) const {
+    return backend == Backend::replay ? replay : evaluate;
+  }
+};
+// What `automatic` means there.
+Backend resolved(Backend backend, const JudgeVersions& versions);
+
 // `versions`: torch's and triton's, the target chip; whatever of the machine decides.
 std::string verdict_key(const JudgeJob& job, Backend backend, std::string_view versions);
 

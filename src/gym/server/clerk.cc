@@ -54,6 +54,7 @@ void Clerk::run(const std::stop_token& stop) {
     const Stopwatch watch;
     const Status worked = [&]() -> Status {
       TRY_ASSIGN(const auto judge, make_judge_(stop));
+      TRY(docket_.recall_queued());  // what came before the judge's versions were known
       return work(*judge, stop);
     }();
     for (const auto& [id, job] : running_) docket_.give_back(job.name);

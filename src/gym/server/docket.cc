@@ -39,9 +39,11 @@ std::int64_t Docket::unix_milliseconds() {
 }
 
 Result<std::unique_ptr<Docket>> Docket::open(const std::filesystem::path& file,
-                                             const DocketLimits& limits, UnixMilliseconds now) {
+                                             const DocketLimits& limits, Recall recall,
+                                             UnixMilliseconds now) {
   TRY_ASSIGN(auto database, Sqlite::open(file, "list of jobs", kSchema, SqliteDurability::full));
-  std::unique_ptr<Docket> docket(new Docket(std::move(database), limits, std::move(now)));
+  std::unique_ptr<Docket> docket(
+      new Docket(std::move(database), limits, std::move(recall), std::move(now)));
   TRY(docket->load());
   return docket;
 }
@@ -89,19 +91,25 @@ void Docket::changed() {
 
 Result<std::variant<std::vector<JobView>, DocketFull, ClientGone>> Docket::submit(
     std::span<const Submission> submissions) {
+  std::vector<Offer> offers;
+  for (const Submission& submission : submissions)
+    offers.push_back({.submission = submission,
+                      .name = job_name(submission),
+                      .recalled = recall_ ? recall_(submission.job) : std::nullopt});
   const std::lock_guard lock(mutex_);
   for (const Submission& submission : submissions)
     if (gone_.contains(submission.client)) return ClientGone{submission.client};
   std::vector<JobView> views;
   Admission admission;
   TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
-  for (const Submission& submission : submissions) {
-    TRY_ASSIGN(JobView view, submit_one(submission, job_name(submission), admission));
+  for (const Offer& offer : offers) {
+    TRY_ASSIGN(JobView view, submit_one(offer, admission));
     views.push_back(std::move(view));
   }
   if (static_cast<int>(unfinished_.size()) + admission.added > limits_.unfinished &&
       admission.added > 0)
     return DocketFull{static_cast<int>(unfinished_.size()), limits_.unfinished};
+  TRY(forget_old());
   TRY(transaction.commit());
   for (const auto& [name, entry] : admission.entries) {
     leave(name);
@@ -111,16 +119,20 @@ Result<std::variant<std::vector<JobView>, DocketFull, ClientGone>> Docket::submi
   return views;
 }
 
-// Either an equal job has its verdict or is on its way already, or this one is queued. What an
-// earlier run of the program concluded is left to the verdict store, which knows the versions of
-// everything.
-Result<JobView> Docket::submit_one(const Submission& submission, const std::string& name,
-                                   Admission& admission) {
+// Either an equal job has its verdict or is on its way already, or its verdict was recalled, or
+// this one is queued. What an earlier run of the program concluded is left to who recalls it: the
+// verdict store knows the versions of everything.
+Result<JobView> Docket::submit_one(const Offer& offer, Admission& admission) {
+  const Submission& submission = offer.submission;
+  const std::string& name = offer.name;
   TRY_ASSIGN(auto known, read(name));
   const bool is_done =
       known && known->view.state == JobState::done && known->is_final && known->run == run_;
-  TRY(want(submission.client, name, is_done));
+  const bool is_recalled =
+      offer.recalled && !(known && known->view.state == JobState::queued) && !is_done;
+  TRY(want(submission.client, name, is_done || is_recalled));
   if (is_done) return std::move(known->view);
+  if (is_recalled) return enter_recalled(offer);
   const std::int64_t now = now_();
   Unfinished entry{.priority = submission.priority};
   if (submission.deadline_seconds)
@@ -153,6 +165,53 @@ Result<JobView> Docket::submit_one(const Submission& submission, const std::stri
   admission.entries[name] = entry;
   ++admission.added;
   return JobView{.name = name, .state = JobState::queued, .submitted_ms = now};
+}
+
+Result<JobView> Docket::enter_recalled(const Offer& offer) {
+  const std::int64_t now = now_();
+  JobView view{.name = offer.name,
+               .state = JobState::done,
+               .verdict = to_line(to_json(*offer.recalled)),
+               .submitted_ms = now,
+               .finished_ms = now};
+  TRY(database_->run("DELETE FROM jobs WHERE name = ?", offer.name));
+  TRY(
+      database_->run("INSERT INTO jobs (name, state, priority, deadline_ms, submitted_ms, "
+                     "finished_ms, run, final, submission, verdict) "
+                     "VALUES (?, 'done', ?, 0, ?, ?, ?, 1, ?, ?)",
+                     offer.name, static_cast<std::int64_t>(offer.submission.priority), now, now,
+                     run_, to_line(to_json(offer.submission)), view.verdict));
+  ++concluded_since_cleaning_;
+  return view;
+}
+
+// In parts, so that others come between.
+Status Docket::recall_queued() {
+  constexpr std::size_t at_once = 100;
+  if (!recall_) return ok();
+  std::vector<std::string> names;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Place& place : queue_) names.push_back(std::get<2>(place));
+  }
+  std::vector<Concluded> recalled;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    TRY_ASSIGN(const std::optional<Submission> submission, queued_submission(names[k]));
+    if (submission)
+      if (auto verdict = recall_(submission->job))
+        recalled.push_back({names[k], *std::move(verdict)});
+    if (recalled.size() < at_once && k + 1 < names.size()) continue;
+    if (!recalled.empty()) TRY(conclude(std::exchange(recalled, {})));
+  }
+  return ok();
+}
+
+Result<std::optional<Submission>> Docket::queued_submission(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto at = unfinished_.find(name);
+  if (at == unfinished_.end() || at->second.running) return std::optional<Submission>();
+  TRY_ASSIGN(Submission submission, submission_of(name));
+  return std::optional<Submission>(std::move(submission));
 }
 
 Status Docket::want(const std::string& client, const std::string& name, bool is_done) {

@@ -57,13 +57,16 @@ struct ClientGone {
 class Docket {
  public:
   using UnixMilliseconds = std::function<std::int64_t()>;
+  // The verdict on an equal job that somebody keeps elsewhere. Called from any thread.
+  using Recall = std::function<std::optional<Verdict>(const JudgeJob&)>;
 
   static Result<std::unique_ptr<Docket>> open(const std::filesystem::path& file,
-                                              const DocketLimits& limits,
+                                              const DocketLimits& limits, Recall recall = {},
                                               UnixMilliseconds now = unix_milliseconds);
   static std::int64_t unix_milliseconds();
 
-  // All of them or none. Those judged before, in this run of the program, come back done.
+  // All of them or none. Those judged before, in this run of the program, or recalled, come back
+  // done; they need no room.
   Result<std::variant<std::vector<JobView>, DocketFull, ClientGone>> submit(
       std::span<const Submission> submissions);
   Result<std::optional<JobView>> find(const std::string& name);
@@ -75,6 +78,8 @@ class Docket {
   // ends. What a client sent and gave up waiting for may be read after its farewell.
   Status dismiss(const std::string& client);
 
+  // Concludes what is queued and can be recalled now, whatever its turn.
+  Status recall_queued();
   // The most urgent queued job, which is running from now on.
   Result<std::optional<Submission>> take();
   struct Concluded {
@@ -124,8 +129,11 @@ class Docket {
   };
   using Place = std::tuple<Priority, std::int64_t, std::string>;
 
-  Docket(std::unique_ptr<Sqlite> database, DocketLimits limits, UnixMilliseconds now)
-      : database_(std::move(database)), limits_(limits), now_(std::move(now)) {}
+  Docket(std::unique_ptr<Sqlite> database, DocketLimits limits, Recall recall, UnixMilliseconds now)
+      : database_(std::move(database)),
+        limits_(limits),
+        recall_(std::move(recall)),
+        now_(std::move(now)) {}
   Status load();
   // What a batch changes, until it is committed.
   struct Admission {
@@ -138,18 +146,26 @@ class Docket {
     bool is_final = false;
   };
   Result<std::optional<Row>> read(const std::string& name);
-  Result<JobView> submit_one(const Submission& submission, const std::string& name,
-                             Admission& admission);
+  // A submission, and what was recalled of it.
+  struct Offer {
+    const Submission& submission;
+    std::string name;
+    std::optional<Verdict> recalled;
+  };
+  Result<JobView> submit_one(const Offer& offer, Admission& admission);
+  Result<JobView> enter_recalled(const Offer& offer);
   Status want(const std::string& client, const std::string& name, bool is_done);
   Status conclude_one(const Concluded& concluded);
   Status forget_old();
   Result<Submission> submission_of(const std::string& name);
+  Result<std::optional<Submission>> queued_submission(const std::string& name);
   void enter(const std::string& name, const Unfinished& entry);
   void leave(const std::string& name);
   void changed();
 
   std::unique_ptr<Sqlite> database_;
   DocketLimits limits_;
+  Recall recall_;
   UnixMilliseconds now_;
   std::string epoch_;
   std::int64_t run_ = 0;  // of the program over this file

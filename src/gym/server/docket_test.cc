@@ -15,7 +15,8 @@ Submission wish(const std::string& kernel, const std::string& client = "") {
 struct DocketTest : ::testing::Test {
   Docket& docket() {
     if (!docket_) {
-      auto opened = Docket::open(directory->path() / "jobs.sqlite", limits, [this] { return now; });
+      auto opened =
+          Docket::open(directory->path() / "jobs.sqlite", limits, recall, [this] { return now; });
       EXPECT_TRUE(opened) << opened.error().message;
       docket_ = *std::move(opened);
     }
@@ -49,6 +50,11 @@ struct DocketTest : ::testing::Test {
 
   Result<TempDir> directory = TempDir::make("docket");
   DocketLimits limits;
+  std::map<std::string, Verdict> store;  // by kernel
+  Docket::Recall recall = [this](const JudgeJob& job) -> std::optional<Verdict> {
+    const auto found = store.find(job.kernel);
+    return found != store.end() ? std::optional(found->second) : std::nullopt;
+  };
   std::int64_t now = 1'000'000;
   std::unique_ptr<Docket> docket_;
 };
@@ -136,6 +142,51 @@ TEST_F(DocketTest, LeavesWhatAnEarlierRunConcludedToTheStore) {
   EXPECT_EQ(state("k"), JobState::done);
   EXPECT_EQ(submit({wish("k")}).at(0).state, JobState::queued);
   EXPECT_EQ(take_kernel(), "k");
+}
+
+TEST_F(DocketTest, AnswersAtOnceWhatIsInTheStoreHoweverLongTheQueue) {
+  limits.unfinished = 2;
+  submit({wish("k", "ann")});
+  take_kernel();
+  conclude("k");
+  reopened();
+  submit({wish("a", "ann"), wish("b", "ann")});  // no room for more
+  store["k"] = failed_verdict(Stage::ran, "wrong_value");
+  store["new"] = accepted_verdict();  // judged by another program over the same store
+  const auto views = submit({wish("k", "bob"), wish("new", "bob"), wish("k", "bob")});
+  for (const JobView& view : views) EXPECT_EQ(view.state, JobState::done);
+  EXPECT_NE(views[0].verdict.find("wrong_value"), std::string::npos);
+  EXPECT_EQ(views[2].verdict, views[0].verdict);
+  EXPECT_EQ(state("new"), JobState::done);
+  EXPECT_EQ(events("bob").size(), 2U);
+  EXPECT_EQ(*docket().awaited_by("bob"), 0);
+  EXPECT_EQ(docket().counts().queued.at(Priority::normal), 2);
+  reopened();
+  EXPECT_EQ(events("bob").size(), 2U);
+}
+
+TEST_F(DocketTest, RecallsWhatWasQueuedBeforeTheStoreCouldBeAsked) {
+  submit({wish("running", "ann"), wish("k", "ann"), wish("other", "ann")});
+  take_kernel();
+  store["running"] = store["k"] = accepted_verdict();
+  EXPECT_EQ(submit({wish("k", "bob")}).at(0).state, JobState::queued) << "until it is its turn";
+  EXPECT_TRUE(docket().recall_queued());
+  EXPECT_EQ(state("running"), JobState::running);
+  EXPECT_EQ(state("k"), JobState::done);
+  EXPECT_EQ(state("other"), JobState::queued);
+  EXPECT_EQ(events("ann").size(), 1U);
+  EXPECT_EQ(events("bob").size(), 1U);
+}
+
+TEST_F(DocketTest, ForgetsWhatWasRecalledToo) {
+  limits.finished = 10;
+  std::vector<Submission> wishes;
+  for (int k = 0; k < 1000; ++k) {
+    store[std::to_string(k)] = accepted_verdict();
+    wishes.push_back(wish(std::to_string(k), "ann"));
+  }
+  submit(wishes);
+  EXPECT_EQ(events("ann").size(), 10U);
 }
 
 TEST_F(DocketTest, JudgesAgainWhatEndedInAnInfrastructureFault) {

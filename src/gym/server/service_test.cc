@@ -92,6 +92,20 @@ TEST_F(ServiceTest, PushesBackInsteadOfQueueingWithoutEnd) {
   EXPECT_EQ(call("POST", "/v1/jobs", job_json("a")).status, 202) << "a repeat needs no room";
 }
 
+TEST_F(ServiceTest, AnswersWhatTheStoreHasInTheReplyThoughItIsFull) {
+  hold = true;
+  docket_limits.unfinished = 1;
+  recall = [](const JudgeJob& job) {
+    return job.kernel == "known" ? std::optional(accepted_verdict()) : std::nullopt;
+  };
+  EXPECT_EQ(call("POST", "/v1/jobs", job_json("a")).status, 202);
+  EXPECT_EQ(call("POST", "/v1/jobs", job_json("b")).status, 429);
+  const HttpReply reply = call("POST", "/v1/jobs", job_json("known"));
+  EXPECT_EQ(reply.status, 202);
+  EXPECT_EQ(json_of(reply)["state"], "done");
+  EXPECT_EQ(json_of(reply)["verdict"]["accepted"], true);
+}
+
 TEST_F(ServiceTest, EndsAJobAtItsDeadlineAndCancelsAnother) {
   hold = true;
   Json hasty = Json::parse(job_json("hasty"));

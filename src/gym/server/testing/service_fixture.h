@@ -29,7 +29,7 @@ class HeldJudge : public FakeJudge {
 struct ServiceFixture : ::testing::Test {
   Service& service() {
     if (service_) return *service_;
-    auto opened = Docket::open(directory->path() / "jobs.sqlite", docket_limits,
+    auto opened = Docket::open(directory->path() / "jobs.sqlite", docket_limits, recall,
                                [this] { return now.load(); });
     EXPECT_TRUE(opened) << opened.error().message;
     docket = *std::move(opened);
@@ -78,6 +78,7 @@ struct ServiceFixture : ::testing::Test {
   std::atomic<int> breakdowns = 0;
   std::atomic<std::int64_t> now = 1'000'000;
   DocketLimits docket_limits;
+  Docket::Recall recall;
   SubmissionLimits limits;
   ServiceMetrics metrics;
   std::unique_ptr<Docket> docket;
