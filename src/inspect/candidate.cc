@@ -197,19 +197,19 @@ bool Candidate::defines(std::string_view name) const {
 }
 
 void Candidate::find_entry_points() {
-  std::string model = "ModelNew";
+  entry_class = "ModelNew";
   for (NodeId id = 0; id < tree.size(); ++id) {  // ModelNew = FastModel
     if (!tree.is(id, "assignment") || normal_identifier(text(tree.child(id, "left"))) != "ModelNew")
       continue;
     entry_points.push_back(id);
     if (tree.is(tree.child(id, "right"), "identifier"))
-      model = normal_identifier(text(tree.child(id, "right")));
+      entry_class = normal_identifier(text(tree.child(id, "right")));
   }
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "class_definition")) continue;
     const std::string name = normal_identifier(text(tree.child(id, "name")));
     if (name == "ModelNew") entry_points.push_back(id);
-    if (name != "ModelNew" && name != model) continue;
+    if (name != "ModelNew" && name != entry_class) continue;
     for (const Function& function : functions)
       if (function.name == "forward" && tree.around(function.node, {"class_definition"}) == id)
         forward = function.node;

@@ -39,6 +39,7 @@ class Candidate {
   std::vector<Function> functions;
   std::vector<NodeId> launches;      // calls kernel[grid](...), kernel.run(...)
   std::vector<NodeId> entry_points;  // definitions of ModelNew
+  std::string entry_class;           // ModelNew, or the class that it is another name of
   NodeId forward = kNoNode;          // ModelNew.forward, the last one defined
   bool has_kernel = false;           // `names` of jit decorators, or f = triton.jit(f)
 

@@ -160,6 +160,17 @@ TEST(Inspect, RejectsLaunchesWhoseFailureIsCaught) {
 
 TEST(Inspect, RejectsUsesOfTheReference) {
   EXPECT_EQ(in_forward("y = Model()(x)"), Rules{"uses_reference"});
+  const auto named = [](const std::string& built) {  // as a service names another's classes
+    return rejects(kImports + kKernel +
+                   "class Net(nn.Module):\n    def forward(self, x):\n        return x\n"
+                   "class Part(nn.Module):\n    def forward(self, x):\n        return x\n"
+                   "class NetNew(nn.Module):\n    def __init__(self):\n        self.part = " +
+                   built +
+                   "()\n    def forward(self, x):\n        add_kernel[(1,)](x, x, 4, BLOCK=4)\n"
+                   "        return self.part(x)\n\n\nModelNew = NetNew\n");
+  };
+  EXPECT_EQ(named("Net"), Rules{"uses_reference"});
+  EXPECT_EQ(named("Part"), Rules{});
   EXPECT_EQ(with_line("from reference import Model"), Rules{"uses_reference"});
   EXPECT_EQ(with_line("import __main__"), Rules{"uses_reference"});
   const std::string copy = "class Model(nn.Module):\n    def forward(self, x):\n        return x\n";

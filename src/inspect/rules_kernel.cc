@@ -151,19 +151,27 @@ void find_guarded_launches(const Candidate& candidate, Places& places) {
   find_forgiving_decorators(candidate, places);
 }
 
+// A copy of the reference is a Model that ModelNew builds, or where ModelNew is another name of
+// NetNew, a Net that this builds.
+bool builds_a_copy(const Candidate& candidate, const Use& use) {
+  const NodeId around = candidate.tree.around(use.node, {"class_definition"});
+  if (!use.called || around == kNoNode || !candidate.defines(use.path)) return false;
+  const std::string_view builder = candidate.text(candidate.tree.child(around, "name"));
+  return (use.path == "Model" && (builder == "ModelNew" || builder == candidate.entry_class)) ||
+         (builder == candidate.entry_class && builder == use.path + "New");
+}
+
 void find_reference_uses(const Candidate& candidate, Places& places) {
   const bool own_model = candidate.defines("Model");
   for (const Use& use : candidate.uses) {
     const bool by_name = use.path == "Model" && !own_model;
-    const NodeId around = candidate.tree.around(use.node, {"class_definition"});
-    const bool called_own = use.path == "Model" && own_model && use.called && around != kNoNode &&
-                            candidate.text(candidate.tree.child(around, "name")) == "ModelNew";
     const bool task_module =
         use.imported && (is_or_is_in(use.path, "__main__") || is_or_is_in(use.path, "reference") ||
                          is_or_is_in(use.path, "task") || use.path.ends_with(".Model"));
     if (by_name || task_module)
       places.add(use.node, fmt::format("`{}` is the reference's", use.path));
-    if (called_own) places.add(use.node, "a copy of the reference is built to compute with");
+    if (builds_a_copy(candidate, use))
+      places.add(use.node, "a copy of the reference is built to compute with");
   }
 }
 

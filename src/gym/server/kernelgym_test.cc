@@ -32,6 +32,39 @@ JobView done_with(const Verdict& verdict) {
   return {.name = "j", .state = JobState::done, .verdict = to_line(to_json(verdict))};
 }
 
+Result<KernelGymRequest> request_for(const Json& entry_point, const std::string& reference,
+                                     const std::string& kernel) {
+  const Json body = {{"task_id", "t"},
+                     {"reference_code", reference},
+                     {"kernel_code", kernel},
+                     {"entry_point", entry_point}};
+  return parse_kernelgym_request(body.dump(), {});
+}
+
+TEST(KernelGym, JudgesTheClassesThatTheEntryPointNames) {
+  const std::string reference = "class Net(Module): pass", kernel = "class NetNew(Module): pass\n";
+  const auto named = request_for("Net", reference, kernel);
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(named->submission.job.task.source, reference + "\n\nModel = Net\n");
+  EXPECT_EQ(named->submission.job.kernel, kernel + "\n\nModelNew = NetNew\n");
+  const auto usual = request_for("Model", "class Model: pass", "class ModelNew: pass");
+  ASSERT_TRUE(usual);
+  EXPECT_EQ(usual->submission.job.kernel, "class ModelNew: pass") << "equal to jobs of /v1/jobs";
+  const auto tricky = request_for("Net", reference, "class ModelNew(Module): pass\ny = \\");
+  ASSERT_TRUE(tricky);
+  EXPECT_TRUE(tricky->submission.job.kernel.ends_with("y = \\\n\nModelNew = NetNew\n"))
+      << "no line of ours goes on one of the kernel's";
+}
+
+TEST(KernelGym, RefusesAnEntryPointThatIsNoNameOrNotThere) {
+  const std::string reference = "class Net: pass";
+  for (const char* wrong : {"", "1Net", "Net()", "Net\nimport os", "N\u00e9t", "Other"}) {
+    const auto request = request_for(wrong, reference, "class NetNew: pass");
+    ASSERT_FALSE(request) << wrong;
+    EXPECT_NE(request.error().message.find("entry_point"), std::string::npos);
+  }
+}
+
 TEST(KernelGym, TellsWhatItsRewardsReadOfAProfile) {
   const Json response =
       kernelgym_response("t", done_with(timed_verdict({})), ReferenceBackend::eager);

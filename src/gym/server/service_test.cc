@@ -242,7 +242,7 @@ TEST_F(ServiceTest, TellsKernelGymsUsersWhatFailed) {
   EXPECT_EQ(response["correctness"], false);
   EXPECT_EQ(response["error_code"], "CORRECTNESS_ERROR");
   EXPECT_EQ(response["error_message"], "as the test says");
-  const std::vector<std::pair<std::string, Json>> wrong = {{"entry_point", "Net"},
+  const std::vector<std::pair<std::string, Json>> wrong = {{"entry_point", "Net()"},
                                                            {"backend", "cuda"},
                                                            {"num_correct_trials", 21},
                                                            {"timeout", 5},
