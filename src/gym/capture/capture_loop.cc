@@ -13,6 +13,9 @@ namespace {
 
 constexpr auto kStartTime = std::chrono::seconds(180);
 constexpr int kMaxFailures = 3;
+// Raised whenever guest/compiler.py refuses what it let pass: cached kernels are not asked for
+// again.
+constexpr int kCompilerChecks = 2;
 constexpr auto kSpareRetry = std::chrono::seconds(30);  // after one that failed
 
 Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uint64_t file_mib) {
@@ -187,7 +190,8 @@ Result<bool> CaptureLoop::hear_zygote() {
       zygote_->ready = true;
       failures_ = 0;
       await_spare();
-      compiler_version_ = fmt::format("torch {} triton {}", ready->torch, ready->triton);
+      compiler_version_ =
+          fmt::format("torch {} triton {} checks {}", ready->torch, ready->triton, kCompilerChecks);
       const std::lock_guard lock(mutex_);
       versions_ = Versions{.python = ready->python,
                            .torch = ready->torch,

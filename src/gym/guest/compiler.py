@@ -18,6 +18,8 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 
+from .device_properties import chip_of
+
 DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
 OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.(\w+)", re.MULTILINE)
 REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
@@ -121,8 +123,9 @@ def lower(request):
     llir = backend.make_llir(module, metadata, options, capability)
     ptx = backend.make_ptx(llir, metadata, options, capability)
     cubin, log = run_ptxas(ptx, options, capability)
-    if metadata["shared"] > 232448:
-        raise Refused("out_of_resources", f"shared memory: {metadata['shared']} bytes needed, 232448 available")
+    available = chip_of(request["target"])["shared_memory_per_block_optin"]
+    if metadata["shared"] > available:
+        raise Refused("out_of_resources", f"shared memory: {metadata['shared']} bytes needed, {available} available")
     if metadata["tmem_size"]:
         raise Refused("unsupported_launch", "kernels that need tensor memory are not supported")
     return {"cubin": base64.b64encode(cubin).decode(), "name": metadata["name"],

@@ -275,6 +275,29 @@ class Compiler(unittest.TestCase):
         ours = compile_kernel({**kernel, "target": "sm_90"})
         self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
 
+    def test_shared_memory_ends_where_the_targets_does(self):
+        products = """
+@triton.jit
+def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
+    rows, inner = tl.arange(0, B), tl.arange(0, K)
+    total = tl.zeros((B, B), tl.float32)
+    for start in range(0, k, K):
+        left = tl.load(x_ptr + rows[:, None] * stride + (start + inner)[None, :])
+        right = tl.load(x_ptr + (start + inner)[:, None] * stride + rows[None, :])
+        total += tl.dot(left, right)
+    tl.store(y_ptr + rows[:, None] * stride + rows[None, :], total)
+"""
+        launch = "x = x.half()\nkernel[(1,)](x, y, n, 1024, B=128, K=64)"
+        answer = capture_candidate(candidate_modules.candidate(candidate_modules.LAUNCH.format(launch), products))
+        kernel, = answer["plan"]["kernels"]
+        for target, fits, stages_that_do_not in (("sm_90", 6, 8), ("sm_80", 6, 7), ("sm_86", 4, 5), ("sm_89", 4, 5)):
+            with self.subTest(target):
+                answer = compile_kernel({**kernel, "target": target, "num_stages": fits})
+                self.assertIn("cubin", answer, answer.get("error"))
+                error = compile_kernel({**kernel, "target": target, "num_stages": stages_that_do_not})["error"]
+                self.assertEqual(error["class"], "out_of_resources", error)
+                self.assertIn("shared memory", error["message"])
+
     def refusal(self, expression):
         source = candidate_modules.candidate(
             candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
