@@ -249,6 +249,10 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("import ctypes"), Rules{"native_code"});
   EXPECT_EQ(with_line("x = torch.ops.aten.mm(1, 2)"), Rules{"operator_table"});
   EXPECT_EQ(with_line("x = torch._C._nn.gelu(1)"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("from torch._C import _cuda_getCurrentRawStream as get_raw_stream"), Rules{});
+  EXPECT_EQ(with_line("k = torch.library.wrap_triton(add_kernel)"), Rules{});
+  EXPECT_EQ(with_line("from torch.library import wrap_triton, custom_op"),
+            Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("from flash_attn import flash_attn_func"), Rules{"foreign_kernels"});
   EXPECT_EQ(with_line("@triton.jit\ndef k2(x):\n    return tl.inline_asm_elementwise('', '', [x], "
                       "tl.int32, True, 1)"),

@@ -282,10 +282,20 @@ void find_operator_table_uses(const Candidate& candidate, Places& places) {
 }
 
 void find_hidden_dispatch(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
-            {"torch._C", "torch.library", "torch.overrides", "torch.utils._python_dispatch",
-             "torch._ops", "torch._subclasses", "torch._guards", "torch.classes"},
-            "reaches into torch's dispatcher");
+  constexpr auto kInner = std::to_array<std::string_view>(
+      {"torch._C", "torch.library", "torch.overrides", "torch.utils._python_dispatch", "torch._ops",
+       "torch._subclasses", "torch._guards", "torch.classes"});
+  // What code that torch.compile wrote calls: the one is a number, the other gives the kernel back.
+  constexpr auto kHarmless = std::to_array<std::string_view>(
+      {"torch._C._cuda_getCurrentRawStream", "torch.library.wrap_triton"});
+  for (const Use& use : candidate.uses) {
+    const bool is_inner =
+        std::ranges::any_of(kInner, [&](auto name) { return is_or_is_in(use.path, name); });
+    const bool is_harmless =
+        !use.assigned && std::ranges::find(kHarmless, use.path) != kHarmless.end();
+    if (use.imported && is_inner && !is_harmless)
+      places.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
+  }
   const SyntaxTree& tree = candidate.tree;
   constexpr auto kMethods = std::to_array<std::string_view>(
       {"__torch_function__", "__torch_dispatch__", "__instancecheck__", "__del__"});

@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+from .errors import CaptureStop
+
 # Options that change what is compiled and that a plan carries; all others must keep their default.
 CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
@@ -17,13 +19,27 @@ class Pointer:
         return self.address
 
 
+class Code(dict):
+    """A kernel's code by stage. The guest stops at Triton IR; what a trusted compiler makes of it later cannot be read here."""
+
+    LATER = ("ttgir", "llir", "ptx", "cubin", "sass")
+
+    def __missing__(self, stage):
+        if stage in self.LATER:
+            raise CaptureStop("not_captured", f"a kernel's {stage} cannot be read by a capture, which ends at Triton IR (ttir)")
+        raise KeyError(f"Unknown key: '{stage}'")
+
+    def get(self, stage, default=None):
+        return self[stage] if stage in self or stage in self.LATER else default
+
+
 class KernelHandle:
     """What a launch or `warmup` returns. Registers and shared memory are nominal: the code is not compiled yet."""
 
     def __init__(self, launches, function, index, names):
         self.launches, self.function, self.index, self.names = launches, function, index, names
         kernel = launches.kernels[index]
-        self.name, self.asm = kernel["name"], {"ttir": kernel["ttir"]}
+        self.name, self.asm = kernel["name"], Code(ttir=kernel["ttir"])
         self.metadata = SimpleNamespace(shared=0, **{key: kernel[key] for key in ("name", *CARRIED) if key in kernel})
         self.n_regs, self.n_spills, self.n_max_threads = 32, 0, 1024
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FunctionType, ModuleType
 
 import torch
+import torch._library.triton
 import triton
 from triton.backends.compiler import GPUTarget
 
@@ -128,12 +129,14 @@ def install():
     fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
     triton.runtime.driver.set_active(VirtualDriver())
     install_cuda(torch.cuda)
+    install_raw_answers(torch._C)
     install_accelerator(torch.accelerator)
     torch.Stream, torch.Event = VirtualStream, VirtualEvent
     torch._C._set_cudnn_enabled(False)  # else convolutions ask the device which algorithms it has
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
     torch.compile = unchanged
     torch.jit.script = torch.jit.trace = unchanged
+    torch._library.triton.is_wrap_triton_enabled = lambda: False  # a wrapped kernel is launched as it is
     triton.testing.do_bench = triton.testing.do_bench_cudagraph = refuse("a kernel's time")
     torch.Generator = VirtualGenerator
     install_tensor_answers(fake_tensor.FakeTensor)
@@ -180,8 +183,26 @@ def install_cuda(cuda):
     cuda.random.manual_seed = cuda.random.manual_seed_all = lambda *args: None
 
 
+def install_raw_answers(raw):
+    """The functions below torch.cuda, which code that torch.compile wrote calls directly."""
+    stream = (0, 0, 1)  # its id, its device's index and type
+    answers = dict(
+        _cuda_getCurrentRawStream=0, _cuda_getCurrentStream=stream, _cuda_getDefaultStream=stream, _cuda_setStream=None,
+        _cuda_getDevice=0, _cuda_getDeviceCount=1, _cuda_setDevice=None, _cuda_exchangeDevice=0, _cuda_maybeExchangeDevice=0,
+        _cuda_synchronize=None, _cuda_isCurrentStreamCapturing=False, _cuda_emptyCache=None)
+    for name, answer in answers.items():
+        answer_it(raw, name, answer)
+
+
 def answer_it(module, name, answer):
     setattr(module, name, answer if isinstance(answer, FunctionType) else lambda *args, **kwargs: answer)
+
+
+# What tensors of a GPU may hold; quantized types and those of less than a byte need operators of their own.
+DTYPES = {
+    torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex32, torch.complex64, torch.complex128,
+    torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu,
+    torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64, torch.bool}
 
 
 def install_accelerator(accelerator):
@@ -190,7 +211,8 @@ def install_accelerator(accelerator):
         current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=torch.cuda.current_stream(),
         set_stream=None, synchronize=None, empty_cache=None, memory_stats=Counter(), memory_allocated=0,
         max_memory_allocated=0, memory_reserved=0, max_memory_reserved=0, reset_accumulated_memory_stats=None,
-        reset_peak_memory_stats=None, get_memory_info=memory_info)
+        reset_peak_memory_stats=None, get_memory_info=memory_info,
+        get_device_capability=lambda *args: {"supported_dtypes": set(DTYPES)})
     for name, answer in answers.items():
         if hasattr(accelerator, name):
             answer_it(accelerator, name, answer)

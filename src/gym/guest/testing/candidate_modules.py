@@ -133,6 +133,13 @@ def kernel(x_ptr, bias_ptr, y_ptr, BLOCK: tl.constexpr, USE: tl.constexpr = True
     "occupancy of a compiled handle": candidate(LAUNCH.format(
         "handle = kernel.warmup(x, y, n, self.scale, BLOCK=128, grid=(1,))\nhandle._init_handles()\n"
         "programs = min(16, 65536 // (handle.n_regs * 32) + handle.metadata.shared)\nhandle[(programs, 1, 1)](x, y, n, self.scale, 128)")),
+    "wrapped kernel": candidate(LAUNCH.format("torch.library.wrap_triton(kernel)[(16,)](x, y, n, self.scale, BLOCK=128)")),
+    "as torch.compile writes it": candidate(LAUNCH.format(
+        "from torch._C import _cuda_getCurrentRawStream as get_raw_stream\n"
+        "with torch.cuda._DeviceGuard(0):\n    torch.cuda.set_device(0)\n    stream0 = get_raw_stream(0)\n"
+        "    kernel[(16,)](x, y, n, self.scale, BLOCK=128)")),
+    "code of a handle": candidate(LAUNCH.format(
+        "handle = kernel[(16,)](x, y, n, self.scale, BLOCK=128)\nassert 'tt.func' in handle.asm['ttir'] and handle.asm.get('spv') is None")),
     "empty launch": candidate("y = torch.empty(0, device=x.device)\nkernel[(0,)](x, y, 0, 1.0, BLOCK=128)\nreturn x"),
     "fallback that is not taken": candidate("if not x.is_cuda:\n    return F.relu(x)\n" + LAUNCH.format("kernel[(16,)](x, y, n, self.scale, BLOCK=128)")),
     "reduction with a loop": candidate('''
@@ -264,6 +271,11 @@ BAD = {
     "swallowed launch error": (candidate("try:\n    kernel.run(x, x, 4, 1.0, BLOCK=64)\nexcept BaseException:\n    pass\nreturn x"), "unsupported_launch", "kernel.run", "grid"),
     "measuring": (candidate("a = torch.cuda.Event(enable_timing=True)\nreturn x * a.elapsed_time(a)"), "not_captured", "elapsed_time", "time"),
     "benchmarking": (candidate("return x * triton.testing.do_bench(lambda: x)"), "not_captured", "do_bench", "time"),
+    "a kernel's PTX": (candidate(LAUNCH.format("handle = kernel[(16,)](x, y, n, 1.0, BLOCK=128)\nassert 'ld.global' in handle.asm['ptx']")),
+                       "not_captured", "handle.asm['ptx']", "ptx"),
+    "a kernel's machine code": (candidate(LAUNCH.format("handle = kernel.warmup(x, y, n, 1.0, BLOCK=128, grid=(1,))\nsize = len(handle.asm.get('cubin', b''))")),
+                                "not_captured", "handle.asm.get('cubin'", "cubin"),
+    "wrapped too little": (candidate(LAUNCH.format("torch.library.wrap_triton(print)[(16,)](x, y, n, 1.0, BLOCK=128)")), "exception", "wrap_triton(print)", "triton.jit"),
     "CUDA graph": (candidate("g = torch.cuda.CUDAGraph()\nreturn x"), "not_captured", "CUDAGraph", "graph"),
     "grid too large": (candidate(LAUNCH.format("kernel[(1, 70000)](x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "70000", "grid"),
     "grid of floats": (candidate(LAUNCH.format("kernel[(n / 64,)](x, y, n, 1.0, BLOCK=64)")), "exception", "n / 64", "integers"),

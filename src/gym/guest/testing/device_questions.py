@@ -26,6 +26,9 @@ torch.cuda.set_rng_state(torch.cuda.get_rng_state()) is None and len(torch.cuda.
 torch.cuda.get_allocator_backend() == "native" and torch.cuda.get_sync_debug_mode() == 0
 torch.cuda.nvtx.range_push("a") is None and torch.cuda.nvtx.mark("b") is None and torch.cuda.nvtx.range_pop() is None
 torch.accelerator.is_available() and torch.accelerator.current_accelerator().type == "cuda" and torch.accelerator.device_count() == 1
+torch._C._cuda_getCurrentRawStream(0) == torch.cuda.current_stream().cuda_stream and torch._C._cuda_getDevice() == 0
+torch._C._cuda_getCurrentRawStream(x.device.index) == torch._C._cuda_getCurrentStream(0)[0] and torch._C._cuda_synchronize() is None
+{torch.bfloat16, x.dtype} <= torch.accelerator.get_device_capability()["supported_dtypes"]
 torch.accelerator.synchronize() is None and torch.accelerator.current_device_index() == 0
 torch.Stream(device="cuda").synchronize() is None and torch.Event(device="cuda").record() is None
 torch.get_device_module("cuda").current_device() == 0 and torch.device("cuda", torch.cuda.current_device()) == x.device
@@ -49,6 +52,7 @@ GUARDS = """
 torch.cuda.device(x.device)
 torch.cuda.device(torch.cuda.current_device())
 torch.cuda.device_of(x)
+torch.cuda._DeviceGuard(0)
 torch.cuda.stream(torch.cuda.Stream())
 torch.cuda.stream(None)
 torch.cuda.Stream()
