@@ -1,6 +1,9 @@
 #include "report/report.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "report/chart.h"
@@ -163,10 +166,32 @@ std::string render_sample(const Sample& sample) {
       escape(facts), escape(sample.completion.text));
 }
 
+// What verdicts say of tasks themselves: rewards that were earned there mean little.
+std::string render_marked_tasks(const RunRecords& run) {
+  std::set<std::string> tasks;
+  std::map<std::string, std::set<std::string>> marks;
+  for (const Sample& sample : run.samples) {
+    tasks.insert(sample.task_id);
+    for (const Finding& finding : sample.verdict.findings)
+      if (finding.severity == Severity::warn && finding.rule.starts_with("task_"))
+        marks[sample.task_id].insert(finding.rule);
+  }
+  if (marks.empty()) return "";
+  constexpr int most = 20;
+  int left = most;
+  std::string list;
+  for (const auto& [task, rules] : marks)
+    if (left-- > 0)
+      list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", task, fmt::join(rules, ", "));
+  return fmt::format("<p>Of their {} tasks the linter marks {}: {}{}.</p>\n", tasks.size(),
+                     marks.size(), escape(list), left < 0 ? ", and others" : "");
+}
+
 // The newest samples: some accepted, then some of each way to fail.
 std::string render_samples(const RunRecords& run) {
   if (run.samples.empty()) return "";
   std::string html = fmt::format("<h2>Samples: {}</h2>\n", escape(run.name));
+  html += render_marked_tasks(run);
   int accepted = 0;
   std::set<std::string> failures;
   for (auto at = run.samples.rbegin(); at != run.samples.rend(); ++at) {

@@ -49,6 +49,8 @@ TEST(Report, ReadsADirectoryOfRunsAndShowsWhatTheyRecorded) {
   Sample sample{.step = 1, .task_id = "task<1>"};
   sample.completion.text = "a < b";
   sample.verdict.error = VerdictError{"wrong_value", "element 3", "", 0};
+  sample.verdict.findings = {{"task_zeros_pass", Severity::warn, 0, ""},
+                             {"hooks", Severity::warn, 2, ""}};
   std::ofstream(dir->path() / "rl" / "samples.jsonl") << to_line(to_json(sample)) << "\n";
   const auto runs = read_runs(dir->path());
   ASSERT_TRUE(runs) << runs.error().message;
@@ -58,6 +60,8 @@ TEST(Report, ReadsADirectoryOfRunsAndShowsWhatTheyRecorded) {
   EXPECT_NE(html.find("a &lt; b"), std::string::npos);
   EXPECT_NE(html.find("task&lt;1&gt;"), std::string::npos);
   EXPECT_EQ(html.find("task<1>"), std::string::npos);
+  EXPECT_NE(html.find("Of their 1 tasks the linter marks 1: task&lt;1&gt; (task_zeros_pass)."),
+            std::string::npos);
 }
 
 TEST(Report, NamesTheDamagedRecord) {

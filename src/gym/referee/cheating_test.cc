@@ -1,4 +1,4 @@
-// Right outputs for wrong reasons, and tasks that invite them.
+// Right outputs for wrong reasons.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -258,51 +258,6 @@ TEST(Cheating, OutputsMustLieWhereTheReferencesDo) {
       .aten(Phase::forward, "aten::_to_copy", {t(y)}, {moved}, {{"device", Value{DeviceKind::cpu}}})
       .returns(t(moved));
   EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, relu_kernel())), "wrong_device");
-}
-
-TEST(Cheating, TasksInWhichPyTorchItselfLosesItsDigitsAreMarked) {
-  for (const double scale : {1.0, 1e7}) {
-    PlanBuilder task(PlanRole::task);
-    const int x = task.tensor({kLength}), large = task.tensor({kLength}),
-              y = task.tensor({kLength});
-    task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
-        .input(t(x))
-        .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(scale)}, {large})
-        .aten(Phase::forward, "aten::sin", {t(large)}, {y})
-        .returns(t(y));
-    const auto sine = [scale](float v) { return std::sin(v * static_cast<float>(scale)); };
-    const auto report =
-        judge(task, candidate_of_kernel(), elementwise(kLength, sine), Policy::strict);
-    EXPECT_EQ(has_rule(report, "task_loses_digits"), scale > 1);
-  }
-}
-
-TEST(Cheating, TasksThatZerosSolveOrThatIgnoreAnInputAreMarked) {
-  PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({kLength}), unused = task.tensor({kLength}), y = task.tensor({kLength});
-  task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
-      .aten(Phase::inputs, "aten::randn", {ints({kLength})}, {unused}, {kOnGpu})
-      .input(t(x))
-      .input(t(unused))
-      .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0)}, {y})
-      .returns(t(y));
-  PlanBuilder candidate(PlanRole::candidate);
-  const int a = candidate.tensor({kLength}), b = candidate.tensor({kLength}),
-            out = candidate.tensor({kLength});
-  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(a))
-      .input(t(b))
-      .aten(Phase::forward, "aten::empty_like", {t(a)}, {out})
-      .launch(kernel, {t(a), t(out)})
-      .returns(t(out));
-  const auto report =
-      judge(task, candidate, elementwise(kLength, [](float v) { return v * 0; }), Policy::strict);
-  EXPECT_TRUE(report.correct) << error_class(report);
-  EXPECT_TRUE(has_rule(report, "task_zeros_pass"));
-  EXPECT_TRUE(has_rule(report, "task_ignores_input"));
-  EXPECT_FALSE(
-      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
-               "task_zeros_pass"));
 }
 
 TEST(Cheating, DevicesFollowFromTheSteps) {

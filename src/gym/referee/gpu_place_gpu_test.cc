@@ -310,6 +310,28 @@ TEST_F(GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
   EXPECT_EQ(untimed.numerics->trials, 4);
 }
 
+// The linter's rules themselves: lint_test.cc.
+TEST_F(GpuPlaceTest, LooksAtATaskAsTheCpuDoes) {
+  Referee referee(GpuPlace::open(0).value());
+  for (const std::int64_t n : {std::int64_t{64}, std::int64_t{1} << 22})
+    for (const double scale : {0.0, 1.0}) {
+      PlanBuilder task(PlanRole::task);
+      const int x = task.tensor({n}), y = task.tensor({n}), unused = task.tensor({n});
+      task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x})
+          .aten(Phase::inputs, "aten::randn", {ints({n})}, {unused})
+          .input(t(x))
+          .input(t(unused))
+          .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(scale)}, {y})
+          .returns(t(y));
+      const std::string key = fmt::format("{} {}", n, scale);
+      ASSERT_TRUE(referee.add_task(key, plan_json(task)));
+      const RefereeReport report = referee.judge({.task_key = key, .secret = "s"});
+      EXPECT_EQ(has_rule(report, "task_zeros_pass"), scale == 0) << key;
+      EXPECT_TRUE(has_rule(report, "task_ignores_input")) << key;
+      EXPECT_FALSE(has_rule(report, "task_not_linted")) << key;
+    }
+}
+
 // Two sets of buffers: a run finds the one poisoned, and the other is poisoned before the next.
 TEST_F(GpuPlaceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
   const c10::InferenceMode no_gradients(true);

@@ -1,8 +1,9 @@
 // Task linter: what would pass for a solution of a task without being one, held against the
 // reference by the judge's own comparison over the judge's own kinds of trials: zeros, a constant,
 // the output for other inputs; and inputs that the output does not depend on. A task with such a
-// finding teaches a model to cheat, so its findings go into every verdict about it. One thread (the
-// replay's).
+// finding teaches a model to cheat, so its findings go into every verdict about it. Where an answer
+// is refuted no further draw is made, so that most tasks cost little more than two runs of their
+// reference. On the CPU or a GPU; one thread (the replay's).
 #pragma once
 
 #include <vector>
@@ -29,7 +30,11 @@ struct LintReport {
   // failure ended it.
   std::vector<Finding> findings;
   bool is_final = true;  // false: the infrastructure failed, another time may tell more
+  // Why forward's plan does not replay here; a shell may run it.
+  std::optional<VerdictError> refusal;
 };
-LintReport lint_task(const LintSetting& setting, KernelExecutor& executor);
+LintReport lint_task(const LintSetting& setting, KernelExecutor& executor, Place& place);
+
+Finding not_linted(std::string why);
 
 }  // namespace tritonsmith::gym

@@ -22,6 +22,8 @@ double needed_bytes(const Plan& task, const Plan& candidate) {
   return 2 * declared_bytes(task) + declared_bytes(candidate);
 }
 
+double lint_bytes(const Plan& task) { return 2 * declared_bytes(task); }
+
 // In twice the width.
 double oracle_bytes(const Plan& task) { return 2 * declared_bytes(task); }
 

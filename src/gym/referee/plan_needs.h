@@ -9,6 +9,8 @@ namespace tritonsmith::gym {
 
 // Two copies of the task's tensors, and the candidate's.
 double needed_bytes(const Plan& task, const Plan& candidate);
+// What looking at the task alone needs: a run, and what an earlier one made (lint.h).
+double lint_bytes(const Plan& task);
 // The reference in float64 besides.
 double oracle_bytes(const Plan& task);
 // Of the launch with the most; at least 1.

@@ -121,11 +121,7 @@ RefereeReport Referee::judge(const RefereeJob& job) {
 RefereeReport Referee::judge_known(const RefereeJob& job) {
   const auto task = tasks_.find(job.task_key);
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
-  if (job.candidate_plan.empty()) {
-    RefereeReport report;
-    report.findings = lint_once(job, task->second);
-    return report;
-  }
+  if (job.candidate_plan.empty()) return look_at(job, task->second);
   auto candidate = parse_plan(job.candidate_plan);
   if (!candidate) return ended("bad_plan", candidate.error().message, Fault::candidate);
   if (candidate->role != PlanRole::candidate)
@@ -137,7 +133,6 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
     RefereeReport report = judge_plans(job, task->second, *candidate);
     if (refusal_ && shell_ != nullptr && !not_by_shell_.contains(job.task_key))
       report = judge_otherwise(job, *candidate, std::move(report));
-    if (report.ran) add_findings(report, lint_once(job, task->second));
     return report;
   } catch (const std::exception& error) {
     const bool refused =

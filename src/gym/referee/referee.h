@@ -20,6 +20,7 @@ namespace tritonsmith::gym {
 
 class GpuPlace;
 class Place;
+struct LintReport;
 struct TimingOutcome;
 struct Idleness;
 namespace gpu {
@@ -43,7 +44,7 @@ class Referee {
   // Without one they cannot be judged.
   void use_shell(ReferenceSource* shell) { shell_ = shell; }
 
-  // The job's task must be known.
+  // The job's task must be known. Without a candidate it is the task itself that is looked at.
   RefereeReport judge(const RefereeJob& job);
   // No job is due: gives back memory that others on the same device would miss.
   void rest();
@@ -67,7 +68,9 @@ class Referee {
   // False when the candidate's numbers do not survive large or small inputs.
   bool run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report);
   bool run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle, RefereeReport& report);
-  std::vector<Finding> lint_once(const RefereeJob& job, const Plan& task);
+  RefereeReport look_at(const RefereeJob& job, const Plan& task);
+  LintReport lint_by_plan(const RefereeJob& job, const Plan& task);
+  LintReport lint_by_shell(const RefereeJob& job, const Plan& task);
   // Asked of the shell once a task.
   tl::expected<ReferenceMode, Stop> mode_by_shell(const RefereeJob& job);
   // False when the job ends here.
@@ -91,7 +94,6 @@ class Referee {
   std::set<std::string> not_by_shell_;          // tasks that neither replay nor run there
   std::optional<VerdictError> refusal_;         // why this job's task does not replay
   std::map<std::string, Plan> tasks_;
-  std::map<std::pair<std::string, Comparison>, std::vector<Finding>> lint_;  // by task
   // Times of the reference from earlier jobs, by task: on this GPU, in this version.
   std::map<std::string, std::vector<double>> reference_ms_;
 };

@@ -109,18 +109,30 @@ TEST_F(ShellJudgingTest, LooksAtTheTaskAsAtOneWithAPlan) {
     referee->use_shell(source);
     return referee;
   };
-  auto referee = new_referee();
-  EXPECT_TRUE(look(*referee).findings.empty());
-  EXPECT_EQ(fake.asked, 5) << "four draws, and one with another input";
-  look(*referee);
-  EXPECT_EQ(fake.asked, 5) << "once a task";
+  EXPECT_TRUE(look(*new_referee()).findings.empty());
+  EXPECT_EQ(fake.asked, 3) << "two draws refute all, and one has another input";
   fake.ignores_input = true;
   EXPECT_TRUE(has_rule(look(*new_referee()), "task_ignores_input"));
   fake.asked = 0;
   fake.dies_when_asked = 1;
-  referee = new_referee();
-  EXPECT_TRUE(has_rule(look(*referee), "task_not_linted"));
-  EXPECT_TRUE(has_rule(look(*referee), "task_ignores_input")) << "the next time it is asked again";
+  const auto died = look(*new_referee());
+  EXPECT_TRUE(has_rule(died, "task_not_linted"));
+  EXPECT_EQ(died.fault, Fault::infrastructure) << "another time it may tell more";
+}
+
+TEST_F(ShellJudgingTest, LooksAtATaskWhosePlanDoesNotReplay) {
+  PlanBuilder task = task_without_forward();
+  task.plan().unplanned.clear();
+  const int y = task.tensor({kLength});
+  task.aten(Phase::forward, "aten::no_such_operator", {t(0)}, {y}).returns(t(y));
+  auto referee = referee_of(task, {});
+  const RefereeJob job{.task_key = "task", .candidate_plan = "", .secret = "secret"};
+  EXPECT_TRUE(has_rule(referee->judge(job), "task_not_linted"));
+  referee->use_shell(source);
+  fake.ignores_input = true;
+  const auto report = referee->judge(job);
+  EXPECT_TRUE(has_rule(report, "task_ignores_input"));
+  EXPECT_FALSE(has_rule(report, "task_not_linted"));
 }
 
 TEST_F(ShellJudgingTest, WantsTheStateThatForwardChangesToChange) {

@@ -42,13 +42,12 @@ std::vector<SavedState> save_state(const TensorTable& tensors) {
   return all;
 }
 
-// The operators as such, not what they did to the numbers or how long they took.
+}  // namespace
+
 bool does_not_replay(const Stop& stop) {
   const std::string& kind = stop.error.error_class;
   return kind == "not_evaluable" || kind == "exception" || kind == "bad_plan";
 }
-
-}  // namespace
 
 Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place)
     : setting_(setting),

@@ -66,6 +66,10 @@ struct TrialResult {
   double draw_ms = 0, candidate_ms = 0, reference_ms = 0, compare_ms = 0;
 };
 
+// Whether a reference's forward stopped at the operators as such, not at what they did to the
+// numbers or how long they took: then a shell may run it.
+bool does_not_replay(const Stop& stop);
+
 // One trial, kept with all its tensors for whoever runs it again (timing).
 class Trial {
  public:

@@ -46,7 +46,7 @@ void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee, RefereeQ
         while (auto work = queue.pop(number)) {
           if (stop.stop_requested()) return;
           RefereeOutcome outcome = mine->judge(work->job, work->task_plan);
-          events_.push(Refereed{work->serial, std::move(outcome)});
+          events_.push(Refereed{*std::move(work), std::move(outcome)});
         }
       });
 }
@@ -304,6 +304,7 @@ void Coordinator::capture(Judging& judging, const TaskPlan& task) {
     finish(std::move(done), std::move(verdict));
     return;
   }
+  lint(judging);
   const std::uint64_t serial = judging.serial;
   const bool on_gpu = judging.job.backend == Backend::replay && !parts_.gpus.empty();
   judging.pool_id =
@@ -403,15 +404,16 @@ void Coordinator::handle(Compiled& event) {
 }
 
 void Coordinator::handle(Refereed& event) {
-  Judging* judging = find(event.serial);
-  if (judging == nullptr) return;
   if (const auto* failure = std::get_if<RefereeFailure>(&event.outcome);
       failure != nullptr && failure->kind == RefereeFailure::Kind::misjudges) {
     outbox_.break_down({failure->message});
     return;
   }
+  if (!event.work.lint_key.empty()) return hear_of_task(event);
+  Judging* judging = find(event.work.serial);
+  if (judging == nullptr) return;
   judging->referee = std::move(event.outcome);
-  advance(event.serial);
+  advance(event.work.serial);
 }
 
 void Coordinator::advance(std::uint64_t serial) {
@@ -442,8 +444,7 @@ void Coordinator::conclude(std::uint64_t serial) {
     start_over(judging);
     alone_.push_back(std::move(judging));
   } else {
-    Verdict verdict = verdict_of(judging, context_);
-    finish(std::move(judging), std::move(verdict));
+    give_verdict(std::move(judging));
   }
 }
 

@@ -7,6 +7,8 @@
 //                                                                                +-> refereed
 //                                                                                --------------+
 //
+// A captured task is looked at once besides, by a referee of the same kind (task_lints.h); verdicts
+// wait for that.
 // On a GPU what was compiled is what runs, so there the referee comes after the compilers.
 //
 // A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
@@ -31,6 +33,7 @@
 #include "gym/schedule/judging.h"
 #include "gym/schedule/local_judge.h"
 #include "gym/schedule/referee_queue.h"
+#include "gym/schedule/task_lints.h"
 
 namespace tritonsmith::gym {
 
@@ -66,7 +69,7 @@ class Coordinator {
     CompileOutcome outcome;
   };
   struct Refereed {
-    std::uint64_t serial;
+    RefereeWork work;
     RefereeOutcome outcome;
   };
   using Event = std::variant<Submitted, Cancelled, TaskCaptured, Captured, Compiled, Refereed>;
@@ -82,6 +85,7 @@ class Coordinator {
       return json.size() + init_args.size() + inputs.size() + tensors.size();
     }
   };
+
   void run();
   // `number` is its own among those of the queue.
   void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number);
@@ -101,6 +105,11 @@ class Coordinator {
   void forget_tasks();
   void capture(Judging& judging, const TaskPlan& task);
   void compile_and_referee(Judging& judging);
+  void lint(Judging& judging);
+  void hear_of_task(Refereed& event);
+  // Ends the job once what is to be known of its task is.
+  void give_verdict(Judging judging);
+  RefereeQueue& work_for(Backend backend);
   // True when the job, all compiled, was handed to a GPU.
   bool replay(Judging& judging);
   void advance(std::uint64_t serial);
@@ -125,6 +134,7 @@ class Coordinator {
   std::deque<Judging> backlog_, alone_;
   std::map<std::uint64_t, Judging> running_;
   std::map<std::string, TaskPlan> tasks_;  // by the content of the source
+  TaskLints lints_;
   VerdictContext context_;
   mutable std::mutex versions_mutex_;  // for who asks from outside; the coordinator alone writes
   JudgeVersions versions_;

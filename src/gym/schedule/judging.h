@@ -25,6 +25,7 @@ struct Judging {
   std::uint64_t serial = 0;  // one for each attempt
   JudgeJob job;
   std::string key;                       // verdict_key
+  std::string lint_key;                  // TaskLints::key_of, once its task is captured
   std::vector<std::uint64_t> followers;  // ids of equal jobs that wait for this one's verdict
   bool cancelled = false;
 

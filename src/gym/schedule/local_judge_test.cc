@@ -57,7 +57,12 @@ struct LocalJudgeTest : ::testing::Test {
     if (!judge_) {
       LocalJudgeParts parts;
       parts.pool = std::move(owned_pool);
-      parts.make_referee = [this] { return std::make_unique<FakeReferee>(referee); };
+      const FakeReferee::Answer answer = [this](const RefereeJob& asked) {
+        return asked.candidate_plan.empty() ? look(asked) : referee(asked);
+      };
+      parts.make_referee = [answer] { return std::make_unique<FakeReferee>(answer); };
+      parts.gpus.resize(static_cast<std::size_t>(gpus));
+      parts.make_replay_referee = [answer](int) { return std::make_unique<FakeReferee>(answer); };
       parts.inspect = [this](std::string_view source, Policy policy) {
         return inspect(source, policy);
       };
@@ -86,8 +91,10 @@ struct LocalJudgeTest : ::testing::Test {
   LocalJudgeConfig config;
   std::unique_ptr<FakePool> owned_pool = std::make_unique<FakePool>();
   FakePool* pool = owned_pool.get();
+  int gpus = 0;
   FakeReferee::Answer referee = [](const RefereeJob&) { return good_report(); };
   std::vector<FakeReferee::Answer> on_gpus;
+  FakeReferee::Answer look = [](const RefereeJob&) { return RefereeReport(); };  // at a task
   Inspect inspect = [](std::string_view, Policy) { return std::vector<Finding>(); };
   std::optional<VerdictStore> store;
   std::unique_ptr<LocalJudge> judge_;
@@ -275,6 +282,78 @@ TEST_F(LocalJudgeTest, SaysWhenTheTaskItselfCannotBeJudged) {
   EXPECT_EQ(verdict.error->error_class, "task_failed");
   EXPECT_NE(verdict.error->message.find("syntax_error, line 7"), std::string::npos);
   EXPECT_EQ(verdict.fault, Fault::none);
+}
+
+RefereeReport degenerate() {
+  RefereeReport report;
+  report.findings = {{.rule = "task_zeros_pass", .severity = Severity::warn, .message = "m"}};
+  return report;
+}
+
+TEST_F(LocalJudgeTest, LooksAtATaskOnceAndSaysWhatItFoundInEveryVerdictOfEitherBackend) {
+  gpus = 2;
+  std::atomic<int> looks = 0;
+  look = [&](const RefereeJob& asked) {
+    ++looks;
+    EXPECT_LT(asked.budget.seconds, config.referee_seconds);
+    return degenerate();
+  };
+  pool->on_capture = [](const CaptureRequest& request) {
+    if (request.source == "fails") return capture_failure(Stage::parsed, "exception", 1);
+    return captured(
+        plan_json(request.role == CaptureRole::task ? PlanRole::task : PlanRole::candidate));
+  };
+  const std::vector<std::string> kernels = {"one", "two", "three", "fails"};
+  int expected = 0;
+  for (const Backend backend : {Backend::replay, Backend::evaluate}) {
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      JudgeJob one = job(k, kernels[k]);
+      one.backend = backend;
+      ASSERT_TRUE(judge().submit(one));
+    }
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      const auto judged = *judge().next(Deadline::after(std::chrono::seconds(10)));
+      ASSERT_TRUE(judged);
+      EXPECT_EQ(std::ranges::count(judged->verdict.findings, "task_zeros_pass", &Finding::rule), 1)
+          << kernels[judged->id];
+      EXPECT_EQ(judged->verdict.accepted, kernels[judged->id] != "fails") << "it is no rejection";
+    }
+    EXPECT_EQ(looks, ++expected);
+  }
+  JudgeJob otherwise = job(9);
+  otherwise.comparison = Comparison::allclose;
+  verdict_of_one(otherwise);
+  EXPECT_EQ(looks, 3) << "another comparison lets other answers pass";
+}
+
+TEST_F(LocalJudgeTest, JudgesThoughATaskCouldNotBeLookedAt) {
+  std::atomic<int> looks = 0;
+  look = [&](const RefereeJob&) -> RefereeOutcome {
+    if (++looks > 2) return degenerate();
+    return RefereeFailure{RefereeFailure::Kind::infrastructure, "it died"};
+  };
+  const Verdict first = verdict_of_one(job(1));
+  EXPECT_TRUE(first.accepted);
+  ASSERT_EQ(first.findings.size(), 1U);
+  EXPECT_EQ(first.findings[0].rule, "task_not_linted");
+  EXPECT_EQ(first.findings[0].message, "it died");
+  EXPECT_EQ(looks, 2);
+  EXPECT_EQ(verdict_of_one(job(2, "other")).findings.at(0).rule, "task_zeros_pass");
+}
+
+TEST_F(LocalJudgeTest, ForgetsACancelledJobThatWaitsForALookAtItsTask) {
+  std::atomic<bool> may_end = false;
+  look = [&](const RefereeJob&) {
+    while (!may_end) std::this_thread::yield();
+    return degenerate();
+  };
+  config.referees = 2;
+  ASSERT_TRUE(judge().submit(job(1)));
+  ASSERT_TRUE(judge().submit(job(2, "other")));
+  judge().cancel(1);
+  may_end = true;
+  EXPECT_EQ((*judge().next(Deadline::after(std::chrono::seconds(10))))->id, 2U);
+  EXPECT_FALSE(judge().next(Deadline::after(std::chrono::seconds(10)))->has_value());
 }
 
 TEST_F(LocalJudgeTest, AnswersARepeatFromTheStoreWithoutJudging) {

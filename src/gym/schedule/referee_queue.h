@@ -10,12 +10,16 @@
 #include <string>
 #include <utility>
 
+#include "data/verdict.h"
 #include "gym/referee/protocol/referee_job.h"
 
 namespace tritonsmith::gym {
 
+// Of a candidate, or of a task alone, which `lint_key` then names.
 struct RefereeWork {
   std::uint64_t serial = 0;
+  std::string lint_key;
+  Backend backend = Backend::evaluate;
   RefereeJob job;
   std::string task_plan;
   std::optional<int> only;  // the number of the referee that runs it

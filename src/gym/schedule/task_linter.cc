@@ -4,6 +4,7 @@
 #include "gym/plan/plan.h"
 #include "gym/schedule/referee_with_shell.h"
 #include "gym/schedule/secret.h"
+#include "gym/schedule/task_lints.h"
 
 namespace tritonsmith::gym {
 
@@ -44,14 +45,9 @@ Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
                        .secret = secret_,
                        .tolerance = task.tolerance};
   const RefereeOutcome outcome = referee_->judge(job, std::get<CapturedPlan>(captured.result).json);
-  if (const auto* failure = std::get_if<RefereeFailure>(&outcome)) {
-    if (failure->kind != RefereeFailure::Kind::timeout) return fail("{}", failure->message);
-    findings.push_back(
-        {.rule = "task_not_linted", .severity = Severity::note, .message = failure->message});
-    return findings;
-  }
-  const std::vector<Finding>& found = std::get<RefereeReport>(outcome).findings;
-  findings.insert(findings.end(), found.begin(), found.end());
+  const TaskLook look = task_look(outcome);
+  if (!look.is_final) return fail("{}", look.findings.back().message);
+  findings.insert(findings.end(), look.findings.begin(), look.findings.end());
   return findings;
 }
 
