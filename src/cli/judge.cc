@@ -140,12 +140,12 @@ void add_judge_command(CLI::App& app, Run& run) {
 void add_gym_referee_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("gym-referee", "");
   command->group("");  // hidden: started by the judge, with its jobs on descriptor 3
-  const auto gpu = std::make_shared<std::optional<int>>();
-  command->add_option("--gpu", *gpu, "Run plans on this GPU");
-  const auto lease = std::make_shared<std::string>();
-  command->add_option("--lease", *lease, "The file of this GPU's lease");
+  const auto options = std::make_shared<gym::ServeOptions>();
+  command->add_option("--gpu", options->gpu, "Run plans on this GPU");
+  command->add_option("--lease", options->lease, "The file of this GPU's lease");
+  command->add_option("--memory", options->memory_bytes, "The largest budget of a job, in bytes");
   command->callback(
-      [gpu, lease, &run] { run = [gpu, lease] { return gym::serve_referee(3, *gpu, *lease); }; });
+      [options, &run] { run = [options] { return gym::serve_referee(3, *options); }; });
 }
 
 }  // namespace tritonsmith::cli

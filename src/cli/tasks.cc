@@ -121,21 +121,27 @@ Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
   TRY_ASSIGN(const auto linter, gym::TaskLinter::start(config, own_referee()));
   const std::string file = options.out + ".findings.jsonl";
   std::string lines;
-  int marked = 0;
+  int marked = 0, not_looked_at = 0;
   for (const Task& task : tasks) {
     TRY_ASSIGN(const auto findings, linter->lint(task));
     if (findings.empty()) continue;
     Json list = Json::array();
     for (const Finding& finding : findings) list.push_back(to_json(finding));
     lines += to_line({{"task", task.id}, {"findings", list}}) + "\n";
-    const auto serious = std::ranges::find_if(
-        findings, [](const Finding& finding) { return finding.severity != Severity::note; });
-    if (serious == findings.end()) continue;
-    ++marked;
-    fmt::print("{}: {}: {}\n", task.id, serious->rule, serious->message);
+    const auto say_first = [&](const auto& is_meant) {
+      const auto at = std::ranges::find_if(findings, is_meant);
+      if (at == findings.end()) return 0;
+      fmt::print("{}: {}: {}\n", task.id, at->rule, at->message);
+      return 1;
+    };
+    marked += say_first([](const Finding& each) { return each.severity != Severity::note; });
+    not_looked_at += say_first([](const Finding& each) { return each.rule == "task_not_linted"; });
   }
   TRY(write_file_atomic(file, lines));
   fmt::print("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
+  if (not_looked_at > 0)
+    fmt::print("{} of {} tasks could not be looked at to the end; why is said above\n",
+               not_looked_at, tasks.size());
   return ok();
 }
 

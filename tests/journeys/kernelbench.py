@@ -32,6 +32,10 @@ FILES = {
     "scripts/generate_samples.py": "print('no task')\n",
     "KernelBench/level1/23_Softmax.py": SOFTMAX.replace("ROWS", "8").replace("COLUMNS", "200"),
     "KernelBench/level1/24_LargeSoftmax.py": SOFTMAX.replace("ROWS", "4096").replace("COLUMNS", "393216"),
+    # What a judge on the CPU has no memory for an import looks at; for the other nobody has.
+    "KernelBench/level1/25_NothingInLarge.py": SOFTMAX.replace("torch.softmax(x, dim=1)", "torch.relu(x) - torch.relu(x)")
+                                                      .replace("ROWS", "8192").replace("COLUMNS", "9216"),
+    "KernelBench/level1/26_Boundless.py": SOFTMAX.replace("ROWS", "1048576").replace("COLUMNS", "1048576"),
     "KernelBench/level2/7_Linear_Scale_Sigmoid.py": HEAD + """
 class Model(nn.Module):
     def __init__(self, in_features, out_features, scale):
@@ -160,6 +164,12 @@ def main():
         wanted = sorted(path.removeprefix("KernelBench/").removesuffix(".py") for path in FILES if "level" in path)
         assert sorted(task["id"] for task in tasks) == wanted, [task["id"] for task in tasks]
         assert {task["suite"] for task in tasks} == {"KernelBench"}
+        findings = {line["task"]: [finding["rule"] for finding in line["findings"]]
+                    for line in map(json.loads, (out.parent / (out.name + ".findings.jsonl")).read_text().splitlines())}
+        assert "task_zeros_pass" in findings["level1/25_NothingInLarge"], findings
+        assert findings["level1/26_Boundless"] == ["task_not_linted"], findings
+        assert "level1/26_Boundless: task_not_linted: needs " in done.stdout, done.stdout
+        assert "tasks could not be looked at to the end" in done.stdout, done.stdout
 
         levels = checkout / "KernelBench"
         for path, kernel in (("level1/23_Softmax.py", SOFTMAX_KERNEL), ("level2/7_Linear_Scale_Sigmoid.py", LINEAR_KERNEL)):

@@ -41,13 +41,16 @@ JailReport close_jail_beside_gpu() {
   return report;
 }
 
-JailReport close_jail(int socket) {
+JailReport close_jail(int socket, std::int64_t budget) {
+  constexpr std::uint64_t usual = std::uint64_t{16} << 30;  // plans have a budget of their own
+  const std::uint64_t beside =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0)) + usual / 2;
   constexpr std::uint64_t never =
       1'000'000'000;  // many jobs share this process; its client watches the time
   return enter_jail({.role = JailRole::capture,
                      .keep_fds = {socket},
                      .cpu_seconds = never,
-                     .memory_bytes = std::uint64_t{16} << 30,  // plans have a budget of their own
+                     .memory_bytes = std::max(usual, beside),
                      .required = {"rlimits", "no_new_privs"}});
 }
 
@@ -125,19 +128,20 @@ int serve_jobs(Referee& referee, int socket) {
 
 }  // namespace
 
-int serve_referee(int socket, std::optional<int> gpu, const std::filesystem::path& lease) {
+int serve_referee(int socket, const ServeOptions& options) {
   // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel
   // each time.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
   static NoAdvice no_advice;
   c10::WarningUtils::set_warning_handler(&no_advice);
-  auto referee = open_referee(gpu, lease);
+  auto referee = open_referee(options.gpu, options.lease);
   if (!referee) {
     fmt::print(stderr, "referee: {}\n", referee.error().message);
     return 1;
   }
-  const JailReport jail = gpu ? close_jail_beside_gpu() : close_jail(socket);
+  const JailReport jail =
+      options.gpu ? close_jail_beside_gpu() : close_jail(socket, options.memory_bytes);
   if (!jail.refusal.empty()) {
     fmt::print(stderr, "referee: {}\n", jail.refusal);
     return 1;

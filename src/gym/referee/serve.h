@@ -1,6 +1,6 @@
-// The referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE]]`. Serves jobs on a
-// socket until the other side closes it, jailed after LibTorch is warm, so that a plan which breaks
-// out of LibTorch finds nothing to break into.
+// The referee's own process: `tritonsmith gym-referee [--gpu N [--lease FILE]] [--memory BYTES]`.
+// Serves jobs on a socket until the other side closes it, jailed after LibTorch is warm, so that a
+// plan which breaks out of LibTorch finds nothing to break into.
 //
 // A request is two frames, a JSON head and a plan: {"add_task": key} with a task's, {"judge":
 // {...}} with a candidate's; where the job's head says "kernels", a third frame has their binaries.
@@ -9,16 +9,22 @@
 // shell, {"reference": {...}} (shell_reference.h), each of which wants its answer.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
 namespace tritonsmith::gym {
 
+struct ServeOptions {
+  std::optional<int> gpu;
+  std::filesystem::path lease;
+  std::int64_t memory_bytes = 0;  // the largest budget of a job; its jail leaves room for 8 GiB
+};
+
 // The exit code. Sends {"ready": [jail layers]} first. With a GPU's number plans run there; a
 // report that says "spent" is then the last.
 // The lease is that of the GPU (base/lease.h): candidates are timed there alone; none: whoever else
 // computes there is not waited for.
-int serve_referee(int socket, std::optional<int> gpu = std::nullopt,
-                  const std::filesystem::path& lease = {});
+int serve_referee(int socket, const ServeOptions& options = {});
 
 }  // namespace tritonsmith::gym

@@ -241,6 +241,8 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
         fmt::format("PYTORCH_CUDA_ALLOC_CONF={}",
                     allocator != nullptr ? allocator : "expandable_segments:True"));
   }
+  if (program_.memory_bytes > 0)
+    options.argv.insert(options.argv.end(), {"--memory", std::to_string(program_.memory_bytes)});
   auto process = Process::spawn(options);
   if (!process) return fail("{}", process.error().within("cannot start a referee").message);
   ++starts_;

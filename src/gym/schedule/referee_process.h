@@ -29,6 +29,8 @@ struct RefereeProgram {
   std::optional<int> gpu;     // runs plans there
   std::string lease;          // the file of that GPU's lease; empty: it takes none
   double grace_seconds = 10;  // beyond a job's own budget, before its referee is killed
+  std::int64_t memory_bytes =
+      0;  // of the largest budget, where that is beyond most jobs' (serve.h)
 };
 
 class RefereeProcess : public RefereeClient {

@@ -1,6 +1,9 @@
 #include "gym/schedule/task_linter.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
+#include "base/memory.h"
 #include "gym/plan/plan.h"
 #include "gym/schedule/referee_with_shell.h"
 #include "gym/schedule/secret.h"
@@ -8,19 +11,31 @@
 
 namespace tritonsmith::gym {
 
+RefereeBudget generous_budget() {
+  const RefereeBudget least;
+  return {.seconds = 120,
+          .memory_bytes = std::max(least.memory_bytes, available_memory_bytes() / 2)};
+}
+
 Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const CaptureConfig& config,
                                                       RefereeProgram program) {
   TRY_ASSIGN(auto pool, CapturePool::start(config));
   TRY_ASSIGN(std::string secret, fresh_secret());
+  const RefereeBudget budget = generous_budget();
+  program.memory_bytes = budget.memory_bytes;
   auto referee = std::make_unique<RefereeWithShell>(
       [&](ReferenceShell& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
       shell_options(config, "cpu"), std::vector<std::string>());
-  return std::make_unique<TaskLinter>(std::move(pool), std::move(referee), std::move(secret));
+  return std::make_unique<TaskLinter>(std::move(pool), std::move(referee), std::move(secret),
+                                      budget);
 }
 
 TaskLinter::TaskLinter(std::unique_ptr<CapturePool> pool, std::unique_ptr<RefereeClient> referee,
-                       std::string secret)
-    : pool_(std::move(pool)), referee_(std::move(referee)), secret_(std::move(secret)) {}
+                       std::string secret, RefereeBudget budget)
+    : pool_(std::move(pool)),
+      referee_(std::move(referee)),
+      secret_(std::move(secret)),
+      budget_(budget) {}
 
 Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
   const CaptureOutcome captured =
@@ -43,7 +58,8 @@ Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
   const RefereeJob job{.task_key = content_key(task.source),
                        .task_source = task.source,
                        .secret = secret_,
-                       .tolerance = task.tolerance};
+                       .tolerance = task.tolerance,
+                       .budget = budget_};
   const RefereeOutcome outcome = referee_->judge(job, std::get<CapturedPlan>(captured.result).json);
   const TaskLook look = task_look(outcome);
   if (!look.is_final) return fail("{}", look.findings.back().message);

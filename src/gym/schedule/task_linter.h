@@ -14,13 +14,18 @@
 
 namespace tritonsmith::gym {
 
+// What a look may take where nobody waits for a verdict: two minutes, and half of the memory that
+// is free now, for a look does not do with less than twice what the task's forward holds.
+RefereeBudget generous_budget();
+
 class TaskLinter {
  public:
+  // By that budget.
   static Result<std::unique_ptr<TaskLinter>> start(const CaptureConfig& config,
                                                    RefereeProgram program);
   // With parts of the caller's own; tests put fakes in.
   TaskLinter(std::unique_ptr<CapturePool> pool, std::unique_ptr<RefereeClient> referee,
-             std::string secret);
+             std::string secret, RefereeBudget budget);
 
   // Fails only when the gym itself is broken. A task that cannot be captured has the finding
   // task_not_captured.
@@ -30,6 +35,7 @@ class TaskLinter {
   std::unique_ptr<CapturePool> pool_;
   std::unique_ptr<RefereeClient> referee_;
   std::string secret_;
+  RefereeBudget budget_;
 };
 
 }  // namespace tritonsmith::gym

@@ -1,0 +1,46 @@
+#include "gym/schedule/task_linter.h"
+
+#include <gtest/gtest.h>
+
+#include "gym/schedule/testing/fake_pool.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+struct TaskLinterTest : ::testing::Test {
+  Result<std::vector<Finding>> lint(const RefereeOutcome& outcome) {
+    auto pool = std::make_unique<FakePool>();
+    pool->on_capture = [](const CaptureRequest&) {
+      return captured(to_json(Plan{.role = PlanRole::task, .target = "sm_90"}).dump());
+    };
+    auto referee = std::make_unique<FakeReferee>([this, outcome](const RefereeJob& job) {
+      asked = job;
+      return outcome;
+    });
+    TaskLinter linter(std::move(pool), std::move(referee), "secret", generous_budget());
+    return linter.lint({.id = "t", .source = "task"});
+  }
+  RefereeJob asked;
+};
+
+TEST_F(TaskLinterTest, GivesALookMoreThanACandidateGets) {
+  const auto found = lint(RefereeReport{.findings = {{.rule = "task_zeros_pass"}}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->at(0).rule, "task_zeros_pass");
+  EXPECT_TRUE(asked.candidate_plan.empty());
+  EXPECT_GT(asked.budget.seconds, RefereeBudget().seconds);
+  EXPECT_GE(asked.budget.memory_bytes, RefereeBudget().memory_bytes);
+}
+
+TEST_F(TaskLinterTest, TellsATaskThatTookTooLongFromABrokenGym) {
+  const auto late = lint(RefereeFailure{RefereeFailure::Kind::timeout, "no verdict in time"});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->at(0).rule, "task_not_linted");
+  EXPECT_EQ(late->at(0).message, "no verdict in time");
+  const auto broken = lint(RefereeFailure{RefereeFailure::Kind::infrastructure, "no process"});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().message, "no process");
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
