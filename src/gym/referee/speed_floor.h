@@ -2,10 +2,13 @@
 // multiplications that must be made. Below the time that the chip takes for these, a measured time
 // is wrong or the work was not done. Only what no clever kernel can leave out is counted: outputs
 // that forward makes; random inputs and weights, each of whose numbers reaches an output through
-// elementwise operators, matrix products and convolutions; and the products of such numbers, of a
-// convolution one for each output and input channel (convolution_work.h). Whatever else a task does
-// (masks, triangles, sums, a product of what a product made, which may be taken in another order)
-// is free here. Pure; from the plan alone.
+// elementwise operators (in place or not), matrix products, convolutions, normalisations and
+// reductions; and the products of such numbers, of a convolution one for each output and input
+// channel (convolution_work.h). What may cancel or collapse is free: what is used twice before it
+// is reduced, sums of what was normalised, reductions of one number each, products of many; and the
+// multiplications of a product that is then reduced, for x w is summed as x times the sum of w.
+// Whatever else a task does (masks, triangles, parts of results, a product of what a product made,
+// which may be taken in another order) is free too. Pure; from the plan alone.
 #pragma once
 
 #include <optional>
