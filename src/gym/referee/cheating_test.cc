@@ -1,8 +1,11 @@
 // Right outputs for wrong reasons.
 #include <gtest/gtest.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/clock.h"
 #include "gym/referee/devices.h"
 #include "gym/referee/testing/reports.h"
 #include "gym/referee/testing/vector_plans.h"
@@ -245,6 +248,45 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
     return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
   EXPECT_TRUE(judge(task_of("aten::relu"), candidate, counts).correct);
+}
+
+float absolute(float x) { return std::abs(x); }
+
+// As the trial has it that takes 4 from every input.
+bool are_all_negative(const KernelArgument& x) {
+  return std::all_of(floats(x), floats(x) + kLength, [](float v) { return v < 0; });
+}
+
+TEST(Cheating, WhoDoesNotEndOnLargeOrSmallInputsIsNotAccepted) {
+  for (const char* ending : {"too_large_to_evaluate", "not_evaluable"}) {
+    const auto report =
+        judge(task_of("aten::abs"), candidate_of_kernel(),
+              [&](std::span<const KernelArgument> arguments) {
+                if (are_all_negative(arguments[0]))
+                  return LaunchOutcome{.error = VerdictError{.error_class = ending}};
+                return elementwise(kLength, absolute)(arguments);
+              });
+    EXPECT_EQ(error_class(report), ending);
+    EXPECT_EQ(report.fault, Fault::none);
+    EXPECT_NE(error_message(report).find("with 4 taken from the inputs"), std::string::npos);
+  }
+}
+
+// What it computes there is wrong; whoever would have said so finds no time left.
+TEST(Cheating, TimeThatACandidateUsesUpExcusesItFromNothing) {
+  const auto slow = [](std::span<const KernelArgument> arguments) {
+    if (!are_all_negative(arguments[0])) return elementwise(kLength, absolute)(arguments);
+    const Stopwatch watch;
+    while (watch.seconds() < 1.1) ::poll(nullptr, 0, 10);
+    return copy_kernel()(arguments);
+  };
+  const auto report = referee_of(task_of("aten::abs"), slow)
+                          ->judge({.task_key = "task",
+                                   .candidate_plan = plan_json(candidate_of_kernel()),
+                                   .secret = "secret",
+                                   .budget = {.seconds = 1}});
+  EXPECT_EQ(error_class(report), "too_large_to_evaluate");
+  EXPECT_TRUE(report.deadline_hit);
 }
 
 TEST(Cheating, OutputsMustLieWhereTheReferencesDo) {

@@ -62,6 +62,17 @@ Deadline deadline_of(const RefereeJob& job) {
   return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
 }
 
+bool ends_job(RefereeReport& report, const TrialResult& result, Deadline deadline) {
+  if (!take_failure(report, result)) return false;
+  report.deadline_hit = report.fault == Fault::none && deadline.passed();
+  return true;
+}
+
+// Broken, or out of time or memory: what a reference that only refuses its inputs is not.
+bool broke_off(const Stop& stop) {
+  return stop.fault == Fault::infrastructure || stop.error.error_class == "too_large_to_evaluate";
+}
+
 }  // namespace
 
 namespace {
@@ -291,10 +302,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
       report.ran = ran;
       plain = {result.reference_is_finite, result.reference_error};
     }
-    if (take_failure(report, result)) {
-      report.deadline_hit = report.fault == Fault::none && match.deadline.passed();
-      return false;
-    }
+    if (ends_job(report, result, match.deadline)) return false;
     ++report.numerics->trials;
   }
   const bool survives = run_extreme_trials(match, idle, report);
@@ -308,6 +316,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
 
 // Beyond the trials that were asked for. They say nothing where PyTorch itself loses its digits.
 // What only seemed to copy does not here: a maximum with zero passes on what is positive anyway.
+// Nobody is excused from them by time that is gone, or by not ending there.
 bool Referee::run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report) {
   for (const TrialKind kind : extreme_kinds(match.task))
     if (!run_extreme_trial(match, kind, idle, report)) return false;
@@ -325,21 +334,21 @@ bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& id
   if (cuda_ != nullptr)
     cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
   const TrialResult result = run_trial(setting, *executor_, *place_);
-  const bool broke_off =
-      result.reference_stop && result.reference_stop->fault == Fault::infrastructure;
-  if (broke_off) return !take_failure(report, result);
-  if (result.reference_stop || !result.reference_is_finite || result.reference_error > precise)
-    return true;
-  if (result.candidate_stop && result.candidate_stop->fault == Fault::none) return true;
-  if (setting.watch_launches) idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
-  if (setting.try_without_kernels)
+  const auto& stop = result.reference_stop;
+  if (stop && !broke_off(*stop)) return true;
+  const bool ran = !stop && !result.candidate_stop;
+  if (ran && (!result.reference_is_finite || result.reference_error > precise)) return true;
+  if (ran && setting.watch_launches)
+    idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
+  if (ran && setting.try_without_kernels)
     idle.needless.hear(result.right_without_kernels, result.needless_by_chance);
   const Numerics before = *report.numerics;
   add_trial(report, result);
   report.numerics = before;  // these differences are of another size
-  if (!take_failure(report, result)) return true;
-  report.error->message =
-      fmt::format("with {} the inputs: {}", what_is_done(kind), report.error->message);
+  if (!ends_job(report, result, match.deadline)) return true;
+  if (report.fault != Fault::infrastructure)
+    report.error->message =
+        fmt::format("with {} the inputs: {}", what_is_done(kind), report.error->message);
   return false;
 }
 

@@ -281,9 +281,11 @@ TensorTable Trial::run_oracle() {
   Replay oracle(setting_.task, executor_,
                 {.precision = Precision::float64, .deadline = setting_.deadline, .place = &place_});
   oracle.tensors() = std::move(oracle_inputs_);
-  const auto stop = oracle.run(Phase::forward);
+  auto stop = oracle.run(Phase::forward);
   if (!stop) return std::move(oracle.tensors());
   forget_made(oracle.tensors());
+  // A candidate may have used up the time, or the memory.
+  if (stop->error.error_class == "too_large_to_evaluate") result_.reference_stop = std::move(stop);
   return {};
 }
 
@@ -375,7 +377,10 @@ bool Trial::answers_again(const TensorTable& after_init) {
   if (auto late = place_.wait(setting_.deadline); late && !stop)
     stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
   for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
-  if (stop && stop->fault == Fault::none) return false;
+  if (stop && stop->fault == Fault::none) {
+    result_.candidate_stop = std::move(stop);
+    return false;
+  }
   const auto difference =
       stop ? std::optional(stop->error) : compare_with_reference(again->tensors());
   if (difference)
