@@ -27,6 +27,10 @@ double lint_bytes(const Plan& task) { return 2 * declared_bytes(task); }
 // In twice the width.
 double oracle_bytes(const Plan& task) { return 2 * declared_bytes(task); }
 
+double needed_bytes_with_oracle(const Plan& task) {
+  return needed_bytes(task, task) + oracle_bytes(task);
+}
+
 int most_choices(const Plan& plan) {
   std::size_t most = 1;
   for (const PlanStep& step : plan.steps)

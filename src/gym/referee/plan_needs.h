@@ -13,6 +13,8 @@ double needed_bytes(const Plan& task, const Plan& candidate);
 double lint_bytes(const Plan& task);
 // The reference in float64 besides.
 double oracle_bytes(const Plan& task);
+// Both, beside a candidate that takes as much as the reference.
+double needed_bytes_with_oracle(const Plan& task);
 // Of the launch with the most; at least 1.
 int most_choices(const Plan& plan);
 

@@ -158,7 +158,8 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
 std::optional<RefereeReport> Referee::too_large(const RefereeJob& job, const Plan& task,
                                                 const Plan& candidate) const {
   const auto capacity = static_cast<double>(place_->capacity(job.budget.memory_bytes));
-  const double needed = needed_bytes(task, candidate);
+  const double needed =
+      needed_bytes(task, candidate) + (has_room_for_oracle(job, task) ? oracle_bytes(task) : 0);
   if (needed <= capacity) return std::nullopt;
   RefereeReport report = ended("too_large_to_evaluate",
                                fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
@@ -168,9 +169,8 @@ std::optional<RefereeReport> Referee::too_large(const RefereeJob& job, const Pla
   return report;
 }
 
-bool Referee::has_room_for_oracle(const RefereeJob& job, const Plan& task,
-                                  const Plan& candidate) const {
-  return needed_bytes(task, candidate) + oracle_bytes(task) <=
+bool Referee::has_room_for_oracle(const RefereeJob& job, const Plan& task) const {
+  return needed_bytes_with_oracle(task) <=
          static_cast<double>(place_->capacity(job.budget.memory_bytes));
 }
 
@@ -181,7 +181,7 @@ RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, cons
   if (cuda_ != nullptr) cuda_->use(job.kernels);
   if (auto refused = too_large(job, task, candidate)) return *std::move(refused);
   RefereeReport report;
-  const bool with_oracle = has_room_for_oracle(job, task, candidate);
+  const bool with_oracle = has_room_for_oracle(job, task);
   if (!with_oracle)
     report.findings.push_back(no_oracle_note("no memory for the reference in float64"));
   if (!draws_in_forward(task)) {
@@ -220,7 +220,7 @@ RefereeReport Referee::judge_by_shell(const RefereeJob& job, const Plan& task,
     return refused(mode.error().error.error_class,
                    fmt::format("the task itself: {}; {}", mode.error().error.message, why),
                    mode.error().fault);
-  Match match{job,    task, candidate, deadline_of(job), has_room_for_oracle(job, task, candidate),
+  Match match{job,    task, candidate, deadline_of(job), has_room_for_oracle(job, task),
               shell_, *mode};
   report.findings.push_back({.rule = "reference_shell",
                              .severity = Severity::note,

@@ -62,7 +62,8 @@ class Referee {
   // The first thing to say of a job: nothing where it may be judged.
   std::optional<RefereeReport> too_large(const RefereeJob& job, const Plan& task,
                                          const Plan& candidate) const;
-  bool has_room_for_oracle(const RefereeJob& job, const Plan& task, const Plan& candidate) const;
+  // Whatever the candidate, who must fit beside.
+  bool has_room_for_oracle(const RefereeJob& job, const Plan& task) const;
   struct Soundness;
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
   // False when the candidate's numbers do not survive large or small inputs.

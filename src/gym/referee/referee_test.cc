@@ -322,6 +322,17 @@ TEST_F(RefereeTest, DoesWithoutTheOracleWhereMemoryIsShort) {
   EXPECT_TRUE(has_rule(report, "judged_without_oracle"));
 }
 
+// Zeros would pass there by the plain tolerance, and no trial of extreme values would count.
+TEST_F(RefereeTest, BuffersOfTheCandidateCostNoOracleItsMemory) {
+  const auto zeros = elementwise(kLength, [](float) { return 0.0F; });
+  job.budget.memory_bytes = 1 << 20;
+  PlanBuilder candidate = candidate_of_kernel();
+  candidate.tensor({(1 << 18) - 512});
+  const auto report = judge(task_of("aten::mul.Tensor", {f(1e-6)}), candidate, zeros);
+  EXPECT_EQ(error_class(report), "too_large_to_evaluate");
+  EXPECT_EQ(report.fault, Fault::none);
+}
+
 TEST_F(RefereeTest, TriesEveryAutotuneConfig) {
   PlanBuilder candidate = candidate_of_kernel();
   const int second = candidate.kernel("second", {"*fp32", "*fp32"});

@@ -253,8 +253,11 @@ void Trial::widen_inputs() {
                                                   : at::Tensor());
     has_oracle_ = true;
   } catch (const c10::OutOfMemoryError&) {
-    // Inputs of many gigabytes: the plain tolerance alone decides.
+    // There was room for it: without it no plain tolerance decides.
     oracle_inputs_.clear();
+    result_.candidate_stop =
+        Stop{.error = {.error_class = "too_large_to_evaluate",
+                       .message = "no memory is left for the reference in float64"}};
   }
 }
 

@@ -43,7 +43,7 @@ void Trial::judge() {
   if (!is_right) {
     if (setting_.fused != nullptr && setting_.with_oracle) widen_inputs();
     oracle = run_oracle();
-    if (result_.reference_stop) return;
+    if (result_.candidate_stop || result_.reference_stop) return;
     is_right = setting_.fused == nullptr && judge_at_once(oracle);
   }
   if (!is_right) {
