@@ -67,13 +67,12 @@ bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& valu
          });
 }
 
-void add_unseen_stores(const Plan& candidate, int choice, const TensorTable& tensors,
+void add_unseen_stores(const Plan& candidate, const Choices& choices, const TensorTable& tensors,
                        const std::vector<at::Tensor>& left, double tolerance,
                        LaunchTraces& launches) {
   for (auto& [step, trace] : launches) {
-    const auto& choices = std::get<LaunchStep>(candidate.steps.at(step).action).choices;
-    const auto last = static_cast<int>(choices.size()) - 1;
-    const LaunchChoice& launch = choices.at(static_cast<std::size_t>(std::min(choice, last)));
+    const LaunchChoice& launch =
+        chosen_of(std::get<LaunchStep>(candidate.steps.at(step).action), step, choices);
     const PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(launch.kernel));
     for (const int place : stored_arguments(kernel.ttir)) {
       if (place >= std::ssize(launch.arguments)) break;

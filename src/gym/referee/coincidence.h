@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gym/plan/plan.h"
+#include "gym/referee/choices.h"
 #include "gym/referee/evidence.h"
 #include "gym/referee/tensors.h"
 
@@ -29,8 +30,8 @@ bool lack_spread(const std::vector<int>& inputs, const TensorTable& tensors);
 // On a GPU a store shows in what memory holds alone. Where the reference leaves its values as they
 // are, a kernel that works in place stores what was there: so tensors that a launch's code stores
 // through, and whose values are among `left`, are added to what it stored. `tensors` are the
-// candidate's; `choice` of tuned launches.
-void add_unseen_stores(const Plan& candidate, int choice, const TensorTable& tensors,
+// candidate's; `choices` of tuned launches.
+void add_unseen_stores(const Plan& candidate, const Choices& choices, const TensorTable& tensors,
                        const std::vector<at::Tensor>& left, double tolerance,
                        LaunchTraces& launches);
 

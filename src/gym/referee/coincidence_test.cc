@@ -38,7 +38,7 @@ struct InPlace {
     TensorTable tensors(3);
     tensors[static_cast<std::size_t>(z)] = values;
     tensors[static_cast<std::size_t>(scratch)] = at::full({kFew}, 7.0F);
-    add_unseen_stores(plan.plan(), 0, tensors, left, kTolerance, traces);
+    add_unseen_stores(plan.plan(), {}, tensors, left, kTolerance, traces);
     return traces.at(1).stored_tensors;
   }
 };

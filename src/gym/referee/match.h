@@ -18,13 +18,13 @@ struct Referee::Match {
   ReferenceSource* shell = nullptr;
   ReferenceMode mode = ReferenceMode::train;
   std::optional<gpu::FusedOracle> fused;
-  TrialSetting setting(int trial, TrialKind kind, int choice = 0) const {
+  TrialSetting setting(int trial, TrialKind kind, Choices choices = {}) const {
     return {.task = task,
             .candidate = candidate,
             .secret = job.secret,
             .trial = trial,
             .kind = kind,
-            .choice = choice,
+            .choices = std::move(choices),
             .comparison = job.comparison,
             .tolerance = job.tolerance,
             .deadline = deadline,

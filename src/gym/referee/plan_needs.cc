@@ -31,14 +31,6 @@ double needed_bytes_with_oracle(const Plan& task) {
   return needed_bytes(task, task) + oracle_bytes(task);
 }
 
-int most_choices(const Plan& plan) {
-  std::size_t most = 1;
-  for (const PlanStep& step : plan.steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step.action))
-      most = std::max(most, launch->choices.size());
-  return static_cast<int>(most);
-}
-
 Plan without_forward(Plan task, const VerdictError& refusal) {
   std::erase_if(task.steps, [](const PlanStep& step) { return step.phase == Phase::forward; });
   task.kernels.clear();

@@ -1,4 +1,4 @@
-// What judging a plan needs of memory and trials, as its declarations have it, and a task's plan
+// What judging a plan needs of memory, as its declarations have it, and a task's plan
 // without what the referee does not replay. Pure.
 #pragma once
 
@@ -15,8 +15,6 @@ double lint_bytes(const Plan& task);
 double oracle_bytes(const Plan& task);
 // Both, beside a candidate that takes as much as the reference.
 double needed_bytes_with_oracle(const Plan& task);
-// Of the launch with the most; at least 1.
-int most_choices(const Plan& plan);
 
 // What the task's plan makes before forward, and why it ends there.
 Plan without_forward(Plan task, const VerdictError& refusal);

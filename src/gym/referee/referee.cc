@@ -9,6 +9,7 @@
 
 #include "gym/gpu/cuda_executor.h"
 #include "gym/gpu/fused_oracles.h"
+#include "gym/referee/choices.h"
 #include "gym/referee/compare.h"
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/evidence.h"
@@ -71,6 +72,14 @@ bool ends_job(RefereeReport& report, const TrialResult& result, Deadline deadlin
 // Broken, or out of time or memory: what a reference that only refuses its inputs is not.
 bool broke_off(const Stop& stop) {
   return stop.fault == Fault::infrastructure || stop.error.error_class == "too_large_to_evaluate";
+}
+
+// Of a trial whose inputs the judge changed: PyTorch refuses them, or loses its digits there.
+bool says_nothing(const TrialResult& result) {
+  constexpr double precise = 0.4;  // as measured: docs/numerics.md
+  if (result.reference_stop) return !broke_off(*result.reference_stop);
+  return !result.candidate_stop &&
+         (!result.reference_is_finite || result.reference_error > precise);
 }
 
 }  // namespace
@@ -327,17 +336,14 @@ bool Referee::run_extreme_trials(const Match& match, Idleness& idle, RefereeRepo
 
 bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle,
                                 RefereeReport& report) {
-  constexpr double precise = 0.4;  // as measured: docs/numerics.md
   TrialSetting setting = match.setting(match.job.trials, kind);
   setting.try_without_kernels = idle.needless.is_open();
   setting.watch_launches = watches(match.job.policy, idle);
   if (cuda_ != nullptr)
     cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
   const TrialResult result = run_trial(setting, *executor_, *place_);
-  const auto& stop = result.reference_stop;
-  if (stop && !broke_off(*stop)) return true;
-  const bool ran = !stop && !result.candidate_stop;
-  if (ran && (!result.reference_is_finite || result.reference_error > precise)) return true;
+  if (says_nothing(result)) return true;
+  const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && setting.watch_launches)
     idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
   if (ran && setting.try_without_kernels)
@@ -352,30 +358,43 @@ bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& id
   return false;
 }
 
-// An autotuner may pick any of its configs, so each must be right; the first was tried in every
-// trial.
-void Referee::run_other_choices(const Match& match, RefereeReport& report) {
-  const int choices = most_choices(match.candidate);
-  for (int choice = 1; choice < choices; ++choice) {
-    const TrialResult result =
-        run_trial(match.setting(match.job.trials + 1 + choice, TrialKind::plain, choice),
-                  *executor_, *place_);
-    const bool out_of_time = result.candidate_stop && result.candidate_stop->fault == Fault::none;
-    if (out_of_time) {
-      report.findings.push_back(
-          {.rule = "autotune_unchecked",
-           .severity = Severity::note,
-           .message = fmt::format("configs {} to {} of {} were not run: {}", choice + 1, choices,
-                                  choices, result.candidate_stop->error.message)});
-      return;
-    }
-    add_trial(report, result);
-    if (take_failure(report, result)) {
-      report.error->message =
-          fmt::format("autotune config {} of {}: {}", choice + 1, choices, report.error->message);
-      return;
-    }
+bool Referee::run_other_choices(const Match& match, RefereeReport& report) {
+  int number = match.job.trials;
+  for (const ChoiceTrial& each : choice_trials(match.task, match.candidate, match.job.secret))
+    if (!run_choice_trial(match, ++number, each, report)) return false;
+  return true;
+}
+
+bool Referee::run_choice_trial(const Match& match, int number, const ChoiceTrial& choice,
+                               RefereeReport& report) {
+  const bool is_plain = choice.kind == TrialKind::plain;
+  const TrialResult result =
+      run_trial(match.setting(number, choice.kind, choice.choices), *executor_, *place_);
+  if (!is_plain && says_nothing(result)) return true;
+  const Numerics before = *report.numerics;
+  add_trial(report, result);
+  if (!is_plain) report.numerics = before;
+  if (!ends_job(report, result, match.deadline)) return true;
+  if (report.fault != Fault::infrastructure)
+    report.error->message =
+        fmt::format("with {}: {}", text_of(choice.choices, match.candidate), report.error->message);
+  return false;
+}
+
+// What was timed is what its user gets.
+bool Referee::run_picked_choices(const Match& match, const Choices& picked, RefereeReport& report) {
+  const auto is_first = [](const auto& each) { return each.second == 0; };
+  if (std::ranges::all_of(picked, is_first)) return true;
+  const std::vector<ChoiceTrial> tried =
+      choice_trials(match.task, match.candidate, match.job.secret);
+  int number = kBeyondAllChoices;
+  for (const TrialKind kind : kinds_for_choices(match.task)) {
+    const ChoiceTrial trial{.kind = kind, .choices = picked};
+    if (std::ranges::find(tried, trial) == tried.end() &&
+        !run_choice_trial(match, ++number, trial, report))
+      return false;
   }
+  return true;
 }
 
 }  // namespace tritonsmith::gym

@@ -55,6 +55,7 @@ class Referee {
   // Task plans kept at once; a run has many tasks, and a forgotten one is simply sent again.
   static constexpr std::size_t kKeptTasks = 512;
   struct Match;
+  static constexpr int kBeyondAllChoices = 1 << 20;  // numbers of trials
   RefereeReport judge_known(const RefereeJob& job);
   RefereeReport judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate);
   RefereeReport judge_by_shell(const RefereeJob& job, const Plan& task, const Plan& candidate);
@@ -76,10 +77,14 @@ class Referee {
   tl::expected<ReferenceMode, Stop> mode_by_shell(const RefereeJob& job);
   // False when the job ends here.
   bool run_trials(const Match& match, RefereeReport& report);
-  void run_other_choices(const Match& match, RefereeReport& report);
   bool is_timed(const RefereeJob& job) const {
     return gpu_ != nullptr && job.budget.timing_seconds > 0;
   }
+  // False when the job ends here.
+  bool run_other_choices(const Match& match, RefereeReport& report);
+  bool run_picked_choices(const Match& match, const Choices& picked, RefereeReport& report);
+  bool run_choice_trial(const Match& match, int number, const ChoiceTrial& choice,
+                        RefereeReport& report);
   int timed_trial(const Match& match) const;
   void time_plans(const Match& match, RefereeReport& report);
   TimingOutcome time_alone(Trial& trial, const RefereeJob& job);

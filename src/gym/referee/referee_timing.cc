@@ -11,9 +11,9 @@ namespace tritonsmith::gym {
 // The second plain one where it was asked for, else one of its own; none on a CPU, or where no time
 // is given for it.
 int Referee::timed_trial(const Match& match) const {
-  constexpr int second_plain = 3, beyond_all_choices = 1 << 20;
+  constexpr int second_plain = 3;
   if (!is_timed(match.job)) return -1;
-  return match.job.trials > second_plain ? second_plain : beyond_all_choices;
+  return match.job.trials > second_plain ? second_plain : kBeyondAllChoices;
 }
 
 // Whoever else computes on this GPU pauses meanwhile; one that does not is named in the verdict.
@@ -58,7 +58,11 @@ void Referee::time_plans(const Match& match, RefereeReport& report) {
   add_time(report, "time", watch.milliseconds() - outcome.set_up_ms);
   report.timing = std::move(outcome.timing);
   add_findings(report, outcome.findings);
-  if (!outcome.stop) return;
+  if (!outcome.stop) {
+    trial.reset();
+    run_picked_choices(match, outcome.picked, report);
+    return;
+  }
   report.error = outcome.stop->error;
   report.fault = outcome.stop->fault;
 }

@@ -142,7 +142,7 @@ Replay::Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options
       named_(named_tensors(plan)),
       launched_(tensors_with_launched_memory(plan)),
       executor_(executor),
-      options_(options),
+      options_(std::move(options)),
       tensors_(plan.tensors.size()) {
   if (options_.place == nullptr) options_.place = &cpu_place();
 }
@@ -314,10 +314,7 @@ Result<KernelArgument> Replay::kernel_argument(const Value& value) const {
 std::optional<Stop> Replay::run_launch(std::size_t index, const PlanStep& step,
                                        const LaunchStep& launch) {
   if (options_.launches == Launches::skipped) return std::nullopt;
-  const auto last = static_cast<int>(launch.choices.size()) - 1;
-  const auto chosen = chosen_.find(index);
-  const int wanted = chosen != chosen_.end() ? chosen->second : options_.choice;
-  const LaunchChoice& choice = launch.choices.at(static_cast<std::size_t>(std::min(wanted, last)));
+  const LaunchChoice& choice = chosen_of(launch, index, options_.choices);
   const PlanKernel& kernel = plan_.kernels.at(static_cast<std::size_t>(choice.kernel));
   std::vector<KernelArgument> arguments;
   for (const Value& value : choice.arguments) {

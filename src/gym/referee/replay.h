@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gym/plan/plan.h"
+#include "gym/referee/choices.h"
 #include "gym/referee/kernel_executor.h"
 #include "gym/referee/operator_arguments.h"
 #include "gym/referee/place.h"
@@ -37,7 +38,7 @@ enum class Launches { run, watched, skipped };
 
 struct ReplayOptions {
   Precision precision = Precision::as_written;
-  int choice = 0;  // which alternative of tuned launches; the last one where there are fewer
+  Choices choices;  // of tuned launches
   Deadline deadline = Deadline::never();
   Launches launches = Launches::run;
   Place* place = nullptr;  // none: the CPU
@@ -62,7 +63,7 @@ class Replay {
   // One step again, on what the tensors hold now.
   std::optional<Stop> run_step(std::size_t index);
   // Which alternative one tuned launch takes from now on, by the index of its step.
-  void choose(std::size_t step, int choice) { chosen_[step] = choice; }
+  void choose(std::size_t step, int choice) { options_.choices[step] = choice; }
   void keep_to(Deadline deadline) { options_.deadline = deadline; }
   // From now on operators' results that kernels are given lie where the operators put them, not in
   // fenced memory: for runs that are timed.
@@ -99,7 +100,6 @@ class Replay {
   ReplayOptions options_;
   TensorTable tensors_;
   std::map<std::size_t, LaunchTrace> launches_;
-  std::map<std::size_t, int> chosen_;
   std::vector<Finding> findings_;
   bool ran_operators_ = false, fences_ = true;
   int watched_ = 0, copies_ = 0;

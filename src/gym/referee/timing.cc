@@ -71,6 +71,7 @@ class Timer {
     if (auto error = place_.wait(place_.patience()); error && !outcome.stop)
       outcome.stop = stopped(std::move(*error));
     if (outcome.stop) return outcome;
+    outcome.picked = picked();
     if (trial_.reference_replays()) {
       timing.reference = timing_of(samples(reported_reference()));
       if (limits_.known_reference != nullptr) *limits_.known_reference = remembered_reference();
@@ -360,6 +361,15 @@ class Timer {
 
   const LaunchStep* launch_at(std::size_t k) const {
     return std::get_if<LaunchStep>(&candidate_.plan().steps[candidate_.steps()[k]].action);
+  }
+
+  Choices picked() const {
+    Choices all;
+    for (const auto& [k, choice] : chosen_) {
+      const LaunchStep* launch = launch_at(k);
+      if (launch != nullptr && launch->choices.size() > 1) all[candidate_.steps()[k]] = choice;
+    }
+    return all;
   }
 
   // Of each tuned launch the fastest alternative, as the autotuner itself would pick.

@@ -40,6 +40,7 @@ struct TimingOutcome {
   std::optional<PlanTiming> timing;
   std::vector<Finding> findings;  // a time that the chip cannot reach, or only by what was left
   double set_up_ms = 0;           // before the first round
+  Choices picked;                 // of tuned launches
 };
 
 // `trial` has run and found the candidate right, and its state was watched and not changed, or

@@ -56,7 +56,7 @@ Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place
       filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
       reference_(setting.task, executor, {.deadline = setting.deadline, .place = &place}),
       candidate_(setting.candidate, executor,
-                 {.choice = setting.choice,
+                 {.choices = setting.choices,
                   .deadline = setting.deadline,
                   .launches = setting.watch_launches ? Launches::watched : Launches::run,
                   .place = &place}) {}
@@ -419,7 +419,7 @@ std::optional<Replay> Trial::another_replay(const TensorTable& tensors, Launches
   if (!restore_shared()) return std::nullopt;
   shared_is_intact_ = false;
   std::optional<Replay> replay(std::in_place, setting_.candidate, executor_,
-                               ReplayOptions{.choice = setting_.choice,
+                               ReplayOptions{.choices = setting_.choices,
                                              .deadline = setting_.deadline,
                                              .launches = launches,
                                              .place = &place_});

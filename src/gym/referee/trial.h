@@ -23,7 +23,7 @@ struct TrialSetting {
   std::string_view secret;
   int trial = 0;
   TrialKind kind = TrialKind::plain;
-  int choice = 0;  // of tuned launches
+  Choices choices;  // of tuned launches
   Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();

@@ -39,7 +39,7 @@ void Trial::see_coincidence() {
     });
   };
   if (!left.empty() && !place_.device().is_cpu())  // where every store is seen
-    add_unseen_stores(setting_.candidate, setting_.choice, candidate_.tensors(), left, tolerance(),
+    add_unseen_stores(setting_.candidate, setting_.choices, candidate_.tensors(), left, tolerance(),
                       result_.launches);
   for (const auto& [step, launch] : result_.launches)
     result_.copied_by_chance =
