@@ -155,8 +155,9 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
       report = judge_otherwise(job, *candidate, std::move(report));
     return report;
   } catch (const std::exception& error) {
-    const bool refused =
-        place_->refused() || dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr;
+    const bool refused = place_->refused() ||
+                         dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+                         dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     place_->end();
     const std::string what = error.what();
     return ended(refused ? "too_large_to_evaluate" : "referee_failed",

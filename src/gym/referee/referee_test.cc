@@ -248,6 +248,53 @@ TEST_F(RefereeTest, SeesAnIgnoredBiasThatTheConstructorFilledWithZeros) {
             "wrong_value");
 }
 
+// As nn.Parameter(torch.zeros(1).expand(n)) is one.
+TEST_F(RefereeTest, AWeightWhoseElementsShareMemoryIsTheCandidatesError) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({kLength}), one = candidate.tensor({1}),
+            bias = candidate.view(one, {kLength}, {0}), y = candidate.tensor({kLength});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
+  candidate.aten(Phase::init, "aten::zeros", {ints({1})}, {one})
+      .aten(Phase::init, "aten::expand", {t(one), ints({kLength})}, {bias})
+      .parameter("bias", bias)
+      .input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(y), t(bias)})
+      .returns(t(y));
+  const auto report = judge(task_with_bias(), candidate, adding(1));
+  EXPECT_EQ(error_class(report), "overlapping_weight");
+  EXPECT_EQ(report.fault, Fault::candidate);
+}
+
+TEST_F(RefereeTest, StateWhoseElementsShareMemoryIsPutBack) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({kLength}), one = candidate.tensor({1}),
+            count = candidate.view(one, {kLength}, {0}), y = candidate.tensor({kLength});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
+  candidate.aten(Phase::init, "aten::zeros", {ints({1})}, {one})
+      .aten(Phase::init, "aten::expand", {t(one), ints({kLength})}, {count})
+      .input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(y), t(count)})
+      .returns(t(y));
+  float most = 0;
+  const auto report =
+      judge(task_of("aten::relu"), candidate, [&](std::span<const KernelArgument> a) {
+        most = std::max(most, floats(a[2])[0] += 1);
+        return relu_kernel()(a);
+      });
+  EXPECT_TRUE(report.correct) << error_message(report);
+  EXPECT_EQ(most, 2) << "of one trial's two calls";
+}
+
+TEST_F(RefereeTest, LackOfMemoryIsNobodysFaultWhereverItShows) {
+  const auto report =
+      judge(task_of("aten::relu"), candidate_of_kernel(),
+            [](std::span<const KernelArgument>) -> LaunchOutcome { throw std::bad_alloc(); });
+  EXPECT_EQ(error_class(report), "too_large_to_evaluate");
+  EXPECT_EQ(report.fault, Fault::none);
+}
+
 TEST_F(RefereeTest, JudgesDropoutInEvaluationModeAndSaysSo) {
   const auto report = judge(task_of("aten::native_dropout", {f(0.5), Value{true}}),
                             candidate_of_kernel(), copy_kernel());

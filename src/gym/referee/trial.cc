@@ -1,6 +1,7 @@
 #include "gym/referee/trial.h"
 
 #include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/InferenceMode.h>
 
@@ -100,8 +101,7 @@ bool Trial::draw() {
   place_.set_filler(Filler::zero);
   if (result_.candidate_stop) return false;
   const c10::InferenceMode no_gradients(true);
-  share_weights();
-  const bool shared = share_inputs();
+  const bool shared = share_weights() && share_inputs();
   remember_shared();
   keep_own_state();
   if (keeping_ == StateKeeping::saved) candidate_state_ = save_state(candidate_.tensors());
@@ -125,7 +125,7 @@ void Trial::remember_shared() {
     if (!each.copied) each.before = std::move(*next++);
 }
 
-void Trial::share_weights() {
+bool Trial::share_weights() {
   const auto pairs = match_weights({setting_.task, reference_.tensors()},
                                    {setting_.candidate, candidate_.tensors()});
   if (setting_.kind != TrialKind::plain) {
@@ -134,10 +134,14 @@ void Trial::share_weights() {
                                 changeable_parameters(setting_.task, setting_.candidate, pairs),
                                 rng, reference_.tensors());
   }
-  bind_weights(pairs, reference_.tensors(), candidate_.tensors());
+  if (auto error = bind_weights(pairs, reference_.tensors(), candidate_.tensors())) {
+    result_.candidate_stop = Stop{.error = std::move(*error), .fault = Fault::candidate};
+    return false;
+  }
   for (const WeightPair& pair : pairs)
     shared_.push_back(
         {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+  return true;
 }
 
 bool Trial::share_inputs() {
@@ -303,12 +307,18 @@ TensorTable Trial::exact_again() {
 void Trial::keep_own_state() {
   std::set<int> shared;
   for (const Shared& each : shared_) shared.insert(each.candidate);
-  for (const int index : read_by_forward(setting_.candidate))
-    if (const at::Tensor& tensor = tensor_at(candidate_.tensors(), index);
-        tensor.defined() && !shared.contains(index))
-      own_state_.push_back({.index = index,
-                            .saved = place_.device().is_cpu() ? at::Tensor() : tensor.clone(),
-                            .before = place_.snapshots({&tensor, 1}).front()});
+  std::set<const void*> seen;
+  for (const int index : read_by_forward(setting_.candidate)) {
+    const at::Tensor& tensor = tensor_at(candidate_.tensors(), index);
+    if (!tensor.defined() || shared.contains(index) || tensor.storage().nbytes() == 0 ||
+        !seen.insert(tensor.storage().data()).second)
+      continue;
+    at::Tensor bytes = storage_bytes(tensor);
+    at::Tensor saved = place_.device().is_cpu() ? at::Tensor() : bytes.clone();
+    Snapshot before = place_.snapshots({&bytes, 1}).front();
+    own_state_.push_back(
+        {.bytes = std::move(bytes), .saved = std::move(saved), .before = std::move(before)});
+  }
 }
 
 // What the two share is looked at anyway.
@@ -343,13 +353,14 @@ std::optional<Snapshot> Trial::input_before(int reference) const {
   return std::nullopt;
 }
 
-// False where that cannot be done: a GPU's snapshots hold no bytes.
+// False where that cannot be done: a GPU's snapshots hold no bytes, and an input may be expanded.
 bool Trial::restore_shared() {
   if (shared_is_intact_) return true;
   for (const Shared& each : shared_) {
     at::Tensor& theirs = tensor_at(candidate_.tensors(), each.candidate);
     if (place_.unchanged(theirs, each.before)) continue;
-    if (!each.before.bytes.defined()) return false;
+    if (!each.before.bytes.defined() || at::has_internal_overlap(theirs) == at::MemOverlap::Yes)
+      return false;
     theirs.copy_(each.before.bytes);
   }
   return true;
@@ -359,9 +370,8 @@ bool Trial::restore_shared() {
 // And would they have been without any kernel?
 void Trial::ask_again() {
   const c10::InferenceMode no_gradients(true);
-  const bool carries_state = std::ranges::any_of(own_state_, [&](const OwnState& own) {
-    return !place_.unchanged(tensor_at(candidate_.tensors(), own.index), own.before);
-  });
+  const bool carries_state = std::ranges::any_of(
+      own_state_, [&](const OwnState& own) { return !place_.unchanged(own.bytes, own.before); });
   const TensorTable after_init = candidate_.tensors();
   if (carries_state && !answers_again(after_init)) return;
   if (result_.difference || !setting_.try_without_kernels) return;
@@ -395,8 +405,7 @@ bool Trial::answers_again(const TensorTable& after_init) {
                          difference->message};
   if (!result_.difference && reference_replays()) result_.difference = answer_other_inputs();
   for (const OwnState& own : own_state_)
-    tensor_at(candidate_.tensors(), own.index)
-        .copy_(own.saved.defined() ? own.saved : own.before.bytes);
+    own.bytes.copy_(own.saved.defined() ? own.saved : own.before.bytes);
   return true;
 }
 

@@ -116,16 +116,16 @@ class Trial {
     std::optional<std::size_t> copied;  // `before` is what the place says of the nth copied
   };
 
-  // What the candidate's constructor made for itself and forward touches.
+  // What the candidate's constructor made for itself and forward touches: each memory once.
   struct OwnState {
-    int index = 0;
+    at::Tensor bytes;  // shares the memory
     at::Tensor saved;
     Snapshot before;
   };
 
   void seed(std::string_view purpose);
   bool draw();
-  void share_weights();
+  bool share_weights();
   void remember_shared();
   bool share_inputs();
   void copy_inputs(std::span<DrawnInput> inputs);

@@ -1,6 +1,8 @@
 #include "gym/referee/weights.h"
 
 #include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -134,11 +136,19 @@ std::set<int> changeable_parameters(const Plan& reference, const Plan& candidate
   return changeable;
 }
 
-void bind_weights(const std::vector<WeightPair>& pairs, const TensorTable& reference,
-                  TensorTable& candidate) {
-  for (const WeightPair& pair : pairs)
-    candidate.at(static_cast<std::size_t>(pair.candidate))
-        .copy_(reference.at(static_cast<std::size_t>(pair.reference)));
+std::optional<VerdictError> bind_weights(const std::vector<WeightPair>& pairs,
+                                         const TensorTable& reference, TensorTable& candidate) {
+  for (const WeightPair& pair : pairs) {
+    const at::Tensor& theirs = tensor_at(candidate, pair.candidate);
+    if (at::has_internal_overlap(theirs) == at::MemOverlap::Yes)
+      return VerdictError{
+          .error_class = "overlapping_weight",
+          .message = fmt::format("elements of {} share one memory (an expanded tensor?), so it "
+                                 "cannot take the reference's values",
+                                 pair.name)};
+    theirs.copy_(tensor_at(reference, pair.reference));
+  }
+  return std::nullopt;
 }
 
 }  // namespace tritonsmith::gym

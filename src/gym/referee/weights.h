@@ -10,10 +10,12 @@
 // come out right.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "data/verdict.h"
 #include "gym/plan/plan.h"
 #include "gym/referee/tensors.h"
 
@@ -41,8 +43,9 @@ std::set<int> changeable_parameters(const Plan& reference, const Plan& candidate
 // All tensors that forward reads, by launches too, or returns.
 std::set<int> read_by_forward(const Plan& plan);
 
-// Copies the reference's values over the candidate's.
-void bind_weights(const std::vector<WeightPair>& pairs, const TensorTable& reference,
-                  TensorTable& candidate);
+// Copies the reference's values over the candidate's. One whose elements share memory cannot take
+// them: it is named.
+std::optional<VerdictError> bind_weights(const std::vector<WeightPair>& pairs,
+                                         const TensorTable& reference, TensorTable& candidate);
 
 }  // namespace tritonsmith::gym
