@@ -183,6 +183,45 @@ TEST_F(RefereeTest, RefusesAnOutputInTheInputsMemory) {
   EXPECT_EQ(error_class(copying), "output_aliases_input");
 }
 
+TEST_F(RefereeTest, RefusesAnOutputThatTheModuleKeeps) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int y = candidate.tensor({kLength}), x = candidate.tensor({kLength});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.aten(Phase::init, "aten::empty.memory_format", {ints({kLength})}, {y}, {kOnGpu})
+      .input(t(x))
+      .launch(kernel, {t(x), t(y)})
+      .returns(t(y));
+  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, relu_kernel())),
+            "output_aliases_state");
+}
+
+TEST_F(RefereeTest, RefusesOutputsThatShareMemoryWhereTheReferencesDoNot) {
+  PlanBuilder task = task_of("aten::relu");
+  const int y = 1, copy = task.tensor({kLength});
+  task.aten(Phase::forward, "aten::clone", {t(y)}, {copy}).returns(Value{Tuple{{t(y), t(copy)}}});
+  PlanBuilder same = candidate_of_kernel();
+  same.returns(Value{Tuple{{t(1), t(1)}}});
+  EXPECT_EQ(error_class(judge(task, same, relu_kernel())), "output_aliases_output");
+  // Two halves of one memory are nobody's but their own.
+  PlanBuilder halves(PlanRole::candidate);
+  const int x = halves.tensor({kLength}), both = halves.tensor({2, kLength}),
+            first = halves.view(both, {kLength}, {1}),
+            second = halves.view(both, {kLength}, {1}, kLength);
+  const int kernel = halves.kernel("k", {"*fp32", "*fp32"});
+  halves.input(t(x))
+      .aten(Phase::forward, "aten::empty.memory_format", {ints({2, kLength})}, {both}, {kOnGpu})
+      .aten(Phase::forward, "aten::select.int", {t(both), i(0), i(0)}, {first})
+      .aten(Phase::forward, "aten::select.int", {t(both), i(0), i(1)}, {second})
+      .launch(kernel, {t(x), t(first)})
+      .launch(kernel, {t(x), t(second)})
+      .returns(Value{Tuple{{t(first), t(second)}}});
+  const auto honest = judge(task, halves, relu_kernel());
+  EXPECT_TRUE(honest.correct) << error_message(honest);
+  PlanBuilder shared = task_of("aten::relu");
+  shared.returns(Value{Tuple{{t(y), t(y)}}});
+  EXPECT_TRUE(judge(shared, same, relu_kernel()).correct);
+}
+
 TEST_F(RefereeTest, RefusesAnotherShapeDtypeOrStructure) {
   const auto with_output = [](std::vector<std::int64_t> shape, DType dtype) {
     PlanBuilder candidate(PlanRole::candidate);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "gym/gpu/fused_oracles.h"
+#include "gym/referee/aliases.h"
 #include "gym/referee/compare.h"
 #include "gym/referee/devices.h"
 #include "gym/referee/trial.h"
@@ -15,16 +16,28 @@
 namespace tritonsmith::gym {
 namespace {
 
-bool aliases(const Plan& plan, TensorTable& tensors) {
-  std::set<const void*> inputs;
-  for (const int index : input_tensors(plan))
-    inputs.insert(tensor_at(tensors, index).storage().data());
-  std::vector<int> outputs;
-  append_tensors(plan.outputs, outputs);
-  return std::ranges::any_of(outputs, [&](int index) {
-    const at::Tensor& output = tensor_at(tensors, index);
-    return output.numel() > 0 && inputs.contains(output.storage().data());
-  });
+std::vector<at::Tensor> outputs_of(const Plan& plan, TensorTable& tensors) {
+  std::vector<int> indices;
+  append_tensors(plan.outputs, indices);
+  std::vector<at::Tensor> outputs;
+  for (const int index : indices) outputs.push_back(tensor_at(tensors, index));
+  return outputs;
+}
+
+// Which outputs, by their order, lie in such memory.
+std::vector<bool> each_in(const std::set<const void*>& memory,
+                          std::span<const at::Tensor> outputs) {
+  std::vector<bool> all;
+  for (const at::Tensor& output : outputs)
+    all.push_back(output.numel() > 0 && memory.contains(output.storage().data()));
+  return all;
+}
+
+std::optional<std::size_t> first_beyond(const std::vector<bool>& got,
+                                        const std::vector<bool>& allowed) {
+  for (std::size_t k = 0; k < got.size(); ++k)
+    if (got[k] && (k >= allowed.size() || !allowed[k])) return k;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -212,13 +225,32 @@ std::optional<VerdictError> Trial::compare_state(const TensorTable& oracle,
   return std::nullopt;
 }
 
-// An output that is an input's own memory is allowed only where the reference's is.
+// Outputs may share memory, with each other or with what was there before, only where the
+// reference's do. What a shell returns says so of inputs alone.
 std::optional<VerdictError> Trial::compare_aliases() {
-  if (aliases(setting_.candidate, candidate_.tensors()) && !aliases_input_ &&
-      !aliases(task(), reference_.tensors()))
+  const std::vector<at::Tensor> got = outputs_of(setting_.candidate, candidate_.tensors()),
+                                expected = outputs_of(task(), reference_.tensors());
+  const auto beyond = [&](auto memory_of) {
+    return first_beyond(each_in(memory_of(setting_.candidate, candidate_.tensors()), got),
+                        each_in(memory_of(task(), reference_.tensors()), expected));
+  };
+  if (const auto k = beyond(memory_of_inputs); k && !aliases_input_)
     return VerdictError{
         .error_class = "output_aliases_input",
         .message = "an output shares the memory of an input; the reference's does not"};
+  if (!reference_replays()) return std::nullopt;
+  if (beyond(memory_of_state))
+    return VerdictError{.error_class = "output_aliases_state",
+                        .message =
+                            "an output lies in memory that the module keeps; the next call "
+                            "would overwrite it. The reference's does not"};
+  for (std::size_t k = 1; k < got.size(); ++k)
+    for (std::size_t other = 0; other < k; ++other)
+      if (share_memory(got[k], got[other]) && !share_memory(expected.at(k), expected.at(other)))
+        return VerdictError{.error_class = "output_aliases_output",
+                            .message = fmt::format("output tensors {} and {} share memory; the "
+                                                   "reference's do not",
+                                                   other, k)};
   return std::nullopt;
 }
 
