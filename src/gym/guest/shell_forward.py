@@ -21,6 +21,8 @@ from . import frames
 from .reference_shell import constructed, load, made_on
 from .values import DTYPES, decode, dtype_name, encode
 
+NORMALISATIONS = torch.nn.modules.batchnorm._NormBase  # batch and instance norms of all dimensions
+
 
 class Refusal(Exception):
     """The task cannot be judged so."""
@@ -90,13 +92,22 @@ def build(request, init_seed):
             return module, model.to(device), torch.device(device).type == "cpu"
 
 
+def set_mode(model, mode):
+    """What draws is switched off. Normalisations draw nothing and stay as they were built."""
+    if mode == "train":
+        return
+    built = [(module, module.training) for module in model.modules() if isinstance(module, NORMALISATIONS)]
+    model.eval()
+    for module, training in built:
+        module.training = training
+
+
 def prepare(request):
     device = request["device"]
     for mode in ("train", "eval"):
         module, model, _ = build(request, 1)
         with torch.no_grad():
-            if mode == "eval":
-                model.eval()
+            set_mode(model, mode)
             inputs = made_on(device, lambda: list(module.get_inputs()))
             before = draws_so_far(device)
             model(*inputs)
@@ -156,8 +167,7 @@ def run(request, given, exact):
     try:
         with torch.no_grad():
             bind(model, request["parameters"], tensors, on_device and not exact)
-            if request["mode"] == "eval":
-                model.eval()
+            set_mode(model, request["mode"])
             inputs = [tensors[value["tensor"]] if "tensor" in value else decode(value["value"], tensors.__getitem__)
                       for value in request["inputs"]]
             of_inputs = [leaf for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]

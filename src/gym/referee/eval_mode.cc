@@ -23,10 +23,6 @@ constexpr auto kFlags = std::to_array<TrainingFlag>({
     {"feature_dropout", 2, "train", false},
     {"alpha_dropout", 2, "train", false},
     {"feature_alpha_dropout", 2, "train", false},
-    {"batch_norm", 5, "training", false},
-    {"native_batch_norm", 5, "training", false},
-    {"_native_batch_norm_legit", 5, "training", false},
-    {"cudnn_batch_norm", 5, "training", false},
     {"rrelu", 3, "training", false},
     {"rrelu_with_noise", 4, "training", false},
 });

@@ -108,6 +108,29 @@ TEST(RelayToShell, BringsWhatForwardMakesOfTheDrawnInputs) {
       << "float32, and then float64; on the shell's own time, however long it takes to start";
 }
 
+constexpr const char* kNormAndDropout = R"(
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(4, affine=False, track_running_stats=False)
+        self.dropout = torch.nn.Dropout()
+
+    def forward(self, x):
+        return torch.full_like(self.dropout(x), float(self.norm.training))
+
+def get_inputs():
+    return [torch.randn(4)]
+)";
+
+TEST(RelayToShell, SwitchesOffWhatDrawsAndNothingElse) {
+  ReferenceShell shell(kOptions);
+  EXPECT_EQ(told_by(kNormAndDropout, &shell),
+            R"({"ending": null, "outputs": {"t": 0}, "prepare": {"mode": "eval"}, )"
+            R"("values": [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]})");
+}
+
 TEST(RelayToShell, MakesAnAnswerOfWhateverGoesWrong) {
   ReferenceShell shell(kOptions);
   EXPECT_NE(told_by("raise ValueError('of the task')", &shell).find("ValueError: of the task"),

@@ -79,7 +79,7 @@ while True:
     if words[0] == "ask":
         send({"reference": {"ask": "prepare", "source": "raise SystemExit('not mine to say')"}})
         mode = json.loads(receive())
-        send({"reference": {"ask": "forward", "mode": "train", "init_seed": 1, "forward_seed": 2, "oracle": True, "parameters": [],
+        send({"reference": {"ask": "forward", "mode": mode.get("mode", "train"), "init_seed": 1, "forward_seed": 2, "oracle": True, "parameters": [],
                             "tensors": {"5": {"dtype": "float32", "shape": [4], "stride": [1], "offset": 0, "storage": 0}},
                             "inputs": [{"tensor": 5}], "blocks": [16]}})
         send(struct.pack("<4f", -8, 1, 2, 4))

@@ -1,0 +1,32 @@
+#include "gym/referee/eval_mode.h"
+
+#include <gtest/gtest.h>
+
+#include "gym/referee/testing/vector_plans.h"
+
+namespace tritonsmith::gym {
+namespace {
+
+const std::vector<Value>& arguments_of_step(const Plan& plan, std::size_t step) {
+  return std::get<AtenCall>(plan.steps.at(step).action).args;
+}
+
+TEST(EvalMode, SwitchesOffWhatDrawsAndNothingElse) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({8, 4}), normal = task.tensor({8, 4}), y = task.tensor({8, 4}),
+            mask = task.tensor({8, 4}, DType::boolean);
+  const Value none{None{}};
+  task.input(t(x))
+      .aten(Phase::forward, "aten::native_batch_norm",
+            {t(x), none, none, none, none, Value{true}, f(0.1), f(1e-5)}, {normal})
+      .aten(Phase::forward, "aten::native_dropout", {t(normal), f(0.5), Value{true}}, {y, mask})
+      .returns(t(y));
+  ASSERT_TRUE(draws_in_forward(task.plan()));
+  const Plan calm = in_eval_mode(task.plan());
+  EXPECT_FALSE(draws_in_forward(calm));
+  EXPECT_EQ(arguments_of_step(calm, 0)[5], Value{true});
+  EXPECT_EQ(arguments_of_step(calm, 1)[2], Value{false});
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym
