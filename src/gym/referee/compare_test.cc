@@ -29,6 +29,12 @@ TEST(CompareTensors, AllowsKernelBenchsToleranceAndNoMore) {
   EXPECT_EQ(compare(float_tensor({1.019}).to(at::kHalf), float_tensor({1}).to(at::kHalf)), "equal");
 }
 
+TEST(CompareTensors, KnowsDoublesFromWhatWasSingleOnItsWay) {
+  const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
+  EXPECT_EQ(compare(exact * (1 + 1e-12), exact, exact), "equal");
+  EXPECT_EQ(compare(exact.to(at::kFloat).to(at::kDouble), exact, exact), "wrong_value");
+}
+
 TEST(CompareTensors, WantsSpecialValuesInPlace) {
   EXPECT_EQ(compare(float_tensor({kNan, kInf, 1}), float_tensor({kNan, kInf, 1})), "equal");
   EXPECT_EQ(compare(float_tensor({kNan, kInf, 1}), float_tensor({kNan, -kInf, 1})), "wrong_value");
