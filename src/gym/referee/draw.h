@@ -58,8 +58,8 @@ std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rn
 void change_input(const InputChange& change, at::Tensor& tensor);
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors);
 
-// Parameters that a constructor fills with one value (a norm's ones and zeros) hide whether a
-// candidate uses them: adds noise to those among `changeable`.
+// Weights that a constructor fills with one value (a norm's ones and zeros) hide whether a
+// candidate uses them: adds noise to those among `changeable` (changeable_weights.h).
 void perturb_constant_parameters(const Plan& task, const std::set<int>& changeable, Rng& rng,
                                  TensorTable& tensors);
 

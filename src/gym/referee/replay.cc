@@ -151,13 +151,14 @@ void Replay::bind(int tensor, at::Tensor value) {
   tensors_.at(static_cast<std::size_t>(tensor)) = std::move(value);
 }
 
-std::optional<Stop> Replay::run(Phase phase) {
+std::optional<Stop> Replay::run(Phase phase, const std::function<void(std::size_t)>& after) {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (plan_.steps[i].phase != phase) continue;
     if (options_.deadline.passed())
       return limit(plan_.steps[i], "too_large_to_evaluate",
                    "the time budget ended before the plan did");
     if (auto stop = run_step(i)) return stop;
+    if (after) after(i);
   }
   return std::nullopt;
 }

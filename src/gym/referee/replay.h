@@ -4,6 +4,7 @@
 // declarations, memory is capped by ReplayMemory, and time between steps.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,8 +59,8 @@ class Replay {
   static void seed(std::uint64_t seed) { cpu_place().seed(seed); }
 
   void bind(int tensor, at::Tensor value);
-  // Runs all steps of the phase in order; a Stop ends it.
-  std::optional<Stop> run(Phase phase);
+  // Runs all steps of the phase in order; a Stop ends it. `after` is told each one's index.
+  std::optional<Stop> run(Phase phase, const std::function<void(std::size_t)>& after = {});
   // One step again, on what the tensors hold now.
   std::optional<Stop> run_step(std::size_t index);
   // Which alternative one tuned launch takes from now on, by the index of its step.

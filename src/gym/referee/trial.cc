@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/referee/changeable_weights.h"
 #include "gym/referee/compare.h"
 #include "gym/referee/replay_memory.h"
 #include "gym/referee/weights.h"
@@ -95,11 +96,7 @@ bool Trial::draw() {
   seed("inputs");
   result_.reference_stop = reference_.run(Phase::inputs);
   if (result_.reference_stop) return false;
-  seed("init");
-  place_.set_filler(filler_);
-  result_.candidate_stop = candidate_.run(Phase::init);
-  place_.set_filler(Filler::zero);
-  if (result_.candidate_stop) return false;
+  if (!construct_candidate({})) return false;
   const c10::InferenceMode no_gradients(true);
   const bool shared = share_weights() && share_inputs();
   remember_shared();
@@ -112,6 +109,23 @@ bool Trial::draw() {
   if (!by_place || reference_.ran_operators() || candidate_.ran_operators()) await_reference();
   result_.draw_ms = watch.milliseconds();
   return shared && !result_.reference_stop;
+}
+
+// From the same seed each time.
+bool Trial::construct_candidate(std::span<const EarlyWeight> early) {
+  seed("init");
+  place_.set_filler(filler_);
+  result_.candidate_stop = candidate_.run(Phase::init, [&](std::size_t step) {
+    const c10::InferenceMode no_gradients(true);
+    for (const EarlyWeight& each : early)
+      if (each.step == step) {
+        const at::Tensor& now = tensor_at(candidate_.tensors(), each.candidate);
+        if (at::has_internal_overlap(now) != at::MemOverlap::Yes)
+          now.copy_(tensor_at(reference_.tensors(), each.reference));
+      }
+  });
+  place_.set_filler(Filler::zero);
+  return !result_.candidate_stop;
 }
 
 void Trial::remember_shared() {
@@ -130,9 +144,10 @@ bool Trial::share_weights() {
                                    {setting_.candidate, candidate_.tensors()});
   if (setting_.kind != TrialKind::plain) {
     Rng rng(trial_seed(setting_.secret, "weights", setting_.trial), "weights", 0);
-    perturb_constant_parameters(setting_.task,
-                                changeable_parameters(setting_.task, setting_.candidate, pairs),
-                                rng, reference_.tensors());
+    const ChangeableWeights changeable = changeable_weights(
+        {setting_.task, reference_.tensors()}, {setting_.candidate, candidate_.tensors()}, pairs);
+    perturb_constant_parameters(setting_.task, changeable.tensors, rng, reference_.tensors());
+    if (!changeable.early.empty() && !construct_candidate(changeable.early)) return false;
   }
   if (auto error = bind_weights(pairs, reference_.tensors(), candidate_.tensors())) {
     result_.candidate_stop = Stop{.error = std::move(*error), .fault = Fault::candidate};

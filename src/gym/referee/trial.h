@@ -17,6 +17,8 @@ namespace gpu {
 struct FusedOracle;
 }
 
+struct EarlyWeight;
+
 struct TrialSetting {
   const Plan& task;
   const Plan& candidate;
@@ -125,6 +127,7 @@ class Trial {
 
   void seed(std::string_view purpose);
   bool draw();
+  bool construct_candidate(std::span<const EarlyWeight> early);
   bool share_weights();
   void remember_shared();
   bool share_inputs();

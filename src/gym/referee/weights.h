@@ -34,12 +34,6 @@ struct ModuleSide {
 
 std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate);
 
-// The reference's parameters (as tensors of its plan) that may take other values than the
-// constructor gave them, because they reach everything that the candidate could use of them: not
-// those that the candidate folded into a tensor of its own, or that it may have.
-std::set<int> changeable_parameters(const Plan& reference, const Plan& candidate,
-                                    const std::vector<WeightPair>& pairs);
-
 // All tensors that forward reads, by launches too, or returns.
 std::set<int> read_by_forward(const Plan& plan);
 
