@@ -57,24 +57,29 @@ struct LocalJudgeTest : ::testing::Test {
     if (!judge_) {
       LocalJudgeParts parts;
       parts.pool = std::move(owned_pool);
-      const FakeReferee::Answer answer = [this](const RefereeJob& asked) {
-        return asked.candidate_plan.empty() ? look(asked) : referee(asked);
+      parts.make_referee = [this] {
+        return referee_that([this](auto& asked) { return referee(asked); });
       };
-      parts.make_referee = [answer] { return std::make_unique<FakeReferee>(answer); };
-      parts.gpus.resize(static_cast<std::size_t>(gpus));
-      parts.make_replay_referee = [answer](int) { return std::make_unique<FakeReferee>(answer); };
+      parts.gpus.resize(on_gpus.size());
+      parts.make_replay_referee = [this](int gpu) {
+        return referee_that(on_gpus.at(static_cast<std::size_t>(gpu)));
+      };
       parts.inspect = [this](std::string_view source, Policy policy) {
         return inspect(source, policy);
       };
       parts.store = std::move(store);
       parts.secret = "secret";
-      parts.gpus.resize(on_gpus.size());
-      parts.make_replay_referee = [this](int gpu) {
-        return std::make_unique<FakeReferee>(on_gpus.at(static_cast<std::size_t>(gpu)));
-      };
       judge_ = std::make_unique<LocalJudge>(config, std::move(parts));
     }
     return *judge_;
+  }
+
+  // Looks at tasks, and judges candidates so.
+  std::unique_ptr<FakeReferee> referee_that(FakeReferee::Answer judges) {
+    return std::make_unique<FakeReferee>(
+        [this, judges = std::move(judges)](const RefereeJob& asked) {
+          return asked.candidate_plan.empty() ? look(asked) : judges(asked);
+        });
   }
 
   static JudgeJob job(std::uint64_t id, std::string kernel = "first\nsecond\n  third\nfourth") {
@@ -91,7 +96,6 @@ struct LocalJudgeTest : ::testing::Test {
   LocalJudgeConfig config;
   std::unique_ptr<FakePool> owned_pool = std::make_unique<FakePool>();
   FakePool* pool = owned_pool.get();
-  int gpus = 0;
   FakeReferee::Answer referee = [](const RefereeJob&) { return good_report(); };
   std::vector<FakeReferee::Answer> on_gpus;
   FakeReferee::Answer look = [](const RefereeJob&) { return RefereeReport(); };  // at a task
@@ -291,7 +295,7 @@ RefereeReport degenerate() {
 }
 
 TEST_F(LocalJudgeTest, LooksAtATaskOnceAndSaysWhatItFoundInEveryVerdictOfEitherBackend) {
-  gpus = 2;
+  on_gpus.assign(2, [](const RefereeJob&) { return good_report(); });
   std::atomic<int> looks = 0;
   look = [&](const RefereeJob& asked) {
     ++looks;
