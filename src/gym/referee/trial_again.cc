@@ -42,7 +42,10 @@ std::optional<VerdictError> Trial::differs_on_other_inputs() {
   auto stop = again->run(Phase::forward);
   if (auto late = place_.wait(setting_.deadline); late && !stop)
     stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
-  if (stop && stop->fault == Fault::none) return std::nullopt;
+  if (stop && stop->fault == Fault::none) {
+    result_.candidate_stop = std::move(stop);
+    return std::nullopt;
+  }
   if (stop) return stop->error;
   place_.set_filler(Filler::zero);
   const TensorTable exact = exact_again();
