@@ -21,6 +21,7 @@ from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 from .device_properties import chip_of
 
 DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
+BARRIERS = {"gpu.barrier", "ttg.barrier", "ttg.local_barrier"}  # tl.debug_barrier, by Triton's version
 OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.(\w+)", re.MULTILINE)
 REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
 LOCATION = re.compile(r'loc\("([^"]*)":(\d+):\d+\)')
@@ -42,14 +43,17 @@ def backend_for(target):
     return CUDABackend(GPUTarget("cuda", int(match.group(1)), 32))
 
 
+def check_name(name):
+    if name in REFUSED:
+        raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
+    if name.split(".")[0] not in DIALECTS and name not in BARRIERS:
+        raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+
+
 def check_text(text):
     """Looks at the text itself: what it says is what is parsed, since each operation must name its dialect."""
     for dialect, operation in OPERATIONS.findall(text):
-        name = f"{dialect}.{operation}"
-        if name in REFUSED:
-            raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
-        if dialect not in DIALECTS:
-            raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+        check_name(f"{dialect}.{operation}")
     for path, name in LIBRARY.findall(text):
         if path or name not in ("", "libdevice"):
             raise Refused("refused_ir", f"the library {path or name} may not be used in a kernel")
@@ -63,10 +67,7 @@ def check_module(module, text):
     found = []
     module.walk(lambda operation: found.append(operation.get_name()))
     for name in set(found):
-        if name in REFUSED:
-            raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
-        if name.split(".")[0] not in DIALECTS:
-            raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+        check_name(name)
     if "tt.func" not in found or not re.search(r"tt\.func public @\w+", text):
         raise Refused("bad_ir", "the Triton IR holds no kernel")  # the passes would abort
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import py_compile
+import re
 import subprocess
 import sys
 import tempfile
@@ -305,6 +306,18 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
         answer = capture_candidate(source)
         self.assertIn("plan", answer, answer.get("error"))
         return compile_kernel({**answer["plan"]["kernels"][0], "target": "sm_90"})["error"]
+
+    def test_a_barrier_compiles_and_no_other_operation_of_its_dialect(self):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("    x = tl.load(", "    tl.debug_barrier()\n    x = tl.load("))
+        kernel = capture_candidate(source)["plan"]["kernels"][0]
+        barrier = re.search(r"\w+\.(?:local_)?barrier", kernel["ttir"]).group()
+        self.assertIn("cubin", compile_kernel({**kernel, "target": "sm_90"}))
+        other = kernel["ttir"].replace(barrier, "%id = gpu.thread_id x")
+        error = compile_kernel({**kernel, "ttir": other, "target": "sm_90"})["error"]
+        self.assertEqual(error["class"], "refused_ir")
+        self.assertIn("gpu.thread_id", error["message"])
 
     def test_inline_assembly_is_refused(self):
         error = self.refusal("tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', [x], dtype=tl.float32, is_pure=True, pack=1)")
