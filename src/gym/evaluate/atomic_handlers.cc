@@ -1,5 +1,5 @@
-// Atomics, element by element in order: programs run one after the other, so the result never
-// depends on chance.
+// Atomics, element by element in order: no two programs run at once. What depends on who comes
+// first shows when programs take their turns in another order.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -32,6 +32,29 @@ struct Plain {
   static T store(T value) { return value; }
 };
 
+// What the instruction orders besides, while this lives.
+class Ordered {
+ public:
+  Ordered(Machine& machine, const Instruction& instruction, const std::uint8_t* mask)
+      : memory_(*machine.memory), order_(static_cast<MemoryOrder>(instruction.immediate)) {
+    std::uint32_t first = 0;
+    while (first < instruction.count && mask != nullptr && mask[first] == 0) ++first;
+    if (first == instruction.count)
+      order_ = MemoryOrder::relaxed;
+    else
+      address_ = machine.input<std::int64_t>(instruction, 0)[first];
+    memory_.begin_atomic(address_, order_);
+  }
+  ~Ordered() { memory_.end_atomic(address_, order_); }
+  Ordered(const Ordered&) = delete;
+  Ordered& operator=(const Ordered&) = delete;
+
+ private:
+  Memory& memory_;
+  MemoryOrder order_;
+  std::int64_t address_ = 0;
+};
+
 template <typename Format, auto function>
 void atomic(Machine& machine, const Instruction& instruction) {
   using Number = typename Format::Number;
@@ -40,6 +63,8 @@ void atomic(Machine& machine, const Instruction& instruction) {
   const std::uint8_t* mask =
       instruction.inputs[2] != kNone ? machine.input<std::uint8_t>(instruction, 2) : nullptr;
   Number* out = machine.output<Number>(instruction);
+  if (machine.is_held_up()) return;
+  const Ordered ordered(machine, instruction, mask);
   for (std::uint32_t k = 0; k < instruction.count; ++k) {
     out[k] = Number{0};
     if (mask != nullptr && mask[k] == 0) continue;
@@ -47,7 +72,7 @@ void atomic(Machine& machine, const Instruction& instruction) {
     std::byte* place =
         machine.memory->reach(addresses[k], sizeof stored, ViolationKind::atomic, instruction);
     if (place == nullptr) continue;
-    machine.memory->will_change_atomically(addresses[k], sizeof stored);
+    machine.memory->will_change_atomically(addresses[k], sizeof stored, instruction);
     std::memcpy(&stored, place, sizeof stored);
     out[k] = Format::load(stored);
     stored = Format::store(function(out[k], values[k]));
@@ -61,12 +86,14 @@ void compare_and_swap(Machine& machine, const Instruction& instruction) {
   const T* expected = machine.input<T>(instruction, 1);
   const T* desired = machine.input<T>(instruction, 2);
   T* out = machine.output<T>(instruction);
+  if (machine.is_held_up()) return;
+  const Ordered ordered(machine, instruction, nullptr);
   for (std::uint32_t k = 0; k < instruction.count; ++k) {
     out[k] = T{0};
     std::byte* place =
         machine.memory->reach(addresses[k], sizeof(T), ViolationKind::atomic, instruction);
     if (place == nullptr) continue;
-    machine.memory->will_change_atomically(addresses[k], sizeof(T));
+    machine.memory->will_change_atomically(addresses[k], sizeof(T), instruction);
     std::memcpy(&out[k], place, sizeof(T));
     if (std::memcmp(&out[k], &expected[k], sizeof(T)) == 0)
       std::memcpy(place, &desired[k], sizeof(T));

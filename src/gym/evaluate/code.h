@@ -33,6 +33,13 @@ struct Instruction {
   std::int64_t immediate = 0;  // a jump's target, an axis, a bit pattern: the handler knows
 };
 
+// What an atomic orders beside itself.
+enum class MemoryOrder : std::int64_t { relaxed, acquire, release, both };
+
+// The atomics of a kernel: of single elements alone, which programs wait for, or of whole blocks
+// as well.
+enum class Atomics { none, scalars, blocks };
+
 struct Parameter {
   ValueType type;
   std::uint32_t place = 0;
@@ -47,6 +54,7 @@ struct Code {
   std::vector<std::vector<std::int64_t>> tables;  // shapes, strides and other lists of numbers
   std::vector<std::string> texts;                 // messages of assertions
   std::vector<SourceLine> locations;
+  Atomics atomics = Atomics::none;
   std::size_t arena_bytes = 0;
   std::optional<Refusal> refusal;
 };

@@ -16,6 +16,13 @@ void jump(Machine& machine, const Instruction& instruction) {
   machine.next = static_cast<std::size_t>(instruction.immediate);
 }
 
+void jump_back(Machine& machine, const Instruction& instruction) {
+  const auto target = static_cast<std::size_t>(instruction.immediate);
+  const bool is_back = target < machine.next;
+  machine.next = target;
+  if (is_back && machine.passes-- == 0) machine.leave_at(target);
+}
+
 void jump_if_false(Machine& machine, const Instruction& instruction) {
   if (*machine.input<std::uint8_t>(instruction, 0) == 0)
     machine.next = static_cast<std::size_t>(instruction.immediate);

@@ -1,11 +1,14 @@
 // evaluate: checks the launch against the kernel, fills the arena, and runs every program of the
-// grid in order.
+// grid, each to its end, or until it seems to wait for another.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
+#include "base/rng.h"
 #include "gym/evaluate/machine.h"
 #include "gym/evaluate/number_formats.h"
+#include "gym/evaluate/turns.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -17,12 +20,25 @@ constexpr std::uint64_t kBudgetAfterViolation =
     5'000'000;  // a program that read nonsense may loop for long
 constexpr std::array<std::int64_t, 3> kMaxGrid = {2147483647, 65535, 65535};
 
+// Of programs that wait. A loop that goes round so often without an end may wait, and each time it
+// goes on it may try twice as long.
+constexpr std::uint64_t kFirstPasses = 64, kMostPasses = std::uint64_t{1} << 24;
+constexpr std::size_t kMostWaiting = 65536;
+constexpr std::size_t kWaitingBytes = std::size_t{256} << 20;
+// Of interleaved programs: so many are held up, each before one of the next atomics.
+constexpr int kHeldUp = 64;
+constexpr std::uint64_t kHoldWithin = 8;
+
 using Arena = std::unique_ptr<std::byte[], decltype(&std::free)>;
 
 class Evaluation {
  public:
   Evaluation(const Code& code, const Launch& launch, const Budget& budget)
-      : code_(code), launch_(launch), budget_(budget), memory_(launch, report_) {}
+      : code_(code),
+        launch_(launch),
+        budget_(budget),
+        memory_(launch, budget.table_bytes, report_),
+        interleaving_(launch.order.seed, "atomics", 0) {}
 
   LaunchReport run() {
     if (check()) {
@@ -39,7 +55,23 @@ class Evaluation {
   void prepare();
   void bind(std::size_t index);
   void run_grid();
-  bool run_code(const std::vector<Instruction>& instructions);
+  Arena make_arena() const;
+  // A program that left before its end.
+  struct Waiting {
+    Arena arena;
+    Memory::Turn turn;
+    std::size_t resume = 0;
+    std::uint64_t passes = 0;  // when it goes on
+    std::uint64_t seen = 0;    // of what it looked at
+    bool may_go_on() const { return turn.polled.place == nullptr || turn.polled.value() != seen; }
+  };
+  // False when the evaluation ends here.
+  bool run_program(std::size_t first, std::uint64_t passes);
+  bool keep_waiting(std::uint64_t passes);
+  bool go_on(std::size_t which);
+  bool go_on_until(std::size_t left);
+  void hold_up_another();
+  bool run_code(const std::vector<Instruction>& instructions, std::size_t first = 0);
   bool spend(std::uint64_t cost, const Instruction& instruction);
   void conclude();
   bool refuse(LaunchStatus status, std::string message) {
@@ -58,6 +90,9 @@ class Evaluation {
   std::uint64_t spent_ = 0;
   std::uint64_t limit_ = 0;
   std::uint64_t next_look_ = 0;  // at the clock
+  std::vector<Waiting> waiting_;
+  Rng interleaving_;
+  int to_hold_up_ = 0;
 };
 
 bool Evaluation::check() {
@@ -101,11 +136,16 @@ bool Evaluation::check_argument(std::size_t index) {
                                                       code_.name, to_string(type)));
 }
 
-void Evaluation::prepare() {
+Arena Evaluation::make_arena() const {
   const std::size_t bytes = std::max<std::size_t>(code_.arena_bytes, 64);
-  arena_ = Arena(static_cast<std::byte*>(std::aligned_alloc(64, bytes)), &std::free);
-  CHECK(arena_ != nullptr, "no memory for {} bytes of registers", bytes);
-  std::memset(arena_.get(), 0, bytes);
+  Arena arena(static_cast<std::byte*>(std::aligned_alloc(64, bytes)), &std::free);
+  CHECK(arena != nullptr, "no memory for {} bytes of registers", bytes);
+  return arena;
+}
+
+void Evaluation::prepare() {
+  arena_ = make_arena();
+  std::memset(arena_.get(), 0, std::max<std::size_t>(code_.arena_bytes, 64));
   machine_.arena = arena_.get();
   machine_.code = &code_;
   machine_.memory = &memory_;
@@ -150,7 +190,7 @@ bool Evaluation::spend(std::uint64_t cost, const Instruction& instruction) {
   next_look_ = spent_ + kClockInterval;
   if (memory_.violated()) limit_ = std::min(limit_, spent_ + kBudgetAfterViolation);
   const bool late = budget_.deadline.passed();
-  if (spent_ <= limit_ && !late) return true;
+  if (spent_ <= limit_ && !late && !memory_.too_large()) return true;
   if (memory_.violated()) return false;  // conclude has a better reason
   report_.at = code_.locations[static_cast<std::size_t>(instruction.location)];
   return refuse(LaunchStatus::too_large_to_evaluate,
@@ -161,8 +201,8 @@ bool Evaluation::spend(std::uint64_t cost, const Instruction& instruction) {
                                    machine_.program[2]));
 }
 
-bool Evaluation::run_code(const std::vector<Instruction>& instructions) {
-  machine_.next = 0;
+bool Evaluation::run_code(const std::vector<Instruction>& instructions, std::size_t first) {
+  machine_.next = first;
   const std::size_t end = instructions.size();
   while (machine_.next < end) {
     const Instruction& instruction = instructions[machine_.next++];
@@ -175,15 +215,75 @@ bool Evaluation::run_code(const std::vector<Instruction>& instructions) {
 void Evaluation::run_grid() {
   if (!run_code(code_.setup)) return;
   const Instruction nowhere;
-  std::uint64_t index = 0;
-  auto& [x, y, z] = machine_.program;
-  for (z = 0; z < launch_.grid[2]; ++z)
-    for (y = 0; y < launch_.grid[1]; ++y)
-      for (x = 0; x < launch_.grid[0]; ++x) {
-        memory_.start_program(machine_.program, index++);
-        if (!spend(kProgramCost, nowhere) || !run_code(code_.instructions)) return;
-        if (memory_.violated()) return;
-      }
+  if (launch_.order.kind == ProgramOrder::Kind::interleaved) to_hold_up_ = kHeldUp;
+  hold_up_another();
+  for (Turns turns(launch_.grid, launch_.order); !turns.over(); turns.next()) {
+    machine_.program = turns.program();
+    memory_.start_program(machine_.program, turns.index());
+    if (!spend(kProgramCost, nowhere) || !run_program(0, kFirstPasses)) return;
+    const std::size_t most = std::clamp<std::size_t>(
+        kWaitingBytes / std::max<std::size_t>(code_.arena_bytes, 64), 1, kMostWaiting);
+    if (!go_on_until(most)) return;
+  }
+  go_on_until(0);
+}
+
+bool Evaluation::run_program(std::size_t first, std::uint64_t passes) {
+  machine_.passes = passes;
+  if (!run_code(code_.instructions, first)) return false;
+  if (memory_.violated()) return false;
+  if (memory_.too_large())
+    return refuse(LaunchStatus::too_large_to_evaluate,
+                  fmt::format("to tell races takes more than {} bytes", budget_.table_bytes));
+  return machine_.next != Machine::kLeft || keep_waiting(passes);
+}
+
+bool Evaluation::keep_waiting(std::uint64_t passes) {
+  const bool is_held_up = machine_.atomics == ~std::uint64_t{0} && to_hold_up_ > 0;
+  Waiting waiting{.arena = std::exchange(arena_, make_arena()),
+                  .turn = memory_.leave_program(),
+                  .resume = machine_.resume,
+                  .passes = std::min(2 * passes, kMostPasses)};
+  std::memcpy(arena_.get(), waiting.arena.get(), code_.arena_bytes);  // the constants in it
+  machine_.arena = arena_.get();
+  if (is_held_up) {
+    --to_hold_up_;
+    waiting.turn.polled = {};
+    hold_up_another();
+  }
+  if (waiting.turn.polled.place != nullptr) waiting.seen = waiting.turn.polled.value();
+  waiting_.push_back(std::move(waiting));
+  return spend(code_.arena_bytes / 64, Instruction{});
+}
+
+bool Evaluation::go_on(std::size_t which) {
+  Waiting waiting = std::move(waiting_[which]);
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+  arena_ = std::move(waiting.arena);
+  machine_.arena = arena_.get();
+  machine_.program = waiting.turn.program;
+  memory_.resume_program(std::move(waiting.turn));
+  return run_program(waiting.resume, waiting.passes);
+}
+
+// Those first whose wait may have an end, and who left last: where each waits for the one before,
+// that is the order in which they come through.
+bool Evaluation::go_on_until(std::size_t left) {
+  bool all = false;
+  while (waiting_.size() > left) {
+    bool any = false;
+    for (std::size_t k = waiting_.size(); k-- > 0;) {
+      if (!all && !waiting_[k].may_go_on()) continue;
+      any = true;
+      if (!go_on(k)) return false;
+    }
+    all = !any;
+  }
+  return true;
+}
+
+void Evaluation::hold_up_another() {
+  machine_.atomics = to_hold_up_ > 0 ? interleaving_.below(kHoldWithin) : ~std::uint64_t{0};
 }
 
 void Evaluation::conclude() {

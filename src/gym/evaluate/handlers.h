@@ -9,6 +9,9 @@ namespace tritonsmith::gym {
 
 // control_handlers.cc
 void jump(Machine& machine, const Instruction& instruction);
+// The same where it may lead back again and again, for as long as another program does nothing:
+// after many times the program leaves its place to others.
+void jump_back(Machine& machine, const Instruction& instruction);
 void jump_if_false(Machine& machine, const Instruction& instruction);  // input 0: i1
 // Jumps unless input 0 < input 1: the head of a `for`. By the counter's type.
 Handler loop_head_handler(Element counter, bool is_unsigned);
@@ -23,7 +26,8 @@ Handler store_handler(Element element);  // inputs: pointers, values, mask or no
 // output = input 0 + input 1 * immediate, by the offsets' type.
 Handler add_pointer_handler(Element offset);
 
-// atomic_handlers.cc. `operation` as the IR writes it: "fadd", "umax". Output: the old values.
+// atomic_handlers.cc. immediate: MemoryOrder. `operation` as the IR writes it: "fadd", "umax".
+// Output: the old values.
 Handler atomic_handler(std::string_view operation,
                        Element element);            // inputs: pointers, values, mask or none
 Handler compare_and_swap_handler(Element element);  // inputs: pointers, expected, desired

@@ -1,9 +1,9 @@
 // The evaluator of Triton IR: runs a kernel on the CPU, without torch and without a GPU, from the
 // text that capture hands over. parse_ttir lowers the kernel once to a flat program over registers;
-// evaluate runs it for every program of a grid, in order, on one thread. Numbers are rounded as the
-// IR's types say, TF32 included, so that what fails on the chip for lack of precision fails here.
-// Pointers are a buffer and an offset: every access is checked, and none outside its buffer ever
-// happens.
+// evaluate runs it for every program of a grid, in any order one asks for, on one thread. Numbers
+// are rounded as the IR's types say, TF32 included, so that what fails on the chip for lack of
+// precision fails here. Pointers are a buffer and an offset: every access is checked, and none
+// outside its buffer ever happens.
 //
 // Both the text and the launch are hostile data. Malformed text is an Error; IR that is well formed
 // but holds an operation we lack is a program that says so (refusal), and evaluating it reports
@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "gym/evaluate/program_order.h"
 #include "gym/evaluate/syntax.h"
 
 namespace tritonsmith::gym {
@@ -81,6 +82,7 @@ struct Launch {
   // floats. A tensor descriptor takes a pointer to its base; its shape and strides are arguments of
   // their own, which follow it.
   std::vector<LaunchArgument> arguments;
+  ProgramOrder order = {};
 };
 
 // How much an evaluation may cost. An op-element is one element of one operation's result (a
@@ -90,6 +92,7 @@ struct Budget {
   std::uint64_t op_elements = 1'000'000'000;
   Deadline deadline = Deadline::never();
   std::size_t register_bytes = std::size_t{1} << 30;
+  std::size_t table_bytes = std::size_t{1} << 32;  // 8 for each element that is written
 };
 
 enum class LaunchStatus {
@@ -129,7 +132,8 @@ struct Violation {
   std::string message;      // one sentence with all of it
 };
 
-// Two programs of one launch wrote the same element without atomics. With different bits the result
+// Two programs of one launch wrote the same element without atomics, and no atomics put them in
+// order. With different bits the result
 // depends on chance (conflicting); with equal bits it is work done twice.
 struct DoubleWrite {
   int tensor = -1;
@@ -140,8 +144,9 @@ struct DoubleWrite {
   std::uint64_t conflicting = 0;  // of those, with different bits
 };
 
-// One program of a launch read, without atomics, what another wrote, before or after: on the chip
-// programs run in any order, so which value it saw is chance.
+// One program of a launch read what another wrote, before or after, or wrote what another changed
+// atomically, and no atomics put the two in order: on the chip programs run in any order, so which
+// value it saw is chance.
 struct SharedElement {
   int tensor = -1;
   std::int64_t element = 0;                  // the first
@@ -157,7 +162,9 @@ struct LaunchReport {
   std::vector<Violation> violations;           // at most 8
   std::vector<DoubleWrite> double_writes;      // at most one for each buffer
   std::vector<SharedElement> shared_elements;  // likewise
-  bool used_atomics = false;                   // programs may have waited for one another
+  // Perhaps no fault: read beside atomics of others, or written after several read it where the
+  // writer had waited for somebody.
+  std::vector<SharedElement> unclear_elements;
   std::vector<std::uint64_t>
       elements_written;           // by buffer: different elements that this launch wrote
   std::uint64_t op_elements = 0;  // what it cost

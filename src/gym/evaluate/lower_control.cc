@@ -147,7 +147,7 @@ Status Lowering::lower_while(const Operation& operation) {
     TRY_ASSIGN(yielded, operands(*yield, 0));
   }
   TRY(copy_all(operation, yielded, carried));
-  builder_.jump(jump, begin);
+  builder_.jump(jump_back, begin);
   builder_.place(end);
   for (std::size_t i = 0; i < passed.size(); ++i) define(operation, i, passed[i]);
   return ok();
@@ -190,7 +190,7 @@ Status Lowering::jump_to(const Operation& operation, const Successor& successor)
   for (const BlockArgument& argument : found->second.second->arguments)
     targets.push_back(value(argument.value));
   TRY(copy_all(operation, handed, targets));
-  builder_.jump(jump, found->second.first);
+  builder_.jump(jump_back, found->second.first);
   return ok();
 }
 

@@ -1,6 +1,24 @@
+#include <algorithm>
+
 #include "gym/evaluate/lowering.h"
 
 namespace tritonsmith::gym {
+namespace {
+
+MemoryOrder order_of(const Operation& operation) {
+  if (operation.has_keyword("acq_rel")) return MemoryOrder::both;
+  if (operation.has_keyword("acquire")) return MemoryOrder::acquire;
+  return operation.has_keyword("release") ? MemoryOrder::release : MemoryOrder::relaxed;
+}
+
+}  // namespace
+
+void Lowering::note_atomic(Instruction& made, MemoryOrder order) {
+  made.immediate = static_cast<std::int64_t>(order);
+  const bool is_block = made.count > 1 && order != MemoryOrder::relaxed;
+  Atomics& atomics = builder_.code().atomics;
+  atomics = std::max(atomics, is_block ? Atomics::blocks : Atomics::scalars);
+}
 
 Status Lowering::lower_load(const Operation& operation) {
   TRY(expect_operands(operation, 1, 3));
@@ -71,6 +89,7 @@ Status Lowering::lower_atomic(const Operation& operation) {
   Instruction& made =
       builder_.emit(handler, result.place, {}, static_cast<std::size_t>(pointers.count()));
   for (std::size_t i = 0; i < inputs.size(); ++i) made.inputs[i] = inputs[i].place;
+  note_atomic(made, order_of(operation));
   define(operation, 0, result);
   return ok();
 }
@@ -85,8 +104,10 @@ Status Lowering::lower_compare_and_swap(const Operation& operation) {
   Handler handler = compare_and_swap_handler(pointers.pointee);
   if (handler == nullptr) return refuse(operation, fmt::format("of {}", name_of(pointers.pointee)));
   Value result = make(inputs[1].type);
-  builder_.emit(handler, result.place, {inputs[0].place, inputs[1].place, inputs[2].place},
-                static_cast<std::size_t>(pointers.count()));
+  note_atomic(
+      builder_.emit(handler, result.place, {inputs[0].place, inputs[1].place, inputs[2].place},
+                    static_cast<std::size_t>(pointers.count())),
+      order_of(operation));
   define(operation, 0, result);
   return ok();
 }
@@ -204,8 +225,10 @@ Status Lowering::lower_descriptor_reduce(const Operation& operation) {
   if (handler == nullptr)
     return refuse(operation, fmt::format("'{}' of {}", kind, name_of(source.type.element)));
   Value old = make(source.type);
-  builder_.emit(handler, old.place, {block.addresses.place, source.place, block.mask.place},
-                static_cast<std::size_t>(source.type.count()));
+  note_atomic(
+      builder_.emit(handler, old.place, {block.addresses.place, source.place, block.mask.place},
+                    static_cast<std::size_t>(source.type.count())),
+      MemoryOrder::relaxed);
   return ok();
 }
 

@@ -99,6 +99,7 @@ class Lowering {
   Status lower_add_pointer(const Operation& operation);
   Status lower_atomic(const Operation& operation);
   Status lower_compare_and_swap(const Operation& operation);
+  void note_atomic(Instruction& made, MemoryOrder order);
   Status lower_make_descriptor(const Operation& operation);
   Status lower_descriptor_load(const Operation& operation);
   Status lower_descriptor_store(const Operation& operation);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/check.h"
+
 namespace tritonsmith::gym {
 namespace {
 
@@ -27,7 +29,8 @@ std::string_view verb(ViolationKind kind) {
 
 }  // namespace
 
-Memory::Memory(const Launch& launch, LaunchReport& report) : launch_(launch), report_(report) {
+Memory::Memory(const Launch& launch, std::size_t table_bytes, LaunchReport& report)
+    : launch_(launch), report_(report), max_table_bytes_(table_bytes) {
   for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
     const Buffer& buffer = launch.buffers[i];
     const std::size_t element = std::bit_floor(std::max<std::size_t>(buffer.element_bytes, 1));
@@ -39,61 +42,135 @@ Memory::Memory(const Launch& launch, LaunchReport& report) : launch_(launch), re
   }
 }
 
-void Memory::start_program(std::array<std::int64_t, 3> program, std::uint64_t index) {
-  program_ = program;
-  writer_ = static_cast<std::uint32_t>(index % (kSeveral - 2)) + 1;
+void Memory::bind(const Code& code) {
+  code_ = &code;
+  if (code.atomics == Atomics::none) return;
+  ordering_.emplace(code.atomics == Atomics::blocks ? Ordering::Grain::coarse
+                                                    : Ordering::Grain::exact);
 }
 
-void Memory::ready_writers(Area& area) {
-  if (!area.writers.empty()) return;
-  area.writers.resize((area.bytes + area.element_bytes - 1) >> area.element_shift);
-  area.readers.resize(area.writers.size());
+void Memory::start_program(std::array<std::int64_t, 3> program, std::uint64_t index) {
+  program_ = program;
+  polled_ = {};
+  const auto number = static_cast<std::uint32_t>(index % (kAtomic - 2));
+  if (ordering_) ordering_->start(number);
+  writer_ = ordering_ ? ordering_->epoch() : number + 1;
+}
+
+std::uint64_t Memory::Polled::value() const {
+  std::uint64_t value = 0;
+  std::memcpy(&value, place, std::min(bytes, sizeof value));
+  return value;
+}
+
+Memory::Turn Memory::leave_program() {
+  return {.program = program_,
+          .writer = writer_,
+          .ordering = ordering_ ? ordering_->leave() : Ordering::Program{},
+          .polled = polled_};
+}
+
+void Memory::resume_program(Turn turn) {
+  program_ = turn.program;
+  polled_ = turn.polled;
+  if (ordering_) ordering_->resume(std::move(turn.ordering));
+  writer_ = ordering_ ? ordering_->epoch() : turn.writer;
+}
+
+void Memory::ready_tables(Area& area, std::uint64_t first, std::uint64_t last) {
+  if (area.writers == nullptr) {
+    const auto make = [&] {
+      const std::size_t count = area.elements();
+      Table table(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t))));
+      CHECK(table != nullptr, "no memory for a table of {} elements", count);
+      return table;
+    };
+    area.writers = make();
+    area.readers = make();
+    area.charged.resize((area.elements() >> kChunkShift) + 1);
+  }
+  for (std::uint64_t chunk = first >> kChunkShift; chunk <= last >> kChunkShift; ++chunk) {
+    if (area.charged[chunk]) continue;
+    area.charged[chunk] = true;
+    const std::uint64_t rest = area.elements() - (chunk << kChunkShift);
+    table_bytes_ +=
+        2 * sizeof(std::uint32_t) * std::min<std::uint64_t>(rest, std::uint64_t{1} << kChunkShift);
+  }
 }
 
 void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
                         const Instruction& instruction) {
   auto offset = static_cast<std::uint64_t>(address - area.first);
+  const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
-  for (std::uint64_t element = offset >> area.element_shift; element <= last; ++element) {
+  ready_tables(area, first, last);
+  // On the chip who reads a flag that an atomic set goes on behind what set it.
+  if (instruction.count == 1 && (area.writers[first] & kAtomic) != 0) ordering_->acquire(address);
+  for (std::uint64_t element = first; element <= last; ++element) {
     const std::uint32_t writer = area.writers[element];
-    if (writer != 0 && writer != writer_ && writer != kAtomic)
-      note_shared(area, static_cast<std::int64_t>(element), instruction);
+    const std::uint32_t epoch = writer & ~kAtomic;
+    if (writer != 0 && !is_own(epoch) && !is_known(epoch))
+      note_shared(area, element, (writer & kAtomic) != 0 ? Clarity::unclear : Clarity::race,
+                  instruction);
     std::uint32_t& reader = area.readers[element];
-    reader = reader == 0 || reader == writer_ ? writer_ : kSeveral;
+    const bool alone = reader == 0 || (reader != kSeveral && (is_own(reader) || is_known(reader)));
+    reader = alone ? writer_ : kSeveral;
   }
 }
 
-void Memory::note_shared(Area& area, std::int64_t element, const Instruction& instruction) {
-  if (area.shared_element < 0) {
-    area.shared_element = static_cast<int>(report_.shared_elements.size());
+void Memory::note_shared(Area& area, std::uint64_t element, Clarity clarity,
+                         const Instruction& instruction) {
+  const bool is_race = clarity == Clarity::race;
+  std::vector<SharedElement>& list = is_race ? report_.shared_elements : report_.unclear_elements;
+  int& noted = is_race ? area.shared_element : area.unclear_element;
+  if (noted < 0) {
+    noted = static_cast<int>(list.size());
     auto index = static_cast<std::size_t>(&area - buffers_.data());
-    report_.shared_elements.push_back(
-        {.tensor = launch_.buffers[index].tensor,
-         .element = element,
-         .program = program_,
-         .at = code_->locations[static_cast<std::size_t>(instruction.location)]});
+    list.push_back({.tensor = launch_.buffers[index].tensor,
+                    .element = static_cast<std::int64_t>(element),
+                    .program = program_,
+                    .at = code_->locations[static_cast<std::size_t>(instruction.location)]});
   }
-  ++report_.shared_elements[static_cast<std::size_t>(area.shared_element)].elements;
+  ++list[static_cast<std::size_t>(noted)].elements;
+}
+
+// Of an element that is about to be written.
+void Memory::check_readers(Area& area, std::uint64_t element, const Instruction& instruction) {
+  std::uint32_t& reader = area.readers[element];
+  if (reader == 0 || reader == writer_) return;
+  if (reader == kSeveral) {
+    // Who they were is not kept: a program that waited for others may have waited for them.
+    const bool waited = ordering_ && ordering_->has_acquired();
+    note_shared(area, element, waited ? Clarity::unclear : Clarity::race, instruction);
+    return;
+  }
+  if (is_own(reader)) return;
+  if (is_known(reader))
+    reader = 0;
+  else
+    note_shared(area, element, Clarity::race, instruction);
 }
 
 void Memory::will_write(const std::byte* target, const void* value, std::int64_t address,
                         std::size_t bytes, const Instruction& instruction) {
   Area& area = *area_of(address);
-  ready_writers(area);
   auto offset = static_cast<std::uint64_t>(address - area.first);
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
+  ready_tables(area, first, last);
   for (std::uint64_t element = first; element <= last; ++element) {
     std::uint32_t& writer = area.writers[element];
+    const std::uint32_t epoch = writer & ~kAtomic;
     if (writer == 0) {
       ++area.written;
-    } else if (writer != writer_ && writer != kAtomic && bytes >= area.element_bytes) {
-      note_double_write(area, static_cast<std::int64_t>(element),
-                        std::memcmp(target, value, bytes) != 0, instruction);
+    } else if (!is_own(epoch) && !is_known(epoch)) {
+      if ((writer & kAtomic) != 0)
+        note_shared(area, element, Clarity::race, instruction);
+      else if (bytes >= area.element_bytes)
+        note_double_write(area, static_cast<std::int64_t>(element),
+                          std::memcmp(target, value, bytes) != 0, instruction);
     }
-    const std::uint32_t reader = area.readers[element];
-    if (reader != 0 && reader != writer_)
-      note_shared(area, static_cast<std::int64_t>(element), instruction);
+    check_readers(area, element, instruction);
     writer = writer_;
   }
 }
@@ -102,10 +179,11 @@ bool Memory::claim_run(std::int64_t address, std::size_t bytes, std::size_t coun
   if (reach_run(address, bytes, count) == nullptr) return false;
   Area& area = *area_of(address);
   if (bytes != area.element_bytes) return false;
-  ready_writers(area);
-  std::uint32_t* writers = area.writers.data() +
-                           (static_cast<std::uint64_t>(address - area.first) >> area.element_shift);
-  const std::uint32_t* readers = area.readers.data() + (writers - area.writers.data());
+  const std::uint64_t first =
+      static_cast<std::uint64_t>(address - area.first) >> area.element_shift;
+  ready_tables(area, first, first + count - 1);
+  std::uint32_t* writers = area.writers.get() + first;
+  const std::uint32_t* readers = area.readers.get() + first;
   std::size_t unwritten = 0, others = 0;
   for (std::size_t i = 0; i < count; ++i) {
     unwritten += writers[i] == 0 ? 1 : 0;
@@ -118,15 +196,34 @@ bool Memory::claim_run(std::int64_t address, std::size_t bytes, std::size_t coun
   return true;
 }
 
-void Memory::will_change_atomically(std::int64_t address, std::size_t bytes) {
-  report_.used_atomics = true;
+void Memory::begin_atomic(std::int64_t address, MemoryOrder order) {
+  if (order == MemoryOrder::acquire || order == MemoryOrder::both) ordering_->acquire(address);
+}
+
+void Memory::end_atomic(std::int64_t address, MemoryOrder order) {
+  if (order != MemoryOrder::release && order != MemoryOrder::both) return;
+  ordering_->release(address);
+  writer_ = ordering_->epoch();
+}
+
+void Memory::will_change_atomically(std::int64_t address, std::size_t bytes,
+                                    const Instruction& instruction) {
   Area& area = *area_of(address);
-  ready_writers(area);
+  if (instruction.count == 1) polled_ = {area.data + (address - area.first), bytes};
   auto offset = static_cast<std::uint64_t>(address - area.first);
+  const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
-  for (std::uint64_t element = offset >> area.element_shift; element <= last; ++element) {
-    if (area.writers[element] == 0) ++area.written;
-    area.writers[element] = kAtomic;
+  ready_tables(area, first, last);
+  for (std::uint64_t element = first; element <= last; ++element) {
+    std::uint32_t& writer = area.writers[element];
+    if (writer == 0)
+      ++area.written;
+    else if ((writer & kAtomic) == 0 && !is_own(writer) && !is_known(writer))
+      note_shared(area, element, Clarity::race, instruction);
+    const std::uint32_t reader = area.readers[element];
+    if (reader == kSeveral || (reader != 0 && !is_own(reader) && !is_known(reader)))
+      note_shared(area, element, Clarity::unclear, instruction);
+    writer = writer_ | kAtomic;
   }
 }
 
@@ -199,7 +296,8 @@ void Memory::finish() {
     const Area& area = buffers_[i];
     report_.elements_written.push_back(area.written);
     std::span<std::uint8_t> written = launch_.buffers[i].written;
-    const std::size_t count = std::min(written.size(), area.writers.size());
+    const std::size_t count =
+        area.writers == nullptr ? 0 : std::min<std::size_t>(written.size(), area.elements());
     for (std::size_t element = 0; element < count; ++element)
       if (area.writers[element] != 0) written[element] = 1;
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 
 #include "base/clock.h"
 #include "gym/referee/devices.h"
@@ -57,6 +59,53 @@ TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
   EXPECT_FALSE(
       has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
                "token_kernel"));
+}
+
+// `wrong_at`: which orders of a launch's programs make the kernel fail.
+RefereeReport judge_orders(int trials, const std::function<bool(ProgramOrder::Kind)>& wrong_at,
+                           std::set<ProgramOrder::Kind>* seen = nullptr) {
+  PlanBuilder candidate(PlanRole::candidate);
+  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
+      .launch(kernel, {t(x), t(y)})
+      .returns(t(y));
+  ProgramOrder order;
+  auto executor = std::make_unique<FakeExecutor>();
+  executor->note_order(order).define("k", [&](std::span<const KernelArgument> arguments) {
+    if (seen != nullptr) seen->insert(order.kind);
+    const LaunchOutcome outcome = relu_kernel()(arguments);
+    if (wrong_at(order.kind)) floats(arguments[1])[0] = -1;
+    return outcome;
+  });
+  Referee referee(std::move(executor));
+  EXPECT_TRUE(referee.add_task("task", plan_json(task_of("aten::relu"))));
+  return referee.judge({.task_key = "task",
+                        .candidate_plan = plan_json(candidate),
+                        .secret = "secret",
+                        .trials = trials,
+                        .policy = Policy::open});
+}
+
+TEST(Cheating, WhatIsRightOnlyWithProgramsInOrderIsARace) {
+  using Kind = ProgramOrder::Kind;
+  for (const int trials : {1, 5}) {
+    const RefereeReport report =
+        judge_orders(trials, [](Kind kind) { return kind != Kind::forwards; });
+    EXPECT_EQ(error_class(report), "race");
+    EXPECT_EQ(report.fault, Fault::candidate);
+    EXPECT_NE(error_message(report).find("with programs in another order: "), std::string::npos);
+  }
+  EXPECT_EQ(error_class(judge_orders(5, [](Kind kind) { return kind == Kind::interleaved; })),
+            "race");
+  // Wrong anyhow is no race.
+  EXPECT_EQ(error_class(judge_orders(1, [](Kind) { return true; })), "wrong_value");
+  std::set<Kind> seen;
+  EXPECT_EQ(error_class(judge_orders(
+                3, [](Kind) { return false; }, &seen)),
+            "none");
+  EXPECT_EQ(seen.size(), 3u);
 }
 
 // Inputs that no generator made alone are only scaled: here x = rand() + shift.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "gym/evaluate/kernel_program.h"
+#include "gym/referee/replay_memory.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -67,17 +68,20 @@ void report_double_writes(const LaunchReport& report, std::vector<Finding>& find
   }
 }
 
-// A kernel with atomics may have made its programs wait for one another; that cannot be told.
 void report_shared_elements(const LaunchReport& report, std::vector<Finding>& findings) {
-  for (const SharedElement& shared : report.shared_elements)
+  const auto add = [&](const SharedElement& shared, std::string rule, Severity severity) {
     findings.push_back(
-        {.rule = report.used_atomics ? "shared_between_programs" : "race",
-         .severity = report.used_atomics ? Severity::note : Severity::reject,
+        {.rule = std::move(rule),
+         .severity = severity,
          .line = shared.at.line,
          .message = fmt::format("programs of one launch read what others of it write: {} elements "
                                 "(first element {}, program {}, {}, {})",
                                 shared.elements, shared.element, shared.program[0],
                                 shared.program[1], shared.program[2])});
+  };
+  for (const SharedElement& shared : report.shared_elements) add(shared, "race", Severity::reject);
+  for (const SharedElement& shared : report.unclear_elements)
+    add(shared, "shared_between_programs", Severity::note);
 }
 
 LaunchOutcome outcome_of(const LaunchReport& report, const Bound& bound) {
@@ -110,8 +114,16 @@ class EvaluateExecutor final : public KernelExecutor {
     if (!program)
       return {.error = error_at("bad_plan", "Triton IR: " + program.error().message, {}),
               .fault = Fault::candidate};
-    const Bound bound = bind_arguments(choice, arguments);
-    return outcome_of(evaluate(*program, bound.launch, {.deadline = deadline}), bound);
+    Bound bound = bind_arguments(choice, arguments);
+    bound.launch.order = order_;
+    const auto room = static_cast<std::size_t>(ReplayMemory::instance().room_bytes());
+    return outcome_of(evaluate(*program, bound.launch, {.deadline = deadline, .table_bytes = room}),
+                      bound);
+  }
+
+  bool set_order(const ProgramOrder& order) override {
+    order_ = order;
+    return true;
   }
 
  private:
@@ -123,6 +135,7 @@ class EvaluateExecutor final : public KernelExecutor {
   }
 
   std::map<std::string, std::unique_ptr<Result<KernelProgram>>> programs_;
+  ProgramOrder order_;
 };
 
 }  // namespace

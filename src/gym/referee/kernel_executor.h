@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "data/verdict.h"
+#include "gym/evaluate/program_order.h"
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym {
@@ -41,6 +42,9 @@ class KernelExecutor {
   virtual ~KernelExecutor() = default;
   virtual LaunchOutcome launch(const PlanKernel& kernel, const LaunchChoice& choice,
                                std::span<const KernelArgument> arguments, Deadline deadline) = 0;
+
+  // Of the launches that follow; false where the device alone decides.
+  virtual bool set_order(const ProgramOrder&) { return false; }
 };
 
 }  // namespace tritonsmith::gym

@@ -25,6 +25,7 @@ struct Referee::Match {
             .trial = trial,
             .kind = kind,
             .choices = std::move(choices),
+            .order = order_of(trial),
             .comparison = job.comparison,
             .tolerance = job.tolerance,
             .deadline = deadline,
@@ -33,6 +34,15 @@ struct Referee::Match {
             .shell = shell,
             .mode = mode,
             .fused = fused ? &*fused : nullptr};
+  }
+  // Never forwards alone, even in one trial.
+  ProgramOrder order_of(int trial) const {
+    using Kind = ProgramOrder::Kind;
+    const int nth = job.trials > 1 ? trial : trial + 1;
+    return {.kind = nth == 0       ? Kind::forwards
+                    : nth % 2 == 1 ? Kind::backwards
+                                   : Kind::interleaved,
+            .seed = trial_seed(job.secret, "programs", trial)};
   }
 };
 

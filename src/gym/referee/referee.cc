@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <set>
 
 #include "gym/gpu/cuda_executor.h"
@@ -283,10 +284,33 @@ TrialResult Referee::run_usable_trial(TrialSetting setting, const Soundness& pla
                         kKernelPatience);
     gpu_->guard_with(is_first ? GpuPlace::kWideGuard : GpuPlace::kNarrowGuard);
   }
-  TrialResult result = run_trial(setting, *executor_, *place_);
+  TrialResult result = run_ordered_trial(setting);
   if (setting.kind == TrialKind::plain || plain.holds_for(result)) return result;
   setting.kind = TrialKind::plain;
-  return run_trial(setting, *executor_, *place_);
+  return run_ordered_trial(setting);
+}
+
+// A candidate that fails with its programs in another order tries the same again with them in
+// order: who then is right lives on that order, which no chip keeps to.
+TrialResult Referee::run_ordered_trial(TrialSetting setting) {
+  const auto error = [](const TrialResult& result) -> const VerdictError* {
+    if (!result.candidate_stop) return result.difference ? &*result.difference : nullptr;
+    return result.candidate_stop->fault == Fault::candidate ? &result.candidate_stop->error
+                                                            : nullptr;
+  };
+  TrialResult result = run_trial(setting, *executor_, *place_);
+  if (error(result) == nullptr || setting.order.kind == ProgramOrder::Kind::forwards ||
+      !executor_->set_order({}))
+    return result;
+  setting.order = {};
+  TrialResult in_order = run_trial(setting, *executor_, *place_);
+  if (in_order.candidate_stop || in_order.reference_stop || in_order.difference) return in_order;
+  VerdictError race = *error(result);
+  race.message = "with programs in another order: " + race.message;
+  race.error_class = "race";
+  in_order.difference = std::move(race);
+  std::ranges::move(result.findings, std::back_inserter(in_order.findings));
+  return in_order;
 }
 
 bool Referee::run_trials(const Match& match, RefereeReport& report) {
@@ -342,7 +366,7 @@ bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& id
   setting.watch_launches = watches(match.job.policy, idle);
   if (cuda_ != nullptr)
     cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
-  const TrialResult result = run_trial(setting, *executor_, *place_);
+  const TrialResult result = run_ordered_trial(setting);
   if (says_nothing(result)) return true;
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && setting.watch_launches)
@@ -370,7 +394,7 @@ bool Referee::run_choice_trial(const Match& match, int number, const ChoiceTrial
                                RefereeReport& report) {
   const bool is_plain = choice.kind == TrialKind::plain;
   const TrialResult result =
-      run_trial(match.setting(number, choice.kind, choice.choices), *executor_, *place_);
+      run_ordered_trial(match.setting(number, choice.kind, choice.choices));
   if (!is_plain && says_nothing(result)) return true;
   const Numerics before = *report.numerics;
   add_trial(report, result);

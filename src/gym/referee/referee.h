@@ -67,6 +67,7 @@ class Referee {
   bool has_room_for_oracle(const RefereeJob& job, const Plan& task) const;
   struct Soundness;
   TrialResult run_usable_trial(TrialSetting setting, const Soundness& plain);
+  TrialResult run_ordered_trial(TrialSetting setting);
   // False when the candidate's numbers do not survive large or small inputs.
   bool run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report);
   bool run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle, RefereeReport& report);

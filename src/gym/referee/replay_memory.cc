@@ -4,7 +4,9 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace tritonsmith::gym {
 namespace {
@@ -83,6 +85,11 @@ void ReplayMemory::begin(Filler filler, std::int64_t cap_bytes) {
 void ReplayMemory::set_filler(Filler filler) { state.filler = filler; }
 void ReplayMemory::end() { state.active = false; }
 std::int64_t ReplayMemory::live_bytes() const { return state.live; }
+std::int64_t ReplayMemory::room_bytes() const {
+  if (!state.active) return std::numeric_limits<std::int64_t>::max();
+  return std::max<std::int64_t>(state.cap - state.live, 0);
+}
+
 bool ReplayMemory::refused() const { return state.refused; }
 
 bool holds_filler(const at::Tensor& contiguous, std::int64_t element, Filler filler) {

@@ -28,6 +28,8 @@ class ReplayMemory {
   void end();
 
   std::int64_t live_bytes() const;
+  // How much more may be live.
+  std::int64_t room_bytes() const;
   // True when an allocation was refused since begin().
   bool refused() const;
 

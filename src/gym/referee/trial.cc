@@ -66,6 +66,7 @@ Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place
 Trial::~Trial() { place_.end(); }
 
 TrialResult Trial::run() {
+  executor_.set_order(setting_.order);
   place_.begin(Filler::zero, setting_.memory_bytes);
   if (draw()) {
     run_candidate();

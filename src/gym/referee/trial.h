@@ -26,6 +26,7 @@ struct TrialSetting {
   int trial = 0;
   TrialKind kind = TrialKind::plain;
   Choices choices;  // of tuned launches
+  ProgramOrder order = {};
   Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();

@@ -27,7 +27,18 @@ class FakeExecutor : public KernelExecutor {
                                   .message = "the test has no " + kernel.name}};
   }
 
+  // From now on it is one that can run programs in any order, and notes here in which it should.
+  FakeExecutor& note_order(ProgramOrder& order) {
+    order_ = &order;
+    return *this;
+  }
+  bool set_order(const ProgramOrder& order) override {
+    if (order_ != nullptr) *order_ = order;
+    return order_ != nullptr;
+  }
+
  private:
+  ProgramOrder* order_ = nullptr;
   std::map<std::string, Body> bodies_;
 };
 
