@@ -1,6 +1,6 @@
 // Does forward answer from an earlier call, or differently when it thinks that nobody compares?
-// A capture calls forward once, so most of this gains nothing here; a model must not learn it
-// anyway.
+// A plan holds one call, so most of this gains nothing here, and the capture's second call sees
+// most of it; a model must not learn it anyway.
 #include <algorithm>
 #include <array>
 #include <set>

@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from . import device_properties, launches, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .recorder import Recorder
+from .repetition import Repetition
 from .source_module import load_module, register_source
 from .values import DTYPES, decode, encode
 
@@ -58,6 +59,7 @@ class Session:
         encoded_args = [encode(value, self.recorder.index_of) for value in init_args]
         model = self.construct(model_class, init_args)
         parameters = self.move_module(model)
+        given_before = dict(self.given)
         inputs = self.inputs(module, is_task)
         encoded_inputs = [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
                           else {"value": encode(value, self.recorder.index_of)} for value in inputs]
@@ -67,11 +69,23 @@ class Session:
         if is_task and not CaptureStop.first:
             self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": list(plan["steps"])}
         self.where = self.recorder.phase = "forward"
+        repetition = None if is_task else Repetition(self.recorder, self.launches.kernels, inputs)
         out = model(*inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
         self.refuse_emptied(out)
-        return {**plan, "outputs": outputs, "mutated_inputs": self.mutated(inputs)}
+        answer = {**plan, **{name: list(plan[name]) for name in ("tensors", "kernels", "steps")},
+                  "outputs": outputs, "mutated_inputs": self.mutated(inputs)}
+        if repetition is not None and not CaptureStop.first:
+            self.where = "forward"
+
+            def make_inputs():
+                self.given = dict(given_before)
+                return self.inputs(module, is_task)
+
+            repetition.check(model, inputs, make_inputs, outputs, encode_outputs)
+            repetition.check_other_mode(model, make_inputs)
+        return answer
 
     def model_class(self, module, is_task):
         name = "Model" if is_task else "ModelNew"

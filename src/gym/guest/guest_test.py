@@ -183,6 +183,51 @@ class Candidates(unittest.TestCase):
         self.assertEqual([choice["grid"][0] for choice in choices], [16, 16, 8, 8])
         self.assertEqual([plan["kernels"][choice["kernel"]]["num_warps"] for choice in choices], [2, 4, 2, 4])
 
+    def test_what_is_done_in_the_first_call_alone_is_named(self):
+        launch = "kernel[(1,)](x, y, n, 1.0, BLOCK=64)"
+        fresh = candidate_modules.LAUNCH.format(launch)
+        for forward, init, message in (
+                ("if not hasattr(self, 'y'):\n    n = x.numel()\n    y = torch.empty_like(x)\n    " + launch + "\n"
+                 "    setattr(self, 'y', y)\nreturn self.y", "", "nothing instead of a launch of kernel"),
+                ("if self.calls:\n    return x\nself.calls = 1\n" + fresh, "self.calls = 0", "instead of"),
+                ("self.calls += 1\n" + fresh.replace("1.0", "float(self.calls)"), "self.calls = 0", "launch of kernel"),
+                ("if self.old is not None:\n    raise ValueError('no more')\nself.old = x\n" + fresh, "self.old = None",
+                 "it ends in ValueError: no more"),
+                ("old, self.old = self.old, x\nx = x if old is None else old\n" + fresh, "self.old = None", "instead of"),
+                ("if self.count is None:\n    self.count = torch.zeros_like(x)\ny = self.count\nn = x.numel()\n" + launch +
+                 "\nreturn y", "self.count = None", "instead of aten::zeros_like"),
+                ("self.count += 1\n" + fresh.replace("1.0", "self.count.item()"),
+                 "self.count = torch.zeros(1)", "launch of kernel")):
+            answer = capture_candidate(candidate_modules.candidate(forward, init=init))
+            self.assertIn("error", answer, forward)
+            self.assertEqual(answer["error"]["class"], "state_carried", answer["error"])
+            self.assertIn(message, answer["error"]["message"])
+            self.assertGreater(answer["error"]["line"], 0)
+
+    def test_workspaces_and_what_was_made_of_weights_may_be_kept(self):
+        launch = "kernel[(1,)](x, y, n, 1.0, BLOCK=64)"
+        for kept in ("torch.empty_like(x)", "self.linear.weight.t().contiguous()", "torch.empty(8, 64, device='cuda')[2:]"):
+            forward = (f"if self.kept is None:\n    self.kept = {kept}\ny = torch.empty_like(x)\nn = x.numel()\n" + launch +
+                       "\n" + launch.replace("x, y", "x, self.kept") + "\nreturn y")
+            answer = capture_candidate(candidate_modules.candidate(forward, init="self.kept = None"))
+            self.assertIn("plan", answer, answer.get("error"))
+
+    def test_the_second_call_leaves_nothing_in_the_plan(self):
+        source = candidate_modules.GOOD["callable grid"]
+        plan = capture_candidate(source)["plan"]
+        self.assertEqual(len([step for step in plan["steps"] if "launch" in step]), 1)
+        self.assertEqual(len(plan["kernels"]), 1)
+        made = {index for step in plan["steps"] for index in step.get("outputs", [])}
+        given = {value["tensor"] for value in plan["inputs"] if "tensor" in value}
+        named = {parameter["tensor"] for parameter in plan["parameters"]}
+        self.assertLessEqual(set(range(len(plan["tensors"]))), made | given | named | set(range(len(TASK_PLAN["tensors"]))))
+
+    def test_kernels_in_one_mode_alone_are_refused(self):
+        launch = candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)")
+        for question in ("torch.is_grad_enabled()", "not getattr(self, 'training')"):
+            answer = capture_candidate(candidate_modules.candidate(f"if {question}:\n    return x\n{launch}"))
+            self.assertEqual(answer["error"]["class"], "mode_dependent", answer)
+
     def test_the_virtual_gpu_answers_what_honest_code_asks(self):
         from device_questions import GUARDS, QUESTIONS
         launch = "kernel[(16,)](x, y, x.numel(), self.scale, BLOCK=128)"

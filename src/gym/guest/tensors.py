@@ -15,6 +15,7 @@ class TensorTable:
 
     def __init__(self, stop):
         self.stop = stop      # stop(error_class, message) ends the capture
+        self.limit = LIMIT
         self.specs = []       # the plan's "tensors"
         self.geometries = []  # index -> geometry when it got its index
         self.by_id = {}       # id(tensor) -> index
@@ -47,8 +48,8 @@ class TensorTable:
         index = self.known(tensor, geometry)
         if index is not None:
             return index
-        if len(self.specs) >= LIMIT:
-            self.stop("not_captured", f"more than {LIMIT} tensors")
+        if len(self.specs) >= self.limit:
+            self.stop("not_captured", f"more than {self.limit} tensors")
         if len(tensor.shape) > 8:
             self.stop("not_captured", "a tensor of more than 8 dimensions")
         index = len(self.specs)

@@ -1,0 +1,169 @@
+"""Repetition: forward is called again, to see that it does the same.
+
+A plan holds one call, so what a module does from its second call on would never be judged. The second call is given new
+inputs of the same form, in the same process. What it records must be the first call's plan but for the numbers of the
+tensors that it makes; it may keep from the first call memory that nobody filled (a workspace), and what it made of its
+weights alone.
+A third call, in evaluation mode and with gradients enabled, may do otherwise, but not without any kernel.
+"""
+
+import random
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from .errors import CaptureStop, line_of, text_of
+from .tensors import LIMIT
+
+EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty", "aten::new_empty_strided"}
+
+
+def tensors_in(value):
+    """All tensors' numbers in a step."""
+    if isinstance(value, dict):
+        if isinstance(value.get("t"), int):
+            return [value["t"]]
+        return [index for inner in value.values() for index in tensors_in(inner)]
+    return [index for inner in value for index in tensors_in(inner)] if isinstance(value, list) else []
+
+
+class Repetition:
+    """To be made when everything but forward has been recorded."""
+
+    def __init__(self, recorder, kernels, inputs):
+        self.recorder, self.kernels = recorder, kernels
+        self.first_step, self.known = len(recorder.steps), len(recorder.tensors.specs)
+        self.fakes, self.constant_bytes = dict(recorder.fakes), recorder.constant_bytes
+        self.twins = dict(recorder.constants.twins)
+        self.inputs = {recorder.index_of(leaf) for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)}
+        self.random = random.getstate()
+        self.numbers = {}  # of the second call's tensors -> of the first call's
+        self.end = 0       # of the first call's tensors
+        self.kept = set()  # those of them that the second call takes up
+
+    def check(self, model, given, make_inputs, outputs, encode_outputs):
+        """`given` are the first call's inputs, make_inputs() the second's; `outputs` the first's, as a plan has them."""
+        recorder = self.recorder
+        self.end = len(recorder.tensors.specs)
+        recorder.tensors.limit += LIMIT
+        fresh = make_inputs()
+        steps = recorder.steps[self.first_step:]
+        self.begin_again(given, fresh)
+        try:
+            again = encode_outputs(model(*fresh), recorder)
+            if CaptureStop.first:
+                raise CaptureStop.first
+        except BaseException as error:
+            stopped = CaptureStop.first or error
+            what = stopped.message if isinstance(stopped, CaptureStop) else f"{type(error).__name__}: {text_of(error)}"
+            line = getattr(stopped, "line", None) or line_of(error, recorder.path)
+            raise self.stop(f"it ends in {what}", line) from None
+        self.compare(steps, recorder.steps)
+        if not self.matches(outputs, again):
+            raise self.stop("it returns another tensor", 0)
+
+    def check_other_mode(self, model, make_inputs):
+        """Whatever else that call does, or fails to do, is nobody's business: no plan holds it."""
+        recorder = self.recorder
+        launched = any("launch" in step for step in recorder.steps)
+        recorder.steps = []
+        recorder.tensors.limit += LIMIT
+        try:
+            for parameter in model.parameters():
+                parameter.requires_grad_(False)
+            with torch.enable_grad():
+                model.eval()(*make_inputs())
+        except BaseException:
+            return
+        finally:
+            CaptureStop.first = None
+        if launched and not any("launch" in step for step in recorder.steps):
+            raise CaptureStop("mode_dependent", "in evaluation mode and with gradients enabled, forward launches no kernel", 0)
+
+    def begin_again(self, given, fresh):
+        recorder = self.recorder
+        for one, other in zip(tree_leaves(given), tree_leaves(fresh)):
+            if isinstance(one, torch.Tensor):
+                self.numbers[recorder.index_of(other)] = recorder.index_of(one)
+        recorder.steps, recorder.fakes, recorder.constant_bytes = [], self.fakes, self.constant_bytes
+        self.know_what_was_only_passed_on()
+        random.setstate(self.random)
+
+    def know_what_was_only_passed_on(self):
+        """A kernel may have written to what it was given, as far as the capture knows; most only read it."""
+        table, constants = self.recorder.tensors, self.recorder.constants
+        for index, twin in self.twins.items():
+            if index not in constants.twins and table.geometries[index][0] not in self.recorder.written:
+                constants.twins[index] = twin
+
+    @staticmethod
+    def stop(what, line):
+        CaptureStop.first = None
+        return CaptureStop("state_carried", f"called a second time, forward does otherwise: {what}", line)
+
+    def compare(self, steps, again):
+        taken_up = {index for step in again for index in tensors_in(step) if self.known <= index < self.end}
+        following = iter([*again, None])
+        other = next(following)
+        for one in steps:
+            is_new = taken_up.isdisjoint(one.get("outputs", []))
+            if is_new and other is not None and self.same_step(one, other):
+                other = next(following)
+            elif not self.may_be_kept(one):
+                what = "nothing" if other is None else self.described(other)
+                raise self.stop(f"{what} instead of {self.described(one)}", (other or one)["line"])
+        if other is not None:
+            raise self.stop(f"{self.described(other)} besides", other["line"])
+
+    def may_be_kept(self, step):
+        """It makes memory that nobody filled, or what follows from the weights and from what may be kept."""
+        made, given = step.get("outputs", []), tensors_in([step.get("args"), step.get("kwargs")])
+        follows = "aten" in step and given and all(self.is_own(index) for index in given)
+        if step.get("aten", "").split(".")[0] in EMPTY or (follows and all(index >= self.known for index in made)):
+            self.kept.update(made)
+            return True
+        return False
+
+    def is_own(self, index):
+        return index in self.kept or (index < self.known and index not in self.inputs)
+
+    def described(self, step):
+        if "launch" in step:
+            choice = step["launch"][0]
+            return f"a launch of {self.kernels[choice['kernel']]['name']} (grid {choice['grid']})"
+        return step.get("aten", "a constant") + f" (line {step['line']})"
+
+    def same_step(self, one, other):
+        outputs, made = one.get("outputs", []), other.get("outputs", [])
+        rest = [{key: value for key, value in step.items() if key not in ("outputs", "line")} for step in (one, other)]
+        if len(outputs) != len(made) or not self.matches(*rest):
+            return False
+        specs = self.recorder.tensors.specs
+        for first, second in zip(outputs, made):
+            if second >= self.known and second not in self.numbers and first >= self.known:
+                self.numbers[second] = first
+            if self.number(second) != first:
+                return False
+            if first >= 0 and any(specs[first][key] != specs[second][key] for key in ("dtype", "shape", "stride")):
+                return False
+        return True
+
+    def number(self, index):
+        """Of a tensor of the second call; none for what the first call made or was given."""
+        return self.numbers.get(index, index if self.is_own(index) else None)
+
+    def matches(self, one, other):
+        if isinstance(one, dict) and isinstance(other, dict):
+            if isinstance(one.get("t"), int) and isinstance(other.get("t"), int):
+                return self.number(other["t"]) == one["t"]
+            return one.keys() == other.keys() and all(
+                self.same_kernel(one[key], other[key]) if key == "kernel" else self.matches(one[key], other[key])
+                for key in one)
+        if isinstance(one, list) and isinstance(other, list):
+            return len(one) == len(other) and all(map(self.matches, one, other))
+        return type(one) is type(other) and one == other
+
+    def same_kernel(self, one, other):
+        if isinstance(one, int) and isinstance(other, int):
+            return self.kernels[one] == self.kernels[other]
+        return self.matches(one, other)
