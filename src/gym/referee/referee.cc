@@ -393,8 +393,7 @@ bool Referee::run_other_choices(const Match& match, RefereeReport& report) {
 bool Referee::run_choice_trial(const Match& match, int number, const ChoiceTrial& choice,
                                RefereeReport& report) {
   const bool is_plain = choice.kind == TrialKind::plain;
-  const TrialResult result =
-      run_ordered_trial(match.setting(number, choice.kind, choice.choices));
+  const TrialResult result = run_ordered_trial(match.setting(number, choice.kind, choice.choices));
   if (!is_plain && says_nothing(result)) return true;
   const Numerics before = *report.numerics;
   add_trial(report, result);

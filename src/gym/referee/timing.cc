@@ -16,7 +16,6 @@
 #include "gym/referee/round_plan.h"
 #include "gym/referee/sampling.h"
 #include "gym/referee/speed_floor.h"
-#include "gym/referee/timed_side.h"
 
 namespace tritonsmith::gym {
 namespace {
