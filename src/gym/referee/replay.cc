@@ -114,11 +114,21 @@ std::vector<bool> tensors_with_launched_memory(const Plan& plan) {
 }  // namespace
 
 std::vector<int> made_by_forward(const Plan& plan, const TensorTable& tensors) {
+  std::vector<int> given;  // what works in place returns what it was given
+  for (const Value& input : plan.inputs) append_tensors(input, given);
+  for (const PlanParameter& parameter : plan.parameters) given.push_back(parameter.tensor);
   std::set<int> makes;
-  for (const PlanStep& step : plan.steps)
-    if (const auto* call = std::get_if<AtenCall>(&step.action);
-        call != nullptr && step.phase == Phase::forward)
+  for (const PlanStep& step : plan.steps) {
+    if (const auto* constant = std::get_if<ConstantStep>(&step.action))
+      given.push_back(constant->output);
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr) continue;
+    if (step.phase == Phase::forward)
       makes.insert(call->outputs.begin(), call->outputs.end());
+    else
+      given.insert(given.end(), call->outputs.begin(), call->outputs.end());
+  }
+  for (const int index : given) makes.erase(index);
   const auto is_made = [&](std::size_t index) {
     return index >= plan.tensors.size() || makes.contains(static_cast<int>(index));
   };

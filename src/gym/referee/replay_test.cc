@@ -164,6 +164,7 @@ TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
       .aten(Phase::forward, "aten::relu", {t(view)}, {y})
       .aten(Phase::forward, "aten::add_.Tensor", {t(y), t(view)}, {same})
       .aten(Phase::forward, "aten::add.Tensor", {t(same), t(view)}, {sum})
+      .aten(Phase::forward, "aten::relu_", {t(x)}, {x})
       .returns(t(sum));
   FakeExecutor none;
   Replay replay(plan.plan(), none, {});
