@@ -291,6 +291,15 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
     return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
   EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, remembers)), "state_carried");
+  const auto spoils_later = [](std::span<const KernelArgument> arguments) {
+    for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
+    if (floats(arguments[2])[0] > 0) floats(arguments[0])[0] += 1;
+    floats(arguments[2])[0] += 1;
+    return LaunchOutcome{.loaded = {0, 2}, .stored = {0, 1, 2}};
+  };
+  const RefereeReport spoilt = judge(task_of("aten::relu"), candidate, spoils_later);
+  EXPECT_EQ(error_class(spoilt), "state_carried");
+  EXPECT_NE(error_message(spoilt).find("input 0 was changed"), std::string::npos);
   const auto counts = [](std::span<const KernelArgument> arguments) {  // and uses it for nothing
     for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
     floats(arguments[2])[0] += 1;

@@ -139,6 +139,7 @@ std::optional<at::Tensor> GpuPlace::draw(Distribution distribution, at::IntArray
 void GpuPlace::begin(Filler filler, std::int64_t) {
   filler_ = filler;
   guard_bytes_ = next_guard_bytes_;
+  patience_ = Deadline::never();
   refused_ = false;
   guarded_.clear();
   foreseen_.clear();

@@ -65,6 +65,7 @@ void Referee::time_plans(const Match& match, RefereeReport& report) {
   }
   report.error = outcome.stop->error;
   report.fault = outcome.stop->fault;
+  report.deadline_hit = report.fault == Fault::none && match.deadline.passed();
 }
 
 }  // namespace tritonsmith::gym

@@ -398,20 +398,16 @@ void Trial::ask_again() {
 
 // False where that could not be found out.
 bool Trial::answers_again(const TensorTable& after_init) {
+  const bool was_intact = shared_is_intact_;
   spoil_outputs();
   auto again = another_replay(after_init, Launches::run, filler_);
   if (!again) return false;
   const std::vector<SavedState> hidden = hide_expected();
-  auto stop = again->run(Phase::forward);
-  if (auto late = place_.wait(setting_.deadline); late && !stop)
-    stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
+  auto stop = run_again(*again);
   for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
-  if (stop && stop->fault == Fault::none) {
-    result_.candidate_stop = std::move(stop);
-    return false;
-  }
-  const auto difference =
-      stop ? std::optional(stop->error) : compare_with_reference(again->tensors());
+  if (result_.candidate_stop) return false;
+  auto difference = stop ? std::optional(stop->error) : compare_with_reference(again->tensors());
+  if (!difference && was_intact) difference = changed_shared();
   if (difference)
     result_.difference =
         VerdictError{.error_class = "state_carried",
@@ -423,6 +419,28 @@ bool Trial::answers_again(const TensorTable& after_init) {
   for (const OwnState& own : own_state_)
     own.bytes.copy_(own.saved.defined() ? own.saved : own.before.bytes);
   return true;
+}
+
+// What ended the run is the candidate's mistake; what else did ends the trial.
+std::optional<Stop> Trial::run_again(Replay& again) {
+  place_.set_patience(Deadline::after(kKernelPatience));
+  auto stop = again.run(Phase::forward);
+  if (auto late = place_.wait(setting_.deadline); late && !stop)
+    stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
+  place_.set_patience(Deadline::never());
+  if (!stop || (stop->fault == Fault::candidate && stop->error.error_class != "timeout"))
+    return stop;
+  result_.candidate_stop = std::move(stop);
+  return std::nullopt;
+}
+
+// Of inputs and weights that the first call left alone, one that a later call did not.
+std::optional<VerdictError> Trial::changed_shared() {
+  for (const Shared& each : shared_)
+    if (!place_.unchanged(tensor_at(candidate_.tensors(), each.candidate), each.before))
+      return VerdictError{.error_class = each.is_input ? "input_mutated" : "weight_mutated",
+                          .message = fmt::format("{} was changed", each.what)};
+  return std::nullopt;
 }
 
 // What forward returned belongs to its caller, who may overwrite it.

@@ -159,6 +159,8 @@ class Trial {
   bool is_hidden(int input);
   std::optional<bool> same_with(int input, const at::Tensor& values);
   bool answers_again(const TensorTable& after_init);
+  std::optional<Stop> run_again(Replay& again);
+  std::optional<VerdictError> changed_shared();
   std::optional<VerdictError> answer_other_inputs();
   std::optional<VerdictError> differs_on_other_inputs();
   std::vector<SavedState> hide_expected();

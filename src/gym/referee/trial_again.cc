@@ -18,7 +18,6 @@ std::optional<VerdictError> Trial::answer_other_inputs() {
   if (std::ranges::any_of(shared_, changed)) return std::nullopt;
   const TensorTable first = reference_.tensors();
   auto difference = differs_on_other_inputs();
-  forget_expected();
   reference_.tensors() = first;
   if (!difference) return std::nullopt;
   return VerdictError{.error_class = "state_carried",
@@ -29,8 +28,15 @@ std::optional<VerdictError> Trial::answer_other_inputs() {
 }
 
 std::optional<VerdictError> Trial::differs_on_other_inputs() {
+  const auto ran = [&](Phase phase) {
+    auto stop = reference_.run(phase);
+    if (auto late = place_.wait(setting_.deadline); late && !stop)
+      stop = Stop{.error = std::move(*late), .fault = Fault::none};
+    if (stop && stop->fault == Fault::none) result_.reference_stop = stop;  // time that is gone
+    return !stop;
+  };
   seed("other inputs");
-  if (reference_.run(Phase::inputs)) return std::nullopt;
+  if (!ran(Phase::inputs)) return std::nullopt;
   TensorTable drawn;
   for (const int index : input_tensors(setting_.task))
     drawn.push_back(tensor_at(reference_.tensors(), index));
@@ -39,22 +45,19 @@ std::optional<VerdictError> Trial::differs_on_other_inputs() {
   if (!again) return std::nullopt;
   const std::vector<int> theirs = input_tensors(setting_.candidate);
   for (std::size_t k = 0; k < theirs.size(); ++k) again->bind(theirs[k], std::move(copies[k]));
-  auto stop = again->run(Phase::forward);
-  if (auto late = place_.wait(setting_.deadline); late && !stop)
-    stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
-  if (stop && stop->fault == Fault::none) {
-    result_.candidate_stop = std::move(stop);
-    return std::nullopt;
-  }
+  const auto stop = run_again(*again);
+  if (result_.candidate_stop) return std::nullopt;
   if (stop) return stop->error;
   place_.set_filler(Filler::zero);
   const TensorTable exact = exact_again();
   seed("forward");
-  if (reference_.run(Phase::forward) || place_.wait(setting_.deadline)) return std::nullopt;
+  if (!ran(Phase::forward)) return std::nullopt;
   Numerics ignored;
-  return compare_outputs({setting_.candidate.outputs, again->tensors()},
-                         {setting_.task.outputs, reference_.tensors()}, exact, comparison(),
-                         ignored);
+  auto difference =
+      compare_outputs({setting_.candidate.outputs, again->tensors()},
+                      {setting_.task.outputs, reference_.tensors()}, exact, comparison(), ignored);
+  forget_expected();
+  return difference;
 }
 
 }  // namespace tritonsmith::gym

@@ -15,6 +15,7 @@ void Coordinator::lint(Judging& judging) {
   if (!lints_.begin(judging.lint_key)) return;
   RefereeJob job = referee_job(judging);
   job.candidate_plan.clear();
+  job.probe = Probe::none;
   job.secret = to_hex(hmac_sha256(parts_.secret, "lint " + judging.lint_key));
   job.budget.seconds *= share;
   work_for(judging.job.backend)

@@ -78,7 +78,9 @@ struct LocalJudgeTest : ::testing::Test {
   std::unique_ptr<FakeReferee> referee_that(FakeReferee::Answer judges) {
     return std::make_unique<FakeReferee>(
         [this, judges = std::move(judges)](const RefereeJob& asked) {
-          return asked.candidate_plan.empty() ? look(asked) : judges(asked);
+          if (!asked.candidate_plan.empty()) return judges(asked);
+          EXPECT_EQ(asked.probe, Probe::none) << "a look at a task is none";
+          return look(asked);
         });
   }
 
