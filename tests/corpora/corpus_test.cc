@@ -42,7 +42,8 @@ TEST(Corpus, TakesAFaultOfTheGymForNoRefusalOfAnyFile) {
 TEST(Corpus, NamesTheFilesThatAGpuRefusesForAnotherReason) {
   const auto files = hostile();
   EXPECT_EQ(
-      std::ranges::count_if(files, [](const CorpusFile& file) { return !file.on_gpu.empty(); }), 19);
+      std::ranges::count_if(files, [](const CorpusFile& file) { return !file.on_gpu.empty(); }),
+      19);
   for (const CorpusFile& file : files) EXPECT_NE(file.on_gpu, "accepted") << file.file;
 }
 
