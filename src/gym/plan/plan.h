@@ -91,6 +91,7 @@ struct PlanStep {
   Phase phase = Phase::forward;
   int line = 0;
   std::variant<AtenCall, LaunchStep, ConstantStep> action;
+  int draw = -1;  // of forward's random draws, where the referee makes them beforehand; not in JSON
   bool operator==(const PlanStep&) const = default;
 };
 

@@ -296,6 +296,15 @@ double own_error(const at::Tensor& reference, const at::Tensor& oracle) {
   return size > 0 ? error / size : error == 0 ? 0 : unknown;
 }
 
+double own_error_by_element(const at::Tensor& reference, const at::Tensor& oracle) {
+  if (!reference.is_floating_point() || reference.numel() == 0) return 0;
+  if (!oracle.defined() || oracle.sizes() != reference.sizes())
+    return std::numeric_limits<double>::infinity();
+  const at::Tensor exact = as_doubles(oracle);
+  const double size = std::max(1.0, exact.square().mean().sqrt().item<double>());
+  return ((as_doubles(reference) - exact).abs() / (exact.abs() + size)).max().item<double>();
+}
+
 namespace {
 
 // An element of a contiguous tensor; of a complex one, its real or imaginary part.

@@ -96,6 +96,10 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
 // infinite where that is not known. Nothing but zeros where zeros belong is no error.
 double own_error(const at::Tensor& reference, const at::Tensor& oracle);
 
+// The same by element: in units of its own size and the output's (or 1, where that is above), as a
+// value is compared on perturbed inputs. For outputs of very different elements.
+double own_error_by_element(const at::Tensor& reference, const at::Tensor& oracle);
+
 // Both results as trees of values: the same lists, tuples, dicts and keys, with the same constants,
 // and equal tensors.
 struct OutputSide {

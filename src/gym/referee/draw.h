@@ -21,9 +21,11 @@ namespace tritonsmith::gym {
 // without a maximum taken off do not survive. small: the same times 1/20, where an epsilon counts.
 // below and above: the same minus and plus 4, so that the greatest of a row is negative and the
 // least positive; parted and crossed: the first input minus 4, the second plus 4, in turn, and the
-// other way round, so that differences are of one sign too. negated: each floating input times -1,
-// which decides where no other trial has shown whether a kernel does anything. Integers are never
-// changed: they may be indices.
+// other way round, so that differences are of one sign too. spiked: of inputs in 16 bits one
+// element in some thousands 1024 times as large, so that a part of a row says nothing of the rest,
+// and exponentials need their maximum; last_spiked: the same of the last such input alone. negated:
+// each floating input times -1, which decides where no other trial has shown whether a kernel does
+// anything. Integers are never changed: they may be indices.
 enum class TrialKind {
   plain,
   scaled,
@@ -34,14 +36,17 @@ enum class TrialKind {
   above,
   parted,
   crossed,
+  spiked,
+  last_spiked,
   negated
 };
 TrialKind kind_of_trial(int trial);
 
-// The kinds that every candidate is tried on besides: those from shifted to crossed that change
+// The kinds that every candidate is tried on besides: those from shifted to last_spiked that change
 // this task's inputs, each in a way of its own.
 std::vector<TrialKind> extreme_kinds(const Plan& task);
 bool is_extreme(TrialKind kind);
+bool is_spiked(TrialKind kind);
 // "100 added to": goes before "the inputs".
 std::string_view what_is_done(TrialKind extreme);
 

@@ -64,6 +64,13 @@ bool draws(const AtenCall& call) {
   return is_random_operator(call.op);
 }
 
+bool draws_alone(const AtenCall& call) {
+  std::vector<int> read;
+  for (const Value& argument : call.args) append_tensors(argument, read);
+  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
+  return read.empty() && is_random_operator(call.op);
+}
+
 }  // namespace
 
 bool draws_in_forward(const Plan& plan) {
@@ -82,6 +89,17 @@ Plan in_eval_mode(Plan plan) {
     if (const std::size_t train = recurrent_dropout(call->op) + 1;
         is_recurrent(call->op) && train < call->args.size())
       call->args[train] = Value{false};
+  }
+  return plan;
+}
+
+Plan with_draws_first(Plan plan) {
+  int draws = 0;
+  for (PlanStep& step : plan.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward || !draws_alone(*call)) continue;
+    step.phase = Phase::init;
+    step.draw = draws++;
   }
   return plan;
 }

@@ -28,5 +28,25 @@ TEST(EvalMode, SwitchesOffWhatDrawsAndNothingElse) {
   EXPECT_EQ(arguments_of_step(calm, 1)[2], Value{false});
 }
 
+TEST(EvalMode, DrawsOfFixedShapesComeFirst) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({8}), first = task.tensor({8}), second = task.tensor({8}),
+            of_x = task.tensor({8}), y = task.tensor({8});
+  task.input(t(x))
+      .aten(Phase::forward, "aten::randn", {ints({8})}, {first})
+      .aten(Phase::forward, "aten::add.Tensor", {t(x), t(first)}, {y})
+      .aten(Phase::forward, "aten::rand", {ints({8})}, {second})
+      .returns(t(y));
+  const Plan given = with_draws_first(task.plan());
+  EXPECT_FALSE(draws_in_forward(given));
+  EXPECT_EQ(given.steps.at(0).phase, Phase::init);
+  EXPECT_EQ(given.steps.at(0).draw, 0);
+  EXPECT_EQ(given.steps.at(1).phase, Phase::forward);
+  EXPECT_EQ(given.steps.at(2).draw, 1);
+
+  task.aten(Phase::forward, "aten::rand_like", {t(x)}, {of_x});
+  EXPECT_TRUE(draws_in_forward(with_draws_first(task.plan())));
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym

@@ -47,8 +47,8 @@ PlanBuilder one_launch(const std::string& make) {
   return candidate;
 }
 
-// Two kernels that take long for a relu. One keeps what it computed where nobody looks, by the
-// input that it was computed from.
+// Kernels that take long for a relu. One keeps what it computed where nobody looks, by the input
+// that it was computed from. One is quick for few draws of the inputs.
 constexpr const char* kSource = R"(
 __device__ float slowly(float x) {
   float waste = x;
@@ -67,6 +67,10 @@ extern "C" __global__ void remembers(const float* x, float* y, float* kept, int 
     kept[i] = x[i];
   }
   y[i] = kept[n + i];
+}
+extern "C" __global__ void depends(const float* x, float* y, float* kept, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[0] < -1.5f ? fmaxf(x[i], 0.0f) : slowly(x[i]);
 }
 )";
 
@@ -122,6 +126,57 @@ TEST_F(FreshInputsTest, FindWhoUsesWhatAnEarlierRoundLeft) {
       EXPECT_EQ(outcome.findings[0].rule, "remembered_results");
     }
   }
+}
+
+// Such a kernel is right, and takes what it takes on most inputs.
+TEST_F(FreshInputsTest, ATimeThatFollowsFromTheDataIsThatOfNewInputs) {
+  const PlanBuilder task = relu_task(), candidate = one_launch("aten::empty_like");
+  Kernels kernels;
+  FakeExecutor executor;
+  executor.define("k", kernels.launching("computes"));
+  const double slow = timed(task.plan(), candidate.plan(), executor).timing->candidate.median;
+  executor.define("k", kernels.launching("depends"));
+  for (int secret = 0; secret < 300; ++secret) {
+    Trial trial({.task = task.plan(),
+                 .candidate = candidate.plan(),
+                 .secret = std::to_string(secret),
+                 .trial = 3},
+                executor, *test_gpu());
+    trial.keep_state(StateKeeping::watched);
+    ASSERT_FALSE(trial.run().difference);
+    if (trial.reference().tensors()[0][0].item<float>() >= -1.5F) continue;
+    const TimingOutcome outcome = time_trial(trial, *test_gpu(), {.seconds = 2});
+    ASSERT_FALSE(outcome.stop) << outcome.stop->error.message;
+    if (outcome.findings.empty()) continue;  // one of the new inputs was a quick one, too
+    EXPECT_EQ(outcome.findings[0].rule, "time_depends_on_data");
+    EXPECT_NEAR(outcome.timing->candidate.median / slow, 1, 0.2);
+    return;
+  }
+  FAIL() << "no draw was quick";
+}
+
+// cuDNN rounds to TF32 while both sides are timed, and in no trial.
+TEST_F(FreshInputsTest, AConvolutionIsTimedAsPyTorchRunsIt) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({8, 64, 56, 56}), w = task.tensor({64, 64, 3, 3}),
+            y = task.tensor({8, 64, 54, 54});
+  task.aten(Phase::init, "aten::randn", {ints({64, 64, 3, 3})}, {w})
+      .parameter("weight", w)
+      .aten(Phase::inputs, "aten::randn", {ints({8, 64, 56, 56})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, "aten::convolution",
+            {t(x), t(w), Value{None{}}, ints({1, 1}), ints({0, 0}), ints({1, 1}), Value{false},
+             ints({0, 0}), i(1)},
+            {y})
+      .returns(t(y));
+  PlanBuilder same = task;
+  same.plan().role = PlanRole::candidate;
+  std::erase_if(same.plan().steps,
+                [](const PlanStep& step) { return step.phase == Phase::inputs; });
+  FakeExecutor executor;
+  const TimingOutcome outcome = timed(task.plan(), same.plan(), executor);
+  ASSERT_FALSE(outcome.stop) << outcome.stop->error.message;
+  EXPECT_NEAR(outcome.timing->candidate.median / outcome.timing->reference.median, 1, 0.2);
 }
 
 TEST_F(FreshInputsTest, TheReferenceLeavesNothing) {

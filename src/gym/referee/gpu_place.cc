@@ -250,6 +250,7 @@ bool GpuPlace::change_and_copy(std::span<DrawnInput> inputs) {
     const bool fits = drawn.is_cuda() && drawn.scalar_type() == at::kFloat &&
                       drawn.is_contiguous() && drawn.numel() > 0 && drawn.numel() % 4 == 0 &&
                       drawn.storage().nbytes() == drawn.nbytes() &&
+                      (input.change.kept >= 1 || input.change.rest == 0) &&
                       storages.insert(drawn.storage().data()).second;
     if (!fits) return false;
   }

@@ -7,35 +7,29 @@
 #include <optional>
 #include <vector>
 
-#include "gym/referee/timed_side.h"
+#include "data/finding.h"
+#include "gym/referee/timed_check.h"
 
 namespace tritonsmith::gym {
-
-// The two sides of a timing, over the tensors of one trial.
-struct TimedSides {
-  Trial& trial;
-  GpuPlace& place;
-  TimedSide& candidate;
-  TimedSide& reference;
-};
-
-// The candidate's outputs as `tensors` has them, against what the reference made last.
-std::optional<VerdictError> compare_sides(const TimedSides& sides, const TensorTable& tensors,
-                                          const TensorTable& oracle, double leeway);
-
-// A stop of the reference is nobody's fault but the task's.
-Stop as_task_failure(Stop stop);
 
 // Milliseconds that one run of the candidate took.
 using TimeOnce = std::function<tl::expected<double, Stop>()>;
 
-// `rounds_ms` is the median of the rounds. Changes the inputs of both sides. A candidate that is
-// never fast enough gets a finding, one that is wrong is stopped.
-std::optional<Stop> meet_new_inputs(const TimedSides& sides, Filler filler,
-                                    const TimeOnce& time_once, double rounds_ms,
-                                    std::vector<Finding>& findings);
+// What the candidate took on new inputs, one after the other until it was fast enough on one: in
+// its first call on each, and then on the same again (the median of a few; as many as inputs on
+// which the first was slow).
+struct NewInputs {
+  std::vector<double> first_ms, again_ms;
+};
 
-// Whether rounds over the same inputs were too fast for what forward takes on new ones, at best.
-std::optional<Finding> find_remembered_results(double rounds_ms, double new_inputs_ms);
+// `rounds_ms` is the median of the rounds. Changes the inputs of both sides. A candidate that is
+// wrong is stopped.
+tl::expected<NewInputs, Stop> time_on_new_inputs(const TimedSides& sides, Filler filler,
+                                                 double rounds_ms, const TimeOnce& time_once);
+
+// Rounds over the same inputs that were too fast for what forward takes on new ones. Where each
+// first call is slower than those after it, that was remembered, and is refused. Where calls after
+// the first are as slow, time follows from the data: a note.
+std::optional<Finding> judge_new_inputs(double rounds_ms, const NewInputs& met);
 
 }  // namespace tritonsmith::gym

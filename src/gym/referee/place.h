@@ -21,9 +21,9 @@ struct Snapshot {
 };
 
 // What a trial does to an input that was drawn: x * factor + shift, where all but a share of the
-// elements, chosen by chance from the seed, were set to zero before.
+// elements, chosen by chance from the seed, were multiplied by `rest` before.
 struct InputChange {
-  double factor = 1, shift = 0, kept = 1;
+  double factor = 1, shift = 0, kept = 1, rest = 0;
   std::uint64_t seed = 0;
   bool changes() const { return factor != 1 || shift != 0 || kept < 1; }
 };

@@ -50,7 +50,7 @@ LintSetting setting_of(const RefereeJob& job, const Plan& task) {
 }  // namespace
 
 LintReport Referee::lint_by_plan(const RefereeJob& job, const Plan& task) {
-  const Plan plan = draws_in_forward(task) ? in_eval_mode(task) : task;
+  const Plan plan = draws_in_forward(task) ? with_draws_first(in_eval_mode(task)) : task;
   return lint_task(setting_of(job, plan), *executor_, *place_);
 }
 

@@ -343,6 +343,34 @@ TEST_F(RefereeTest, JudgesDropoutInEvaluationModeAndSaysSo) {
             "nondeterministic_reference");
 }
 
+// Noise of a fixed shape: who draws the same has the same numbers, and no other passes.
+TEST_F(RefereeTest, GivesBothSidesWhatForwardDraws) {
+  PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+  const int x = task.tensor({kLength}), noise = task.tensor({kLength}), y = task.tensor({kLength});
+  task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
+      .input(t(x))
+      .aten(Phase::forward, "aten::randn", {ints({kLength})}, {noise}, {kOnGpu})
+      .aten(Phase::forward, "aten::add.Tensor", {t(x), t(noise)}, {y})
+      .returns(t(y));
+  const int given = candidate.tensor({kLength}), drawn = candidate.tensor({kLength}),
+            sum = candidate.tensor({kLength});
+  const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
+  candidate.input(t(given))
+      .aten(Phase::forward, "aten::empty_like", {t(given)}, {sum})
+      .aten(Phase::forward, "aten::randn", {ints({kLength})}, {drawn}, {kOnGpu})
+      .launch(kernel, {t(given), t(drawn), t(sum)})
+      .returns(t(sum));
+  const auto adds = [](std::span<const KernelArgument> a) {
+    for (int k = 0; k < kLength; ++k) floats(a[2])[k] = floats(a[0])[k] + floats(a[1])[k];
+    return LaunchOutcome{.loaded = {0, 1}, .stored = {2}};
+  };
+  const auto report = judge(task, candidate, adds);
+  EXPECT_TRUE(report.correct) << error_message(report);
+  EXPECT_TRUE(has_rule(report, "given_draws"));
+  EXPECT_FALSE(has_rule(report, "torch_compute"));
+  EXPECT_EQ(error_class(judge(task, candidate_of_kernel(), copy_kernel())), "wrong_value");
+}
+
 TEST_F(RefereeTest, RunsConvolutionsWhoseLibraryBringsItsOwnMemory) {
   PlanBuilder task(PlanRole::task);
   const int x = task.tensor({1, 3, 9, 9}), w = task.tensor({4, 3, 3, 3}),

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/rng.h"
 #include "gym/referee/operators.h"
 
 namespace tritonsmith::gym {
@@ -176,6 +177,9 @@ std::optional<Stop> Replay::run(Phase phase, const std::function<void(std::size_
 std::optional<Stop> Replay::run_step(std::size_t index) {
   const c10::InferenceMode no_gradients(true);
   const PlanStep& step = plan_.steps[index];
+  if (step.draw >= 0)
+    options_.place->seed(
+        Rng(options_.draws_seed, "draw", static_cast<std::uint64_t>(step.draw)).next_u64());
   if (const auto* call = std::get_if<AtenCall>(&step.action)) return run_operator(step, *call);
   if (const auto* launch = std::get_if<LaunchStep>(&step.action))
     return run_launch(index, step, *launch);

@@ -43,6 +43,8 @@ struct ReplayOptions {
   Deadline deadline = Deadline::never();
   Launches launches = Launches::run;
   Place* place = nullptr;  // none: the CPU
+  // What PlanStep::draw follows from, beside its number.
+  std::uint64_t draws_seed = 0;
 };
 
 // The tensors, each memory once, that forward made anew: the memory of inputs, of weights and of

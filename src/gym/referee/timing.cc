@@ -1,7 +1,6 @@
 #include "gym/referee/timing.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Context.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -26,15 +25,6 @@ constexpr int kProfiles = 3;                 // rounds that time each step by it
 constexpr std::ptrdiff_t kRemembered = 400;  // rounds of the reference
 constexpr std::int64_t kArchiveBytes = std::int64_t{8} << 30;
 
-// PyTorch's own settings while it is timed; correctness is held against full float32.
-class EagerSettings {
- public:
-  EagerSettings() { at::globalContext().setAllowTF32CuDNN(true); }
-  ~EagerSettings() { at::globalContext().setAllowTF32CuDNN(false); }
-  EagerSettings(const EagerSettings&) = delete;
-  EagerSettings& operator=(const EagerSettings&) = delete;
-};
-
 Stop stopped(VerdictError error, Fault fault = Fault::candidate) {
   return {.error = std::move(error), .fault = fault};
 }
@@ -50,6 +40,7 @@ class Timer {
                    trial.take_candidate_state(), true),
         reference_(trial.setting().task, trial.reference(), place, trial.take_reference_state(),
                    false),
+        setting_(timed_setting(trial.setting().task)),
         archive_(place, trial.setting().secret) {}
 
   TimingOutcome run() {
@@ -58,14 +49,11 @@ class Timer {
     PlanTiming timing;
     outcome.stop = measure(timing, outcome.set_up_ms);
     place_.set_patience(Deadline::never());  // the reference's work
-    if (!outcome.stop) outcome.stop = check_archive();
+    if (!outcome.stop) outcome.stop = check_archived();
     if (!outcome.stop) {
       timing.candidate = timing_of(samples(candidate_ms_));
       // Where a task draws no inputs there are no new ones.
-      if (!erases_)
-        outcome.stop = meet_new_inputs(
-            sides(), filler_, [this] { return time_once(); }, timing.candidate.median,
-            outcome.findings);
+      if (!erases_) outcome.stop = meet_new_inputs(timing.candidate, outcome.findings);
     }
     if (auto error = place_.wait(place_.patience()); error && !outcome.stop)
       outcome.stop = stopped(std::move(*error));
@@ -84,7 +72,7 @@ class Timer {
 
  private:
   std::optional<Stop> measure(PlanTiming& timing, double& set_up_ms) {
-    const EagerSettings eager;
+    const EagerSettings eager(setting_);
     const Stopwatch watch;
     auto stop = set_up();
     set_up_ms = watch.milliseconds();
@@ -434,33 +422,30 @@ class Timer {
   }
 
   // The reference now runs on the candidate's inputs, which it has kept away from so far.
-  std::optional<Stop> check_archive() {
+  std::optional<Stop> check_archived() {
     if (archive_.size() == 0) return std::nullopt;
     for (const auto& [index, input] : original_inputs_) reference_.replay().bind(index, input);
-    reference_.prepare(Filler::zero);
-    auto failed = trial_.reference_replays() ? reference_.run() : trial_.ask_shell();
-    if (failed) return as_task_failure(std::move(*failed));
-    std::vector<int> indices;
-    append_tensors(candidate_.plan().outputs, indices);
-    for (std::size_t nth = 0; nth < archive_.size(); ++nth) {
-      const std::vector<at::Tensor> outputs = archive_.read(nth);
-      TensorTable tensors = candidate_.replay().tensors();
-      for (std::size_t k = 0; k < indices.size(); ++k)
-        tensors.at(static_cast<std::size_t>(indices[k])) = outputs[k];
-      auto wrong = compare_sides(sides(), tensors, {}, trial_.leeway());
-      if (!wrong) continue;
-      wrong->message = "in a timed round: " + wrong->message;
-      return stopped(std::move(*wrong));
-    }
+    auto stop = check_archive(sides(), archive_);
     archive_.clear();
+    return stop;
+  }
+
+  // Where its time follows from its data, the time on new ones counts.
+  std::optional<Stop> meet_new_inputs(Timing& timing, std::vector<Finding>& findings) {
+    auto met = time_on_new_inputs(sides(), filler_, timing.median, [this] { return time_once(); });
+    if (!met) return std::move(met.error());
+    auto finding = judge_new_inputs(timing.median, *met);
+    if (!finding) return std::nullopt;
+    if (finding->severity != Severity::reject) timing = timing_of(met->first_ms);
+    findings.push_back(*std::move(finding));
     return std::nullopt;
   }
 
-  TimedSides sides() { return {trial_, place_, candidate_, reference_}; }
+  TimedSides sides() { return {trial_, place_, candidate_, reference_, setting_}; }
 
   // As a round is, with the reference's turn left out.
   tl::expected<double, Stop> time_once() {
-    const EagerSettings eager;
+    const EagerSettings eager(setting_);
     place_.set_patience(Deadline::after(2 * kKernelPatience));
     if (auto stop = queue_timed(candidate_, mark(0, 0), mark(0, 1)))
       return tl::unexpected(*std::move(stop));
@@ -485,6 +470,7 @@ class Timer {
   double round_seconds_ = 0;
   std::array<bool, kLargestBatch> timed_reference_{};  // of the batch's rounds
   RoundPlan plan_;
+  Setting setting_;
   OutputArchive archive_;
   std::vector<std::pair<int, at::Tensor>> original_inputs_;
   std::map<std::size_t, int> chosen_;  // by place in the candidate's steps

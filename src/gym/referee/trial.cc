@@ -44,6 +44,10 @@ std::vector<SavedState> save_state(const TensorTable& tensors) {
   return all;
 }
 
+std::uint64_t draws_seed(const TrialSetting& setting) {
+  return trial_seed(setting.secret, "draws", setting.trial);
+}
+
 }  // namespace
 
 bool does_not_replay(const Stop& stop) {
@@ -56,12 +60,15 @@ Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place
       executor_(executor),
       place_(place),
       filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
-      reference_(setting.task, executor, {.deadline = setting.deadline, .place = &place}),
+      reference_(
+          setting.task, executor,
+          {.deadline = setting.deadline, .place = &place, .draws_seed = draws_seed(setting)}),
       candidate_(setting.candidate, executor,
                  {.choices = setting.choices,
                   .deadline = setting.deadline,
                   .launches = setting.watch_launches ? Launches::watched : Launches::run,
-                  .place = &place}) {}
+                  .place = &place,
+                  .draws_seed = draws_seed(setting)}) {}
 
 Trial::~Trial() { place_.end(); }
 
