@@ -193,6 +193,14 @@ c10::ScalarType scalar_type_of(DType dtype) {
   return c10::ScalarType::Undefined;
 }
 
+c10::OperatorName operator_name(std::string_view full_name) {
+  const auto dot = full_name.find('.');
+  if (dot == std::string_view::npos) return {std::string(full_name), ""};
+  std::string overload(full_name.substr(dot + 1));
+  if (overload == "default") overload.clear();
+  return {std::string(full_name.substr(0, dot)), overload};
+}
+
 Result<torch::jit::Stack> operator_stack(const c10::FunctionSchema& schema, const AtenCall& call,
                                          const TensorTable& tensors, const Reading& reading) {
   const Conversion conversion{tensors, reading};

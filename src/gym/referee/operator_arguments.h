@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/core/function_schema.h>
+#include <ATen/core/operator_name.h>
 #include <ATen/core/stack.h>
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
@@ -14,6 +15,9 @@
 namespace tritonsmith::gym {
 
 c10::ScalarType scalar_type_of(DType dtype);
+
+// "aten::add.Tensor" as the dispatcher has it.
+c10::OperatorName operator_name(std::string_view full_name);
 
 // How floating dtypes named in arguments are understood: as they are, or all as float64 (the
 // oracle's replay).

@@ -10,6 +10,7 @@
 
 #include "gym/gpu/cuda_executor.h"
 #include "gym/gpu/fused_oracles.h"
+#include "gym/referee/candidate_operators.h"
 #include "gym/referee/choices.h"
 #include "gym/referee/compare.h"
 #include "gym/referee/eval_mode.h"
@@ -70,6 +71,21 @@ double processor_seconds() {
 
 Deadline deadline_of(const RefereeJob& job) {
   return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
+}
+
+// Before anything of it is replayed.
+std::optional<RefereeReport> unsafe(const RefereeJob& job, const Plan& task,
+                                    const Plan& candidate) {
+  const PlanStep* step = find_unsafe_step(candidate);
+  if (step == nullptr) return std::nullopt;
+  RefereeReport report =
+      ended("not_evaluable",
+            fmt::format("{} is none of the operators that the judge runs for a candidate",
+                        std::get<AtenCall>(step->action).op),
+            Fault::none);
+  report.error->line = step->line;
+  add_findings(report, find_evidence(candidate, nullptr, task, job.policy));
+  return report;
 }
 
 bool ends_job(RefereeReport& report, const TrialResult& result, Deadline deadline) {
@@ -195,6 +211,7 @@ bool Referee::has_room_for_oracle(const RefereeJob& job, const Plan& task) const
 
 RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate) {
   if (auto refused = beyond_kernelbench(job, task)) return *std::move(refused);
+  if (auto refused = unsafe(job, task, candidate)) return *std::move(refused);
   if (!task.unplanned.empty()) return judge_by_shell(job, task, candidate);
   const Deadline deadline = deadline_of(job);
   if (cuda_ != nullptr) cuda_->use(job.kernels);

@@ -14,14 +14,6 @@
 namespace tritonsmith::gym {
 namespace {
 
-c10::OperatorName operator_name(std::string_view full_name) {
-  const auto dot = full_name.find('.');
-  if (dot == std::string_view::npos) return {std::string(full_name), ""};
-  std::string overload(full_name.substr(dot + 1));
-  if (overload == "default") overload.clear();
-  return {std::string(full_name.substr(0, dot)), overload};
-}
-
 // A failure that LibTorch reported, without its C++ stack.
 std::string first_line(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
