@@ -19,6 +19,7 @@ struct Conversion {
   Result<IValue> tensor(const Value& value) const;
   Result<IValue> number(const Value& value) const;
   Result<IValue> integer(const Value& value) const;
+  Result<IValue> enumeration(const Value& value) const;
   Result<IValue> list(const Value& value, const TypePtr& element, std::optional<int> fixed) const;
   Result<IValue> convert(const Value& value, const TypePtr& type, std::optional<int> fixed) const;
 };
@@ -46,10 +47,15 @@ Result<IValue> Conversion::number(const Value& value) const {
   return fail("a number was expected");
 }
 
-// Integers, and torch's enumerations, which the dispatcher carries as integers.
 Result<IValue> Conversion::integer(const Value& value) const {
   if (const auto* i = std::get_if<std::int64_t>(&value.data)) return IValue(*i);
   if (const auto* b = std::get_if<bool>(&value.data)) return IValue(static_cast<std::int64_t>(*b));
+  return enumeration(value);
+}
+
+// Torch's enumerations, which the dispatcher carries as integers: by name only, since operators
+// look into their tables with what they are given.
+Result<IValue> Conversion::enumeration(const Value& value) const {
   if (const auto* dtype = std::get_if<DType>(&value.data)) {
     auto scalar_type = scalar_type_of(*dtype);
     if (reading.precision == Precision::float64 && c10::isFloatingType(scalar_type))
@@ -64,7 +70,7 @@ Result<IValue> Conversion::integer(const Value& value) const {
                                     c10::MemoryFormat::ChannelsLast3d};
     return IValue(static_cast<std::int64_t>(formats.at(static_cast<std::size_t>(*format))));
   }
-  return fail("a whole number was expected");
+  return fail("a whole number, a dtype, a layout or a memory format was expected");
 }
 
 Result<IValue> Conversion::list(const Value& value, const TypePtr& element,
@@ -100,10 +106,11 @@ Result<IValue> Conversion::convert(const Value& value, const TypePtr& type,
       return number(value);
     case TypeKind::IntType:
     case TypeKind::SymIntType:
+      return integer(value);
     case TypeKind::ScalarTypeType:
     case TypeKind::LayoutType:
     case TypeKind::MemoryFormatType:
-      return integer(value);
+      return enumeration(value);
     case TypeKind::FloatType:
     case TypeKind::SymFloatType: {
       TRY_ASSIGN(const IValue scalar, number(value));
