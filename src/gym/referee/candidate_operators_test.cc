@@ -1,7 +1,12 @@
 #include "gym/referee/candidate_operators.h"
 
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "gym/referee/candidate_arguments.h"
 #include "gym/referee/testing/plan_builder.h"
 
 namespace tritonsmith::gym {
@@ -15,7 +20,8 @@ TEST(CandidateOperators, AreThoseThatCheckTheirArguments) {
   for (const char* op :
        {"aten::nll_loss_backward", "aten::nll_loss_backward.grad_input", "aten::_reshape_alias",
         "aten::_ctc_loss", "aten::_cummax_helper", "aten::_weight_norm_interface", "aten::_to_cpu",
-        "aten::cumsum.out", "aten::set_.source_Tensor", "other::add", "add", ""})
+        "aten::cumsum.out", "aten::lstm.data", "aten::repeat_interleave.Tensor", "aten::_fft_c2c",
+        "aten::native_batch_norm", "aten::set_.source_Tensor", "other::add", "add", ""})
     EXPECT_FALSE(is_for_candidates(op)) << op;
 }
 
@@ -26,6 +32,48 @@ TEST(CandidateOperators, ThoseOfTheConstructorCountToo) {
   EXPECT_EQ(find_unsafe_step(plan.plan()), nullptr);
   plan.aten(Phase::init, "aten::_reshape_alias", {t(x), ints({400}), ints({1})}, {y});
   ASSERT_NE(find_unsafe_step(plan.plan()), nullptr);
+}
+
+class CandidateArguments : public testing::Test {
+ protected:
+  static bool pass(const char* name, const char* overload, torch::jit::Stack stack) {
+    const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
+    CHECK(handle, "no operator {}", name);
+    return check_candidate_arguments(handle->schema(), stack).has_value();
+  }
+  static bool attends(at::IntArrayRef key, at::IntArrayRef value) {
+    return pass("aten::scaled_dot_product_attention", "",
+                {at::zeros({2, 4, 8}), at::zeros(key), at::zeros(value), at::Tensor(), 0.0, false,
+                 c10::IValue(), false});
+  }
+  static bool recurs(at::IntArrayRef weight, at::IntArrayRef state) {
+    const std::vector<at::Tensor> states = {at::zeros(state), at::zeros(state)};
+    const std::vector<at::Tensor> weights = {at::zeros(weight), at::zeros({24, 6}), at::zeros({24}),
+                                             at::zeros({24})};
+    return pass("aten::lstm", "input",
+                {at::zeros({5, 2, 3}), states, weights, true, 1, 0.0, false, false, false});
+  }
+};
+
+TEST_F(CandidateArguments, KeysAndValuesAreAsMany) {
+  EXPECT_TRUE(attends({2, 7, 8}, {2, 7, 9}));
+  EXPECT_FALSE(attends({2, 1, 8}, {2, 7, 8}));
+  EXPECT_FALSE(attends({2, 7, 8}, {2, 0, 8}));
+}
+
+TEST_F(CandidateArguments, RecurrentWeightsFitTheirInput) {
+  EXPECT_TRUE(recurs({24, 3}, {1, 2, 6}));
+  EXPECT_FALSE(recurs({1, 3}, {1, 2, 6}));
+  EXPECT_FALSE(recurs({24, 3}, {1, 1, 6}));
+}
+
+TEST_F(CandidateArguments, WholeNumbersDoNotWrap) {
+  const at::Tensor x = at::zeros({1, 2, 4, 4});
+  const auto pads = [&](std::int64_t by) {
+    return pass("aten::replication_pad2d", "", {x, std::vector<std::int64_t>{by, by, 0, 0}});
+  };
+  EXPECT_TRUE(pads(3));
+  EXPECT_FALSE(pads(std::numeric_limits<std::int64_t>::max()));
 }
 
 }  // namespace

@@ -2,12 +2,17 @@
 // referee pass them on.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "gym/gpu/fused_oracles.h"
 #include "gym/referee/referee.h"
 
 namespace tritonsmith::gym {
+
+inline Deadline deadline_of(const RefereeJob& job) {
+  return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
+}
 
 struct Referee::Match {
   const RefereeJob& job;

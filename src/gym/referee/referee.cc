@@ -69,10 +69,6 @@ double processor_seconds() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-Deadline deadline_of(const RefereeJob& job) {
-  return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
-}
-
 // Before anything of it is replayed.
 std::optional<RefereeReport> unsafe(const RefereeJob& job, const Plan& task,
                                     const Plan& candidate) {
@@ -106,10 +102,6 @@ bool says_nothing(const TrialResult& result) {
   return !result.candidate_stop &&
          (!result.reference_is_finite || result.reference_error > precise);
 }
-
-}  // namespace
-
-namespace {
 
 bool watches(const Policy policy, const Idleness& idle) {
   return idle.torch_computed && idle.copies.stands && policy != Policy::strict;

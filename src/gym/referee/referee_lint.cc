@@ -3,6 +3,7 @@
 
 #include "gym/referee/eval_mode.h"
 #include "gym/referee/lint.h"
+#include "gym/referee/match.h"
 #include "gym/referee/place.h"
 #include "gym/referee/plan_needs.h"
 #include "gym/referee/referee.h"
@@ -43,7 +44,7 @@ LintSetting setting_of(const RefereeJob& job, const Plan& task) {
           .secret = job.secret,
           .comparison = job.comparison,
           .tolerance = job.tolerance,
-          .deadline = Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0)),
+          .deadline = deadline_of(job),
           .memory_bytes = job.budget.memory_bytes};
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "gym/referee/candidate_arguments.h"
 #include "gym/referee/operators.h"
 
 namespace tritonsmith::gym {
@@ -208,6 +209,9 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
     auto stack = operator_stack(handle->schema(), call, tensors_,
                                 {options_.precision, options_.place->device()});
     if (!stack) return mistake(step, "bad_plan", stack.error().message);
+    if (plan_.role == PlanRole::candidate)
+      if (const auto fits = check_candidate_arguments(handle->schema(), *stack); !fits)
+        return mistake(step, "exception", fmt::format("{}: {}", call.op, fits.error().message));
     ran_operators_ = true;
     handle->callBoxed(*stack);
     return keep_outputs(step, call, handle->schema(), *stack);

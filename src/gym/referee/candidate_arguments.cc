@@ -1,0 +1,137 @@
+#include "gym/referee/candidate_arguments.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace tritonsmith::gym {
+namespace {
+
+using Stack = torch::jit::Stack;
+
+bool has_shape(const at::Tensor& tensor, at::IntArrayRef shape, c10::ScalarType dtype) {
+  return tensor.defined() && tensor.sizes() == shape && tensor.scalar_type() == dtype &&
+         tensor.is_contiguous();
+}
+
+// Sums of sizes that wrap around are not seen as too large. A slice may end at the largest number.
+Status check_whole_numbers(const c10::FunctionSchema& schema, const Stack& stack) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const auto fits = [](std::int64_t number) { return number >= -most && number <= most; };
+  if (std::string_view(schema.name()).starts_with("aten::slice")) return ok();
+  for (const c10::IValue& value : stack) {
+    const bool is_fine = value.isInt()       ? fits(value.toInt())
+                         : value.isIntList() ? std::ranges::all_of(value.toIntVector(), fits)
+                                             : true;
+    if (!is_fine) return fail("a whole number beyond 2^40");
+  }
+  return ok();
+}
+
+// (query, key, value, ...)
+Status check_attention(const Stack& stack) {
+  const at::Tensor &query = stack[0].toTensor(), &key = stack[1].toTensor(),
+                   &value = stack[2].toTensor();
+  for (const at::Tensor* each : {&query, &key, &value})
+    if (!each->defined() || each->dim() < 2 || each->numel() == 0)
+      return fail("query, key and value have elements and two dimensions at least");
+  if (key.dim() != value.dim() ||
+      key.sizes().slice(0, static_cast<std::size_t>(key.dim()) - 1) !=
+          value.sizes().slice(0, static_cast<std::size_t>(value.dim()) - 1))
+    return fail("key and value differ in more than their last dimension");
+  return query.size(-1) == key.size(-1) ? ok()
+                                        : fail("query and key differ in their last dimension");
+}
+
+// (input, weight, bias, ...): read as if dense.
+Status check_group_norm(const Stack& stack) {
+  for (const std::size_t k : {std::size_t{1}, std::size_t{2}})
+    if (stack[k].isTensor() && stack[k].toTensor().defined() &&
+        !stack[k].toTensor().is_contiguous())
+      return fail("weight and bias are contiguous");
+  return ok();
+}
+
+struct Recurrence {
+  std::vector<at::Tensor> states, weights;
+  at::Tensor input;
+  bool has_biases = false, is_bidirectional = false, batch_first = false;
+  std::int64_t layers = 0, gates = 0;
+};
+
+Status check_layer(const Recurrence& cell, std::size_t nth, std::int64_t hidden) {
+  const std::int64_t directions = cell.is_bidirectional ? 2 : 1;
+  const std::size_t each = cell.has_biases ? 4 : 2;
+  const bool is_first = static_cast<std::int64_t>(nth) < directions;
+  const std::int64_t in = is_first ? cell.input.size(2) : hidden * directions;
+  const auto dtype = cell.input.scalar_type();
+  const at::Tensor* weights = &cell.weights[nth * each];
+  const std::int64_t rows = cell.gates * hidden;
+  bool fits =
+      has_shape(weights[0], {rows, in}, dtype) && has_shape(weights[1], {rows, hidden}, dtype);
+  for (std::size_t k = 2; k < each; ++k) fits = fits && has_shape(weights[k], {rows}, dtype);
+  return fits ? ok() : fail("the weights of a recurrent cell do not fit its input and state");
+}
+
+Status check_recurrence(const Recurrence& cell) {
+  constexpr std::int64_t most_layers = 1000;
+  const std::int64_t directions = cell.is_bidirectional ? 2 : 1;
+  const std::size_t each = cell.has_biases ? 4 : 2;
+  if (!cell.input.defined() || cell.input.dim() != 3 || cell.input.numel() == 0)
+    return fail("the input of a recurrent cell has three dimensions and elements");
+  if (cell.layers < 1 || cell.layers > most_layers ||
+      cell.weights.size() != static_cast<std::size_t>(cell.layers * directions) * each)
+    return fail("the weights of a recurrent cell are not as many as its layers need");
+  if (!cell.weights[1].defined() || cell.weights[1].dim() != 2)
+    return fail("a recurrent cell's weights have two dimensions");
+  const std::int64_t hidden = cell.weights[1].size(1);
+  const std::int64_t batch = cell.input.size(cell.batch_first ? 0 : 1);
+  for (const at::Tensor& state : cell.states)
+    if (hidden == 0 ||
+        !has_shape(state, {cell.layers * directions, batch, hidden}, cell.input.scalar_type()))
+      return fail("a recurrent cell's state does not fit its input and weights");
+  for (std::size_t nth = 0; nth < cell.weights.size() / each; ++nth)
+    TRY(check_layer(cell, nth, hidden));
+  return ok();
+}
+
+// (input, state or states, weights, has_biases, layers, dropout, train, bidirectional, batch_first)
+Status check_recurrence(const Stack& stack, std::int64_t gates) {
+  Recurrence cell{.input = stack[0].toTensor(), .gates = gates};
+  if (stack[1].isTensor())
+    cell.states = {stack[1].toTensor()};
+  else
+    cell.states = stack[1].toTensorVector();
+  if (cell.states.size() != (gates == 4 ? 2U : 1U)) return fail("a recurrent cell lacks a state");
+  cell.weights = stack[2].toTensorVector();
+  cell.has_biases = stack[3].toBool();
+  cell.layers = stack[4].toInt();
+  cell.is_bidirectional = stack[7].toBool();
+  cell.batch_first = stack[8].toBool();
+  return check_recurrence(cell);
+}
+
+}  // namespace
+
+Status check_candidate_arguments(const c10::FunctionSchema& schema, const Stack& stack) {
+  TRY(check_whole_numbers(schema, stack));
+  const std::string_view name = schema.name();
+  if (name == "aten::scaled_dot_product_attention") return check_attention(stack);
+  if (name == "aten::native_group_norm") return check_group_norm(stack);
+  if (name == "aten::lstm") return check_recurrence(stack, 4);
+  if (name == "aten::gru") return check_recurrence(stack, 3);
+  if (name == "aten::rnn_tanh" || name == "aten::rnn_relu") return check_recurrence(stack, 1);
+  if (name == "aten::median" || name == "aten::nanmedian")
+    return stack[0].toTensor().is_non_overlapping_and_dense()
+               ? ok()
+               : fail("a median is taken of elements that lie apart");
+  if (name == "aten::reflection_pad3d")
+    return stack[1].toIntVector().size() == 6 ? ok() : fail("six numbers pad three dimensions");
+  if (name == "aten::upsample_nearest2d" || name == "aten::_upsample_nearest_exact2d")
+    return stack[0].toTensor().is_floating_point() ? ok() : fail("only floats are interpolated");
+  return ok();
+}
+
+}  // namespace tritonsmith::gym
