@@ -33,8 +33,9 @@ struct Instruction {
   std::int64_t immediate = 0;  // a jump's target, an axis, a bit pattern: the handler knows
 };
 
-// What an atomic orders beside itself.
-enum class MemoryOrder : std::int64_t { relaxed, acquire, release, both };
+// What an atomic orders beside itself. Of scope "cta" (within_program) it is one for its own
+// program alone: to all others it is a plain read and a plain write.
+enum class MemoryOrder : std::int64_t { relaxed, acquire, release, both, within_program };
 
 // The atomics of a kernel: of single elements alone, which programs wait for, or of whole blocks
 // as well.

@@ -6,6 +6,7 @@ namespace tritonsmith::gym {
 namespace {
 
 MemoryOrder order_of(const Operation& operation) {
+  if (operation.has_keyword("cta")) return MemoryOrder::within_program;
   if (operation.has_keyword("acq_rel")) return MemoryOrder::both;
   if (operation.has_keyword("acquire")) return MemoryOrder::acquire;
   return operation.has_keyword("release") ? MemoryOrder::release : MemoryOrder::relaxed;
@@ -15,7 +16,8 @@ MemoryOrder order_of(const Operation& operation) {
 
 void Lowering::note_atomic(Instruction& made, MemoryOrder order) {
   made.immediate = static_cast<std::int64_t>(order);
-  const bool is_block = made.count > 1 && order != MemoryOrder::relaxed;
+  const bool orders = order != MemoryOrder::relaxed && order != MemoryOrder::within_program;
+  const bool is_block = made.count > 1 && orders;
   Atomics& atomics = builder_.code().atomics;
   atomics = std::max(atomics, is_block ? Atomics::blocks : Atomics::scalars);
 }

@@ -214,12 +214,21 @@ void Memory::will_change_atomically(std::int64_t address, std::size_t bytes,
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
   ready_tables(area, first, last);
+  const bool is_for_all =
+      static_cast<MemoryOrder>(instruction.immediate) != MemoryOrder::within_program;
   for (std::uint64_t element = first; element <= last; ++element) {
     std::uint32_t& writer = area.writers[element];
+    const std::uint32_t epoch = writer & ~kAtomic;
+    const bool are_atomic = is_for_all && (writer & kAtomic) != 0;
     if (writer == 0)
       ++area.written;
-    else if ((writer & kAtomic) == 0 && !is_own(writer) && !is_known(writer))
+    else if (!are_atomic && !is_own(epoch) && !is_known(epoch))
       note_shared(area, element, Clarity::race, instruction);
+    if (!is_for_all) {
+      check_readers(area, element, instruction);
+      writer = writer_;
+      continue;
+    }
     const std::uint32_t reader = area.readers[element];
     if (reader == kSeveral || (reader != 0 && !is_own(reader) && !is_known(reader)))
       note_shared(area, element, Clarity::unclear, instruction);

@@ -170,6 +170,36 @@ TEST(Race, ALockOrdersWhatIsDoneUnderIt) {
   EXPECT_FALSE(relaxed.run({}).double_writes.empty());
 }
 
+TEST(Race, AtomicsOfOneProgramsScopeOrderNothingBetweenPrograms) {
+  const auto narrow = [](std::string_view text) {
+    std::string made(text);
+    made.replace(made.find("gpu"), 3, "cta");
+    return made;
+  };
+  Programs waits(fmt::format("{}{}{}", kWaits, kTakesFromTheNext, narrow(kTells)), 20);
+  EXPECT_FALSE(waits.run({}).shared_elements.empty());
+  constexpr std::string_view add = R"(
+    %was = tt.atomic_rmw add, {}, cta, {}, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32)";
+  for (const std::string_view order : {"relaxed", "acq_rel"}) {
+    Programs apart(fmt::format(add, order, "%mine"), 20);
+    EXPECT_TRUE(apart.run({}).shared_elements.empty());
+    Programs alone(fmt::format(add, order, "%x"), 1);
+    EXPECT_TRUE(alone.run({}).shared_elements.empty());
+    Programs together(fmt::format(add, order, "%x"), 20);
+    const LaunchReport report = together.run({});
+    ASSERT_EQ(report.shared_elements.size(), 1u);
+    EXPECT_EQ(report.shared_elements[0].elements, 19u);
+  }
+}
+
+TEST(Race, AnAtomicOfOneProgramsScopeIsNoneBesideOthers) {
+  constexpr std::string_view both = R"(
+    %wide = tt.atomic_rmw add, acq_rel, gpu, %x, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %narrow = tt.atomic_rmw add, relaxed, cta, %x, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32)";
+  EXPECT_FALSE(Programs(both, 4).run({}).shared_elements.empty());
+  EXPECT_TRUE(Programs(both, 1).run({}).shared_elements.empty());
+}
+
 TEST(Race, AWriteBesideAtomicsOfOthersIsOne) {
   Programs programs(R"(
     %was = tt.atomic_rmw add, relaxed, gpu, %x, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
