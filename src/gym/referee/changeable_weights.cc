@@ -110,6 +110,13 @@ bool is_constant(const at::Tensor& tensor) {
          tensor.eq(tensor.flatten()[0]).all().item<bool>();
 }
 
+bool alike_but_for_ones(at::IntArrayRef a, at::IntArrayRef b) {
+  std::vector<std::int64_t> left, right;
+  std::ranges::copy_if(a, std::back_inserter(left), [](std::int64_t size) { return size != 1; });
+  std::ranges::copy_if(b, std::back_inserter(right), [](std::int64_t size) { return size != 1; });
+  return left == right;
+}
+
 // A candidate without the parameter may have made the same constant to pack it: those of its
 // constructor's, in order, that a tensor of its own follows from.
 class Twins {
@@ -134,7 +141,7 @@ class Twins {
   std::optional<int> take(const at::Tensor& weight) {
     const auto is_twin = [&](int index) {
       const at::Tensor& made = tensor_at(candidate_.tensors, index);
-      return is_constant(made) && made.sizes() == weight.sizes() &&
+      return is_constant(made) && alike_but_for_ones(made.sizes(), weight.sizes()) &&
              made.scalar_type() == weight.scalar_type() && made.is_non_overlapping_and_dense() &&
              made.flatten()[0].equal(weight.flatten()[0]);
     };
@@ -158,6 +165,61 @@ class Twins {
 
   const ModuleSide& candidate_;
   std::vector<int> constants_;
+};
+
+// How many elements of a value a module's own tensors hold, beside those that are known to stand
+// for one of the reference's weights. Who ignores a weight may well have a table, but not of its
+// values as many times as it would take to hold it.
+class Room {
+ public:
+  Room(const ModuleSide& candidate, const std::vector<int>& own) : candidate_(candidate) {
+    for (const int index : own) tensors_.emplace(storage_of(candidate.plan, index), index);
+  }
+
+  // The weight's values are those that own tensors take from this one.
+  void give_to(const at::Tensor& weight, int tensor) {
+    const int root = storage_of(candidate_.plan, tensor);
+    const Sources sources = sources_of_init(candidate_.plan, {root});
+    for (const auto& [storage, index] : tensors_)
+      if (const auto from = sources.find(storage);
+          from != sources.end() && from->second.contains(root))
+        given_[{storage, value_of(weight)}] += weight.numel();
+  }
+
+  // Whether the weight may lie in it; then it does, and there is less for the next.
+  bool take(const at::Tensor& weight) {
+    const double value = value_of(weight);
+    std::int64_t free = -taken_[value];
+    for (const auto& [storage, index] : tensors_)
+      free += std::max<std::int64_t>(0, held(storage, index, value) - given_[{storage, value}]);
+    if (free < weight.numel()) return false;
+    taken_[value] += weight.numel();
+    return true;
+  }
+
+ private:
+  using Key = std::pair<int, double>;  // storage, value
+
+  static double value_of(const at::Tensor& weight) {
+    return weight.flatten()[0].to(at::kDouble).item<double>();
+  }
+
+  // In all of the storage: of a packed one forward may read parts.
+  std::int64_t held(int storage, int index, double value) {
+    const auto [place, is_new] = held_.try_emplace({storage, value}, 0);
+    if (!is_new) return place->second;
+    const at::Tensor& tensor = tensor_at(candidate_.tensors, index);
+    const auto bytes = static_cast<std::int64_t>(tensor.storage().nbytes());
+    at::Tensor all = tensor.as_strided({bytes / tensor.element_size()}, {1}, 0);
+    const at::Tensor wanted = at::full({}, value, at::kDouble).to(tensor.scalar_type());
+    if (tensor.is_floating_point() && tensor.element_size() == 1) all = all.to(at::kFloat);
+    return place->second = all.eq(wanted.to(at::kDouble).item<double>()).sum().item<std::int64_t>();
+  }
+
+  const ModuleSide& candidate_;
+  std::map<int, int> tensors_;  // by storage: one of those that lie there
+  std::map<Key, std::int64_t> held_, given_;
+  std::map<double, std::int64_t> taken_;
 };
 
 std::set<int> storages_of_parameters(const Plan& plan) {
@@ -185,6 +247,8 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
   // What a shell's forward reads no plan says.
   const bool is_known = reference.plan.unplanned.empty();
   Twins twins(candidate, own, matched);
+  Room room(candidate, own);
+  std::vector<int> unseen;  // of no tensor that the candidate is known to have
   ChangeableWeights all;
   for (const PlanParameter& parameter : reference.plan.parameters) {
     const at::Tensor& weight = tensor_at(reference.tensors, parameter.tensor);
@@ -197,18 +261,21 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
       continue;
     } else if (!own.empty()) {
       early = twins.take(weight);
-      const bool may_hold = std::ranges::any_of(own, [&](int index) {
-        return tensor_at(candidate.tensors, index).numel() >= weight.numel();
-      });
-      if (!early && may_hold) continue;
+      if (!early) {
+        unseen.push_back(parameter.tensor);
+        continue;
+      }
     }
     if (early) {
+      room.give_to(weight, *early);
       const auto step = made_at(candidate.plan, *early);
       if (!step || !is_known) continue;
       all.early.push_back({*step, parameter.tensor, *early});
     }
     all.tensors.insert(parameter.tensor);
   }
+  for (const int tensor : unseen)
+    if (!room.take(tensor_at(reference.tensors, tensor))) all.tensors.insert(tensor);
   return all;
 }
 

@@ -26,7 +26,8 @@ struct ChangeableWeights {
 
 // Both sides as their constructors, replayed under one seed, left them. Left as they are: what the
 // reference's own constructor made other tensors of; buffers that the candidate has not; and what
-// it may hold in a tensor of its own in a way that no step shows.
+// it may hold in a tensor of its own in a way that no step shows, since the value of the weight
+// stands there often enough.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);
 

@@ -93,6 +93,27 @@ TEST(ChangeableWeights, BuffersOfOneValueCountWhereTheCandidateHasThem) {
   EXPECT_EQ(ending_of(without.launching_with(without.x), shifting(-1), kind), "none");
 }
 
+TEST(ChangeableWeights, ATwinMayHaveAxesOfOneBesides) {
+  ShiftingCandidate candidate;
+  const int column = candidate.plan.tensor({kLength, 1}),
+            both = candidate.plan.tensor({2 * kLength, 1});
+  candidate.plan.aten(Phase::init, "aten::zeros", {ints({kLength, 1})}, {column})
+      .aten(Phase::init, "aten::cat", {Value{List{{t(column), t(column)}}}, i(0)}, {both});
+  const PlanBuilder plan = candidate.launching_with(both);
+  EXPECT_EQ(ending_of(plan, shifting(kLength)), "none");
+  EXPECT_EQ(ending_of(plan, shifting(-1)), "wrong_value");
+}
+
+// No step shows what it holds, but it does not hold the weight's zeros.
+TEST(ChangeableWeights, ATableOfOtherValuesExcusesNobodyFromAWeight) {
+  ShiftingCandidate candidate;
+  const int drawn = candidate.plan.tensor({2 * kLength}),
+            table = candidate.plan.tensor({2 * kLength});
+  candidate.plan.aten(Phase::init, "aten::rand", {ints({2 * kLength})}, {drawn})
+      .aten(Phase::init, "aten::add.Tensor", {t(drawn), t(drawn)}, {table});
+  EXPECT_EQ(ending_of(candidate.launching_with(table), shifting(-1)), "wrong_value");
+}
+
 // What no step of the constructor shows may hold it.
 TEST(ChangeableWeights, WhereAWeightMayBeHeldUnseenItStaysAsItWas) {
   ShiftingCandidate candidate;

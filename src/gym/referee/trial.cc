@@ -129,7 +129,7 @@ bool Trial::construct_candidate(std::span<const EarlyWeight> early) {
       if (each.step == step) {
         const at::Tensor& now = tensor_at(candidate_.tensors(), each.candidate);
         if (at::has_internal_overlap(now) != at::MemOverlap::Yes)
-          now.copy_(tensor_at(reference_.tensors(), each.reference));
+          now.copy_(tensor_at(reference_.tensors(), each.reference).reshape(now.sizes()));
       }
   });
   place_.set_filler(Filler::zero);
