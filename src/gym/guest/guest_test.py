@@ -278,6 +278,14 @@ class Candidates(unittest.TestCase):
         (choice,), = launches(plan)
         self.assertEqual([list(argument.values())[0] for argument in choice["arguments"][1:5]], [32, 64, 64, 1])
 
+    def test_a_tuples_members_are_arguments_in_its_place_but_for_what_is_compiled_in(self):
+        plan = good_plan("tuples")
+        kernel, = plan["kernels"]
+        self.assertEqual(kernel["arguments"], ["*fp32", "*fp32", "i32", "i32", "fp32", "fp32"])
+        (choice,), = launches(plan)
+        self.assertEqual([key for argument in choice["arguments"] for key in argument], ["t", "t", "i", "i", "f", "f"])
+        self.assertEqual([choice["arguments"][at] for at in (3, 4)], [{"i": 2}, {"f": 3.5}])
+
     def test_an_int_of_one_is_folded_into_the_kernel(self):
         plan = good_plan("one as an argument")
         self.assertEqual(plan["kernels"][0]["arguments"], ["*fp32", "*fp32", "fp32"])
@@ -304,7 +312,7 @@ class Compiler(unittest.TestCase):
 
     def test_every_kernel_compiles(self):
         for name in ("callable grid", "libdevice", "reduction with a loop", "block pointers", "half, int and bool",
-                     "descriptors made on the host"):
+                     "descriptors made on the host", "tuples"):
             for answer in self.compile(name):
                 self.assertIn("cubin", answer, answer.get("error"))
                 self.assertGreater(answer["registers"], 0)

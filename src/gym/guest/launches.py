@@ -13,7 +13,7 @@ from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction, MockTensor, create_function_from_signature, get_jit_fn_file_line
 
-from . import descriptors
+from . import descriptors, tuples
 from .errors import CaptureStop
 from .kernel_handle import CARRIED, KernelHandle, Pointer
 from .values import number
@@ -60,6 +60,7 @@ class Launches:
     def __init__(self, recorder):
         self.recorder = recorder
         self.kernels = []   # the plan's "kernels"
+        self.signatures = []  # of each, the types of the arguments that have a name
         self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
         self.collected = None
 
@@ -79,7 +80,8 @@ class Launches:
     def launch(self, handle, grid, values, bound):
         grid = self.checked_grid(grid(bound) if callable(grid) else grid, handle.name)
         types = self.kernels[handle.index]["arguments"]
-        values = [part for value in values for part in descriptors.parts(value)]
+        values = [part for name, type_, value in zip(handle.names, self.signatures[handle.index], values)
+                  for part in tuples.leaves(name, type_, value)]
         choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
         self.forget_constants(values)
         if 0 in grid:
@@ -110,6 +112,8 @@ class Launches:
         return *self.cache[key], real
 
     def wrap(self, name, value):
+        if isinstance(value, tuple):
+            return tuples.rebuilt(value, [self.wrap_member(name, member) for member in value])
         if not isinstance(value, torch.Tensor):
             if descriptors.is_descriptor(value):
                 value.base = self.recorder.as_fake(value.base)
@@ -120,6 +124,11 @@ class Launches:
         if not value.is_cuda:
             raise ValueError(f"Pointer argument (at {name}) cannot be accessed from Triton (cpu tensor?)")
         return Pointer(value)
+
+    def wrap_member(self, name, value):
+        if descriptors.is_descriptor(value):
+            raise CaptureStop("unsupported_launch", f"argument {name}: descriptors in tuples are not supported")
+        return self.wrap(name, value) if isinstance(value, (tuple, torch.Tensor)) else value
 
     def refuse_options(self, options):
         defaults = backend().parse_options({})
@@ -138,9 +147,9 @@ class Launches:
         names = [name for name, type_ in signature.items() if type_ != "constexpr"]
         types = []
         for name in names:
-            types += descriptors.part_types(signature[name]) or [signature[name]]
-            if not isinstance(types[-1], str) or len(types[-1]) > 16:
-                raise CaptureStop("unsupported_launch", f"argument {name}: tuples are not supported")
+            types += tuples.leaf_types(signature[name])
+            if any(len(type_) > 16 for type_ in types):
+                raise CaptureStop("unsupported_launch", f"argument {name}: a type that is not supported")
         if len(types) > 64:
             raise CaptureStop("unsupported_launch", "a kernel of more than 64 arguments")
         _, line = get_jit_fn_file_line(function)
@@ -153,6 +162,7 @@ class Launches:
         if len(kernel["ttir"]) > 1 << 20:
             raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds 1 MiB")
         self.kernels.append(kernel)
+        self.signatures.append([signature[name] for name in names])
         return len(self.kernels) - 1, names
 
     def encoded(self, types, values):

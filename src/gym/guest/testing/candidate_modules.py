@@ -208,7 +208,23 @@ product[lambda meta: (32 // meta["M"], 2)](a, b, c, 64, %s)
 return y'''
 HOOKED = AUTOTUNE.replace("num_warps=w)", "num_warps=w, pre_hook=clear)")
 
+TUPLES = '''
+Pair = collections.namedtuple("Pair", "source target")
+Scaling = collections.namedtuple("Scaling", "rows scales")
+
+@triton.jit
+def kernel(pair, sizes, nested, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < sizes[0]
+    x = tl.load(pair.source + offsets * sizes[1], mask=mask)
+    if nested.scales[1] is None:
+        x = x * nested.scales[0]
+    tl.store(pair.target + offsets, x * nested.rows[0] + nested.rows[1], mask=mask)
+'''
+
 GOOD |= {
+    "tuples": candidate(LAUNCH.format("kernel[(16,)](Pair(x, y), (n, 1), Scaling((2, 3.5), (self.scale, None)), BLOCK=128)"),
+                        "\nimport collections\n" + TUPLES),
     "descriptors made on the host": candidate(DESCRIPTORS % "M=16, N=32", PRODUCT % ""),
     "descriptors whose blocks an autotuner's hook sets": candidate(DESCRIPTORS % "N=32", PRODUCT % '''@triton.autotune(configs=[triton.Config({"M": 16}, num_warps=w, pre_hook=set_blocks) for w in (2, 4)], key=[])'''),
     "hooks of configs": candidate(LAUNCH.format("kernel[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, y, n, self.scale)"),
