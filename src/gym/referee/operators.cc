@@ -9,25 +9,13 @@ namespace {
 using Name = std::string_view;
 
 constexpr auto kAllocating = std::to_array<Name>({
-    "empty",
-    "empty_like",
-    "empty_strided",
-    "empty_permuted",
-    "new_empty",
-    "new_empty_strided",
-    "zeros",
-    "zeros_like",
-    "new_zeros",
-    "ones",
-    "ones_like",
-    "new_ones",
-    "full",
-    "full_like",
-    "new_full",
-    "scalar_tensor",
-    "lift",
-    "lift_fresh",
-    "lift_fresh_copy",
+    "empty",          "empty_like",      "empty_strided",
+    "empty_permuted", "new_empty",       "new_empty_strided",
+    "zeros",          "zeros_like",      "new_zeros",
+    "ones",           "ones_like",       "new_ones",
+    "full",           "full_like",       "new_full",
+    "scalar_tensor",  "arange",          "lift",
+    "lift_fresh",     "lift_fresh_copy",
 });
 
 constexpr auto kArranging = std::to_array<Name>({
@@ -83,6 +71,15 @@ constexpr auto kArranging = std::to_array<Name>({
     "real",
     "imag",
     // copies, casts, contiguity, and overwriting with one value
+    "cat",
+    "concat",
+    "concatenate",
+    "stack",
+    "hstack",
+    "vstack",
+    "dstack",
+    "column_stack",
+    "constant_pad_nd",
     "copy_",
     "copy",
     "clone",

@@ -16,8 +16,8 @@ std::string_view aten_base_name(std::string_view full_name);
 // plans do not have.
 bool is_replayable(std::string_view full_name);
 
-// Allocates, views, reshapes, copies, casts or makes contiguous: all that policy `strict` leaves to
-// torch.
+// Allocates, views, reshapes, copies, joins, pads, casts or makes contiguous: all that policy
+// `strict` leaves to torch.
 bool only_arranges(std::string_view full_name);
 
 // Convolution, matrix product, attention, recurrent cells: what policy `fused` leaves to the
