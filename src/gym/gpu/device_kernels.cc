@@ -183,7 +183,7 @@ Answer<MeasuredReference> DeviceKernels::measure(const ComparedValues& values, D
   const std::uint64_t* found = host_ + kBudgetAt;
   return MeasuredReference{.square_sum = std::bit_cast<double>(found[0]),
                            .own_error = std::bit_cast<double>(found[1]),
-                           .not_finite = found[2],
+                           .one_finite = found[2],
                            .finite_reference = found[4]};
 }
 
@@ -243,7 +243,7 @@ Answer<JudgedValues> DeviceKernels::judge(const ComparedValues& values, CUfuncti
   const std::uint64_t* found = host_ + kJudgedAt;
   return JudgedValues{.reference = {.square_sum = std::bit_cast<double>(found[0]),
                                     .own_error = std::bit_cast<double>(found[1]),
-                                    .not_finite = found[2],
+                                    .one_finite = found[2],
                                     .finite_reference = found[4]},
                       .expected_squares = std::bit_cast<double>(found[3]),
                       .far = std::bit_cast<double>(found[5]),

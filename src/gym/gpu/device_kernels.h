@@ -39,9 +39,10 @@ struct ComparedValues {
 };
 // What one pass over a reference and its oracle finds. Only what is finite counts in the sums.
 struct MeasuredReference {
-  double square_sum = 0;  // of the oracle, where both are finite
-  double own_error = 0;   // the largest |reference - oracle|
-  std::uint64_t not_finite = 0, finite_reference = 0;
+  double square_sum = 0;         // of the oracle, where both are finite
+  double own_error = 0;          // the largest |reference - oracle|
+  std::uint64_t one_finite = 0;  // elements of which either of the two is finite
+  std::uint64_t finite_reference = 0;
 };
 // What one pass over candidate, reference and oracle finds.
 struct JudgedValues {

@@ -103,7 +103,7 @@ extern "C" __global__ void count_changed(Zones zones, u64 length, u8 value, u64*
 struct Budget {
   double square_sum;
   u64 own_error;  // bits of the largest |reference - exact|
-  u64 not_finite;
+  u64 one_finite;  // elements of which either the reference or the exact value is finite
   double expected_squares;  // of the reference's finite values, and how many these are
   u64 expected_count;
 };
@@ -112,7 +112,7 @@ template <typename T>
 __device__ void measure_budget(const T* reference, const double* exact, u64 count, Budget* budget) {
   const u64 stride = (u64)gridDim.x * blockDim.x;
   double squares = 0, own = 0, expected = 0;
-  u64 not_finite = 0, expected_count = 0;
+  u64 one_finite = 0, expected_count = 0;
 #pragma unroll 4
   for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     const double e = exact[i], r = wide(reference[i]);
@@ -120,16 +120,16 @@ __device__ void measure_budget(const T* reference, const double* exact, u64 coun
       expected += r * r;
       ++expected_count;
     }
-    if (!is_finite(e) || !is_finite(r)) {
-      ++not_finite;
-    } else {
+    if (is_finite(e) != is_finite(r)) {
+      ++one_finite;
+    } else if (is_finite(e)) {
       squares += e * e;
       own = fmax(own, fabs(r - e));
     }
   }
   squares = sum_of_warp(squares);
   const u64 largest = largest_of_warp(bits_of(own));
-  not_finite = sum_of_warp(not_finite);
+  one_finite = sum_of_warp(one_finite);
   expected = sum_of_warp(expected);
   expected_count = sum_of_warp(expected_count);
   if (!first_lane()) return;
@@ -137,7 +137,7 @@ __device__ void measure_budget(const T* reference, const double* exact, u64 coun
   atomicMax(&budget->own_error, largest);
   atomicAdd(&budget->expected_squares, expected);
   atomicAdd(&budget->expected_count, expected_count);
-  if (not_finite != 0) atomicAdd(&budget->not_finite, not_finite);
+  if (one_finite != 0) atomicAdd(&budget->one_finite, one_finite);
 }
 
 struct Mismatch {
@@ -160,17 +160,15 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
   double slack = 0;
   bool usable = false;
   const double t = terms.tolerance;
-  if (exact != nullptr && budget->not_finite == 0) {
+  const double known = budget->expected_count > 0 ? (double)budget->expected_count : 1.0;
+  if (exact != nullptr && budget->one_finite == 0) {
     const double own = __longlong_as_double((i64)budget->own_error);
-    const double rms = sqrt(budget->square_sum / (double)terms.count);
+    const double rms = sqrt(budget->square_sum / known);
     slack = t * (rms + 0.005) + 32 * own;
     usable = own <= terms.usable_share * t * rms;
   }
   double unit = terms.unit;
-  if (unit < 0) {
-    const double known = budget->expected_count > 0 ? (double)budget->expected_count : 1.0;
-    unit = fmax(1.0, sqrt(budget->expected_squares / known));
-  }
+  if (unit < 0) unit = fmax(1.0, sqrt(budget->expected_squares / known));
   const u64 stride = (u64)gridDim.x * blockDim.x;
   u64 first = ~0ull, count = 0, unwritten = 0, far = 0;
   double max_abs = 0, max_rel = 0;

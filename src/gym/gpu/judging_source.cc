@@ -74,7 +74,7 @@ constexpr std::string_view kJudging = R"cuda(
 struct Judged {
   double square_sum;  // the first five as in Budget
   u64 own_error;
-  u64 not_finite;
+  u64 one_finite;
   double expected_squares;
   u64 expected_count;
   u64 far;     // bits of the largest |got - expected| - tolerance * |expected|; at least 0
@@ -85,7 +85,7 @@ struct Judged {
 
 struct Judging {
   double squares = 0, own = 0, expected = 0, far = 0, beyond = 0, max_abs = 0, max_rel = 0;
-  u64 not_finite = 0, expected_count = 0, alone = 0;
+  u64 one_finite = 0, expected_count = 0, alone = 0;
 
   __device__ __forceinline__ void take(double g, double e, double x, double tolerance) {
     const bool is_sound = is_finite(e);
@@ -93,11 +93,11 @@ struct Judging {
       expected += e * e;
       ++expected_count;
     }
-    if (is_sound && is_finite(x)) {
+    if (is_sound != is_finite(x)) {
+      ++one_finite;
+    } else if (is_sound) {
       squares += x * x;
       own = fmax(own, fabs(e - x));
-    } else {
-      ++not_finite;
     }
     if ((is_nan(g) && is_nan(e)) || (!is_finite(g) && g == e)) return;
     const double difference = fabs(g - e), size = fabs(e);
@@ -118,7 +118,7 @@ struct Judging {
     __shared__ u64 counted[kWarps][counts], largest[kWarps][greatest];
     const int warp = threadIdx.x / 32, k = threadIdx.x;
     const double my_sums[sums] = {sum_of_warp(squares), sum_of_warp(expected)};
-    const u64 my_counts[counts] = {sum_of_warp(not_finite), sum_of_warp(expected_count),
+    const u64 my_counts[counts] = {sum_of_warp(one_finite), sum_of_warp(expected_count),
                                    sum_of_warp(alone)};
     const u64 mine[greatest] = {largest_of_warp(bits_of(own)), largest_of_warp(bits_of(far)),
                                 largest_of_warp(bits_of(beyond)), largest_of_warp(bits_of(max_abs)),
@@ -135,7 +135,7 @@ struct Judging {
       for (int i = 0; i < kWarps; ++i) all += summed[i][k];
       atomicAdd(to[k], all);
     } else if (k < sums + counts) {
-      u64* to[counts] = {&judged->not_finite, &judged->expected_count, &judged->alone};
+      u64* to[counts] = {&judged->one_finite, &judged->expected_count, &judged->alone};
       u64 all = 0;
       for (int i = 0; i < kWarps; ++i) all += counted[i][k - sums];
       if (all != 0) atomicAdd(to[k - sums], all);

@@ -52,7 +52,9 @@ bool both_special(double a, double b) {
 // rms(exact)), 32 times what PyTorch's own rounding costs, and tolerance / 200, which in fp32 are a
 // few roundings of numbers around 1: an honest log(1 + exp(x)) is that far off where the result is
 // tiny. Both were measured (docs/numerics.md). Where PyTorch's rounding is not small against the
-// output (a sum that cancels to nothing), the exact value says little and there is no budget.
+// output (a sum that cancels to nothing), the exact value says little and there is no budget; nor
+// where it made an infinity or a NaN of a number. What is none on both sides (a mask's -inf) is
+// left out.
 struct ExactBudget {
   Values exact;
   double scale = 0, slack = 0;
@@ -61,13 +63,15 @@ struct ExactBudget {
 };
 
 ExactBudget budget_from(Values reference, Values exact, double tolerance) {
-  double square_sum = 0, own_error = 0;
+  double square_sum = 0, own_error = 0, finite = 0;
   for (std::int64_t k = 0; k < exact.count; ++k) {
-    if (!std::isfinite(exact[k]) || !std::isfinite(reference[k])) return {};
+    if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
+    if (!std::isfinite(exact[k])) continue;
+    ++finite;
     square_sum += exact[k] * exact[k];
     own_error = std::max(own_error, std::abs(reference[k] - exact[k]));
   }
-  const double rms = std::sqrt(square_sum / std::max<double>(1, static_cast<double>(exact.count)));
+  const double rms = std::sqrt(square_sum / std::max(1.0, finite));
   return {.exact = exact,
           .scale = tolerance,
           .slack = tolerance * (rms + 0.005) + 32 * own_error,

@@ -57,6 +57,23 @@ TEST(CompareTensors, HoldsSmallOutputsToTheirOwnScale) {
   EXPECT_EQ(compare(reference * (1 + 1e-5), reference, exact), "equal");
 }
 
+TEST(CompareTensors, LeavesOutOfTheBudgetWhatIsNoNumberOnBothSides) {
+  at::Tensor exact = at::full({8}, 1e-6, at::kDouble);
+  exact[3] = -kInf;
+  exact[5] = kNan;
+  const at::Tensor reference = exact.to(at::kFloat);
+  at::Tensor zeros = reference * 0;  // 0 * NaN is one again
+  zeros[3] = -kInf;
+  EXPECT_EQ(compare(zeros, reference), "equal");
+  EXPECT_EQ(compare(zeros, reference, exact), "wrong_value");
+  EXPECT_EQ(compare(reference * (1 + 1e-5), reference, exact), "equal");
+  exact[0] = 1e300;  // PyTorch itself overflows
+  at::Tensor overflowed = reference.clone();
+  overflowed[0] = kInf;
+  zeros[0] = kInf;
+  EXPECT_EQ(compare(zeros, overflowed, exact), "equal");
+}
+
 TEST(CompareTensors, HasKernelBenchsToleranceAloneWhereItIsAskedFor) {
   const auto allclose = [](const at::Tensor& candidate, const at::Tensor& exact, auto dtype) {
     return compare(candidate.to(dtype), exact.to(dtype), exact, Comparison::allclose);

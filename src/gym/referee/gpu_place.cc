@@ -370,24 +370,25 @@ namespace {
 // Of `count` elements.
 ReferenceQuality quality_of(const gpu::MeasuredReference& measured, double count) {
   const double size = std::sqrt(measured.square_sum / std::max(1.0, count));
-  const bool known = measured.not_finite == 0 && (size > 0 || measured.own_error == 0);
-  return {.is_finite = static_cast<double>(measured.finite_reference) == count,
+  const bool is_finite = static_cast<double>(measured.finite_reference) == count;
+  const bool known = is_finite && measured.one_finite == 0 && (size > 0 || measured.own_error == 0);
+  return {.is_finite = is_finite,
           .own_error = known ? measured.own_error / std::max(size, 1e-300)
                              : std::numeric_limits<double>::infinity()};
 }
 
 // The rules of compare.cc, of which the largest excess of all elements decides. What is within a
 // rounding of the limits is left to the comparison element by element.
-bool is_surely_right(const gpu::JudgedValues& judged, double count, const CompareOptions& how) {
+bool is_surely_right(const gpu::JudgedValues& judged, const CompareOptions& how) {
   constexpr double below = 1 - 1e-9;
   const double known = std::max(1.0, static_cast<double>(judged.reference.finite_reference));
   const double unit =
       how.unit == AbsoluteUnit::one ? 1 : std::max(1.0, std::sqrt(judged.expected_squares / known));
   if (judged.alone > 0 || judged.far > below * how.tolerance * unit) return false;
-  const double rms = std::sqrt(judged.reference.square_sum / std::max(1.0, count));
+  const double rms = std::sqrt(judged.reference.square_sum / known);
   const double own = judged.reference.own_error;
   // Near the limit of what has a budget, it is held as if there were one.
-  const bool has_budget = how.rule == Comparison::budget && judged.reference.not_finite == 0 &&
+  const bool has_budget = how.rule == Comparison::budget && judged.reference.one_finite == 0 &&
                           below * own <= usable_share(how.tolerance) * how.tolerance * rms;
   const double slack = how.tolerance * (rms + 0.005) + 32 * own;
   return !has_budget || judged.beyond <= below * slack;
@@ -414,7 +415,7 @@ QuickJudgement GpuPlace::judge(const at::Tensor& candidate, const at::Tensor& re
     return {};
   }
   const auto count = static_cast<double>(candidate.numel());
-  return {.is_right = is_surely_right(*judged, count, comparison),
+  return {.is_right = is_surely_right(*judged, comparison),
           .reference = quality_of(judged->reference, count),
           .max_abs = judged->max_abs,
           .max_rel = judged->max_rel};
