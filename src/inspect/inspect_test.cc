@@ -253,6 +253,11 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("k = torch.library.wrap_triton(add_kernel)"), Rules{});
   EXPECT_EQ(with_line("from torch.library import wrap_triton, custom_op"),
             Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("@torch.compiler.disable\ndef f(x):\n    return x"), Rules{});
+  EXPECT_EQ(with_line("@torch.compiler.disable(recursive=False)\ndef f(x):\n    return x"),
+            Rules{});
+  EXPECT_EQ(with_line("torch.compiler.disable = len"), (Rules{"torch_compiler", "monkeypatch"}));
+  EXPECT_EQ(with_line("torch.compiler.reset()"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("from flash_attn import flash_attn_func"), Rules{"foreign_kernels"});
   EXPECT_EQ(with_line("@triton.jit\ndef k2(x):\n    return tl.inline_asm_elementwise('', '', [x], "
                       "tl.int32, True, 1)"),

@@ -269,11 +269,18 @@ void find_mode_branches(const Candidate& candidate, Places& places) {
 }
 
 void find_torch_compilers(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
-            {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx",
-             "torch.export", "torch.compiler", "torch.cuda.make_graphed_callables", "functorch",
-             "torch_tensorrt", "onnx", "onnxruntime", "jax", "tensorflow"},
-            "lets another compiler write the kernel");
+  constexpr auto kCompilers = std::to_array<std::string_view>(
+      {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
+       "torch.compiler", "torch.cuda.make_graphed_callables", "functorch", "torch_tensorrt", "onnx",
+       "onnxruntime", "jax", "tensorflow"});
+  for (const Use& use : candidate.uses) {
+    // It keeps torch.compile away, and gives the function back.
+    const bool is_kept_away = use.path == "torch.compiler.disable" && !use.assigned;
+    const bool is_compiler = std::ranges::any_of(
+        kCompilers, [&](auto compiler) { return is_or_is_in(use.path, compiler); });
+    if (use.imported && is_compiler && !is_kept_away)
+      places.add(use.node, fmt::format("`{}` lets another compiler write the kernel", use.path));
+  }
 }
 
 void find_operator_table_uses(const Candidate& candidate, Places& places) {
