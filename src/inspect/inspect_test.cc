@@ -320,6 +320,19 @@ TEST(Inspect, RejectsStreamsThatNothingWaitsFor) {
   EXPECT_EQ(rejects(kImports + kKernel +
                     model(side + "torch.cuda.current_stream().wait_stream(self.side)\nreturn y\n")),
             Rules{});
+  const auto on = [](const std::string& before) {
+    return rejects(kImports + kKernel +
+                   model("y = torch.empty_like(x)\n" + before + "with torch.cuda.stream(s):\n    " +
+                         kLaunch + "return y\n"));
+  };
+  const std::string current = "s = torch.cuda.current_stream()\n";
+  EXPECT_EQ(on(current), Rules{});
+  EXPECT_EQ(on("s = torch.cuda.default_stream(x.device)\n"), Rules{});
+  EXPECT_EQ(on(current + "s = torch.cuda.Stream()\n"), Rules{"unjoined_stream"});
+  EXPECT_EQ(on(current + "if x.numel():\n    s, t = torch.cuda.Stream(), 1\n"),
+            Rules{"unjoined_stream"});
+  EXPECT_EQ(on("current_stream = torch.cuda.Stream()\ns = current_stream\n"),
+            Rules{"unjoined_stream"});
 }
 
 TEST(Inspect, SeesFailuresSwallowedInOtherWays) {

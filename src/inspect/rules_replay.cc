@@ -125,6 +125,39 @@ void find_kept_work(const Candidate& candidate, const Function& function, const 
   if (first != kNoNode) places.add(first, "is launched only if an earlier call did not");
 }
 
+// What one name stands for in its function: the right side of its only assignment there.
+NodeId assigned_once(const Candidate& candidate, NodeId name) {
+  const SyntaxTree& tree = candidate.tree;
+  if (!tree.is(name, "identifier")) return kNoNode;
+  const std::string wanted = normal_identifier(candidate.text(name));
+  const NodeId function = function_around(candidate, name);
+  if (function == kNoNode) return kNoNode;
+  NodeId value = kNoNode;
+  for (NodeId id = function; id < tree[function].after; ++id) {
+    const bool is_it =
+        tree.is(id, "identifier") && id != name && normal_identifier(candidate.text(id)) == wanted;
+    if (!is_it || tree.is(tree[id].parent, "attribute")) continue;
+    const NodeId around = tree[id].parent;
+    const bool is_set = tree.is(around, "assignment") && tree[id].field == "left";
+    if (is_set && value == kNoNode && function_around(candidate, id) == function)
+      value = tree.child(around, "right");
+    else if (!tree.is(around, "argument_list"))
+      return kNoNode;  // set again, or something that we do not follow
+  }
+  return value;
+}
+
+// torch's own current or default stream, on which everything runs.
+bool is_main_stream(const Candidate& candidate, NodeId stream) {
+  const SyntaxTree& tree = candidate.tree;
+  if (tree.is(stream, "keyword_argument")) stream = tree.child(stream, "value");
+  if (const NodeId value = assigned_once(candidate, stream); value != kNoNode) stream = value;
+  if (!tree.is(stream, "call")) return false;
+  const Name name = candidate.names.resolve(tree.child(stream, "function"));
+  const std::string_view what = last_part(name.path);
+  return name.imported && (what == "current_stream" || what == "default_stream");
+}
+
 }  // namespace
 
 void find_replayed_results(const Candidate& candidate, Places& places) {
@@ -170,9 +203,8 @@ void find_unjoined_streams(const Candidate& candidate, Places& places) {
                         (use.path == "torch.cuda.stream" || use.path == "torch.cuda.set_stream" ||
                          use.path == "torch.cuda.StreamContext");
     if (!enters || joined) continue;
-    const std::string_view which = candidate.text(tree.child(tree[use.node].parent, "arguments"));
-    if (which.find("current_stream") == std::string_view::npos &&
-        which.find("default_stream") == std::string_view::npos)
+    const auto which = tree.children(tree.child(tree[use.node].parent, "arguments"));
+    if (which.size() != 1 || !is_main_stream(candidate, which[0]))
       places.add(use.node, "work on another stream, which nothing ever waits for");
   }
 }
