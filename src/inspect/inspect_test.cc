@@ -251,8 +251,7 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("x = torch._C._nn.gelu(1)"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("from torch._C import _cuda_getCurrentRawStream as get_raw_stream"), Rules{});
   EXPECT_EQ(with_line("k = torch.library.wrap_triton(add_kernel)"), Rules{});
-  EXPECT_EQ(with_line("from torch.library import wrap_triton, custom_op"),
-            Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("from torch.library import wrap_triton, Library"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("@torch.compiler.disable\ndef f(x):\n    return x"), Rules{});
   EXPECT_EQ(with_line("@torch.compiler.disable(recursive=False)\ndef f(x):\n    return x"),
             Rules{});
@@ -265,6 +264,31 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("from triton.language.extra.cuda import libdevice\n@triton.jit\ndef k2(x):\n "
                       "   return libdevice.tanh(x)"),
             Rules{});
+}
+
+TEST(Inspect, LetsAFileDefineOperatorsOfItsOwn) {
+  const auto of = [](const std::string& name, const std::string& call) {
+    return with_line("from torch.library import custom_op\n@custom_op(" + name +
+                     ", mutates_args=())\ndef f(x: torch.Tensor) -> torch.Tensor:\n"
+                     "    return torch.empty_like(x)\ndef g(x):\n    return " +
+                     call);
+  };
+  EXPECT_EQ(of("'mine::f'", "torch.ops.mine.f(x)"), Rules{});
+  EXPECT_EQ(of("'mine::f'", "torch.ops.mine.f.default(x)"), Rules{});
+  EXPECT_EQ(of("'mine::f'", "torch.ops.other.f(x)"), Rules{"operator_table"});
+  EXPECT_EQ(of("'mine::f'", "torch.ops.aten.mm(x, x)"), Rules{"operator_table"});
+  EXPECT_EQ(of("'mine::f'", "getattr(torch.ops, x)"), Rules{"operator_table"});
+  EXPECT_EQ(of("'aten::relu'", "x"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(of("'aten::relu'", "torch.ops.aten.relu(x)"),
+            (Rules{"operator_table", "hidden_dispatch"}));
+  EXPECT_EQ(of("'at' + 'en::relu'", "x"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("import torch.library as lib\n@lib.register_fake('mine::f')\ndef f(x):\n"
+                      "    return torch.empty_like(x)"),
+            Rules{});
+  EXPECT_EQ(with_line("@torch.library.register_fake('aten::mm')\ndef f(x):\n    return x"),
+            Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("torch.library.impl('mine::f', 'CUDA')(len)"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("define = torch.library.custom_op"), Rules{"hidden_dispatch"});
 }
 
 TEST(Inspect, OnlyWarnsOfClocksCachesStreamsAndFlags) {

@@ -2,7 +2,9 @@
 // said here; the launch plan knows which operators ran.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
+#include <set>
 
 #include "inspect/rules.h"
 
@@ -283,9 +285,64 @@ void find_torch_compilers(const Candidate& candidate, Places& places) {
   }
 }
 
+namespace {
+
+// "mine" of `custom_op("mine::scale", ...)`; empty where it is one of torch's own, or not written
+// out.
+std::string own_namespace(const Candidate& candidate, const Use& use) {
+  constexpr auto kOfTorch = std::to_array<std::string_view>(
+      {"aten", "prim", "prims", "profiler", "torch", "inductor", "quantized"});
+  const SyntaxTree& tree = candidate.tree;
+  const auto arguments = tree.children(tree.child(tree[use.node].parent, "arguments"));
+  const std::string name = arguments.empty() ? "" : literal_text(tree, arguments[0]);
+  const std::string own = name.substr(0, name.find("::"));
+  const bool is_plain = own.size() < name.size() && std::ranges::all_of(own, [](unsigned char c) {
+                          return std::isalnum(c) != 0 || c == '_';
+                        });
+  return is_plain && !own.starts_with('_') && std::ranges::find(kOfTorch, own) == kOfTorch.end()
+             ? own
+             : "";
+}
+
+bool defines_operator(const Use& use) {
+  return use.called && use.imported &&
+         (use.path == "torch.library.custom_op" || use.path == "torch.library.triton_op");
+}
+
+// Of the operators that the file defines itself: the capture runs their Python as any other.
+std::set<std::string> own_namespaces(const Candidate& candidate) {
+  std::set<std::string> own;
+  for (const Use& use : candidate.uses)
+    if (defines_operator(use)) own.insert(own_namespace(candidate, use));
+  own.erase("");
+  return own;
+}
+
+// What of torch.library defines operators of the file's own, and changes none of torch's.
+bool is_own_operator(const Candidate& candidate, const Use& use) {
+  constexpr auto kDefining = std::to_array<std::string_view>(
+      {"torch.library", "torch.library.custom_op", "torch.library.triton_op",
+       "torch.library.register_fake", "torch.library.register_autograd"});
+  if (use.assigned || std::ranges::find(kDefining, use.path) == kDefining.end()) return false;
+  if (candidate.names.imports().contains(use.node)) return true;
+  return use.called && !own_namespace(candidate, use).empty();
+}
+
+}  // namespace
+
 void find_operator_table_uses(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places, {"torch.ops.aten", "torch.ops.prims", "torch.ops"},
-            "calls operators past their names");
+  constexpr std::string_view table = "torch.ops";
+  const std::set<std::string> own = own_namespaces(candidate);
+  for (const Use& use : candidate.uses) {
+    if (!use.imported || !is_or_is_in(use.path, table)) continue;
+    const std::string inner = use.path.substr(std::min(use.path.size(), table.size() + 1));
+    const std::size_t dot = inner.find('.');
+    const bool is_own = !use.assigned && dot != std::string::npos &&
+                        own.contains(inner.substr(0, dot)) &&
+                        !candidate.names.imports().contains(use.node);
+    if (!is_own)
+      places.add(use.node, fmt::format("`{}` calls operators past their names", use.path));
+  }
 }
 
 void find_hidden_dispatch(const Candidate& candidate, Places& places) {
@@ -300,7 +357,7 @@ void find_hidden_dispatch(const Candidate& candidate, Places& places) {
         std::ranges::any_of(kInner, [&](auto name) { return is_or_is_in(use.path, name); });
     const bool is_harmless =
         !use.assigned && std::ranges::find(kHarmless, use.path) != kHarmless.end();
-    if (use.imported && is_inner && !is_harmless)
+    if (use.imported && is_inner && !is_harmless && !is_own_operator(candidate, use))
       places.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
   }
   const SyntaxTree& tree = candidate.tree;
