@@ -1,12 +1,13 @@
 #include <algorithm>
 
+#include "gym/evaluate/atomic_scope.h"
 #include "gym/evaluate/lowering.h"
 
 namespace tritonsmith::gym {
 namespace {
 
 MemoryOrder order_of(const Operation& operation) {
-  if (operation.has_keyword("cta")) return MemoryOrder::within_program;
+  if (is_of_one_program(operation)) return MemoryOrder::within_program;
   if (operation.has_keyword("acq_rel")) return MemoryOrder::both;
   if (operation.has_keyword("acquire")) return MemoryOrder::acquire;
   return operation.has_keyword("release") ? MemoryOrder::release : MemoryOrder::relaxed;

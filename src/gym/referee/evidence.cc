@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/evaluate/atomic_scope.h"
 #include "gym/referee/operators.h"
 
 namespace tritonsmith::gym {
@@ -157,6 +158,27 @@ std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* la
     findings.push_back({.rule = "constant_output",
                         .severity = Severity::reject,
                         .message = "the output does not depend on the inputs"});
+  return findings;
+}
+
+std::vector<Finding> find_narrow_atomics(const Plan& candidate) {
+  std::set<int> launched;  // by several programs
+  for (const PlanStep& step : candidate.steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action))
+      for (const LaunchChoice& choice : launch->choices)
+        if (std::ranges::any_of(choice.grid, [](std::int64_t size) { return size > 1; }))
+          launched.insert(choice.kernel);
+  std::vector<Finding> findings;
+  for (const int index : launched) {
+    const PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(index));
+    if (!has_atomics_of_one_program(kernel.ttir)) continue;
+    findings.push_back(
+        {.rule = "race",
+         .severity = Severity::reject,
+         .line = kernel.line,
+         .message = fmt::format("atomics of {} have scope=\"cta\": they are none between programs",
+                                kernel.name)});
+  }
   return findings;
 }
 

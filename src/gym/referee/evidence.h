@@ -20,6 +20,10 @@ using LaunchTraces = std::map<std::size_t, LaunchTrace>;
 std::vector<Finding> find_evidence(const Plan& candidate, const LaunchTraces* launches,
                                    const Plan& reference, Policy policy);
 
+// For who sees only what comes of a launch: atomics of one program's scope in one of several
+// programs. What they do there is chance, and whether two programs meet nobody looks.
+std::vector<Finding> find_narrow_atomics(const Plan& candidate);
+
 // Whether a kernel reads this input, or what follows from it.
 bool kernels_read(const Plan& candidate, const LaunchTraces& launches, int input);
 

@@ -357,6 +357,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
       if (result.forward_refused && !result.candidate_stop) refusal_ = result.reference_stop->error;
       add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr,
                                          match.task, match.job.policy));
+      if (cuda_ != nullptr) add_findings(report, find_narrow_atomics(match.candidate));
       report.ran = ran;
       plain = {result.reference_is_finite, result.reference_error};
     }
