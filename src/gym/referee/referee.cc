@@ -84,6 +84,15 @@ std::optional<RefereeReport> unsafe(const RefereeJob& job, const Plan& task,
   return report;
 }
 
+// What such atomics do on a chip is chance: a wrong value, no end, or nothing to be seen.
+std::optional<RefereeReport> racing(const Plan& candidate) {
+  const std::vector<Finding> races = find_narrow_atomics(candidate);
+  if (races.empty()) return std::nullopt;
+  RefereeReport report = ended(races[0].rule, races[0].message, Fault::candidate);
+  report.error->line = races[0].line;
+  return report;
+}
+
 bool ends_job(RefereeReport& report, const TrialResult& result, Deadline deadline) {
   if (!take_failure(report, result)) return false;
   report.deadline_hit = report.fault == Fault::none && deadline.passed();
@@ -204,6 +213,8 @@ bool Referee::has_room_for_oracle(const RefereeJob& job, const Plan& task) const
 RefereeReport Referee::judge_plans(const RefereeJob& job, const Plan& task, const Plan& candidate) {
   if (auto refused = beyond_kernelbench(job, task)) return *std::move(refused);
   if (auto refused = unsafe(job, task, candidate)) return *std::move(refused);
+  if (cuda_ != nullptr)
+    if (auto refused = racing(candidate)) return *std::move(refused);
   if (!task.unplanned.empty()) return judge_by_shell(job, task, candidate);
   const Deadline deadline = deadline_of(job);
   if (cuda_ != nullptr) cuda_->use(job.kernels);
@@ -357,7 +368,6 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
       if (result.forward_refused && !result.candidate_stop) refusal_ = result.reference_stop->error;
       add_findings(report, find_evidence(match.candidate, ran ? &result.launches : nullptr,
                                          match.task, match.job.policy));
-      if (cuda_ != nullptr) add_findings(report, find_narrow_atomics(match.candidate));
       report.ran = ran;
       plain = {result.reference_is_finite, result.reference_error};
     }
