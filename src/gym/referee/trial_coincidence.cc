@@ -15,12 +15,21 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Far from what tasks draw, and finite in every type.
-constexpr double kFarAway = 1e4;
-
 bool is_measured(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_floating_point() && tensor.element_size() > 1 &&
          tensor.numel() > 0;
+}
+
+// Far from all that these inputs hold, for a square root of it, too; and finite in its type.
+double far_away(const std::vector<int>& inputs, const TensorTable& tensors, at::ScalarType type) {
+  constexpr double least = 1e4, times = 16, finite_in_half = 6e4;
+  double largest = 1;
+  for (const int index : inputs) {
+    const at::Tensor& input = tensors.at(static_cast<std::size_t>(index));
+    if (is_measured(input)) largest = std::max(largest, input.abs().max().item<double>());
+  }
+  const double far = std::max(least, times * largest * largest);
+  return std::min(far, type == at::kHalf ? finite_in_half : 1e30);
 }
 
 }  // namespace
@@ -74,8 +83,10 @@ bool Trial::is_hidden(int input) {
   const at::Tensor factors =
       at::rand(values.sizes(), at::dtype(at::kFloat).device(values.device())).mul_(0.2).add_(0.4);
   const at::Tensor smaller = values * factors.to(values.scalar_type());
-  return !at::equal(smaller, values) && same_with(input, smaller) == true &&
-         same_with(input, values + kFarAway) == false;
+  if (at::equal(smaller, values) || same_with(input, smaller) != true) return false;
+  const double far =
+      far_away(input_tensors(setting_.task), reference_.tensors(), values.scalar_type());
+  return same_with(input, values + far) == false;
 }
 
 // Whether the reference, run again on copies with these values for one input (-1: with its own),
