@@ -59,8 +59,9 @@ Chance chance_of(const Plan& task, int tensor) {
     const Chance kept = kept_chance(*call);
     const auto* from = call->args.empty() ? nullptr : std::get_if<TensorRef>(&call->args[0].data);
     if (kept == Chance::none || from == nullptr || from->index == tensor) return Chance::none;
-    chance = std::max(chance_of(task, from->index), kept);
-    if (chance_of(task, from->index) == Chance::none) return Chance::none;
+    const Chance before = chance_of(task, from->index);
+    if (before == Chance::none) return Chance::none;
+    chance = std::max(before, kept);
   }
   return chance;
 }
