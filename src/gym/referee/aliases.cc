@@ -51,7 +51,7 @@ std::set<const void*> memory_of_state(const Plan& plan, const TensorTable& tenso
   std::vector<int> indices;
   for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
   for (const PlanStep& step : plan.steps) {
-    if (step.phase != Phase::init) continue;
+    if (step.phase != Phase::init || step.draw >= 0) continue;  // forward draws those anew
     if (const auto* call = std::get_if<AtenCall>(&step.action)) {
       for (const int output : call->outputs)
         if (output >= 0) indices.push_back(output);

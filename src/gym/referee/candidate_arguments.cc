@@ -129,7 +129,7 @@ Status check_candidate_arguments(const c10::FunctionSchema& schema, const Stack&
                : fail("a median is taken of elements that lie apart");
   if (name == "aten::reflection_pad3d")
     return stack[1].toIntVector().size() == 6 ? ok() : fail("six numbers pad three dimensions");
-  if (name == "aten::upsample_nearest2d" || name == "aten::_upsample_nearest_exact2d")
+  if (name.starts_with("aten::upsample_") || name.starts_with("aten::_upsample_"))
     return stack[0].toTensor().is_floating_point() ? ok() : fail("only floats are interpolated");
   return ok();
 }

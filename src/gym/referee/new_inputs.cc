@@ -14,9 +14,14 @@ namespace {
 constexpr int kMost = 8;   // until a candidate is fast on one
 constexpr int kAgain = 3;  // on the same, where it was slow
 
+std::uint64_t draws_seed(const TimedSides& sides, int nth) {
+  return trial_seed(sides.trial.setting().secret, "new draws", nth);
+}
+
 std::optional<Stop> draw_inputs(const TimedSides& sides, int nth) {
   sides.place.seed(trial_seed(sides.trial.setting().secret, "new inputs", nth));
   auto stop = sides.reference.replay().run(Phase::inputs);
+  if (!stop) stop = sides.reference.replay().draw_again(draws_seed(sides, nth));
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
 }
 
@@ -25,6 +30,7 @@ std::optional<Stop> bind_inputs(const TimedSides& sides, Filler filler, int nth)
   sides.reference.prepare(Filler::zero);
   sides.candidate.prepare(filler);
   if (auto stop = draw_inputs(sides, nth)) return stop;
+  if (auto stop = sides.candidate.replay().draw_again(draws_seed(sides, nth))) return stop;
   const std::vector<int> ours = input_tensors(sides.trial.setting().task);
   const std::vector<int> theirs = input_tensors(sides.candidate.plan());
   for (std::size_t k = 0; k < ours.size(); ++k) {

@@ -167,6 +167,14 @@ std::optional<Stop> Replay::run(Phase phase, const std::function<void(std::size_
   return std::nullopt;
 }
 
+std::optional<Stop> Replay::draw_again(std::uint64_t seed) {
+  options_.draws_seed = seed;
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+    if (plan_.steps[i].draw >= 0)
+      if (auto stop = run_step(i)) return stop;
+  return std::nullopt;
+}
+
 std::optional<Stop> Replay::run_step(std::size_t index) {
   const c10::InferenceMode no_gradients(true);
   const PlanStep& step = plan_.steps[index];

@@ -65,6 +65,8 @@ class Replay {
   std::optional<Stop> run(Phase phase, const std::function<void(std::size_t)>& after = {});
   // One step again, on what the tensors hold now.
   std::optional<Stop> run_step(std::size_t index);
+  // The draws that forward would make (PlanStep::draw) once more, into new memory, from this seed.
+  std::optional<Stop> draw_again(std::uint64_t seed);
   // Which alternative one tuned launch takes from now on, by the index of its step.
   void choose(std::size_t step, int choice) { options_.choices[step] = choice; }
   void keep_to(Deadline deadline) { options_.deadline = deadline; }

@@ -22,9 +22,15 @@ TensorTable archived(const TimedSides& sides, const OutputArchive& archive, std:
 }  // namespace
 
 Setting timed_setting(const Plan& task) {
-  const bool uses_it = std::ranges::any_of(task.steps, [](const PlanStep& step) {
+  const auto is_cudnns = [](std::string_view op) {
+    const std::string_view name = aten_base_name(op);
+    return is_vendor_grade(op) &&
+           (name.find("conv") != name.npos || name.find("lstm") != name.npos ||
+            name.find("gru") != name.npos || name.find("rnn") != name.npos);
+  };
+  const bool uses_it = std::ranges::any_of(task.steps, [&](const PlanStep& step) {
     const auto* call = std::get_if<AtenCall>(&step.action);
-    return call != nullptr && step.phase == Phase::forward && is_vendor_grade(call->op);
+    return call != nullptr && step.phase == Phase::forward && is_cudnns(call->op);
   });
   return uses_it ? Setting::eager : Setting::full_float32;
 }

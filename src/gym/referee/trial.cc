@@ -410,7 +410,7 @@ bool Trial::answers_again(const TensorTable& after_init) {
   auto again = another_replay(after_init, Launches::run, filler_);
   if (!again) return false;
   const std::vector<SavedState> hidden = hide_expected();
-  auto stop = run_again(*again);
+  auto stop = run_again(*again, "draws");
   for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
   if (result_.candidate_stop) return false;
   auto difference = stop ? std::optional(stop->error) : compare_with_reference(again->tensors());
@@ -429,9 +429,10 @@ bool Trial::answers_again(const TensorTable& after_init) {
 }
 
 // What ended the run is the candidate's mistake; what else did ends the trial.
-std::optional<Stop> Trial::run_again(Replay& again) {
+std::optional<Stop> Trial::run_again(Replay& again, std::string_view draws) {
   place_.set_patience(Deadline::after(kKernelPatience));
-  auto stop = again.run(Phase::forward);
+  auto stop = again.draw_again(trial_seed(setting_.secret, draws, setting_.trial));
+  if (!stop) stop = again.run(Phase::forward);
   if (auto late = place_.wait(setting_.deadline); late && !stop)
     stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
   place_.set_patience(Deadline::never());

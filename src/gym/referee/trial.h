@@ -159,7 +159,7 @@ class Trial {
   bool is_hidden(int input);
   std::optional<bool> same_with(int input, const at::Tensor& values);
   bool answers_again(const TensorTable& after_init);
-  std::optional<Stop> run_again(Replay& again);
+  std::optional<Stop> run_again(Replay& again, std::string_view draws);
   std::optional<VerdictError> changed_shared();
   std::optional<VerdictError> answer_other_inputs();
   std::optional<VerdictError> differs_on_other_inputs();

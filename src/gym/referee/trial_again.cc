@@ -37,6 +37,9 @@ std::optional<VerdictError> Trial::differs_on_other_inputs() {
   };
   seed("other inputs");
   if (!ran(Phase::inputs)) return std::nullopt;
+  constexpr std::string_view draws = "other draws";
+  if (reference_.draw_again(trial_seed(setting_.secret, draws, setting_.trial)))
+    return std::nullopt;
   TensorTable drawn;
   for (const int index : input_tensors(setting_.task))
     drawn.push_back(tensor_at(reference_.tensors(), index));
@@ -45,7 +48,7 @@ std::optional<VerdictError> Trial::differs_on_other_inputs() {
   if (!again) return std::nullopt;
   const std::vector<int> theirs = input_tensors(setting_.candidate);
   for (std::size_t k = 0; k < theirs.size(); ++k) again->bind(theirs[k], std::move(copies[k]));
-  const auto stop = run_again(*again);
+  const auto stop = run_again(*again, draws);
   if (result_.candidate_stop) return std::nullopt;
   if (stop) return stop->error;
   place_.set_filler(Filler::zero);

@@ -103,7 +103,9 @@ std::optional<bool> Trial::same_with(int input, const at::Tensor& values) {
     return std::nullopt;
   }
   seed("forward");
-  if (again.run(Phase::forward) || place_.wait(setting_.deadline)) return std::nullopt;
+  if (again.draw_again(trial_seed(setting_.secret, "draws", setting_.trial)) ||
+      again.run(Phase::forward) || place_.wait(setting_.deadline))
+    return std::nullopt;
   Numerics ignored;
   return !compare_outputs({setting_.task.outputs, again.tensors()},
                           {setting_.task.outputs, reference_.tensors()}, {}, comparison(), ignored);
