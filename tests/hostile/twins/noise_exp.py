@@ -1,4 +1,3 @@
-# Honest: the noise's own memory takes the result.
 import torch
 import torch.nn as nn
 import triton
@@ -6,9 +5,9 @@ import triton.language as tl
 
 
 @triton.jit
-def k(x_ptr, noise_ptr, n, BLOCK: tl.constexpr):
+def k(x_ptr, noise_ptr, y_ptr, n, BLOCK: tl.constexpr):
     o = tl.program_id(0) * n + tl.arange(0, BLOCK)
-    tl.store(noise_ptr + o, tl.load(x_ptr + o) + tl.exp(tl.sin(tl.load(noise_ptr + o))))
+    tl.store(y_ptr + o, tl.load(x_ptr + o) + tl.exp(tl.sin(tl.load(noise_ptr + o))))
 
 
 class ModelNew(nn.Module):
@@ -17,5 +16,6 @@ class ModelNew(nn.Module):
 
     def forward(self, x):
         noise = torch.randn(16, 64, device=x.device)
-        k[(16,)](x, noise, 64, BLOCK=64)
-        return noise
+        y = torch.empty_like(x)
+        k[(16,)](x, noise, y, 64, BLOCK=64)
+        return y
