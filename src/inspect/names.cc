@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
 
@@ -10,6 +11,14 @@ namespace tritonsmith::inspect {
 namespace {
 
 constexpr std::size_t kLongestChain = 16;
+
+// What torch's and triton's own modules import, and no module of theirs is called.
+bool is_top_module(std::string_view name) {
+  constexpr auto kModules = std::to_array<std::string_view>(
+      {"torch", "triton", "builtins", "sys", "os", "importlib", "inspect", "ctypes", "functools",
+       "subprocess", "threading", "gc", "weakref", "pickle", "io", "atexit", "signal"});
+  return std::ranges::find(kModules, name) != kModules.end();
+}
 
 }  // namespace
 
@@ -72,7 +81,7 @@ void Names::read_import_from(NodeId statement) {
     const bool renamed = tree_.is(item, "aliased_import");
     const std::string name =
         normal_identifier(tree_.text(renamed ? tree_.child(item, "name") : item));
-    const std::string path = base + "." + name;
+    const std::string path = is_top_module(name) ? name : base + "." + name;
     imports_.emplace(item, path);
     stands_for_[renamed ? normal_identifier(tree_.text(tree_.child(item, "alias"))) : name] = path;
   }
@@ -123,8 +132,13 @@ Name Names::resolve(NodeId expression) const {
     name.path = known->second;
     name.imported = true;
   }
-  for (auto attribute = attributes.rbegin(); attribute != attributes.rend(); ++attribute)
-    name.path += "." + *attribute;
+  for (auto attribute = attributes.rbegin(); attribute != attributes.rend(); ++attribute) {
+    // A module has those that it imports as attributes: torch.builtins is builtins.
+    if (name.imported && is_top_module(*attribute))
+      name.path = *attribute;
+    else
+      name.path += "." + *attribute;
+  }
   return name;
 }
 
