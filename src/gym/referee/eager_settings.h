@@ -4,8 +4,6 @@
 
 #include <ATen/Context.h>
 
-#include "gym/plan/plan.h"
-
 namespace tritonsmith::gym {
 
 enum class Setting { full_float32, eager };
@@ -20,10 +18,5 @@ class EagerSettings {
   EagerSettings(const EagerSettings&) = delete;
   EagerSettings& operator=(const EagerSettings&) = delete;
 };
-
-// Eager for a task whose own forward uses what the setting changes (convolutions, recurrent cells):
-// there a candidate's numbers may be as coarse as PyTorch's own. For others a candidate that calls
-// cuDNN is timed in full float32, which it is held to.
-Setting timed_setting(const Plan& task);
 
 }  // namespace tritonsmith::gym

@@ -8,6 +8,7 @@
 
 #include "gym/gpu/device.h"
 #include "gym/gpu/device_code.h"
+#include "gym/referee/eval_mode.h"
 #include "gym/referee/output_archive.h"
 #include "gym/referee/replay.h"
 #include "gym/referee/testing/fake_executor.h"
@@ -67,6 +68,10 @@ extern "C" __global__ void remembers(const float* x, float* y, float* kept, int 
     kept[i] = x[i];
   }
   y[i] = kept[n + i];
+}
+extern "C" __global__ void adds(const float* x, float* y, float* kept, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += x[i];
 }
 extern "C" __global__ void depends(const float* x, float* y, float* kept, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -153,6 +158,31 @@ TEST_F(FreshInputsTest, ATimeThatFollowsFromTheDataIsThatOfNewInputs) {
     return;
   }
   FAIL() << "no draw was quick";
+}
+
+// A candidate that writes its output into what it drew finds the same draws in each round.
+TEST_F(FreshInputsTest, ARoundFindsItsDrawsAnew) {
+  PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+  const int x = task.tensor({kCount}), noise = task.tensor({kCount}), y = task.tensor({kCount});
+  task.aten(Phase::inputs, "aten::randn", {ints({kCount})}, {x})
+      .input(t(x))
+      .aten(Phase::forward, "aten::randn", {ints({kCount})}, {noise})
+      .aten(Phase::forward, "aten::add.Tensor", {t(noise), t(x)}, {y})
+      .returns(t(y));
+  candidate.tensor({kCount});
+  candidate.tensor({kCount});
+  const int k = candidate.kernel("k", {"x", "y"});
+  candidate.input(t(x))
+      .aten(Phase::forward, "aten::randn", {ints({kCount})}, {noise})
+      .launch(k, {t(x), t(noise)})
+      .returns(t(noise));
+  Kernels kernels;
+  FakeExecutor executor;
+  executor.define("k", kernels.launching("adds"));
+  const TimingOutcome outcome =
+      timed(with_draws_first(task.plan()), with_draws_first(candidate.plan()), executor);
+  ASSERT_FALSE(outcome.stop) << outcome.stop->error.message;
+  EXPECT_TRUE(outcome.findings.empty()) << outcome.findings[0].message;
 }
 
 // cuDNN rounds to TF32 while both sides are timed, and in no trial.

@@ -14,23 +14,26 @@ namespace {
 constexpr int kMost = 8;   // until a candidate is fast on one
 constexpr int kAgain = 3;  // on the same, where it was slow
 
-std::uint64_t draws_seed(const TimedSides& sides, int nth) {
-  return trial_seed(sides.trial.setting().secret, "new draws", nth);
+void seed_draws(const TimedSides& sides, int nth) {
+  const std::uint64_t seed = trial_seed(sides.trial.setting().secret, "new draws", nth);
+  sides.reference.replay().seed_draws(seed);
+  sides.candidate.replay().seed_draws(seed);
 }
 
 std::optional<Stop> draw_inputs(const TimedSides& sides, int nth) {
-  sides.place.seed(trial_seed(sides.trial.setting().secret, "new inputs", nth));
-  auto stop = sides.reference.replay().run(Phase::inputs);
-  if (!stop) stop = sides.reference.replay().draw_again(draws_seed(sides, nth));
+  auto stop = sides.reference.prepare(Filler::zero);
+  if (!stop) {
+    sides.place.seed(trial_seed(sides.trial.setting().secret, "new inputs", nth));
+    stop = sides.reference.replay().run(Phase::inputs);
+  }
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
 }
 
 // Into the memory of the candidate's inputs, whose addresses stay what they were.
 std::optional<Stop> bind_inputs(const TimedSides& sides, Filler filler, int nth) {
-  sides.reference.prepare(Filler::zero);
-  sides.candidate.prepare(filler);
+  seed_draws(sides, nth);
+  if (auto stop = sides.candidate.prepare(filler)) return stop;
   if (auto stop = draw_inputs(sides, nth)) return stop;
-  if (auto stop = sides.candidate.replay().draw_again(draws_seed(sides, nth))) return stop;
   const std::vector<int> ours = input_tensors(sides.trial.setting().task);
   const std::vector<int> theirs = input_tensors(sides.candidate.plan());
   for (std::size_t k = 0; k < ours.size(); ++k) {
@@ -49,14 +52,13 @@ std::optional<Stop> bind_inputs(const TimedSides& sides, Filler filler, int nth)
 tl::expected<std::optional<VerdictError>, Stop> difference(const TimedSides& sides, int nth) {
   const TensorTable& tensors = sides.candidate.replay().tensors();
   std::optional<VerdictError> wrong;
-  for (const Setting setting : {Setting::full_float32, sides.setting}) {
+  for (const Setting setting : accepted_settings(sides.setting)) {
     if (wrong)  // a reference may change its inputs
       if (auto stop = draw_inputs(sides, nth)) return tl::unexpected(*std::move(stop));
     if (auto stop = run_reference_in(sides, setting)) return tl::unexpected(*std::move(stop));
     wrong = compare_sides(sides, tensors, {}, 0);
     if (!wrong) return wrong;
   }
-  sides.reference.prepare(Filler::zero);
   if (auto stop = draw_inputs(sides, nth)) return tl::unexpected(*std::move(stop));
   const TensorTable exact = sides.trial.exact_again();
   if (exact.empty() && sides.trial.setting().with_oracle && sides.trial.reference_replays())

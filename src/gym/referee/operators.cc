@@ -100,7 +100,7 @@ constexpr auto kArranging = std::to_array<Name>({
     "is_contiguous",
 });
 
-constexpr auto kVendorGrade = std::to_array<Name>({
+constexpr auto kCudnns = std::to_array<Name>({
     "convolution",
     "_convolution",
     "conv1d",
@@ -112,6 +112,21 @@ constexpr auto kVendorGrade = std::to_array<Name>({
     "convolution_overrideable",
     "cudnn_convolution",
     "cudnn_convolution_transpose",
+    "lstm",
+    "gru",
+    "rnn_tanh",
+    "rnn_relu",
+    "lstm_cell",
+    "gru_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+    "_thnn_fused_lstm_cell",
+    "_thnn_fused_gru_cell",
+    "_cudnn_rnn",
+});
+
+// Beside these.
+constexpr auto kVendorGrade = std::to_array<Name>({
     "mm",
     "addmm",
     "addmm_",
@@ -136,17 +151,6 @@ constexpr auto kVendorGrade = std::to_array<Name>({
     "_scaled_dot_product_flash_attention_for_cpu",
     "_scaled_dot_product_cudnn_attention",
     "_scaled_dot_product_fused_attention_overrideable",
-    "lstm",
-    "gru",
-    "rnn_tanh",
-    "rnn_relu",
-    "lstm_cell",
-    "gru_cell",
-    "rnn_tanh_cell",
-    "rnn_relu_cell",
-    "_thnn_fused_lstm_cell",
-    "_thnn_fused_gru_cell",
-    "_cudnn_rnn",
 });
 
 // With a leading underscore only these: most others are back ends' own entries that trust their
@@ -271,7 +275,7 @@ bool is_replayable(std::string_view full_name) {
   for (const Name part : kRefusedParts)
     if (name.find(part) != Name::npos) return false;
   if (name.front() != '_') return true;
-  return contains(kInternal, name) || contains(kArranging, name) || contains(kVendorGrade, name);
+  return contains(kInternal, name) || contains(kArranging, name) || is_vendor_grade(full_name);
 }
 
 bool only_allocates(std::string_view full_name) {
@@ -289,7 +293,11 @@ bool only_arranges(std::string_view full_name) {
 }
 
 bool is_vendor_grade(std::string_view full_name) {
-  return contains(kVendorGrade, aten_base_name(full_name));
+  return runs_in_cudnn(full_name) || contains(kVendorGrade, aten_base_name(full_name));
+}
+
+bool runs_in_cudnn(std::string_view full_name) {
+  return contains(kCudnns, aten_base_name(full_name));
 }
 
 }  // namespace tritonsmith::gym

@@ -24,6 +24,10 @@ bool only_arranges(std::string_view full_name);
 // vendor's libraries.
 bool is_vendor_grade(std::string_view full_name);
 
+// Convolution and recurrent cells, which PyTorch on a GPU leaves to cuDNN, in TF32 unless told
+// otherwise.
+bool runs_in_cudnn(std::string_view full_name);
+
 // Allocates a tensor and gives it no values.
 bool leaves_unwritten(std::string_view full_name);
 

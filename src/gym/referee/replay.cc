@@ -117,7 +117,7 @@ std::vector<int> made_by_forward(const Plan& plan, const TensorTable& tensors) {
       given.push_back(constant->output);
     const auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr) continue;
-    if (step.phase == Phase::forward)
+    if (step.phase == Phase::forward || step.draw >= 0)
       makes.insert(call->outputs.begin(), call->outputs.end());
     else
       given.insert(given.end(), call->outputs.begin(), call->outputs.end());
@@ -167,8 +167,7 @@ std::optional<Stop> Replay::run(Phase phase, const std::function<void(std::size_
   return std::nullopt;
 }
 
-std::optional<Stop> Replay::draw_again(std::uint64_t seed) {
-  options_.draws_seed = seed;
+std::optional<Stop> Replay::draw_again() {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i)
     if (plan_.steps[i].draw >= 0)
       if (auto stop = run_step(i)) return stop;

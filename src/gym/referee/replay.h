@@ -47,8 +47,9 @@ struct ReplayOptions {
   std::uint64_t draws_seed = 0;
 };
 
-// The tensors, each memory once, that forward made anew: the memory of inputs, of weights and of
-// whatever was there before is not among them. Tensors beyond the plan's count as made.
+// The tensors, each memory once, that forward made anew, its draws among them: the memory of
+// inputs, of weights and of whatever was there before is not. Tensors beyond the plan's count as
+// made.
 std::vector<int> made_by_forward(const Plan& plan, const TensorTable& tensors);
 
 // Whether the dispatcher says that the operator draws from a generator.
@@ -65,8 +66,10 @@ class Replay {
   std::optional<Stop> run(Phase phase, const std::function<void(std::size_t)>& after = {});
   // One step again, on what the tensors hold now.
   std::optional<Stop> run_step(std::size_t index);
-  // The draws that forward would make (PlanStep::draw) once more, into new memory, from this seed.
-  std::optional<Stop> draw_again(std::uint64_t seed);
+  // What the draws that forward would make (PlanStep::draw) follow from, from now on.
+  void seed_draws(std::uint64_t seed) { options_.draws_seed = seed; }
+  // Those draws once more, into new memory: the same values until seed_draws() says otherwise.
+  std::optional<Stop> draw_again();
   // Which alternative one tuned launch takes from now on, by the index of its step.
   void choose(std::size_t step, int choice) { options_.choices[step] = choice; }
   void keep_to(Deadline deadline) { options_.deadline = deadline; }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "gym/referee/eval_mode.h"
 #include "gym/referee/replay_memory.h"
 #include "gym/referee/testing/fake_executor.h"
 #include "gym/referee/testing/plan_builder.h"
@@ -158,22 +159,35 @@ TEST_F(ReplayTest, MakesAllFloatingFactoriesDoubleForTheOracle) {
 TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
   PlanBuilder plan(PlanRole::candidate);
   const int x = plan.tensor({4}), view = plan.view(x, {2, 2}, {2, 1});
-  const int y = plan.tensor({2, 2}), same = plan.view(y, {2, 2}, {2, 1}), sum = plan.tensor({2, 2});
+  const int y = plan.tensor({2, 2}), same = plan.view(y, {2, 2}, {2, 1}), sum = plan.tensor({2, 2}),
+            noise = plan.tensor({4});
   plan.input(t(x))
       .aten(Phase::forward, "aten::view", {t(x), ints({2, 2})}, {view})
       .aten(Phase::forward, "aten::relu", {t(view)}, {y})
       .aten(Phase::forward, "aten::add_.Tensor", {t(y), t(view)}, {same})
       .aten(Phase::forward, "aten::add.Tensor", {t(same), t(view)}, {sum})
       .aten(Phase::forward, "aten::relu_", {t(x)}, {x})
+      .aten(Phase::forward, "aten::rand", {ints({4})}, {noise})
       .returns(t(sum));
+  const Plan given = with_draws_first(plan.plan());
   FakeExecutor none;
-  Replay replay(plan.plan(), none, {});
+  Replay replay(given, none, {});
   replay.bind(x, at::ones({4}));
   ASSERT_FALSE(replay.run(Phase::forward));
   EXPECT_EQ(made_by_forward(plan.plan(), replay.tensors()), (std::vector<int>{y, sum}));
+  EXPECT_EQ(made_by_forward(given, replay.tensors()), (std::vector<int>{y, sum}));
+  ASSERT_FALSE(replay.draw_again());
+  EXPECT_EQ(made_by_forward(given, replay.tensors()), (std::vector<int>{y, sum, noise}));
+  const at::Tensor drawn = tensor_at(replay.tensors(), noise);
+  ASSERT_FALSE(replay.draw_again());
+  EXPECT_TRUE(at::equal(tensor_at(replay.tensors(), noise), drawn));
+  EXPECT_NE(tensor_at(replay.tensors(), noise).const_data_ptr(), drawn.const_data_ptr());
+  replay.seed_draws(1);
+  ASSERT_FALSE(replay.draw_again());
+  EXPECT_FALSE(at::equal(tensor_at(replay.tensors(), noise), drawn));
   TensorTable more = replay.tensors();
   more.push_back(at::ones({1}));  // what a shell answered
-  EXPECT_EQ(made_by_forward(plan.plan(), more), (std::vector<int>{y, sum, 5}));
+  EXPECT_EQ(made_by_forward(given, more), (std::vector<int>{y, sum, noise, 6}));
 }
 
 }  // namespace

@@ -22,17 +22,16 @@ TensorTable archived(const TimedSides& sides, const OutputArchive& archive, std:
 }  // namespace
 
 Setting timed_setting(const Plan& task) {
-  const auto is_cudnns = [](std::string_view op) {
-    const std::string_view name = aten_base_name(op);
-    return is_vendor_grade(op) &&
-           (name.find("conv") != name.npos || name.find("lstm") != name.npos ||
-            name.find("gru") != name.npos || name.find("rnn") != name.npos);
-  };
-  const bool uses_it = std::ranges::any_of(task.steps, [&](const PlanStep& step) {
+  const bool uses_it = std::ranges::any_of(task.steps, [](const PlanStep& step) {
     const auto* call = std::get_if<AtenCall>(&step.action);
-    return call != nullptr && step.phase == Phase::forward && is_cudnns(call->op);
+    return call != nullptr && step.phase == Phase::forward && runs_in_cudnn(call->op);
   });
   return uses_it ? Setting::eager : Setting::full_float32;
+}
+
+std::vector<Setting> accepted_settings(Setting timed) {
+  if (timed == Setting::full_float32) return {Setting::full_float32};
+  return {Setting::full_float32, timed};
 }
 
 Stop as_task_failure(Stop stop) {
@@ -57,8 +56,9 @@ std::optional<VerdictError> compare_sides(const TimedSides& sides, const TensorT
 
 std::optional<Stop> run_reference_in(const TimedSides& sides, Setting setting) {
   const EagerSettings as_asked(setting);
-  sides.reference.prepare(Filler::zero);
-  auto stop = sides.trial.reference_replays() ? sides.reference.run() : sides.trial.ask_shell();
+  auto stop = sides.reference.prepare(Filler::zero);
+  if (!stop)
+    stop = sides.trial.reference_replays() ? sides.reference.run() : sides.trial.ask_shell();
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
 }
 
@@ -66,7 +66,7 @@ std::optional<Stop> check_archive(const TimedSides& sides, const OutputArchive& 
   std::set<std::size_t> left;
   for (std::size_t nth = 0; nth < archive.size(); ++nth) left.insert(nth);
   std::optional<VerdictError> wrong;
-  for (const Setting setting : {Setting::full_float32, sides.setting}) {
+  for (const Setting setting : accepted_settings(sides.setting)) {
     if (left.empty()) return std::nullopt;
     if (auto failed = run_reference_in(sides, setting)) return failed;
     wrong.reset();

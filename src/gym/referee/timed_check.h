@@ -19,6 +19,14 @@ struct TimedSides {
   Setting setting;  // of the timed rounds
 };
 
+// Eager for a task whose own forward uses what the setting changes: there a candidate's numbers may
+// be as coarse as PyTorch's own. For others a candidate that calls cuDNN is timed in full float32,
+// which it is held to.
+Setting timed_setting(const Plan& task);
+// Under which the reference is asked when a timing's outputs are looked at: whoever is right by one
+// of these is right.
+std::vector<Setting> accepted_settings(Setting timed);
+
 // The candidate's outputs as `tensors` has them, against what the reference made last.
 std::optional<VerdictError> compare_sides(const TimedSides& sides, const TensorTable& tensors,
                                           const TensorTable& oracle, double leeway);

@@ -52,7 +52,7 @@ void TimedSide::take_turns() {
   }
 }
 
-void TimedSide::prepare(Filler filler) {
+std::optional<Stop> TimedSide::prepare(Filler filler) {
   const c10::InferenceMode no_gradients(true);
   for (SavedState& each : state_) each.bytes.copy_(each.saved);
   for (const int index : made_)
@@ -63,6 +63,7 @@ void TimedSide::prepare(Filler filler) {
       replay_.bind(reserved_[k], sets_.at(turn_).tensors[k]);
   }
   if (Buffers& now = sets_.at(turn_); !now.poisoned) poison(now, filler);
+  return replay_.draw_again();
 }
 
 std::int64_t TimedSide::poison_others(Filler filler) {

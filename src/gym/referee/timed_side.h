@@ -24,9 +24,9 @@ class TimedSide {
 
   // Adds the second set, where it is worth it (round_plan.h) and there is room.
   void take_turns();
-  // Outside the clock, before each run: puts back what forward changed, and poisons the buffers
-  // whose turn it is, unless that is done.
-  void prepare(Filler filler);
+  // Outside the clock, before each run: puts back what forward changed, makes its draws once more,
+  // and poisons the buffers whose turn it is, unless that is done.
+  std::optional<Stop> prepare(Filler filler);
   // Likewise, after prepare(): poisons the buffers of the run before, which nothing else need look
   // at any more. How many bytes it wrote; none without a second set.
   std::int64_t poison_others(Filler filler);

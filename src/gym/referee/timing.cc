@@ -91,8 +91,7 @@ class Timer {
                        at::dtype(at::kByte).device(place_.device()));
     expected_ = print_of_outputs();
     candidate_.take_turns();
-    candidate_.prepare(filler_);  // an input that was changed in the trial is itself again
-    reference_.prepare(Filler::zero);
+    if (auto stop = prepare()) return stop;  // an input that was changed is itself again
     keep_original_inputs();
     trial_.forget_expected();
     // A reference that changes its inputs keeps those that it changes back.
@@ -160,10 +159,14 @@ class Timer {
     return events_[static_cast<std::size_t>(4 * round + place)];
   }
 
+  std::optional<Stop> prepare() {
+    if (auto stop = reference_.prepare(Filler::zero)) return as_task_failure(std::move(*stop));
+    return candidate_.prepare(filler_);
+  }
+
   // A flush before each side: it also leaves the cache full of lines that must be written back.
   std::optional<Stop> queue_round(int round) {
-    reference_.prepare(Filler::zero);
-    candidate_.prepare(filler_);
+    if (auto stop = prepare()) return stop;
     if (auto stop = queue_timed(candidate_, mark(round, 0), mark(round, 1))) return stop;
     const std::vector<at::Tensor> outputs = candidate_.outputs();
     if (archives_)
@@ -327,7 +330,7 @@ class Timer {
     std::vector<std::vector<double>> samples(steps);
     for (int round = 0; round < kProfiles; ++round) {
       place_.set_patience(Deadline::after(kKernelPatience));
-      candidate_.prepare(filler_);
+      if (auto stop = candidate_.prepare(filler_)) return stop;
       place_.kernels().hold();
       flush(candidate_);
       marks[0].record();

@@ -30,9 +30,16 @@ class DefaultDouble {
   caffe2::TypeMeta before_;
 };
 
+std::set<const void*> memory_made_by_forward(const Plan& plan, const TensorTable& tensors) {
+  std::set<const void*> made;
+  for (const int index : made_by_forward(plan, tensors))
+    made.insert(tensor_at(tensors, index).storage().data());
+  return made;
+}
+
 // Each memory once.
-std::vector<SavedState> save_state(const TensorTable& tensors) {
-  std::set<const void*> seen;
+std::vector<SavedState> save_state(const Plan& plan, const TensorTable& tensors) {
+  std::set<const void*> seen = memory_made_by_forward(plan, tensors);
   std::vector<SavedState> all;
   for (const at::Tensor& tensor : tensors) {
     if (!tensor.defined() || tensor.storage().nbytes() == 0) continue;
@@ -42,10 +49,6 @@ std::vector<SavedState> save_state(const TensorTable& tensors) {
     all.push_back({.bytes = std::move(bytes), .saved = std::move(saved)});
   }
   return all;
-}
-
-std::uint64_t draws_seed(const TrialSetting& setting) {
-  return trial_seed(setting.secret, "draws", setting.trial);
 }
 
 }  // namespace
@@ -60,15 +63,14 @@ Trial::Trial(const TrialSetting& setting, KernelExecutor& executor, Place& place
       executor_(executor),
       place_(place),
       filler_(setting.trial % 2 == 0 ? Filler::nan : Filler::huge),
-      reference_(
-          setting.task, executor,
-          {.deadline = setting.deadline, .place = &place, .draws_seed = draws_seed(setting)}),
+      reference_(setting.task, executor,
+                 {.deadline = setting.deadline, .place = &place, .draws_seed = seed_of("draws")}),
       candidate_(setting.candidate, executor,
                  {.choices = setting.choices,
                   .deadline = setting.deadline,
                   .launches = setting.watch_launches ? Launches::watched : Launches::run,
                   .place = &place,
-                  .draws_seed = draws_seed(setting)}) {}
+                  .draws_seed = seed_of("draws")}) {}
 
 Trial::~Trial() { place_.end(); }
 
@@ -91,9 +93,7 @@ TrialResult Trial::run() {
   return std::move(result_);
 }
 
-void Trial::seed(std::string_view purpose) {
-  place_.seed(trial_seed(setting_.secret, purpose, setting_.trial));
-}
+void Trial::seed(std::string_view purpose) { place_.seed(seed_of(purpose)); }
 
 // False when the trial ends here.
 bool Trial::draw() {
@@ -109,7 +109,8 @@ bool Trial::draw() {
   const bool shared = share_weights() && share_inputs();
   remember_shared();
   keep_own_state();
-  if (keeping_ == StateKeeping::saved) candidate_state_ = save_state(candidate_.tensors());
+  if (keeping_ == StateKeeping::saved)
+    candidate_state_ = save_state(setting_.candidate, candidate_.tensors());
   if (keeping_ == StateKeeping::watched) watch_state();
   // Drawing is the task's own work. What the place did by itself does not fail.
   const bool by_place =
@@ -267,7 +268,8 @@ void Trial::run_candidate() {
 // Must look at the inputs before the reference changes any; one with a fused oracle changes none.
 void Trial::prepare_oracle() {
   const c10::InferenceMode no_gradients(true);
-  if (keeping_ == StateKeeping::saved) reference_state_ = save_state(reference_.tensors());
+  if (keeping_ == StateKeeping::saved)
+    reference_state_ = save_state(setting_.task, reference_.tensors());
   if (setting_.with_oracle && reference_replays() && setting_.fused == nullptr) widen_inputs();
 }
 
@@ -330,7 +332,7 @@ TensorTable Trial::exact_again() {
 void Trial::keep_own_state() {
   std::set<int> shared;
   for (const Shared& each : shared_) shared.insert(each.candidate);
-  std::set<const void*> seen;
+  std::set<const void*> seen = memory_made_by_forward(setting_.candidate, candidate_.tensors());
   for (const int index : read_by_forward(setting_.candidate)) {
     const at::Tensor& tensor = tensor_at(candidate_.tensors(), index);
     if (!tensor.defined() || shared.contains(index) || tensor.storage().nbytes() == 0 ||
@@ -346,7 +348,8 @@ void Trial::keep_own_state() {
 
 // What the two share is looked at anyway.
 void Trial::watch_state() {
-  std::set<const void*> seen;
+  std::set<const void*> seen = memory_made_by_forward(setting_.candidate, candidate_.tensors());
+  seen.merge(memory_made_by_forward(setting_.task, reference_.tensors()));
   const auto skip = [&](const at::Tensor& tensor) {
     if (tensor.is_contiguous() && tensor.nbytes() == tensor.storage().nbytes())
       seen.insert(tensor.storage().data());
@@ -399,8 +402,8 @@ void Trial::ask_again() {
   if (carries_state && !answers_again(after_init)) return;
   if (result_.difference || !setting_.try_without_kernels) return;
   auto idle = another_replay(after_init, Launches::skipped, Filler::huge);
-  result_.right_without_kernels =
-      idle && !idle->run(Phase::forward) && !compare_with_reference(idle->tensors());
+  result_.right_without_kernels = idle && !idle->draw_again() && !idle->run(Phase::forward) &&
+                                  !compare_with_reference(idle->tensors());
 }
 
 // False where that could not be found out.
@@ -431,7 +434,8 @@ bool Trial::answers_again(const TensorTable& after_init) {
 // What ended the run is the candidate's mistake; what else did ends the trial.
 std::optional<Stop> Trial::run_again(Replay& again, std::string_view draws) {
   place_.set_patience(Deadline::after(kKernelPatience));
-  auto stop = again.draw_again(trial_seed(setting_.secret, draws, setting_.trial));
+  again.seed_draws(seed_of(draws));
+  auto stop = again.draw_again();
   if (!stop) stop = again.run(Phase::forward);
   if (auto late = place_.wait(setting_.deadline); late && !stop)
     stop = Stop{.error = std::move(*late), .fault = Fault::candidate};
@@ -473,7 +477,8 @@ std::optional<Replay> Trial::another_replay(const TensorTable& tensors, Launches
                                ReplayOptions{.choices = setting_.choices,
                                              .deadline = setting_.deadline,
                                              .launches = launches,
-                                             .place = &place_});
+                                             .place = &place_,
+                                             .draws_seed = seed_of("draws")});
   replay->tensors() = tensors;
   place_.set_filler(filler);
   seed("forward");

@@ -126,6 +126,9 @@ class Trial {
     Snapshot before;
   };
 
+  std::uint64_t seed_of(std::string_view purpose) const {
+    return trial_seed(setting_.secret, purpose, setting_.trial);
+  }
   void seed(std::string_view purpose);
   bool draw();
   bool construct_candidate(std::span<const EarlyWeight> early);

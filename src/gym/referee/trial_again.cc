@@ -19,6 +19,7 @@ std::optional<VerdictError> Trial::answer_other_inputs() {
   const TensorTable first = reference_.tensors();
   auto difference = differs_on_other_inputs();
   reference_.tensors() = first;
+  reference_.seed_draws(seed_of("draws"));
   if (!difference) return std::nullopt;
   return VerdictError{.error_class = "state_carried",
                       .message =
@@ -38,8 +39,8 @@ std::optional<VerdictError> Trial::differs_on_other_inputs() {
   seed("other inputs");
   if (!ran(Phase::inputs)) return std::nullopt;
   constexpr std::string_view draws = "other draws";
-  if (reference_.draw_again(trial_seed(setting_.secret, draws, setting_.trial)))
-    return std::nullopt;
+  reference_.seed_draws(seed_of(draws));
+  if (reference_.draw_again()) return std::nullopt;
   TensorTable drawn;
   for (const int index : input_tensors(setting_.task))
     drawn.push_back(tensor_at(reference_.tensors(), index));

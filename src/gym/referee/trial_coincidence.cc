@@ -92,7 +92,8 @@ bool Trial::is_hidden(int input) {
 // Whether the reference, run again on copies with these values for one input (-1: with its own),
 // gives the outputs that it gave; nothing where it does not run.
 std::optional<bool> Trial::same_with(int input, const at::Tensor& values) {
-  Replay again(setting_.task, executor_, {.deadline = setting_.deadline, .place = &place_});
+  Replay again(setting_.task, executor_,
+               {.deadline = setting_.deadline, .place = &place_, .draws_seed = seed_of("draws")});
   try {
     TensorTable copies;
     for (const at::Tensor& tensor : reference_.tensors())
@@ -103,8 +104,7 @@ std::optional<bool> Trial::same_with(int input, const at::Tensor& values) {
     return std::nullopt;
   }
   seed("forward");
-  if (again.draw_again(trial_seed(setting_.secret, "draws", setting_.trial)) ||
-      again.run(Phase::forward) || place_.wait(setting_.deadline))
+  if (again.draw_again() || again.run(Phase::forward) || place_.wait(setting_.deadline))
     return std::nullopt;
   Numerics ignored;
   return !compare_outputs({setting_.task.outputs, again.tensors()},
