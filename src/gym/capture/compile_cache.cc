@@ -3,6 +3,8 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
 
 #include "base/file.h"
@@ -26,75 +28,99 @@ Status write_whole(const std::filesystem::path& file, std::string_view text) {
   return fail("cannot write {}", file.string());
 }
 
-// Past the closing quote of the string that begins at `at`.
+constexpr std::size_t kNone = std::string_view::npos;
+
+// Past the closing quote of the string that begins at `at`; none: it is not closed on its line.
 std::size_t skip_string(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); ++at) {
+  for (++at; at < text.size() && text[at] != '\n'; ++at) {
     if (text[at] == '\\')
       ++at;
     else if (text[at] == '"')
       return at + 1;
   }
-  return text.size();
+  return kNone;
 }
 
-// Past the parenthesis that closes the one at `at`.
-std::size_t skip_parentheses(std::string_view text, std::size_t at) {
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Past the parenthesis that closes the one at `at`; none: there is more in it than names, places in
+// files, and how these are nested.
+std::size_t skip_location(std::string_view text, std::size_t at) {
+  constexpr std::string_view kSigns = "#:,[] ";
   int depth = 0;
   while (at < text.size()) {
     if (text[at] == '"') {
       at = skip_string(text, at);
+      if (at == kNone) return kNone;
       continue;
     }
-    if (text[at] == '(') ++depth;
-    if (text[at] == ')' && --depth == 0) return at + 1;
+    if (text[at] == '(')
+      ++depth;
+    else if (text[at] == ')')
+      --depth;
+    else if (!is_word(text[at]) && kSigns.find(text[at]) == kNone)
+      return kNone;
     ++at;
+    if (depth == 0) return at;
   }
-  return text.size();
+  return kNone;
 }
 
-// `#loc12 = loc(`: where its parentheses begin, or npos.
+// `#loc12 = loc(`: where its parentheses begin, or none.
 std::size_t location_alias(std::string_view line) {
   constexpr std::string_view kName = "#loc", kValue = " = loc(";
-  if (!line.starts_with(kName)) return std::string_view::npos;
+  if (!line.starts_with(kName)) return kNone;
   std::size_t at = kName.size();
   while (at < line.size() && line[at] >= '0' && line[at] <= '9') ++at;
-  if (!line.substr(at).starts_with(kValue)) return std::string_view::npos;
+  if (!line.substr(at).starts_with(kValue)) return kNone;
   return at + kValue.size() - 1;
+}
+
+// Past the comment at `at`; none: no printer wrote it. `// 2 preds: ^bb1, ^bb2` stands beside the
+// name of a block.
+std::size_t skip_comment(std::string_view text, std::size_t at) {
+  constexpr std::string_view kSigns = "^:, ";
+  for (at += 2; at < text.size() && text[at] != '\n'; ++at)
+    if (!is_word(text[at]) && kSigns.find(text[at]) == kNone) return kNone;
+  return at;
 }
 
 }  // namespace
 
-std::string without_locations(std::string_view ir) {
+Result<std::string> without_locations(std::string_view ir) {
   std::string kept;
   kept.reserve(ir.size());
-  for (std::size_t at = 0; at < ir.size();) {
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < ir.size(); at = end) {
     const bool line_begins = at == 0 || ir[at - 1] == '\n';
-    if (line_begins) {
-      const std::size_t alias = location_alias(ir.substr(at));
-      if (alias != std::string_view::npos) {
-        at = skip_parentheses(ir, at + alias);
-        continue;
-      }
-    }
-    if (ir[at] == '"') {
-      const std::size_t end = skip_string(ir, at);
-      kept.append(ir.substr(at, end - at));
-      at = end;
+    const std::size_t alias = line_begins ? location_alias(ir.substr(at)) : kNone;
+    bool keeps = false;
+    if (alias != kNone) {
+      end = skip_location(ir, at + alias);
     } else if (ir.substr(at).starts_with(" loc(")) {
-      at = skip_parentheses(ir, at + 4);
+      end = skip_location(ir, at + 4);
     } else {
-      kept += ir[at++];
+      keeps = true;
+      if (ir[at] == '"')
+        end = skip_string(ir, at);
+      else
+        end = ir.substr(at).starts_with("//") ? skip_comment(ir, at) : at + 1;
     }
+    if (end == kNone)
+      return fail("line {} holds a string, a comment or a location that Triton does not write",
+                  std::count(ir.begin(), ir.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1);
+    if (keeps) kept.append(ir.substr(at, end - at));
   }
   return kept;
 }
 
-CompileKeys keys_of(const CompileRequest& request, std::string_view compiler_version) {
+Result<CompileKeys> keys_of(const CompileRequest& request, std::string_view compiler_version) {
   const std::string options =
       fmt::format("{}|{}|{}|{}|{}|{}\n", compiler_version, request.target, request.num_warps,
                   request.num_stages, request.num_ctas, request.maxnreg);
-  return {.kernel = content_key("kernel " + options + without_locations(request.ttir)),
-          .text = content_key("text " + options + request.ttir)};
+  TRY_ASSIGN(const std::string kernel, without_locations(request.ttir));
+  return CompileKeys{.kernel = content_key("kernel " + options + kernel),
+                     .text = content_key("text " + options + request.ttir)};
 }
 
 std::optional<CompileCache::Entry> CompileCache::find(const CompileKeys& keys) {

@@ -13,14 +13,16 @@
 
 namespace tritonsmith::gym {
 
-// IR text without location aliases and `loc(...)`; text within strings is left alone.
-std::string without_locations(std::string_view ir);
+// IR text without location aliases and `loc(...)`; text within strings is left alone. Fails where
+// something is not as Triton's printer writes it: what a compiler that reads the same text would
+// take for code must not be taken for a location here.
+Result<std::string> without_locations(std::string_view ir);
 
 struct CompileKeys {
   std::string kernel;  // hash of what decides the cubin
   std::string text;    // hash of everything, locations too
 };
-CompileKeys keys_of(const CompileRequest& request, std::string_view compiler_version);
+Result<CompileKeys> keys_of(const CompileRequest& request, std::string_view compiler_version);
 
 class CompileCache {
  public:

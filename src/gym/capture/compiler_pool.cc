@@ -25,6 +25,11 @@ std::string request_text(const CompileRequest& request) {
   return to_line(json);
 }
 
+CandidateFailure refused(std::string error_class, std::string message) {
+  return {.stage = Stage::captured,
+          .error = {.error_class = std::move(error_class), .message = std::move(message)}};
+}
+
 }  // namespace
 
 CompilerPool::CompilerPool(const CaptureConfig& config)
@@ -50,11 +55,9 @@ void CompilerPool::submit(CompileJob job) {
     unsorted_.push_back(std::move(job));
     return;
   }
-  job.done({.result = CandidateFailure{
-                .stage = Stage::captured,
-                .error = {.error_class = "compile_error",
-                          .message = fmt::format("the kernel's IR is larger than {} bytes",
-                                                 kMaxIrBytes)}}});
+  job.done(
+      {.result = refused("compile_error",
+                         fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes))});
 }
 
 bool CompilerPool::cancel(std::uint64_t id) {
@@ -74,9 +77,13 @@ bool CompilerPool::cancel(std::uint64_t id) {
 void CompilerPool::sort_in(std::string_view compiler_version) {
   for (; !unsorted_.empty(); unsorted_.pop_front()) {
     CompileJob job = std::move(unsorted_.front());
-    CompileKeys keys = keys_of(job.request, compiler_version);
+    auto keys = keys_of(job.request, compiler_version);
+    if (!keys) {
+      job.done({.result = refused("refused_ir", keys.error().message)});
+      continue;
+    }
     const double queued_ms = milliseconds_since(job.submitted);
-    if (const auto found = cache_.find(keys)) {
+    if (const auto found = cache_.find(*keys)) {
       CompileOutcome outcome{.stage_ms = {{"queue", queued_ms}}, .from_cache = true};
       std::visit([&](const auto& entry) { outcome.result = entry; }, *found);
       job.done(std::move(outcome));
@@ -84,10 +91,10 @@ void CompilerPool::sort_in(std::string_view compiler_version) {
     }
     Work* same = nullptr;
     for (Worker& worker : workers_)
-      if (worker.work && worker.work->keys.kernel == keys.kernel) same = &*worker.work;
+      if (worker.work && worker.work->keys.kernel == keys->kernel) same = &*worker.work;
     for (Work& work : queue_)
-      if (work.keys.kernel == keys.kernel) same = &work;
-    if (same == nullptr) same = &queue_.emplace_back(Work{.keys = std::move(keys)});
+      if (work.keys.kernel == keys->kernel) same = &work;
+    if (same == nullptr) same = &queue_.emplace_back(Work{.keys = *std::move(keys)});
     same->jobs.push_back(std::move(job));
   }
 }
@@ -190,12 +197,10 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
   if (kernel)
     give_results(std::move(work), *kernel, compile_ms);
   else
-    give_results(std::move(work),
-                 CandidateFailure{.stage = Stage::captured,
-                                  .error = {.error_class = "compile_error",
-                                            .message = "the compiler's answer is no kernel: " +
-                                                       kernel.error().message}},
-                 compile_ms);
+    give_results(
+        std::move(work),
+        refused("compile_error", "the compiler's answer is no kernel: " + kernel.error().message),
+        compile_ms);
 }
 
 void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {

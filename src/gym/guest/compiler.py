@@ -51,7 +51,7 @@ def check_name(name):
 
 
 def check_text(text):
-    """Looks at the text itself: what it says is what is parsed, since each operation must name its dialect."""
+    """Before anything parses it, and again as Triton prints what it parsed, which no trick of notation escapes."""
     for dialect, operation in OPERATIONS.findall(text):
         check_name(f"{dialect}.{operation}")
     for path, name in LIBRARY.findall(text):
@@ -62,8 +62,9 @@ def check_text(text):
             raise Refused("refused_ir", f"the function {symbol} is none of libdevice's")
 
 
-def check_module(module, text):
-    """The same on what was parsed, which no trick of notation escapes."""
+def check_module(module):
+    text = module.str_nodebug()
+    check_text(text)
     found = []
     module.walk(lambda operation: found.append(operation.get_name()))
     for name in set(found):
@@ -118,7 +119,7 @@ def lower(request):
     ir.load_dialects(context)
     backend.load_dialects(context)
     module = parse(request["ttir"], context)
-    check_module(module, request["ttir"])
+    check_module(module)
     metadata = {}
     module = backend.make_ttgir(module, metadata, options, capability)
     llir = backend.make_llir(module, metadata, options, capability)
