@@ -138,6 +138,16 @@ CUresult CudaExecutor::start(const PlanKernel& kernel, const LaunchChoice& choic
   return gpu::launch(driver_, function, shape, parameters.data());
 }
 
+Status CudaExecutor::check_parameters(CUfunction function, std::size_t given) const {
+  std::size_t offset = 0, bytes = 0;
+  for (std::size_t k = 0; k <= given; ++k) {
+    if (driver_.function_get_parameter(function, k, &offset, &bytes) != CUDA_SUCCESS) return ok();
+    if (k == given || bytes > sizeof(std::uint64_t))
+      return fail("the compiled kernel takes other arguments than its plan says");
+  }
+  return ok();
+}
+
 LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice& choice,
                                    std::span<const KernelArgument> arguments, Deadline) {
   const auto function = function_of(static_cast<std::size_t>(choice.kernel));
@@ -158,6 +168,8 @@ LaunchOutcome CudaExecutor::launch(const PlanKernel& kernel, const LaunchChoice&
   if (!memory) return failed("too_large_to_evaluate", memory.error().message, Fault::none);
   auto parameters = KernelParameters::pack(kernel.arguments, arguments, *memory);
   if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
+  if (const auto fits = check_parameters(*function, arguments.size() + 2); !fits)
+    return failed("bad_plan", fits.error().message, Fault::candidate);
   CUresult result = CUDA_SUCCESS;
   const auto run = [&] { return result = start(kernel, choice, *function, *parameters); };
   LaunchOutcome outcome;

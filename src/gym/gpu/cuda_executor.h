@@ -56,6 +56,8 @@ class CudaExecutor final : public KernelExecutor {
 
  private:
   Result<CUfunction> function_of(std::size_t index);
+  // What was compiled may take more than its plan says: the driver would read on.
+  Status check_parameters(CUfunction function, std::size_t given) const;
   CUresult start(const PlanKernel& kernel, const LaunchChoice& choice, CUfunction function,
                  KernelParameters& parameters);
   LaunchOutcome observe(std::span<const KernelArgument> arguments,

@@ -28,6 +28,19 @@ struct CudaExecutorTest : ::testing::Test {
   }
 };
 
+// The driver reads what the kernel declares, not what it is given.
+TEST_F(CudaExecutorTest, RefusesKernelsThatTakeMoreThanTheirPlanSays) {
+  executor.use(binaries);
+  fake_notes().parameters = arguments.size() + 3;
+  const auto more = executor.launch(kernel, choice, arguments, Deadline::never());
+  ASSERT_TRUE(more.error);
+  EXPECT_EQ(more.error->error_class, "bad_plan");
+  fake_notes().parameters = arguments.size() + 2;
+  fake_notes().parameter_bytes = 128;
+  EXPECT_TRUE(executor.launch(kernel, choice, arguments, Deadline::never()).error);
+  EXPECT_TRUE(fake_notes().launches.empty());
+}
+
 TEST_F(CudaExecutorTest, PassesArgumentsInTheKernelsTypesAndTwoNullPointersBehind) {
   EXPECT_FALSE(launch().error);
   const FakeLaunch& seen = fake_notes().launches.at(0);

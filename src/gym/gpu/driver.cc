@@ -33,6 +33,7 @@ Status find_all(void* library, Driver& driver) {
   TRY(find(library, "cuModuleUnload", driver.module_unload));
   TRY(find(library, "cuModuleGetFunction", driver.module_get_function));
   TRY(find(library, "cuFuncSetAttribute", driver.function_set_attribute));
+  TRY(find(library, "cuFuncGetParamInfo", driver.function_get_parameter));
   TRY(find(library, "cuFuncGetAttribute", driver.function_get_attribute));
   TRY(find(library, "cuLaunchKernelEx", driver.launch_kernel));
   TRY(find(library, "cuMemGetInfo_v2", driver.memory_get_info));

@@ -28,6 +28,7 @@ struct Driver {
   decltype(&::cuModuleUnload) module_unload = nullptr;
   decltype(&::cuModuleGetFunction) module_get_function = nullptr;
   decltype(&::cuFuncSetAttribute) function_set_attribute = nullptr;
+  decltype(&::cuFuncGetParamInfo) function_get_parameter = nullptr;
   decltype(&::cuFuncGetAttribute) function_get_attribute = nullptr;
   decltype(&::cuLaunchKernelEx) launch_kernel = nullptr;
   decltype(&::cuMemGetInfo) memory_get_info = nullptr;

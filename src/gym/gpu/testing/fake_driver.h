@@ -17,7 +17,8 @@ struct FakeLaunch {
 };
 
 struct FakeNotes {
-  std::size_t parameters = 0;  // how many the kernels of the test take
+  std::size_t parameters = 0;       // how many the kernels of the test take
+  std::size_t parameter_bytes = 8;  // each of them
   CUresult launch_result = CUDA_SUCCESS;
   int polls_until_done = 0;
   std::vector<FakeLaunch> launches;
@@ -55,6 +56,13 @@ inline Driver fake_driver() {
   driver.function_set_attribute = [](CUfunction, CUfunction_attribute attribute, int value) {
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
       fake_notes().shared_bytes.push_back(value);
+    return CUDA_SUCCESS;
+  };
+  driver.function_get_parameter = [](CUfunction, std::size_t index, std::size_t* offset,
+                                     std::size_t* bytes) {
+    if (index >= fake_notes().parameters) return CUDA_ERROR_INVALID_VALUE;
+    *offset = 8 * index;
+    *bytes = fake_notes().parameter_bytes;
     return CUDA_SUCCESS;
   };
   driver.launch_kernel = [](const CUlaunchConfig* config, CUfunction, void** parameters, void**) {
