@@ -28,6 +28,14 @@ const std::vector<ValueType>& KernelProgram::arguments() const { return code_->a
 const std::optional<Refusal>& KernelProgram::refusal() const { return code_->refusal; }
 std::size_t KernelProgram::register_bytes() const { return code_->arena_bytes; }
 
+std::size_t KernelProgram::code_bytes() const {
+  std::size_t bytes = (code_->setup.size() + code_->instructions.size()) * sizeof(Instruction) +
+                      code_->locations.size() * sizeof(SourceLine);
+  for (const auto& table : code_->tables) bytes += sizeof table + table.size() * sizeof table[0];
+  for (const std::string& text : code_->texts) bytes += sizeof text + text.capacity();
+  return bytes;
+}
+
 Result<KernelProgram> parse_ttir(std::string_view text) {
   TRY_ASSIGN(Module module, parse_module(text));
   const Function* kernel = nullptr;

@@ -50,6 +50,8 @@ class KernelProgram {
   const std::optional<Refusal>& refusal() const;
   // What evaluating takes: bytes of registers.
   std::size_t register_bytes() const;
+  // What the program itself takes, about.
+  std::size_t code_bytes() const;
   const Code& code() const { return *code_; }
 
  private:

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
-#include "base/check.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -82,7 +83,7 @@ void Memory::ready_tables(Area& area, std::uint64_t first, std::uint64_t last) {
     const auto make = [&] {
       const std::size_t count = area.elements();
       Table table(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t))));
-      CHECK(table != nullptr, "no memory for a table of {} elements", count);
+      if (table == nullptr) throw std::bad_alloc();  // as a vector of so many would
       return table;
     };
     area.writers = make();

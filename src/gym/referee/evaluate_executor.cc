@@ -11,7 +11,7 @@
 namespace tritonsmith::gym {
 namespace {
 
-constexpr std::size_t kKeptPrograms = 256;
+constexpr std::size_t kKeptPrograms = 256, kKeptBytes = std::size_t{256} << 20;
 
 VerdictError error_at(std::string error_class, std::string message, SourceLine at) {
   return {.error_class = std::move(error_class),
@@ -128,13 +128,19 @@ class EvaluateExecutor final : public KernelExecutor {
 
  private:
   const Result<KernelProgram>& program_of(const PlanKernel& kernel) {
-    if (programs_.size() > kKeptPrograms) programs_.clear();
-    auto [at, is_new] = programs_.try_emplace(kernel.ttir, nullptr);
-    if (is_new) at->second = std::make_unique<Result<KernelProgram>>(parse_ttir(kernel.ttir));
-    return *at->second;
+    if (const auto known = programs_.find(kernel.ttir); known != programs_.end())
+      return *known->second;
+    if (programs_.size() >= kKeptPrograms || kept_bytes_ > kKeptBytes) {
+      programs_.clear();
+      kept_bytes_ = 0;
+    }
+    auto made = std::make_unique<Result<KernelProgram>>(parse_ttir(kernel.ttir));
+    kept_bytes_ += kernel.ttir.size() + (*made ? (*made)->code_bytes() : 0);
+    return *programs_.emplace(kernel.ttir, std::move(made)).first->second;
   }
 
   std::map<std::string, std::unique_ptr<Result<KernelProgram>>> programs_;
+  std::size_t kept_bytes_ = 0;
   ProgramOrder order_;
 };
 
