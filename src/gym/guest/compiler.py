@@ -21,8 +21,9 @@ from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 from .device_properties import chip_of
 
 DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
-BARRIERS = {"gpu.barrier", "ttg.barrier", "ttg.local_barrier"}  # tl.debug_barrier, by Triton's version
-OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.(\w+)", re.MULTILINE)
+# tl.debug_barrier, by Triton's version, and tl.assume.
+BESIDES = {"gpu.barrier", "ttg.barrier", "ttg.local_barrier", "llvm.intr.assume"}
+OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.([\w.]+)", re.MULTILINE)
 REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
 LOCATION = re.compile(r'loc\("([^"]*)":(\d+):\d+\)')
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
@@ -46,7 +47,7 @@ def backend_for(target):
 def check_name(name):
     if name in REFUSED:
         raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
-    if name.split(".")[0] not in DIALECTS and name not in BARRIERS:
+    if name.split(".")[0] not in DIALECTS and name not in BESIDES:
         raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
 
 
