@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -113,10 +114,67 @@ Status check_recurrence(const Stack& stack, std::int64_t gates) {
   return check_recurrence(cell);
 }
 
+// A view may have far more elements than there is memory, and an operator walks all of them. One of
+// no element may lie anywhere, and memory grows to where it lies when it is written.
+Status check_tensor(const at::Tensor& tensor) {
+  constexpr std::int64_t most = std::int64_t{1} << 34;
+  if (!tensor.defined()) return ok();
+  if (tensor.numel() > most) return fail("a tensor of more than 2^34 elements");
+  const auto begin = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size();
+  return begin <= tensor.storage().nbytes() ? ok() : fail("a tensor that lies outside its memory");
+}
+
+Status check_tensors(const Stack& stack) {
+  for (const c10::IValue& value : stack) {
+    if (value.isTensor()) TRY(check_tensor(value.toTensor()));
+    if (value.isTensorList())
+      for (const at::Tensor& tensor : value.toTensorVector()) TRY(check_tensor(tensor));
+    if (value.isOptionalTensorList())
+      for (const std::optional<at::Tensor> tensor : value.toOptionalTensorList())
+        if (tensor) TRY(check_tensor(*tensor));
+  }
+  return ok();
+}
+
+// Views come by the list, each with what it costs the host: (self, how many or how large, dim).
+Status check_parts(const c10::FunctionSchema& schema, const Stack& stack) {
+  constexpr std::int64_t most = 1 << 16;
+  static const std::set<std::string_view> names = {
+      "aten::unbind",       "aten::split",        "aten::chunk",
+      "aten::tensor_split", "aten::unsafe_split", "aten::unsafe_chunk",
+      "aten::hsplit",       "aten::vsplit",       "aten::dsplit"};
+  if (!names.contains(schema.name()) || !stack[0].isTensor()) return ok();
+  const at::Tensor& self = stack[0].toTensor();
+  if (!self.defined() || self.dim() == 0 || self.numel() <= most) return ok();
+  std::int64_t size = *std::max_element(self.sizes().begin(), self.sizes().end());
+  const auto dim = schema.argumentIndexWithName("dim");
+  if (dim && stack[static_cast<std::size_t>(*dim)].isInt())
+    size = self.size(stack[static_cast<std::size_t>(*dim)].toInt());
+  std::int64_t parts = size;
+  if (schema.argumentIndexWithName("split_size") && stack[1].isInt())
+    parts = size / std::max<std::int64_t>(1, stack[1].toInt());
+  else if (schema.name() != "aten::unbind" && stack.size() > 1 && stack[1].isInt())
+    parts = stack[1].toInt();
+  return parts <= most ? ok() : fail("more than {} parts", most);
+}
+
+// (v, g, dim): a length for each row or column, read as if dense.
+Status check_weight_norm(const Stack& stack) {
+  const at::Tensor &v = stack[0].toTensor(), &g = stack[1].toTensor();
+  const std::int64_t dim = stack[2].toInt();
+  const bool fits = v.defined() && g.defined() && v.dim() > 0 && v.numel() > 0 &&
+                    (dim == 0 || dim == v.dim() - 1) && g.numel() == v.size(dim) &&
+                    v.is_contiguous() && g.is_contiguous() && v.scalar_type() == g.scalar_type() &&
+                    v.is_floating_point();
+  return fits ? ok() : fail("a weight's lengths do not fit it");
+}
+
 }  // namespace
 
 Status check_candidate_arguments(const c10::FunctionSchema& schema, const Stack& stack) {
   TRY(check_whole_numbers(schema, stack));
+  TRY(check_tensors(stack));
+  TRY(check_parts(schema, stack));
   const std::string_view name = schema.name();
   if (name == "aten::scaled_dot_product_attention") return check_attention(stack);
   if (name == "aten::native_group_norm") return check_group_norm(stack);
@@ -127,6 +185,7 @@ Status check_candidate_arguments(const c10::FunctionSchema& schema, const Stack&
     return stack[0].toTensor().is_non_overlapping_and_dense()
                ? ok()
                : fail("a median is taken of elements that lie apart");
+  if (name == "aten::_weight_norm_interface") return check_weight_norm(stack);
   if (name == "aten::reflection_pad3d")
     return stack[1].toIntVector().size() == 6 ? ok() : fail("six numbers pad three dimensions");
   if (name.starts_with("aten::upsample_") || name.starts_with("aten::_upsample_"))

@@ -19,8 +19,8 @@ TEST(CandidateOperators, AreThoseThatCheckTheirArguments) {
     EXPECT_TRUE(is_for_candidates(op)) << op;
   for (const char* op :
        {"aten::nll_loss_backward", "aten::nll_loss_backward.grad_input", "aten::_reshape_alias",
-        "aten::_ctc_loss", "aten::_cummax_helper", "aten::_weight_norm_interface", "aten::_to_cpu",
-        "aten::cumsum.out", "aten::lstm.data", "aten::repeat_interleave.Tensor", "aten::_fft_c2c",
+        "aten::_ctc_loss", "aten::_cummax_helper", "aten::_to_cpu", "aten::cumsum.out",
+        "aten::lstm.data", "aten::repeat_interleave.Tensor", "aten::_fft_c2c",
         "aten::native_batch_norm", "aten::set_.source_Tensor", "other::add", "add", ""})
     EXPECT_FALSE(is_for_candidates(op)) << op;
 }
@@ -65,6 +65,33 @@ TEST_F(CandidateArguments, RecurrentWeightsFitTheirInput) {
   EXPECT_TRUE(recurs({24, 3}, {1, 2, 6}));
   EXPECT_FALSE(recurs({1, 3}, {1, 2, 6}));
   EXPECT_FALSE(recurs({24, 3}, {1, 1, 6}));
+}
+
+TEST_F(CandidateArguments, ViewsAreNoLargerThanMemoryEverIs) {
+  const at::Tensor one = at::zeros({1});
+  EXPECT_TRUE(pass("aten::sum", "", {one.expand({1 << 20}), c10::IValue()}));
+  EXPECT_FALSE(pass("aten::sum", "", {one.expand({std::int64_t{1} << 35}), c10::IValue()}));
+  EXPECT_FALSE(pass("aten::cat", "",
+                    {std::vector<at::Tensor>{one, one.expand({std::int64_t{1} << 35})}, 0}));
+  const at::Tensor nowhere = one.as_strided({0}, {1}, 1 << 20);
+  EXPECT_FALSE(pass("aten::exp", "", {nowhere}));
+}
+
+TEST_F(CandidateArguments, ListsOfViewsAreShort) {
+  const at::Tensor tall = at::zeros({1}).expand({1 << 20, 4});
+  EXPECT_TRUE(pass("aten::unbind", "int", {tall, 1}));
+  EXPECT_FALSE(pass("aten::unbind", "int", {tall, 0}));
+  EXPECT_TRUE(pass("aten::split", "Tensor", {tall, 1 << 10, 0}));
+  EXPECT_FALSE(pass("aten::split", "Tensor", {tall, 1, 0}));
+  EXPECT_TRUE(pass("aten::chunk", "", {tall, 4, 0}));
+  EXPECT_FALSE(pass("aten::chunk", "", {tall, 1 << 20, 0}));
+}
+
+TEST_F(CandidateArguments, AWeightHasALengthForEachRow) {
+  const at::Tensor v = at::zeros({4, 3});
+  EXPECT_TRUE(pass("aten::_weight_norm_interface", "", {v, at::zeros({4, 1}), 0}));
+  EXPECT_FALSE(pass("aten::_weight_norm_interface", "", {v, at::zeros({1, 1}), 0}));
+  EXPECT_FALSE(pass("aten::_weight_norm_interface", "", {v.t(), at::zeros({3, 1}), 0}));
 }
 
 TEST_F(CandidateArguments, WholeNumbersDoNotWrap) {

@@ -94,6 +94,15 @@ std::vector<bool> named_tensors(const Plan& plan) {
   return named;
 }
 
+std::vector<bool> inputs_and_parameters(const Plan& plan) {
+  std::vector<int> indices;
+  for (const Value& input : plan.inputs) append_tensors(input, indices);
+  for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
+  std::vector<bool> shared(plan.tensors.size(), false);
+  for (const int index : indices) shared.at(static_cast<std::size_t>(index)) = true;
+  return shared;
+}
+
 // Also what a launch is given a view of.
 std::vector<bool> tensors_with_launched_memory(const Plan& plan) {
   std::set<int> storages;
@@ -145,6 +154,7 @@ Replay::Replay(const Plan& plan, KernelExecutor& executor, ReplayOptions options
     : plan_(plan),
       named_(named_tensors(plan)),
       launched_(tensors_with_launched_memory(plan)),
+      shared_(inputs_and_parameters(plan)),
       executor_(executor),
       options_(std::move(options)),
       tensors_(plan.tensors.size()) {
@@ -251,6 +261,8 @@ std::optional<Stop> Replay::keep_outputs(const PlanStep& step, const AtenCall& c
         fmt::format("{} returned {} tensors, not {}", call.op, made.size(), call.outputs.size()));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     if (call.outputs[i] < 0) continue;
+    if (step.phase == Phase::forward && is_replaced(call.outputs[i], made[i]))
+      return mistake(step, "bad_plan", fmt::format("{} makes an input or a weight anew", call.op));
     const bool is_unwritten = leaves_unwritten(call.op) && made[i].defined();
     if (is_unwritten) made[i] = options_.place->filled(std::move(made[i]));
     auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i], is_unwritten);
@@ -283,6 +295,13 @@ Status Replay::keep_output(int index, at::Tensor made, bool is_fresh, bool is_fe
     made = options_.place->fenced(std::move(made));
   bind(index, std::move(made));
   return ok();
+}
+
+// Of a candidate's: whoever looks at an input or a weight afterwards looks at its memory.
+bool Replay::is_replaced(int index, const at::Tensor& made) const {
+  const auto at = static_cast<std::size_t>(index);
+  return plan_.role == PlanRole::candidate && shared_.at(at) && tensors_[at].defined() &&
+         made.defined() && made.storage().data() != tensors_[at].storage().data();
 }
 
 // Some operators return what they were given, whatever their schema says.
@@ -320,6 +339,11 @@ Result<KernelArgument> Replay::kernel_argument(const Value& value) const {
   if (reference == nullptr) return fail("a kernel takes tensors and numbers only");
   const at::Tensor& tensor = tensors_.at(static_cast<std::size_t>(reference->index));
   if (!tensor.defined()) return fail("tensor {} does not exist yet", reference->index);
+  if (tensor.is_neg() || tensor.is_conj())
+    return fail(
+        "tensor {} is negated or conjugated when it is read, which no kernel does: "
+        "resolve_neg() or resolve_conj() writes it",
+        reference->index);
   const auto& storage = tensor.storage();
   return KernelArgument(KernelBuffer{
       .storage = static_cast<std::byte*>(storage.mutable_data()),

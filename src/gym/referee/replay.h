@@ -97,6 +97,7 @@ class Replay {
   std::optional<Stop> keep_outputs(const PlanStep& step, const AtenCall& call,
                                    const c10::FunctionSchema& schema, torch::jit::Stack& stack);
   Status keep_output(int index, at::Tensor made, bool is_fresh, bool is_fenced = false);
+  bool is_replaced(int index, const at::Tensor& made) const;
   bool is_alone(int index, const at::Tensor& made) const;
 
   const Plan& plan_;
@@ -104,6 +105,7 @@ class Replay {
   // operator returns beside its result (saved statistics) may differ between devices.
   std::vector<bool> named_;
   std::vector<bool> launched_;  // whose memory a launch is given
+  std::vector<bool> shared_;    // inputs and parameters
   KernelExecutor& executor_;
   ReplayOptions options_;
   TensorTable tensors_;

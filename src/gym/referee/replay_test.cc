@@ -190,5 +190,36 @@ TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
   EXPECT_EQ(made_by_forward(given, more), (std::vector<int>{y, sum, noise, 6}));
 }
 
+// Who looks whether an input was changed looks at its memory.
+TEST_F(ReplayTest, AnInputIsNotMadeAnew) {
+  for (const std::string op : {"aten::relu", "aten::relu_"}) {
+    PlanBuilder plan(PlanRole::candidate);
+    const int x = plan.tensor({4});
+    plan.input(t(x)).aten(Phase::forward, op, {t(x)}, {x}).returns(t(x));
+    FakeExecutor none;
+    Replay replay(plan.plan(), none, {});
+    replay.bind(x, at::ones({4}));
+    const auto stop = replay.run(Phase::forward);
+    EXPECT_EQ(stop.has_value(), op == "aten::relu");
+  }
+}
+
+TEST_F(ReplayTest, NoKernelIsGivenWhatIsNegatedOnlyWhenItIsRead) {
+  PlanBuilder plan(PlanRole::candidate);
+  const int x = plan.tensor({4}), y = plan.tensor({4});
+  const int kernel = plan.kernel("k", {"*fp32"});
+  plan.input(t(x))
+      .aten(Phase::forward, "aten::_neg_view", {t(x)}, {y})
+      .launch(kernel, {t(y)})
+      .returns(t(y));
+  FakeExecutor negating;
+  negating.define("k", [](auto) { return LaunchOutcome{}; });
+  Replay replay(plan.plan(), negating, {});
+  replay.bind(x, at::ones({4}));
+  const auto stop = replay.run(Phase::forward);
+  ASSERT_TRUE(stop);
+  EXPECT_NE(stop->error.message.find("resolve_neg"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tritonsmith::gym

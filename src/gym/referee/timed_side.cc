@@ -99,7 +99,11 @@ std::vector<at::Tensor> TimedSide::outputs() const {
   append_tensors(plan_.outputs, indices);
   std::vector<at::Tensor> all;
   for (const int index : indices)
-    all.push_back(replay_.tensors().at(static_cast<std::size_t>(index)).contiguous());
+    all.push_back(replay_.tensors()
+                      .at(static_cast<std::size_t>(index))
+                      .resolve_conj()
+                      .resolve_neg()
+                      .contiguous());
   return all;
 }
 
