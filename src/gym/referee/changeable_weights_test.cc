@@ -1,8 +1,10 @@
 // Weights of one value: they get noise in some trials, and whoever uses them does not notice.
 #include "gym/referee/changeable_weights.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "gym/referee/draw.h"
 #include "gym/referee/testing/reports.h"
 #include "gym/referee/testing/vector_plans.h"
 
@@ -114,13 +116,93 @@ TEST(ChangeableWeights, ATableOfOtherValuesExcusesNobodyFromAWeight) {
   EXPECT_EQ(ending_of(candidate.launching_with(table), shifting(-1)), "wrong_value");
 }
 
-// What no step of the constructor shows may hold it.
-TEST(ChangeableWeights, WhereAWeightMayBeHeldUnseenItStaysAsItWas) {
+// However it came by the same values.
+TEST(ChangeableWeights, EqualValuesStandForTheWeight) {
   ShiftingCandidate candidate;
   const int drawn = candidate.plan.tensor({kLength}), nothing = candidate.plan.tensor({kLength});
   candidate.plan.aten(Phase::init, "aten::rand", {ints({kLength})}, {drawn})
       .aten(Phase::init, "aten::sub.Tensor", {t(drawn), t(drawn)}, {nothing});
-  EXPECT_EQ(ending_of(candidate.launching_with(nothing), shifting(0)), "none");
+  const PlanBuilder plan = candidate.launching_with(nothing);
+  EXPECT_EQ(ending_of(plan, shifting(0)), "none");
+  EXPECT_EQ(ending_of(plan, shifting(-1)), "wrong_value");
+}
+
+// The weight's values stand in it as many times as it would take to hold it, among others.
+TEST(ChangeableWeights, ATableOfItsValuesAmongOthersExcusesNobodyFromAWeight) {
+  ShiftingCandidate candidate;
+  const int drawn = candidate.plan.tensor({4 * kLength}),
+            table = candidate.plan.tensor({4 * kLength});
+  candidate.plan.aten(Phase::init, "aten::rand", {ints({4 * kLength})}, {drawn})
+      .aten(Phase::init, "aten::round", {t(drawn)}, {table});
+  EXPECT_EQ(ending_of(candidate.launching_with(table), shifting(-1)), "wrong_value");
+}
+
+TEST(ChangeableWeights, APartOfAConstantStandsForTheWeight) {
+  ShiftingCandidate candidate;
+  const int many = candidate.plan.tensor({2 * kLength});
+  candidate.plan.aten(Phase::init, "aten::zeros", {ints({2 * kLength})}, {many});
+  const PlanBuilder plan = candidate.launching_with(many);
+  EXPECT_EQ(ending_of(plan, shifting(0)), "none");
+  EXPECT_EQ(ending_of(plan, shifting(kLength)), "wrong_value") << "the first part is the first's";
+}
+
+// y = x + shift, which a generator fills or a table, and `held`, the candidate's of the same name.
+struct Shifts {
+  PlanBuilder task{PlanRole::task}, candidate{PlanRole::candidate};
+  TensorTable ours, theirs;
+  explicit Shifts(const std::string& op) {
+    for (PlanBuilder* side : {&task, &candidate}) {
+      const int shift = side->tensor({kLength});
+      side->aten(Phase::init, op, {op == "aten::arange" ? i(kLength) : ints({kLength})}, {shift})
+          .parameter("shift", shift);
+    }
+    ours = {at::linspace(1, 2, kLength)};
+    theirs = {ours[0].clone()};
+  }
+  ChangeableWeights changeable() const {
+    const ModuleSide reference{task.plan(), ours}, other{candidate.plan(), theirs};
+    return changeable_weights(reference, other, match_weights(reference, other));
+  }
+};
+
+TEST(ChangeableWeights, ThoseOfAGeneratorAreToldFromOthers) {
+  EXPECT_EQ(Shifts("aten::rand").changeable().drawn, std::set<int>{0});
+  EXPECT_TRUE(Shifts("aten::rand").changeable().given.empty());
+  EXPECT_EQ(Shifts("aten::arange").changeable().given, std::set<int>{0});
+}
+
+at::Tensor changed(const std::string& op, at::Tensor weight, TrialKind kind) {
+  Shifts shifts(op);
+  shifts.ours = {weight.clone()};
+  shifts.theirs = {weight.clone()};
+  Rng rng(1, "weights", 0);
+  change_weights(shifts.task.plan(), shifts.changeable(), kind, weight_change(kind, false), rng,
+                 shifts.ours);
+  return shifts.ours[0];
+}
+
+TEST(ChangeableWeights, WhatIsGivenMovesFarBothWays) {
+  const at::Tensor ones = at::ones({kLength});
+  EXPECT_TRUE(at::equal(changed("aten::ones", ones, TrialKind::plain), ones));
+  for (const TrialKind kind : {TrialKind::scaled, TrialKind::sparse}) {
+    const at::Tensor moved = changed("aten::ones", ones, kind);
+    EXPECT_LT(moved.min().item<float>(), 0);
+    EXPECT_GT(moved.max().item<float>(), 2);
+    EXPECT_EQ(moved[0].item<float>() > 1, kind == TrialKind::scaled);
+  }
+  EXPECT_LT((changed("aten::ones", ones, TrialKind::below) - 1).abs().max().item<float>(), 0.6);
+}
+
+TEST(ChangeableWeights, WhatIsDrawnCountsBesideItsInputs) {
+  const at::Tensor small = at::linspace(-0.01, 0.01, kLength);
+  const auto size = [](const at::Tensor& tensor) {
+    return tensor.square().mean().sqrt().item<double>();
+  };
+  EXPECT_NEAR(size(changed("aten::rand", small, TrialKind::scaled)), 64 * size(small), 1e-3);
+  EXPECT_NEAR(size(changed("aten::rand", 10 * small, TrialKind::scaled)), 1, 1e-3);
+  const at::Tensor large = at::linspace(-3, 3, kLength);
+  EXPECT_TRUE(at::equal(changed("aten::rand", large, TrialKind::scaled), large));
+  EXPECT_TRUE(at::equal(changed("aten::rand", large, TrialKind::heavy), 32 * large));
 }
 
 }  // namespace

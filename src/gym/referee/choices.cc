@@ -79,7 +79,9 @@ std::vector<TrialKind> kinds_for_choices(const Plan& task) {
   std::vector<TrialKind> kinds = {TrialKind::plain};
   const std::vector<TrialKind> extreme = extreme_kinds(task);
   kinds.insert(kinds.end(), extreme.begin(), extreme.end());
-  if (extreme.empty()) kinds.insert(kinds.end(), {TrialKind::scaled, TrialKind::negated});
+  const auto is_heavy = [](TrialKind kind) { return kind == TrialKind::heavy; };
+  if (std::ranges::all_of(extreme, is_heavy))
+    kinds.insert(kinds.end(), {TrialKind::scaled, TrialKind::negated});
   return kinds;
 }
 

@@ -93,7 +93,8 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
                                             const CompareOptions& comparison, Numerics& numerics);
 
 // How far PyTorch's own rounding takes it from the exact result, in units of the output's size;
-// infinite where that is not known. Nothing but zeros where zeros belong is no error.
+// infinite where that is not known. Nothing but zeros where zeros belong is no error, and what is
+// no number in both is left out.
 double own_error(const at::Tensor& reference, const at::Tensor& oracle);
 
 // The same by element: in units of its own size and the output's (or 1, where that is above), as a

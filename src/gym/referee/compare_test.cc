@@ -187,6 +187,25 @@ TEST(CompareTensors, ComparesComplexNumbersByTheirParts) {
   EXPECT_EQ(compare(a, at::conj(a)), "wrong_value");
 }
 
+// In double, whose values are read as they lie.
+TEST(CompareTensors, ReadsWhatIsNegatedWhenItIsRead) {
+  const at::Tensor ones = at::ones({4}, at::kDouble);
+  Numerics ignored;
+  EXPECT_TRUE(compare_tensors("y", at::_neg_view(ones), ones, {}, {}, ignored));
+  EXPECT_FALSE(compare_tensors("y", at::_neg_view(-ones), ones, {}, {}, ignored));
+}
+
+TEST(OwnError, LeavesOutWhatIsNoNumberInBoth) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const at::Tensor exact = at::tensor({1.0, 2.0, 3.0}),
+                   masked = at::tensor({1.0F, 2.5F, -infinity}),
+                   also = at::tensor({1.0F, 2.0F, -infinity});
+  EXPECT_NEAR(own_error(masked, also), 0.5 / std::sqrt(2.5), 1e-6);
+  EXPECT_NEAR(own_error_by_element(masked, also), 0.5 / (2 + std::sqrt(2.5)), 1e-6);
+  EXPECT_FALSE(std::isfinite(own_error(masked, exact)));
+  EXPECT_FALSE(std::isfinite(own_error_by_element(masked, exact)));
+}
+
 TEST(CompareTensors, ToleratesEmptyTensors) {
   EXPECT_EQ(compare(at::empty({0, 3}), at::empty({0, 3})), "equal");
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "gym/referee/chance.h"
 #include "gym/referee/operators.h"
 
 namespace tritonsmith::gym {
@@ -18,60 +19,14 @@ bool can_change(const at::Tensor& tensor) {
          tensor.is_non_overlapping_and_dense();
 }
 
-bool is_generator(std::string_view op) {
-  const std::string_view name = aten_base_name(op);
-  return name == "rand" || name == "randn" || name == "rand_like" || name == "randn_like" ||
-         name == "normal" || name == "uniform" || name == "uniform_" || name == "normal_";
-}
-
-enum class Chance { none, as_drawn, calculated };
-
-// Copies, casts, views of all elements, and arithmetic with one number: the elements are by chance
-// as before.
-Chance kept_chance(const AtenCall& call) {
-  static const std::set<std::string_view> arranges = {
-      "_to_copy",     "to",      "clone", "contiguous", "detach",  "alias",     "view",
-      "_unsafe_view", "reshape", "t",     "transpose",  "permute", "unsqueeze", "squeeze"};
-  static const std::set<std::string_view> calculates = {"mul", "div", "add", "sub"};
-  const std::string_view name = aten_base_name(call.op);
-  const auto is_number = [](const Value& value) {
-    return std::holds_alternative<double>(value.data) ||
-           std::holds_alternative<std::int64_t>(value.data);
-  };
-  if (arranges.contains(name)) return Chance::as_drawn;
-  const bool with_number =
-      calculates.contains(name) && call.args.size() > 1 && is_number(call.args[1]);
-  return with_number || name == "neg" ? Chance::calculated : Chance::none;
-}
-
-// How a tensor was made: by a random generator alone, or arranged and scaled since.
-Chance chance_of(const Plan& task, int tensor) {
-  Chance chance = Chance::none;
-  for (const PlanStep& step : task.steps) {
-    const auto* call = std::get_if<AtenCall>(&step.action);
-    if (call == nullptr || step.phase != Phase::inputs) continue;
-    if (std::ranges::find(call->outputs, tensor) == call->outputs.end()) continue;
-    if (leaves_unwritten(call->op)) continue;  // normal_() and its like fill it
-    if (is_generator(call->op)) {
-      chance = Chance::as_drawn;
-      continue;
-    }
-    const Chance kept = kept_chance(*call);
-    const auto* from = call->args.empty() ? nullptr : std::get_if<TensorRef>(&call->args[0].data);
-    if (kept == Chance::none || from == nullptr || from->index == tensor) return Chance::none;
-    const Chance before = chance_of(task, from->index);
-    if (before == Chance::none) return Chance::none;
-    chance = std::max(before, kept);
-  }
-  return chance;
-}
-
 bool straight_from_generator(const Plan& task, int tensor) {
   return chance_of(task, tensor) != Chance::none;
 }
 
-InputChange scaled(Rng& rng) {
-  return {.factor = (0.5 + 2.5 * rng.uniform()) * (rng.below(2) == 0 ? 1 : -1)};
+// What no chance is in may be in order, or a width: its sign stays.
+InputChange scaled(Rng& rng, bool by_chance) {
+  const double factor = 0.5 + 2.5 * rng.uniform();
+  return {.factor = by_chance && rng.below(2) == 0 ? -factor : factor};
 }
 
 // `nth` of the inputs that come straight from a generator; `beyond_all`: farther than nearly all of
@@ -142,6 +97,17 @@ std::vector<int> input_tensors(const Plan& plan) {
   return distinct;
 }
 
+// Whether a task whose forward gives places among ordered values would have many that are equal.
+bool asks_for_places(const Plan& task) {
+  static const std::set<std::string_view> orders = {"topk",     "sort",   "argsort", "msort",
+                                                    "kthvalue", "median", "mode",    "nanmedian"};
+  return std::ranges::any_of(task.steps, [](const PlanStep& step) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    return call != nullptr && step.phase == Phase::forward &&
+           orders.contains(aten_base_name(call->op));
+  });
+}
+
 std::vector<TrialKind> extreme_kinds(const Plan& task) {
   int free = 0;
   bool precise = false;
@@ -158,6 +124,7 @@ std::vector<TrialKind> extreme_kinds(const Plan& task) {
   if (free > 1) kinds.insert(kinds.end(), {TrialKind::parted, TrialKind::crossed});
   if (of_16_bits > 0) kinds.push_back(TrialKind::spiked);
   if (of_16_bits > 1) kinds.push_back(TrialKind::last_spiked);
+  if (!drawn_storages(task, Phase::init).empty()) kinds.push_back(TrialKind::heavy);
   return kinds;
 }
 
@@ -165,28 +132,35 @@ bool is_spiked(TrialKind kind) {
   return kind == TrialKind::spiked || kind == TrialKind::last_spiked;
 }
 
+bool moves_a_little(TrialKind kind) {
+  return kind == TrialKind::below || kind == TrialKind::above || kind == TrialKind::parted ||
+         kind == TrialKind::crossed;
+}
+
 bool is_extreme(TrialKind kind) { return !what_is_done(kind).empty(); }
 
 std::string_view what_is_done(TrialKind extreme) {
   switch (extreme) {
     case TrialKind::shifted:
-      return "100 added to";
+      return "100 added to the inputs";
     case TrialKind::small:
-      return "a twentieth of";
+      return "a twentieth of the inputs";
     case TrialKind::below:
-      return "4 taken from";
+      return "4 taken from the inputs";
     case TrialKind::above:
-      return "4 added to";
+      return "4 added to the inputs";
     case TrialKind::parted:
-      return "4 taken from, added to, taken from, ... one after another of";
+      return "4 taken from, added to, taken from, ... one after another of the inputs";
     case TrialKind::crossed:
-      return "4 added to, taken from, added to, ... one after another of";
+      return "4 added to, taken from, added to, ... one after another of the inputs";
     case TrialKind::spiked:
-      return "a few elements 1024 times as large in";
+      return "a few elements 1024 times as large in the inputs";
     case TrialKind::last_spiked:
-      return "a few elements 1024 times as large in the last of";
+      return "a few elements 1024 times as large in the last of the inputs";
+    case TrialKind::heavy:
+      return "32 times the drawn weights";
     case TrialKind::negated:
-      return "the opposite of";
+      return "the opposite of the inputs";
     case TrialKind::plain:
     case TrialKind::scaled:
     case TrialKind::sparse:
@@ -198,14 +172,17 @@ std::string_view what_is_done(TrialKind extreme) {
 std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rng,
                                        const TensorTable& tensors) {
   int nth_free = 0;
+  const std::set<int> drawn_storage = drawn_storages(task, Phase::inputs);
   std::vector<InputChange> changes;
   for (const int index : input_tensors(task)) {
     InputChange& change = changes.emplace_back();
-    if (kind == TrialKind::plain || !can_change(tensors.at(static_cast<std::size_t>(index))))
+    if (kind == TrialKind::plain || kind == TrialKind::heavy ||
+        !can_change(tensors.at(static_cast<std::size_t>(index))))
       continue;
     const bool free = straight_from_generator(task, index);
+    const bool by_chance = drawn_storage.contains(storage_of(task, index));
     if (kind == TrialKind::negated) {
-      change = {.factor = -1};
+      if (by_chance) change = {.factor = -1};
     } else if (is_spiked(kind)) {
       if (!free || !has_16_bits(task, index)) continue;
       if (kind == TrialKind::last_spiked) std::ranges::fill(changes, InputChange{});
@@ -214,7 +191,8 @@ std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rn
       const at::Tensor& drawn = tensors.at(static_cast<std::size_t>(index));
       if (free) change = extreme(kind, nth_free++, beyond_all(task, index, drawn));
     } else {
-      change = kind == TrialKind::sparse && free ? sparse(rng) : scaled(rng);
+      const bool thins = kind == TrialKind::sparse && free && !asks_for_places(task);
+      change = thins ? sparse(rng) : scaled(rng, by_chance);
     }
   }
   return changes;
@@ -240,15 +218,60 @@ void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& ten
     change_input(changes[k], tensor_at(tensors, inputs[k]));
 }
 
-void perturb_constant_parameters(const Plan& task, const std::set<int>& changeable, Rng& rng,
-                                 TensorTable& tensors) {
+WeightChange weight_change(TrialKind kind, bool gentle_weights) {
+  if (kind == TrialKind::heavy) return WeightChange::heavy;
+  if (gentle_weights) return WeightChange::gentle;
+  if (kind == TrialKind::plain) return WeightChange::none;
+  return is_extreme(kind) ? WeightChange::gentle : WeightChange::strong;
+}
+
+namespace {
+
+constexpr double kHeavy = 32;
+
+at::Tensor noise_like(const at::Tensor& tensor, Rng& rng) {
+  auto generator = at::detail::createCPUGenerator(rng.next_u64());
+  return at::randn(tensor.sizes(), generator, at::dtype(at::kFloat));
+}
+
+// Up or down by chance; the first element by the kind of trial, so that one alone goes both ways.
+void move_far(at::Tensor& tensor, TrialKind kind, Rng& rng) {
+  at::Tensor noise = noise_like(tensor, rng);
+  noise = noise.sign() * (1 + noise.abs().fmod(1));
+  at::Tensor first = noise.flatten()[0];
+  first.abs_();
+  if (kind == TrialKind::sparse) first.neg_();
+  tensor.add_(noise.to(tensor.options()));
+}
+
+// Like a generator that keeps sums of products at the size of what they are made of.
+void make_count(at::Tensor& tensor) {
+  constexpr double most = 64;
+  const double size = tensor.to(at::kFloat).square().mean().sqrt().item<double>();
+  const auto rows = static_cast<double>(tensor.dim() > 1 ? tensor.size(0) : tensor.numel());
+  const double wanted = std::sqrt(rows / static_cast<double>(tensor.numel()));
+  if (size > 0 && size < wanted) tensor.mul_(std::min(wanted / size, most));
+}
+
+}  // namespace
+
+void change_weights(const Plan& task, const ChangeableWeights& changeable, TrialKind kind,
+                    WeightChange change, Rng& rng, TensorTable& tensors) {
+  if (change == WeightChange::none) return;
+  std::set<const void*> seen;
   for (const PlanParameter& parameter : task.parameters) {
-    if (!changeable.contains(parameter.tensor)) continue;
     at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
-    if (!can_change(tensor) || !tensor.eq(tensor.flatten()[0]).all().item<bool>()) continue;
-    auto generator = at::detail::createCPUGenerator(rng.next_u64());
-    const at::Tensor noise = at::randn(tensor.sizes(), generator, at::dtype(at::kFloat));
-    tensor.add_(noise.to(tensor.options()), 0.1);
+    if (!can_change(tensor) || !seen.insert(tensor.storage().data()).second) continue;
+    const bool is_buffer = changeable.statistics.contains(parameter.tensor);
+    if (changeable.given.contains(parameter.tensor)) {
+      if (change == WeightChange::strong && !is_buffer)
+        move_far(tensor, kind, rng);
+      else
+        tensor.add_(noise_like(tensor, rng).to(tensor.options()), 0.1);
+    } else if (changeable.drawn.contains(parameter.tensor)) {
+      if (change == WeightChange::strong) make_count(tensor);
+      if (change == WeightChange::heavy) tensor.mul_(kHeavy);
+    }
   }
 }
 

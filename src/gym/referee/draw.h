@@ -3,13 +3,13 @@
 // and private copies of them for the candidate.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/rng.h"
 #include "gym/plan/plan.h"
+#include "gym/referee/changeable_weights.h"
 #include "gym/referee/place.h"
 
 namespace tritonsmith::gym {
@@ -23,9 +23,10 @@ namespace tritonsmith::gym {
 // least positive; parted and crossed: the first input minus 4, the second plus 4, in turn, and the
 // other way round, so that differences are of one sign too. spiked: of inputs in 16 bits one
 // element in some thousands 1024 times as large, so that a part of a row says nothing of the rest,
-// and exponentials need their maximum; last_spiked: the same of the last such input alone. negated:
-// each floating input times -1, which decides where no other trial has shown whether a kernel does
-// anything. Integers are never changed: they may be indices.
+// and exponentials need their maximum; last_spiked: the same of the last such input alone. heavy:
+// weights that a generator fills times 32. negated: each floating input times -1, which decides
+// where no other trial has shown whether a kernel does anything. Integers are never changed: they
+// may be indices.
 enum class TrialKind {
   plain,
   scaled,
@@ -38,16 +39,19 @@ enum class TrialKind {
   crossed,
   spiked,
   last_spiked,
+  heavy,
   negated
 };
 TrialKind kind_of_trial(int trial);
 
-// The kinds that every candidate is tried on besides: those from shifted to last_spiked that change
-// this task's inputs, each in a way of its own.
+// The kinds that every candidate is tried on besides: those from shifted to heavy that change this
+// task's inputs or weights, each in a way of its own.
 std::vector<TrialKind> extreme_kinds(const Plan& task);
 bool is_extreme(TrialKind kind);
 bool is_spiked(TrialKind kind);
-// "100 added to": goes before "the inputs".
+// By no more than the size of what a generator draws.
+bool moves_a_little(TrialKind kind);
+// "100 added to the inputs".
 std::string_view what_is_done(TrialKind extreme);
 
 // A seed that follows from the job's secret, what it is for, and the trial.
@@ -63,10 +67,16 @@ std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rn
 void change_input(const InputChange& change, at::Tensor& tensor);
 void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& tensors);
 
-// Weights that a constructor fills with one value (a norm's ones and zeros) hide whether a
-// candidate uses them: adds noise to those among `changeable` (changeable_weights.h).
-void perturb_constant_parameters(const Plan& task, const std::set<int>& changeable, Rng& rng,
-                                 TensorTable& tensors);
+// How far from what their constructor gave them weights are changed. gentle: noise a tenth of one
+// in size on those that no chance is in. strong: each of their elements moved by 1 to 2, up or
+// down, so that factors are negative too; and those that a generator fills as large as keeps a sum
+// of products the size of its inputs, and vectors the size of 1, where they are smaller: a bias
+// that is nothing beside its sum in 16 bits, an attention that is flat.
+enum class WeightChange { none, gentle, strong, heavy };
+WeightChange weight_change(TrialKind kind, bool gentle_weights);
+
+void change_weights(const Plan& task, const ChangeableWeights& changeable, TrialKind kind,
+                    WeightChange change, Rng& rng, TensorTable& tensors);
 
 // Copies with strides, offsets and shared storages kept: tensors that shared memory share it among
 // the copies.

@@ -34,8 +34,59 @@ TEST(Draw, WhatIsCopiedCastOrScaledIsStillByChance) {
                                                                {"aten::mul.Tensor", {f(0.5)}},
                                                                {"aten::sub.Tensor", {f(0.5)}}})
     EXPECT_FALSE(extreme_kinds(task_of_input(op, more)).empty()) << op;
+  EXPECT_FALSE(extreme_kinds(task_of_input("aten::slice.Tensor", {i(0), i(1)})).empty());
+  EXPECT_FALSE(extreme_kinds(task_of_input("aten::mul_.Tensor", {f(2)})).empty());
   EXPECT_TRUE(extreme_kinds(task_of_input("aten::tril", {})).empty());
   EXPECT_TRUE(extreme_kinds(task_of_input("aten::softmax.int", {i(0)})).empty());
+}
+
+TEST(Draw, WhatIsJoinedOfDrawsIsStillByChance) {
+  const auto joined_with = [](const std::string& other) {
+    PlanBuilder task(PlanRole::task);
+    const int a = task.tensor({4}), b = task.tensor({4}), x = task.tensor({2, 4});
+    task.aten(Phase::inputs, "aten::randn", {ints({4})}, {a})
+        .aten(Phase::inputs, other, {ints({4})}, {b})
+        .aten(Phase::inputs, "aten::stack", {Value{List{{t(a), t(b)}}}}, {x})
+        .input(t(x))
+        .returns(t(x));
+    return extreme_kinds(task.plan());
+  };
+  EXPECT_FALSE(joined_with("aten::rand").empty());
+  EXPECT_TRUE(joined_with("aten::ones").empty());
+}
+
+// Edges of buckets stay in order.
+TEST(Draw, WhatNoChanceIsInKeepsItsSign) {
+  for (const std::string op : {"aten::ones", "aten::randn"}) {
+    PlanBuilder task(PlanRole::task);
+    const int x = task.tensor({4});
+    task.aten(Phase::inputs, op, {ints({4})}, {x}).input(t(x)).returns(t(x));
+    bool negative = false;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      TensorTable tensors = {at::ones({4})};
+      Rng rng(seed, "draw", 0);
+      perturb_inputs(task.plan(), TrialKind::scaled, rng, tensors);
+      negative = negative || tensors[0][0].item<float>() < 0;
+      EXPECT_NE(tensors[0][0].item<float>(), 1);
+    }
+    EXPECT_EQ(negative, op == "aten::randn");
+  }
+}
+
+// Rows of zeros would have many places of the greatest.
+TEST(Draw, WhoAsksForPlacesMeetsFewTies) {
+  for (const std::string op : {"aten::topk", "aten::relu"}) {
+    PlanBuilder task(PlanRole::task);
+    const int x = task.tensor({256}), y = task.tensor({256}), places = task.tensor({256});
+    task.aten(Phase::inputs, "aten::randn", {ints({256})}, {x})
+        .input(t(x))
+        .aten(Phase::forward, op, {t(x), i(256)}, {y, places})
+        .returns(t(places));
+    TensorTable tensors = {at::ones({256})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task.plan(), TrialKind::sparse, rng, tensors);
+    EXPECT_EQ(tensors[0].eq(0).any().item<bool>(), op == "aten::relu");
+  }
 }
 
 TEST(Draw, InputsIn16BitsAreSpiked) {

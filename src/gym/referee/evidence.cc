@@ -98,12 +98,25 @@ bool torch_may(std::string_view op, Policy policy) {
   return policy == Policy::fused && is_vendor_grade(op);
 }
 
+// One whole number that goes up: how many batches a norm has seen.
+bool counts_up(const Plan& plan, const AtenCall& call) {
+  if (aten_base_name(call.op) != "add_" || call.args.size() < 2 ||
+      !std::holds_alternative<std::int64_t>(call.args[1].data))
+    return false;
+  const auto* counter = std::get_if<TensorRef>(&call.args[0].data);
+  if (counter == nullptr) return false;
+  const PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(counter->index));
+  return tensor.shape.empty() && (tensor.dtype == DType::int64 || tensor.dtype == DType::int32);
+}
+
 // One finding an operator, at the first line that uses it.
 void find_torch_compute(const Plan& candidate, Policy policy, std::vector<Finding>& findings) {
   std::set<std::string_view> seen;
   for (const PlanStep& step : candidate.steps) {
     const auto* call = std::get_if<AtenCall>(&step.action);
-    if (call == nullptr || step.phase != Phase::forward || torch_may(call->op, policy)) continue;
+    if (call == nullptr || step.phase != Phase::forward || torch_may(call->op, policy) ||
+        counts_up(candidate, *call))
+      continue;
     if (!seen.insert(call->op).second) continue;
     findings.push_back(
         {.rule = "torch_compute",

@@ -369,9 +369,10 @@ namespace {
 
 // Of `count` elements.
 ReferenceQuality quality_of(const gpu::MeasuredReference& measured, double count) {
-  const double size = std::sqrt(measured.square_sum / std::max(1.0, count));
-  const bool is_finite = static_cast<double>(measured.finite_reference) == count;
-  const bool known = is_finite && measured.one_finite == 0 && (size > 0 || measured.own_error == 0);
+  const auto finite = static_cast<double>(measured.finite_reference);
+  const double size = std::sqrt(measured.square_sum / std::max(1.0, finite));
+  const bool is_finite = finite == count;
+  const bool known = measured.one_finite == 0 && (size > 0 || measured.own_error == 0);
   return {.is_finite = is_finite,
           .own_error = known ? measured.own_error / std::max(size, 1e-300)
                              : std::numeric_limits<double>::infinity()};

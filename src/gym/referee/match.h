@@ -14,6 +14,19 @@ inline Deadline deadline_of(const RefereeJob& job) {
   return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
 }
 
+// What the reference's numbers are worth on the task's own distribution.
+struct Referee::Soundness {
+  bool is_finite = true;
+  double error = 0;  // TrialResult::reference_error
+  bool holds_for(const TrialResult& result) const {
+    // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). Where PyTorch itself
+    // is near that, a few times its error on the task's own inputs must do.
+    constexpr double precise = 1.0 / 32, few = 4;
+    return !result.reference_stop && (result.reference_is_finite || !is_finite) &&
+           result.reference_error <= std::max(precise, few * error);
+  }
+};
+
 struct Referee::Match {
   const RefereeJob& job;
   const Plan& task;
@@ -23,6 +36,7 @@ struct Referee::Match {
   ReferenceSource* shell = nullptr;
   ReferenceMode mode = ReferenceMode::train;
   std::optional<gpu::FusedOracle> fused;
+  bool is_finite = true;  // the reference, on what the task draws
   TrialSetting setting(int trial, TrialKind kind, Choices choices = {}) const {
     return {.task = task,
             .candidate = candidate,

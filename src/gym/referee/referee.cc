@@ -104,12 +104,15 @@ bool broke_off(const Stop& stop) {
   return stop.fault == Fault::infrastructure || stop.error.error_class == "too_large_to_evaluate";
 }
 
-// Of a trial whose inputs the judge changed: PyTorch refuses them, or loses its digits there.
-bool says_nothing(const TrialResult& result) {
-  constexpr double precise = 0.4;  // as measured: docs/numerics.md
+// Of a trial whose inputs the judge changed: PyTorch refuses them, or loses its digits there. Where
+// nobody knows how exact it is, it is on inputs that are only moved a little. `finite_else`: on the
+// task's own inputs all its outputs are numbers.
+bool says_nothing(const TrialResult& result, TrialKind kind, bool finite_else) {
   if (result.reference_stop) return !broke_off(*result.reference_stop);
-  return !result.candidate_stop &&
-         (!result.reference_is_finite || result.reference_error > precise);
+  const bool is_precise =
+      result.is_exact_known ? result.reference_error <= kPreciseShare : moves_a_little(kind);
+  const bool is_finite = result.reference_is_finite || !finite_else;
+  return !result.candidate_stop && !(is_finite && is_precise);
 }
 
 bool watches(const Policy policy, const Idleness& idle) {
@@ -295,19 +298,6 @@ RefereeReport Referee::judge_otherwise(const RefereeJob& job, const Plan& candid
   return report;
 }
 
-// What the reference's numbers are worth on the task's own distribution.
-struct Referee::Soundness {
-  bool is_finite = true;
-  double error = 0;  // TrialResult::reference_error
-  bool holds_for(const TrialResult& result) const {
-    // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). Where PyTorch itself
-    // is near that, a few times its error on the task's own inputs must do.
-    constexpr double precise = 1.0 / 32, few = 4;
-    return !result.reference_stop && (result.reference_is_finite || !is_finite) &&
-           result.reference_error <= std::max(precise, few * error);
-  }
-};
-
 // A perturbed trial counts only where the reference's numbers are still as sound as on the task's
 // own distribution, which is else drawn afresh: sin(exp(x * x)) loses all its digits at twice the
 // inputs, in PyTorch and in a kernel that is right.
@@ -321,7 +311,11 @@ TrialResult Referee::run_usable_trial(TrialSetting setting, const Soundness& pla
   }
   TrialResult result = run_ordered_trial(setting);
   if (setting.kind == TrialKind::plain || plain.holds_for(result)) return result;
+  setting.gentle_weights = true;
+  result = run_ordered_trial(setting);
+  if (plain.holds_for(result)) return result;
   setting.kind = TrialKind::plain;
+  setting.gentle_weights = false;
   return run_ordered_trial(setting);
 }
 
@@ -348,7 +342,7 @@ TrialResult Referee::run_ordered_trial(TrialSetting setting) {
   return in_order;
 }
 
-bool Referee::run_trials(const Match& match, RefereeReport& report) {
+bool Referee::run_trials(Match match, RefereeReport& report) {
   report.numerics = Numerics{};
   Soundness plain;
   Idleness idle{.torch_computed = computes_in_torch(match.candidate)};
@@ -370,6 +364,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
                                          match.task, match.job.policy));
       report.ran = ran;
       plain = {result.reference_is_finite, result.reference_error};
+      match.is_finite = plain.is_finite;
     }
     if (ends_job(report, result, match.deadline)) return false;
     ++report.numerics->trials;
@@ -378,7 +373,7 @@ bool Referee::run_trials(const Match& match, RefereeReport& report) {
   if (cuda_ != nullptr) cuda_->observe_with(nullptr);
   add_findings(report, find_idle_work(match.candidate, idle, match.job.policy));
   if (survives) run_other_choices(match, report);
-  if (is_timed(match.job) && !report.error) time_plans(match, report);
+  if (is_timed(match.job) && !report.error) time_plans(match, plain, report);
   report.correct = !report.error;
   return report.correct;
 }
@@ -402,7 +397,7 @@ bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& id
   if (cuda_ != nullptr)
     cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
   const TrialResult result = run_ordered_trial(setting);
-  if (says_nothing(result)) return true;
+  if (says_nothing(result, kind, match.is_finite)) return true;
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && setting.watch_launches)
     idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
@@ -413,8 +408,7 @@ bool Referee::run_extreme_trial(const Match& match, TrialKind kind, Idleness& id
   report.numerics = before;  // these differences are of another size
   if (!ends_job(report, result, match.deadline)) return true;
   if (report.fault != Fault::infrastructure)
-    report.error->message =
-        fmt::format("with {} the inputs: {}", what_is_done(kind), report.error->message);
+    report.error->message = fmt::format("with {}: {}", what_is_done(kind), report.error->message);
   return false;
 }
 
@@ -429,7 +423,7 @@ bool Referee::run_choice_trial(const Match& match, int number, const ChoiceTrial
                                RefereeReport& report) {
   const bool is_plain = choice.kind == TrialKind::plain;
   const TrialResult result = run_ordered_trial(match.setting(number, choice.kind, choice.choices));
-  if (!is_plain && says_nothing(result)) return true;
+  if (!is_plain && says_nothing(result, choice.kind, match.is_finite)) return true;
   const Numerics before = *report.numerics;
   add_trial(report, result);
   if (!is_plain) report.numerics = before;

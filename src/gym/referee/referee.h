@@ -77,7 +77,7 @@ class Referee {
   // Asked of the shell once a task.
   tl::expected<ReferenceMode, Stop> mode_by_shell(const RefereeJob& job);
   // False when the job ends here.
-  bool run_trials(const Match& match, RefereeReport& report);
+  bool run_trials(Match match, RefereeReport& report);
   bool is_timed(const RefereeJob& job) const {
     return gpu_ != nullptr && job.budget.timing_seconds > 0;
   }
@@ -87,7 +87,7 @@ class Referee {
   bool run_choice_trial(const Match& match, int number, const ChoiceTrial& choice,
                         RefereeReport& report);
   int timed_trial(const Match& match) const;
-  void time_plans(const Match& match, RefereeReport& report);
+  void time_plans(const Match& match, const Soundness& plain, RefereeReport& report);
   TimingOutcome time_alone(Trial& trial, const RefereeJob& job);
 
   std::unique_ptr<GpuPlace> gpu_;  // none: the CPU

@@ -34,14 +34,23 @@ TimingOutcome Referee::time_alone(Trial& trial, const RefereeJob& job) {
   return outcome;
 }
 
-// A trial's outcome counts before it is timed. Few change what they find: their trial runs once
-// more, and all that it found is saved.
-void Referee::time_plans(const Match& match, RefereeReport& report) {
+// A trial's outcome counts before it is timed. Its weights are changed: what a constructor fills
+// with zeros need not be multiplied, and nobody's users stop there. Few change what they find:
+// their trial runs once more, and all that it found is saved.
+void Referee::time_plans(const Match& match, const Soundness& plain, RefereeReport& report) {
   const int number = timed_trial(match);
-  const TrialSetting setting = match.setting(number, TrialKind::plain);
+  TrialSetting setting = match.setting(number, TrialKind::plain);
+  setting.gentle_weights = true;
   auto trial = std::make_unique<Trial>(setting, *executor_, *place_);
   trial->keep_state(StateKeeping::watched);
   TrialResult result = trial->run();
+  if (!plain.holds_for(result)) {
+    setting.gentle_weights = false;
+    trial.reset();
+    trial = std::make_unique<Trial>(setting, *executor_, *place_);
+    trial->keep_state(StateKeeping::watched);
+    result = trial->run();
+  }
   add_trial(report, result);
   if (!result.candidate_stop && !result.reference_stop && trial->changed_state()) {
     trial.reset();

@@ -129,8 +129,12 @@ bool Trial::construct_candidate(std::span<const EarlyWeight> early) {
     for (const EarlyWeight& each : early)
       if (each.step == step) {
         const at::Tensor& now = tensor_at(candidate_.tensors(), each.candidate);
-        if (at::has_internal_overlap(now) != at::MemOverlap::Yes)
-          now.copy_(tensor_at(reference_.tensors(), each.reference).reshape(now.sizes()));
+        const at::Tensor& weight = tensor_at(reference_.tensors(), each.reference);
+        if (at::has_internal_overlap(now) == at::MemOverlap::Yes) continue;
+        if (weight.numel() == now.numel())
+          now.copy_(weight.reshape(now.sizes()));
+        else if (now.is_contiguous() && each.first + weight.numel() <= now.numel())
+          now.view(-1).narrow(0, each.first, weight.numel()).copy_(weight.flatten());
       }
   });
   place_.set_filler(Filler::zero);
@@ -151,11 +155,12 @@ void Trial::remember_shared() {
 bool Trial::share_weights() {
   const auto pairs = match_weights({setting_.task, reference_.tensors()},
                                    {setting_.candidate, candidate_.tensors()});
-  if (setting_.kind != TrialKind::plain) {
+  const WeightChange change = weight_change(setting_.kind, setting_.gentle_weights);
+  if (change != WeightChange::none) {
     Rng rng(trial_seed(setting_.secret, "weights", setting_.trial), "weights", 0);
     const ChangeableWeights changeable = changeable_weights(
         {setting_.task, reference_.tensors()}, {setting_.candidate, candidate_.tensors()}, pairs);
-    perturb_constant_parameters(setting_.task, changeable.tensors, rng, reference_.tensors());
+    change_weights(setting_.task, changeable, setting_.kind, change, rng, reference_.tensors());
     if (!changeable.early.empty() && !construct_candidate(changeable.early)) return false;
   }
   if (auto error = bind_weights(pairs, reference_.tensors(), candidate_.tensors())) {

@@ -25,7 +25,8 @@ struct TrialSetting {
   std::string_view secret;
   int trial = 0;
   TrialKind kind = TrialKind::plain;
-  Choices choices;  // of tuned launches
+  bool gentle_weights = false;  // changes them gently, even where the trial is plain
+  Choices choices;              // of tuned launches
   ProgramOrder order = {};
   Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
@@ -38,6 +39,10 @@ struct TrialSetting {
   ReferenceMode mode = ReferenceMode::train;  // there
   const gpu::FusedOracle* fused = nullptr;    // the task's, if it has one
 };
+
+// Up to this share of its tolerance PyTorch's own rounding on extreme inputs leaves room for
+// another kernel's; as measured: docs/numerics.md.
+inline constexpr double kPreciseShare = 0.4;
 
 // What a trial remembers of the memory that forward finds: nothing; whether it was changed; or all
 // of its bytes.
@@ -58,6 +63,7 @@ struct TrialResult {
   // PyTorch's own rounding in units of the tolerance times the output's size; 0: not asked,
   // infinite: not known.
   double reference_error = 0;
+  bool is_exact_known = true;          // false: there is no reference in float64
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   bool kernels_only_copied = false;    // of watched launches
   // The reference changed as little (coincidence.h): the trial is no evidence of either.
@@ -173,6 +179,7 @@ class Trial {
                                        Filler filler);
   CompareOptions comparison();
   void measure_reference(const TensorTable& oracle);
+  double widening(const TensorTable& oracle);
   std::optional<VerdictError> compare_devices() const;
   std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how);
   std::optional<VerdictError> compare_aliases();

@@ -1,0 +1,44 @@
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mean_k(x_ptr, m_ptr, N, BLOCK: tl.constexpr):
+    r = tl.program_id(0)
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for o in range(0, N, BLOCK):
+        acc += tl.load(x_ptr + r * N + o + tl.arange(0, BLOCK)).to(tl.float32)
+    tl.store(m_ptr + r, tl.sum(acc, 0) / N)
+
+
+@triton.jit
+def k(x_ptr, m_ptr, w1, b1, w2, b2, y_ptr, C: tl.constexpr, N, H: tl.constexpr, BLOCK: tl.constexpr):
+    r = tl.program_id(0)
+    c = r % C
+    h = tl.arange(0, H)
+    cc = tl.arange(0, C)
+    m = tl.load(m_ptr + (r // C) * C + cc)
+    a = tl.sum(tl.load(w1 + h[:, None] * C + cc[None, :]).to(tl.float32) * m[None, :], 1) + tl.load(b1 + h).to(tl.float32)
+    a = tl.maximum(a, 0.0)
+    z = tl.sum(a * tl.load(w2 + c * H + h).to(tl.float32), 0) + tl.load(b2 + c).to(tl.float32)
+    g = 1.0 / (1.0 + tl.exp(-z))
+    o = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + r * N + o).to(tl.float32)
+    tl.store(y_ptr + r * N + o, (x * g).to(tl.bfloat16))
+
+
+class ModelNew(nn.Module):
+    def __init__(self, channels, hidden):
+        super().__init__()
+        self.down = nn.Linear(channels, hidden, dtype=torch.bfloat16)
+        self.up = nn.Linear(hidden, channels, dtype=torch.bfloat16)
+
+    def forward(self, x):
+        B, C, H, W = x.shape
+        y = torch.empty_like(x)
+        m = torch.empty(B, C, device=x.device)
+        mean_k[(B * C,)](x, m, H * W, 1024)
+        k[(B * C, H * W // 1024)](x, m, self.down.weight, self.down.bias, self.up.weight, self.up.bias, y, C, H * W, self.up.weight.shape[1], 1024)
+        return y

@@ -1,0 +1,20 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.mix = nn.Linear(features, features, bias=False)
+        nn.init.orthogonal_(self.mix.weight)
+
+    def forward(self, x):
+        return torch.relu(self.mix(x))
+
+
+def get_inputs():
+    return [torch.randn(32, 64)]
+
+
+def get_init_inputs():
+    return [64]
