@@ -161,13 +161,16 @@ TEST(Evaluate, AnEndlessLoopEndsByTheDeadline) {
 }
 
 TEST(Evaluate, AFailedAssertionIsReported) {
-  auto program =
-      parse_ttir(function("%x: i1", "    tt.assert %x, \"x must hold\" : i1\n    tt.return"));
-  ASSERT_TRUE(program) << program.error().message;
-  Launch launch{.arguments = {std::int64_t{0}}};
-  LaunchReport report = evaluate(*program, launch);
-  EXPECT_EQ(report.status, LaunchStatus::assertion_failed);
-  EXPECT_THAT(report.message, HasSubstr("x must hold"));
+  for (const auto& [operation, says] :
+       {std::pair("tt.assert %x, \"x must hold\" : i1", "x must hold"),
+        std::pair("llvm.intr.assume %x : i1", "tl.assume")}) {
+    auto program = parse_ttir(function("%x: i1", fmt::format("    {}\n    tt.return", operation)));
+    ASSERT_TRUE(program) << program.error().message;
+    LaunchReport report = evaluate(*program, {.arguments = {std::int64_t{0}}});
+    EXPECT_EQ(report.status, LaunchStatus::assertion_failed);
+    EXPECT_THAT(report.message, HasSubstr(says));
+    EXPECT_EQ(evaluate(*program, {.arguments = {std::int64_t{1}}}).status, LaunchStatus::completed);
+  }
 }
 
 TEST(Evaluate, APointerIntoNoBufferIsAViolation) {

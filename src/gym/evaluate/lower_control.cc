@@ -232,11 +232,14 @@ Status Lowering::lower_program_id(const Operation& operation) {
   return ok();
 }
 
+// A compiler builds on what is assumed, and drops the code for all else: it must hold.
 Status Lowering::lower_assert(const Operation& operation) {
   TRY_ASSIGN(Value condition, operand(operation, 0));
   if (condition.type.element != Element::i1) return malformed(operation, "its condition is no i1");
   std::vector<std::string>& texts = builder_.code().texts;
-  texts.push_back(operation.literal.substr(0, 200));
+  const bool is_assumed = operation.name == "llvm.intr.assume";
+  texts.push_back(is_assumed ? "what tl.assume says does not hold"
+                             : operation.literal.substr(0, 200));
   builder_
       .emit(check_assertion, kNone, {condition.place},
             static_cast<std::size_t>(condition.type.count()))

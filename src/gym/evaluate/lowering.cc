@@ -81,7 +81,7 @@ Lowering::Method Lowering::find_method(std::string_view name) {
       {"tt.get_num_programs", &L::lower_program_id},
       {"tt.assert", &L::lower_assert},
       {"tt.print", &L::lower_nothing},
-      {"llvm.intr.assume", &L::lower_nothing},
+      {"llvm.intr.assume", &L::lower_assert},
       {"gpu.barrier", &L::lower_nothing},
       {"ttg.barrier", &L::lower_nothing},
       {"ttg.local_barrier", &L::lower_nothing},

@@ -258,10 +258,10 @@ void make_count(at::Tensor& tensor) {
 void change_weights(const Plan& task, const ChangeableWeights& changeable, TrialKind kind,
                     WeightChange change, Rng& rng, TensorTable& tensors) {
   if (change == WeightChange::none) return;
-  std::set<const void*> seen;
+  std::set<const void*> seen;  // tied ones change once
   for (const PlanParameter& parameter : task.parameters) {
     at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
-    if (!can_change(tensor) || !seen.insert(tensor.storage().data()).second) continue;
+    if (!can_change(tensor) || !seen.insert(tensor.const_data_ptr()).second) continue;
     const bool is_buffer = changeable.statistics.contains(parameter.tensor);
     if (changeable.given.contains(parameter.tensor)) {
       if (change == WeightChange::strong && !is_buffer)
