@@ -142,7 +142,10 @@ class Session:
         for kind, found in (("parameter", model.named_parameters(remove_duplicate=False)),
                             ("buffer", model.named_buffers(remove_duplicate=False))):
             for name, tensor in found:
-                parameters.append({"name": name, "tensor": self.move(tensor), "kind": kind})
+                parameter = {"name": name, "tensor": self.move(tensor), "kind": kind}
+                if kind == "parameter" and not tensor.requires_grad:
+                    parameter["frozen"] = True
+                parameters.append(parameter)
         return parameters
 
     def move(self, tensor):

@@ -42,6 +42,7 @@ struct PlanParameter {
   std::string name;  // qualified: "encoder.0.weight"
   int tensor = 0;
   ParameterKind kind = ParameterKind::parameter;
+  bool is_frozen = false;  // a parameter that takes no gradient
   bool operator==(const PlanParameter&) const = default;
 };
 

@@ -97,6 +97,7 @@ Result<PlanParameter> parameter_from_json(const Json& json) {
   PlanParameter parameter;
   TRY_ASSIGN(parameter.name, short_text(reader, "name"));
   parameter.kind = reader.enumerated("kind", std::optional(ParameterKind::parameter));
+  parameter.is_frozen = reader.boolean("frozen", false);
   TRY(reader.status());
   TRY_ASSIGN(parameter.tensor, small(member(json, "tensor"), 0, kMostTensors - 1));
   return parameter;
@@ -293,10 +294,12 @@ Json to_json(const Plan& plan) {
   if (!plan.unplanned.empty()) json["unplanned"] = plan.unplanned;
   for (const PlanTensor& tensor : plan.tensors) json["tensors"].push_back(tensor_to_json(tensor));
   for (const Value& input : plan.inputs) json["inputs"].push_back(input_to_json(input));
-  for (const PlanParameter& parameter : plan.parameters)
-    json["parameters"].push_back({{"name", parameter.name},
-                                  {"tensor", parameter.tensor},
-                                  {"kind", name_of(parameter.kind)}});
+  for (const PlanParameter& parameter : plan.parameters) {
+    Json entry = {
+        {"name", parameter.name}, {"tensor", parameter.tensor}, {"kind", name_of(parameter.kind)}};
+    if (parameter.is_frozen) entry["frozen"] = true;
+    json["parameters"].push_back(std::move(entry));
+  }
   for (const PlanKernel& kernel : plan.kernels) json["kernels"].push_back(kernel_to_json(kernel));
   for (const PlanStep& step : plan.steps) {
     Json entry = {{"phase", name_of(step.phase)}, {"line", step.line}};

@@ -9,6 +9,7 @@
 
 #include "gym/referee/chance.h"
 #include "gym/referee/operators.h"
+#include "gym/referee/twins.h"
 
 namespace tritonsmith::gym {
 namespace {
@@ -19,28 +20,21 @@ std::set<int> made_by_init(const Plan& plan) {
     if (step.phase != Phase::init) continue;
     if (const auto* call = std::get_if<AtenCall>(&step.action))
       made.insert(call->outputs.begin(), call->outputs.end());
+    if (const auto* constant = std::get_if<ConstantStep>(&step.action))
+      made.insert(constant->output);
   }
   return made;
 }
 
 // Tensors of a module's own: forward reads them, the constructor made them, and they are no
-// parameter that the other side knows.
+// parameter that the other side knows. What a shell's forward reads no plan says: anything.
 std::vector<int> own_tensors(const Plan& plan, const std::set<int>& known_storages) {
   const std::set<int> made = made_by_init(plan);
   std::vector<int> own;
-  for (const int index : read_by_forward(plan))
-    if (made.contains(index) && !known_storages.contains(storage_of(plan, index)))
+  for (const int index : plan.unplanned.empty() ? read_by_forward(plan) : made)
+    if (index >= 0 && made.contains(index) && !known_storages.contains(storage_of(plan, index)))
       own.push_back(index);
   return own;
-}
-
-// What those tensors follow from, among storages.
-std::set<int> folded_into(const Plan& plan, const std::vector<int>& own,
-                          const std::set<int>& storages) {
-  Sources sources = sources_of(plan, Phase::init, storages);
-  std::set<int> folded;
-  for (const int index : own) folded.merge(sources[storage_of(plan, index)]);
-  return folded;
 }
 
 bool reads_storage(const Plan& plan, const AtenCall& call, int storage) {
@@ -87,11 +81,6 @@ bool is_changeable(const at::Tensor& tensor) {
 
 bool is_finite(const at::Tensor& tensor) { return at::isfinite(tensor).all().item<bool>(); }
 
-bool is_constant(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.numel() > 0 && tensor.is_floating_point() &&
-         tensor.eq(tensor.flatten()[0]).all().item<bool>();
-}
-
 // What a norm's forward in evaluation mode reads as the statistics of its training.
 std::set<int> statistics_of_norms(const Plan& plan) {
   static constexpr auto kEvaluatedNorms = std::to_array<std::string_view>(
@@ -113,81 +102,35 @@ std::set<int> statistics_of_norms(const Plan& plan) {
   return statistics;
 }
 
-// A candidate without the parameter may have made the same values to pack them: tensors of its
-// constructor's that one of its own follows from. One of a single value may stand for several
-// weights, a part for each in their order.
-class Twins {
- public:
-  Twins(const ModuleSide& candidate, const std::vector<int>& own, const std::set<int>& known)
-      : candidate_(candidate) {
-    std::vector<int> made;
-    std::set<int> storages;
-    for (const PlanStep& step : candidate.plan.steps)
-      for (const int output : made_by(step))
-        if (!known.contains(storage_of(candidate.plan, output))) {
-          made.push_back(output);
-          storages.insert(storage_of(candidate.plan, output));
-        }
-    const std::set<int> folded = folded_into(candidate.plan, own, storages);
-    for (const int output : made)
-      if (folded.contains(storage_of(candidate.plan, output))) left_.push_back({.tensor = output});
-  }
-
-  struct Part {
-    int tensor = 0;
-    std::int64_t first = 0;  // element
-  };
-  std::optional<Part> take(const at::Tensor& weight) {
-    const auto at = std::ranges::find_if(left_, [&](const Part& each) {
-      return each.first == 0 && size_of(each) == weight.numel() && is_twin(each, weight);
-    });
-    if (at != left_.end()) {
-      const Part taken = *at;
-      left_.erase(at);
-      return taken;
-    }
-    const auto holds = std::ranges::find_if(left_, [&](const Part& each) {
-      return is_constant(weight) && each.first + weight.numel() <= size_of(each) &&
-             is_constant(tensor_at(candidate_.tensors, each.tensor)) && is_twin(each, weight);
-    });
-    if (holds == left_.end()) return std::nullopt;
-    const Part taken = *holds;
-    holds->first += weight.numel();
-    return taken;
-  }
-
- private:
-  static std::vector<int> made_by(const PlanStep& step) {
-    if (step.phase != Phase::init) return {};
-    if (const auto* constant = std::get_if<ConstantStep>(&step.action)) return {constant->output};
-    const auto* call = std::get_if<AtenCall>(&step.action);
-    if (call == nullptr || call->outputs.size() != 1 || call->outputs[0] < 0 ||
-        leaves_unwritten(call->op))
-      return {};
-    return call->outputs;
-  }
-
-  std::int64_t size_of(const Part& part) const {
-    return tensor_at(candidate_.tensors, part.tensor).numel();
-  }
-
-  bool is_twin(const Part& part, const at::Tensor& weight) const {
-    const at::Tensor& made = tensor_at(candidate_.tensors, part.tensor);
-    return made.defined() && made.is_floating_point() && made.is_non_overlapping_and_dense() &&
-           made.flatten()
-               .narrow(0, part.first, weight.numel())
-               .equal(weight.flatten().to(made.scalar_type()));
-  }
-
-  const ModuleSide& candidate_;
-  std::vector<Part> left_;
-};
-
 std::set<int> storages_of_parameters(const Plan& plan) {
   std::set<int> storages;
   for (const PlanParameter& parameter : plan.parameters)
     storages.insert(storage_of(plan, parameter.tensor));
   return storages;
+}
+
+// Nothing where one of them is not to be had.
+std::optional<std::vector<std::size_t>> steps_that_make(const Plan& plan,
+                                                        const std::vector<Twin>& twins) {
+  std::vector<std::size_t> steps;
+  for (const Twin& twin : twins) {
+    const auto step = made_at(plan, twin.tensor);
+    if (!step) return std::nullopt;
+    steps.push_back(*step);
+  }
+  return steps;
+}
+
+// The first of those already there that has the same values, or none: the weight itself.
+int first_alike(const std::map<int, int>& alike, const at::Tensor& weight,
+                const ModuleSide& reference, int itself) {
+  for (const auto& [tensor, first] : alike) {
+    const at::Tensor& other = tensor_at(reference.tensors, tensor);
+    if (other.numel() == weight.numel() && other.scalar_type() == weight.scalar_type() &&
+        other.flatten().equal(weight.flatten()))
+      return first;
+  }
+  return itself;
 }
 
 }  // namespace
@@ -207,8 +150,6 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
       folded_into(reference.plan, own_tensors(reference.plan, ours), ours);
   const std::set<int> by_chance = drawn_storages(reference.plan, Phase::init);
   const std::set<int> statistics = statistics_of_norms(reference.plan);
-  // What a shell's forward reads no plan says.
-  const bool is_known = reference.plan.unplanned.empty();
   Twins twins(candidate, own, matched);
   ChangeableWeights all;
   for (const PlanParameter& parameter : reference.plan.parameters) {
@@ -219,23 +160,24 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     const bool has_one_value = is_constant(weight);
     const bool is_drawn = by_chance.contains(storage) && !has_one_value;
     const bool is_table = !is_drawn && !has_one_value;
-    if ((!is_parameter && !has_one_value) || (is_table && !is_finite(weight))) continue;
+    if (is_table && (!is_parameter || parameter.is_frozen || !is_finite(weight))) continue;
+    const bool is_statistic = statistics.contains(parameter.tensor);
+    // A scale that is a number in the code, say.
+    if (!is_parameter && !is_statistic && weight.numel() == 1) continue;
     const auto theirs = held.find(parameter.tensor);
     const bool is_held = theirs != held.end();
-    std::optional<Twins::Part> early;
-    if (is_held) {
-      if (folded.contains(storage_of(candidate.plan, theirs->second)))
-        early = Twins::Part{.tensor = theirs->second};
-    } else if (!is_parameter && !statistics.contains(parameter.tensor)) {
-      continue;
-    } else if (!own.empty()) {
-      early = twins.take(weight);
-    }
-    if (early) {
-      const auto step = made_at(candidate.plan, early->tensor);
-      if (!step || !is_known) continue;
-      all.early.push_back({*step, parameter.tensor, early->tensor, early->first});
-    }
+    if (!is_held && !is_parameter && !is_statistic) continue;
+    std::vector<Twin> early;
+    if (is_held && folded.contains(storage_of(candidate.plan, theirs->second)))
+      early.push_back({.tensor = theirs->second});
+    if (const auto twin = is_held ? twins.take_origin(weight, theirs->second) : twins.take(weight))
+      early.push_back(*twin);
+    const auto made = steps_that_make(candidate.plan, early);
+    if (!made) continue;
+    for (std::size_t k = 0; k < early.size(); ++k)
+      all.early.push_back({(*made)[k], parameter.tensor, early[k].tensor, early[k].first});
+    if (!is_held && !is_drawn)
+      all.alike[parameter.tensor] = first_alike(all.alike, weight, reference, parameter.tensor);
     if (!is_parameter) all.statistics.insert(parameter.tensor);
     (is_drawn ? all.drawn : all.given).insert(parameter.tensor);
   }

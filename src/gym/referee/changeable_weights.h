@@ -5,6 +5,7 @@
 // change at the step that made the weight, or the same values instead of it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct ChangeableWeights {
   std::set<int> given;       // parameters in whose values is no chance
   std::set<int> drawn;       // parameters that a generator fills
   std::set<int> statistics;  // buffers of one value; also in `given`
+  // Of those given that the candidate has not by name: the first that has the same values. They
+  // change alike, since nobody knows which of several twins stands for which.
+  std::map<int, int> alike;
   std::vector<EarlyWeight> early;
 };
 

@@ -437,7 +437,8 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.leeway)) return std::nullopt;
-  const double leeway = has_oracle ? leeway_of(plain, reference, exact, how.tolerance) : 0;
+  const double leeway =
+      has_oracle ? leeway_of(plain, reference, exact, how.tolerance / how.widened) : 0;
   numerics.leeway = std::max(numerics.leeway, leeway);
   if (leeway > 0) return std::nullopt;
   std::vector<std::int64_t> shape = reference.sizes().vec();

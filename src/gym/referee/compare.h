@@ -79,6 +79,7 @@ class DeviceComparison {
 struct CompareOptions {
   Comparison rule = Comparison::budget;
   double tolerance = 1e-4;
+  double widened = 1;  // by how much it is above what its type has
   AbsoluteUnit unit = AbsoluteUnit::one;
   // As Numerics had it of the same reference: up to there will do.
   double leeway = 0;

@@ -258,16 +258,24 @@ void make_count(at::Tensor& tensor) {
 void change_weights(const Plan& task, const ChangeableWeights& changeable, TrialKind kind,
                     WeightChange change, Rng& rng, TensorTable& tensors) {
   if (change == WeightChange::none) return;
+  const auto group_of = [&](int tensor) {
+    const auto at = changeable.alike.find(tensor);
+    return at == changeable.alike.end() ? tensor : at->second;
+  };
+  std::set<int> calm;  // a variance stays above 0
+  for (const int tensor : changeable.statistics) calm.insert(group_of(tensor));
+  const std::uint64_t noise_seed = rng.next_u64();
   std::set<const void*> seen;  // tied ones change once
   for (const PlanParameter& parameter : task.parameters) {
     at::Tensor& tensor = tensor_at(tensors, parameter.tensor);
     if (!can_change(tensor) || !seen.insert(tensor.const_data_ptr()).second) continue;
-    const bool is_buffer = changeable.statistics.contains(parameter.tensor);
     if (changeable.given.contains(parameter.tensor)) {
-      if (change == WeightChange::strong && !is_buffer)
-        move_far(tensor, kind, rng);
+      const int group = group_of(parameter.tensor);
+      Rng noise(noise_seed, "weight", static_cast<std::uint64_t>(group));
+      if (change == WeightChange::strong && !calm.contains(group))
+        move_far(tensor, kind, noise);
       else
-        tensor.add_(noise_like(tensor, rng).to(tensor.options()), 0.1);
+        tensor.add_(noise_like(tensor, noise).to(tensor.options()), 0.1);
     } else if (changeable.drawn.contains(parameter.tensor)) {
       if (change == WeightChange::strong) make_count(tensor);
       if (change == WeightChange::heavy) tensor.mul_(kHeavy);

@@ -24,9 +24,9 @@ namespace tritonsmith::gym {
 // other way round, so that differences are of one sign too. spiked: of inputs in 16 bits one
 // element in some thousands 1024 times as large, so that a part of a row says nothing of the rest,
 // and exponentials need their maximum; last_spiked: the same of the last such input alone. heavy:
-// weights that a generator fills times 32. negated: each floating input times -1, which decides
-// where no other trial has shown whether a kernel does anything. Integers are never changed: they
-// may be indices.
+// weights that a generator fills times 32, where only overflowing counts. negated: each floating
+// input times -1, which decides where no other trial has shown whether a kernel does anything.
+// Integers are never changed: they may be indices.
 enum class TrialKind {
   plain,
   scaled,

@@ -106,13 +106,15 @@ bool broke_off(const Stop& stop) {
 
 // Of a trial whose inputs the judge changed: PyTorch refuses them, or loses its digits there. Where
 // nobody knows how exact it is, it is on inputs that are only moved a little. `finite_else`: on the
-// task's own inputs all its outputs are numbers.
+// task's own inputs all its outputs are numbers. What heavy weights make of values is chaos: one
+// score decides a softmax.
 bool says_nothing(const TrialResult& result, TrialKind kind, bool finite_else) {
   if (result.reference_stop) return !broke_off(*result.reference_stop);
   const bool is_precise =
       result.is_exact_known ? result.reference_error <= kPreciseShare : moves_a_little(kind);
   const bool is_finite = result.reference_is_finite || !finite_else;
-  return !result.candidate_stop && !(is_finite && is_precise);
+  if (result.candidate_stop || result.breaks_down) return false;
+  return kind == TrialKind::heavy || !(is_finite && is_precise);
 }
 
 bool watches(const Policy policy, const Idleness& idle) {

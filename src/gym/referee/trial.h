@@ -63,7 +63,10 @@ struct TrialResult {
   // PyTorch's own rounding in units of the tolerance times the output's size; 0: not asked,
   // infinite: not known.
   double reference_error = 0;
-  bool is_exact_known = true;          // false: there is no reference in float64
+  bool is_exact_known = true;  // false: there is no reference in float64
+  // On extreme values: no number from the candidate where PyTorch has one, and exactly it is no
+  // large one.
+  bool breaks_down = false;
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   bool kernels_only_copied = false;    // of watched launches
   // The reference changed as little (coincidence.h): the trial is no evidence of either.
@@ -179,6 +182,7 @@ class Trial {
                                        Filler filler);
   CompareOptions comparison();
   void measure_reference(const TensorTable& oracle);
+  void see_breakdown(const TensorTable& oracle);
   double widening(const TensorTable& oracle);
   std::optional<VerdictError> compare_devices() const;
   std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how);

@@ -63,7 +63,7 @@ std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleS
   for (const PlanParameter* ours : unmatched) {
     const at::Tensor& weight = tensor_at(reference.tensors, ours->tensor);
     const auto* match = find_unused(candidate.plan.parameters, used, [&](const PlanParameter& p) {
-      return same_form(weight, theirs(p)) && at::equal(weight, theirs(p));
+      return p.kind == ours->kind && same_form(weight, theirs(p)) && at::equal(weight, theirs(p));
     });
     if (match != nullptr) keep(*ours, *match);
   }
