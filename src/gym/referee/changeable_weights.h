@@ -34,8 +34,9 @@ struct ChangeableWeights {
 };
 
 // Both sides as their constructors, replayed under one seed, left them. Left as they are: what the
-// reference's own constructor made other tensors of; buffers of several values (tables, masks); and
-// buffers that the candidate has not, but for the running statistics that a norm's forward reads.
+// reference's own constructor made other tensors of; buffers of several values (tables, masks) and
+// of one number; tables that are frozen parameters; and buffers that the candidate has not. But the
+// running statistics that a norm's forward reads change always.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);
 
