@@ -31,8 +31,10 @@ std::size_t KernelProgram::register_bytes() const { return code_->arena_bytes; }
 std::size_t KernelProgram::code_bytes() const {
   std::size_t bytes = (code_->setup.size() + code_->instructions.size()) * sizeof(Instruction) +
                       code_->locations.size() * sizeof(SourceLine);
-  for (const auto& table : code_->tables) bytes += sizeof table + table.size() * sizeof table[0];
-  for (const std::string& text : code_->texts) bytes += sizeof text + text.capacity();
+  for (const auto& table : code_->tables) bytes += table.size() * sizeof(std::int64_t);
+  for (const std::string& text : code_->texts) bytes += text.capacity();
+  bytes += code_->tables.size() * sizeof(std::vector<std::int64_t>);
+  bytes += code_->texts.size() * sizeof(std::string);
   return bytes;
 }
 
