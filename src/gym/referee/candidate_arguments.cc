@@ -114,25 +114,28 @@ Status check_recurrence(const Stack& stack, std::int64_t gates) {
   return check_recurrence(cell);
 }
 
-// A view may have far more elements than there is memory, and an operator walks all of them. One of
-// no element may lie anywhere, and memory grows to where it lies when it is written.
+// One of no element may lie anywhere, and memory grows to where it lies when it is written.
 Status check_tensor(const at::Tensor& tensor) {
-  constexpr std::int64_t most = std::int64_t{1} << 34;
   if (!tensor.defined()) return ok();
-  if (tensor.numel() > most) return fail("a tensor of more than 2^34 elements");
   const auto begin = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size();
   return begin <= tensor.storage().nbytes() ? ok() : fail("a tensor that lies outside its memory");
 }
 
-Status check_tensors(const Stack& stack) {
+std::vector<at::Tensor> tensors_of(const Stack& stack) {
+  std::vector<at::Tensor> all;
   for (const c10::IValue& value : stack) {
-    if (value.isTensor()) TRY(check_tensor(value.toTensor()));
+    if (value.isTensor()) all.push_back(value.toTensor());
     if (value.isTensorList())
-      for (const at::Tensor& tensor : value.toTensorVector()) TRY(check_tensor(tensor));
+      for (const at::Tensor& tensor : value.toTensorVector()) all.push_back(tensor);
     if (value.isOptionalTensorList())
       for (const std::optional<at::Tensor> tensor : value.toOptionalTensorList())
-        if (tensor) TRY(check_tensor(*tensor));
+        if (tensor) all.push_back(*tensor);
   }
+  return all;
+}
+
+Status check_tensors(const Stack& stack) {
+  for (const at::Tensor& tensor : tensors_of(stack)) TRY(check_tensor(tensor));
   return ok();
 }
 
@@ -170,6 +173,13 @@ Status check_weight_norm(const Stack& stack) {
 }
 
 }  // namespace
+
+bool has_endless_view(const Stack& stack) {
+  constexpr std::int64_t most = std::int64_t{1} << 34;
+  return std::ranges::any_of(tensors_of(stack), [](const at::Tensor& tensor) {
+    return tensor.defined() && tensor.numel() > most;
+  });
+}
 
 Status check_candidate_arguments(const c10::FunctionSchema& schema, const Stack& stack) {
   TRY(check_whole_numbers(schema, stack));

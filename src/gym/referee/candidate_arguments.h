@@ -12,4 +12,8 @@ namespace tritonsmith::gym {
 // `stack` holds the operator's arguments, all of them, in the order of its schema.
 Status check_candidate_arguments(const c10::FunctionSchema& schema, const torch::jit::Stack& stack);
 
+// Whether a tensor among them has more elements than 2^34: a view may have far more than there is
+// memory, and an operator walks all of them.
+bool has_endless_view(const torch::jit::Stack& stack);
+
 }  // namespace tritonsmith::gym

@@ -226,6 +226,9 @@ std::optional<Stop> Replay::run_operator(const PlanStep& step, const AtenCall& c
     auto stack = operator_stack(handle->schema(), call, tensors_,
                                 {options_.precision, options_.place->device()});
     if (!stack) return mistake(step, "bad_plan", stack.error().message);
+    if (plan_.role == PlanRole::candidate && has_endless_view(*stack))
+      return limit(step, "too_large_to_evaluate",
+                   fmt::format("{} of more than 2^34 elements", call.op));
     if (plan_.role == PlanRole::candidate)
       if (const auto fits = check_candidate_arguments(handle->schema(), *stack); !fits)
         return mistake(step, "exception", fmt::format("{}: {}", call.op, fits.error().message));
