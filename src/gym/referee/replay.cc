@@ -84,23 +84,25 @@ std::vector<int> launched_tensors(const Plan& plan) {
   return indices;
 }
 
+std::vector<bool> marked(const Plan& plan, const std::vector<int>& indices) {
+  std::vector<bool> all(plan.tensors.size(), false);
+  for (const int index : indices) all.at(static_cast<std::size_t>(index)) = true;
+  return all;
+}
+
 std::vector<bool> named_tensors(const Plan& plan) {
   std::vector<int> indices = launched_tensors(plan);
   append_tensors(plan.outputs, indices);
   for (const Value& input : plan.inputs) append_tensors(input, indices);
   for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
-  std::vector<bool> named(plan.tensors.size(), false);
-  for (const int index : indices) named.at(static_cast<std::size_t>(index)) = true;
-  return named;
+  return marked(plan, indices);
 }
 
 std::vector<bool> inputs_and_parameters(const Plan& plan) {
   std::vector<int> indices;
   for (const Value& input : plan.inputs) append_tensors(input, indices);
   for (const PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
-  std::vector<bool> shared(plan.tensors.size(), false);
-  for (const int index : indices) shared.at(static_cast<std::size_t>(index)) = true;
-  return shared;
+  return marked(plan, indices);
 }
 
 // Also what a launch is given a view of.
