@@ -29,10 +29,14 @@ std::string shape_text(at::IntArrayRef shape) {
   return fmt::format("[{}]", text);
 }
 
+// As memory would have it: a device's comparison reads memory, where nothing is negated or
+// conjugated yet.
+at::Tensor as_written(const at::Tensor& tensor) { return tensor.resolve_conj().resolve_neg(); }
+
 // Values as doubles in order, whatever the dtype; complex numbers as pairs.
 at::Tensor as_doubles(const at::Tensor& tensor) {
-  const at::Tensor real = tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
-  return real.resolve_neg().to(at::kDouble).contiguous();
+  const at::Tensor real = tensor.is_complex() ? at::view_as_real(as_written(tensor)) : tensor;
+  return as_written(real).to(at::kDouble).contiguous();
 }
 
 struct Values {
@@ -418,11 +422,13 @@ double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const
 }  // namespace
 
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
-                                            const at::Tensor& reference, const at::Tensor& oracle,
+                                            const at::Tensor& expected_values,
+                                            const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics) {
-  if (auto error = check_type(what, candidate, reference)) return error;
+  if (auto error = check_type(what, candidate, expected_values)) return error;
+  const at::Tensor plain = as_written(candidate).contiguous(),
+                   reference = as_written(expected_values);
   const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
-  const at::Tensor plain = candidate.contiguous();
   if (is_exact && at::equal(plain, reference)) return std::nullopt;
   CompareOptions how = comparison;
   if (is_exact) how.tolerance = 0;

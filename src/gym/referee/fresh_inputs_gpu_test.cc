@@ -14,6 +14,7 @@
 #include "gym/referee/testing/fake_executor.h"
 #include "gym/referee/testing/gpu_fixture.h"
 #include "gym/referee/testing/plan_builder.h"
+#include "gym/referee/testing/vector_plans.h"
 #include "gym/referee/timed_side.h"
 #include "gym/referee/timing.h"
 
@@ -166,14 +167,14 @@ TEST_F(FreshInputsTest, ARoundFindsItsDrawsAnew) {
   const int x = task.tensor({kCount}), noise = task.tensor({kCount}), y = task.tensor({kCount});
   task.aten(Phase::inputs, "aten::randn", {ints({kCount})}, {x})
       .input(t(x))
-      .aten(Phase::forward, "aten::randn", {ints({kCount})}, {noise})
+      .aten(Phase::forward, "aten::randn", {ints({kCount})}, {noise}, {kOnGpu})
       .aten(Phase::forward, "aten::add.Tensor", {t(noise), t(x)}, {y})
       .returns(t(y));
   candidate.tensor({kCount});
   candidate.tensor({kCount});
   const int k = candidate.kernel("k", {"x", "y"});
   candidate.input(t(x))
-      .aten(Phase::forward, "aten::randn", {ints({kCount})}, {noise})
+      .aten(Phase::forward, "aten::randn", {ints({kCount})}, {noise}, {kOnGpu})
       .launch(k, {t(x), t(noise)})
       .returns(t(noise));
   Kernels kernels;

@@ -51,24 +51,24 @@ std::optional<Stop> bind_inputs(const TimedSides& sides, Filler filler, int nth)
 // exact values can tell, by those.
 tl::expected<std::optional<VerdictError>, Stop> difference(const TimedSides& sides, int nth) {
   const TensorTable& tensors = sides.candidate.replay().tensors();
+  const auto bring_inputs = [&] { return draw_inputs(sides, nth); };  // a reference may change them
   std::optional<VerdictError> wrong;
-  for (const Setting setting : accepted_settings(sides.setting)) {
-    if (wrong)  // a reference may change its inputs
-      if (auto stop = draw_inputs(sides, nth)) return tl::unexpected(*std::move(stop));
-    if (auto stop = run_reference_in(sides, setting)) return tl::unexpected(*std::move(stop));
-    wrong = compare_sides(sides, tensors, {}, 0);
-    if (!wrong) return wrong;
-  }
-  if (auto stop = draw_inputs(sides, nth)) return tl::unexpected(*std::move(stop));
+  auto stop = ask_until_right(sides, bring_inputs, [&](double coarseness) {
+    wrong = compare_sides(sides, tensors, {}, {.coarseness = coarseness});
+    return !wrong;
+  });
+  if (stop) return tl::unexpected(*std::move(stop));
+  if (!wrong) return wrong;
+  if ((stop = bring_inputs())) return tl::unexpected(*std::move(stop));
   const TensorTable exact = sides.trial.exact_again();
   if (exact.empty() && sides.trial.setting().with_oracle && sides.trial.reference_replays())
     return tl::unexpected(
         Stop{.error = {.error_class = "too_large_to_evaluate",
                        .message = "on new inputs after the timed rounds: outside the plain "
                                   "tolerance, and no room or time for exact values"}});
-  if (auto stop = run_reference_in(sides, Setting::full_float32))
+  if ((stop = run_reference_in(sides, Setting::full_float32)))
     return tl::unexpected(*std::move(stop));
-  return compare_sides(sides, tensors, exact, 0);
+  return compare_sides(sides, tensors, exact, {});
 }
 
 std::optional<Stop> check(const TimedSides& sides, int nth) {
@@ -89,7 +89,7 @@ bool is_slower(double ms, double than_ms) {
 tl::expected<double, Stop> meet(const TimedSides& sides, Filler filler, int nth,
                                 const TimeOnce& time_once) {
   if (auto stop = bind_inputs(sides, filler, nth)) return tl::unexpected(*std::move(stop));
-  const auto took = time_once();
+  auto took = time_once();
   if (!took) return took;
   if (auto stop = check(sides, nth)) return tl::unexpected(*std::move(stop));
   return took;
