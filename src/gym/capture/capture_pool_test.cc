@@ -21,6 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -303,7 +304,7 @@ TEST(CapturePool, LeavesNothingBehind) {
 TEST(CompilerPool, EqualKernelsCompileOnceHoweverTheirLocationsDiffer) {
   const auto pool = pool_of({.slots = 1});
   const auto first = pool->compile_now({.ttir = "add loc(\"a.py\":1:2)"});
-  EXPECT_THAT(told(first), HasSubstr("add loc(\"a.py\":1:2)"));
+  EXPECT_THAT(told(first), EndsWith(" add"));  // the compiler hears of no location
   EXPECT_THAT(names(first.stage_ms), ElementsAre("queue", "compile"));
   EXPECT_FALSE(first.from_cache);
   const auto second = pool->compile_now({.ttir = "add loc(\"b.py\":30:2)"});
@@ -325,12 +326,17 @@ TEST(CompilerPool, WorkAskedForTwiceAtTheSameTimeIsDoneOnce) {
 
 TEST(CompilerPool, CompileErrorsAreTypedAndKeepTheirOwnLines) {
   const auto pool = pool_of({.slots = 1});
-  const auto outcome = pool->compile_now({.ttir = "refuse loc(1)"});
+  const auto line = [](const CompileOutcome& outcome) {
+    return std::get<CandidateFailure>(outcome.result).error.line;
+  };
+  const auto outcome = pool->compile_now({.ttir = "refuse loc(\"a.py\":3:1)"});
   EXPECT_EQ(told(outcome), "failure compile_error: no such operation");
   EXPECT_EQ(std::get<CandidateFailure>(outcome.result).stage, Stage::captured);
-  EXPECT_EQ(std::get<CandidateFailure>(outcome.result).error.line, 3);
-  EXPECT_TRUE(pool->compile_now({.ttir = "refuse loc(1)"}).from_cache);
-  EXPECT_FALSE(pool->compile_now({.ttir = "refuse loc(2)"}).from_cache);
+  EXPECT_EQ(line(outcome), 3);
+  const auto elsewhere = pool->compile_now({.ttir = "refuse loc(\"a.py\":7:1)"});
+  EXPECT_TRUE(elsewhere.from_cache);
+  EXPECT_EQ(line(elsewhere), 7);
+  EXPECT_FALSE(pool->compile_now({.ttir = "refuse it"}).from_cache);
   EXPECT_THAT(told(pool->compile_now({.ttir = "raise"})), HasSubstr("the compiler is confused"));
 }
 

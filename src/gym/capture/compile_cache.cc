@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <fstream>
 
 #include "base/file.h"
@@ -114,30 +115,37 @@ Result<std::string> without_locations(std::string_view ir) {
   return kept;
 }
 
-Result<CompileKeys> keys_of(const CompileRequest& request, std::string_view compiler_version) {
-  const std::string options =
-      fmt::format("{}|{}|{}|{}|{}|{}\n", compiler_version, request.target, request.num_warps,
-                  request.num_stages, request.num_ctas, request.maxnreg);
-  TRY_ASSIGN(const std::string kernel, without_locations(request.ttir));
-  return CompileKeys{.kernel = content_key("kernel " + options + kernel),
-                     .text = content_key("text " + options + request.ttir)};
-}
-
-std::optional<CompileCache::Entry> CompileCache::find(const CompileKeys& keys) {
-  if (auto found = find_in_memory(keys.kernel)) return found;
-  if (auto found = find_in_memory(keys.text)) return found;
-  if (auto found = find_on_disk(keys.kernel)) {
-    remember(keys.kernel, *found);
-    return *found;
+int first_line(std::string_view ir) {
+  constexpr std::string_view kBegin = "loc(\"";
+  for (std::size_t at = ir.find(kBegin); at != kNone; at = ir.find(kBegin, at + 1)) {
+    const std::size_t end = skip_string(ir, at + kBegin.size() - 1);
+    if (end == kNone || !ir.substr(end).starts_with(':')) continue;  // a name
+    int line = 0;
+    std::from_chars(ir.data() + end + 1, ir.data() + ir.size(), line);
+    return std::max(line, 0);
   }
-  return std::nullopt;
+  return 0;
 }
 
-void CompileCache::add(const CompileKeys& keys, const Entry& entry) {
+std::string compile_key(const CompileRequest& request, std::string_view compiler_version) {
+  return content_key(fmt::format("kernel without locations {}|{}|{}|{}|{}|{}\n{}", compiler_version,
+                                 request.target, request.num_warps, request.num_stages,
+                                 request.num_ctas, request.maxnreg, request.ttir));
+}
+
+std::optional<CompileCache::Entry> CompileCache::find(const std::string& key) {
+  if (auto found = find_in_memory(key)) return found;
+  auto found = find_on_disk(key);
+  if (!found) return std::nullopt;
+  remember(key, *found);
+  return *found;
+}
+
+void CompileCache::add(const std::string& key, const Entry& entry) {
+  remember(key, entry);
   const auto* kernel = std::get_if<CompiledKernel>(&entry);
-  remember(kernel != nullptr ? keys.kernel : keys.text, entry);
   if (kernel == nullptr || directory_.empty()) return;
-  const auto file = file_of(keys.kernel);
+  const auto file = file_of(key);
   Status written = make_directories(file.parent_path());
   if (written) written = write_whole(file, to_line(to_json(*kernel)));
   if (!written) {

@@ -1,7 +1,7 @@
-// CompileCache: what compiling a kernel gave, by content. A cubin is found again by the kernel's IR
-// without its `loc`s (which lines of which file it came from), its options and the compiler's
-// version; a compile error, whose text names lines, only by the IR as it is. The newest entries are
-// kept in memory; with a directory, cubins are also kept there. One thread.
+// CompileCache: what compiling a kernel gave, by content: by all that the compiler is told, and its
+// version. It is told nothing of where a kernel came from (the `loc`s of its IR), so that equal
+// kernels are one, and no text reaches it that the key leaves out. The newest entries are kept in
+// memory; with a directory, cubins are also kept there. One thread.
 #pragma once
 
 #include <filesystem>
@@ -18,11 +18,11 @@ namespace tritonsmith::gym {
 // take for code must not be taken for a location here.
 Result<std::string> without_locations(std::string_view ir);
 
-struct CompileKeys {
-  std::string kernel;  // hash of what decides the cubin
-  std::string text;    // hash of everything, locations too
-};
-Result<CompileKeys> keys_of(const CompileRequest& request, std::string_view compiler_version);
+// The line where the first location that names a file says the kernel begins; 0: there is none.
+int first_line(std::string_view ir);
+
+// Of a request whose IR has no locations.
+std::string compile_key(const CompileRequest& request, std::string_view compiler_version);
 
 class CompileCache {
  public:
@@ -31,8 +31,8 @@ class CompileCache {
   CompileCache(std::size_t capacity, std::filesystem::path directory)
       : capacity_(capacity), directory_(std::move(directory)) {}
 
-  std::optional<Entry> find(const CompileKeys& keys);
-  void add(const CompileKeys& keys, const Entry& entry);
+  std::optional<Entry> find(const std::string& key);
+  void add(const std::string& key, const Entry& entry);
 
  private:
   std::optional<Entry> find_in_memory(const std::string& key);

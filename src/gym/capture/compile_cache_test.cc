@@ -48,48 +48,55 @@ RC_GTEST_PROP(WithoutLocations, NeverGrows, (const std::string& ir)) {
   RC_ASSERT(!kept || kept->size() <= ir.size());
 }
 
-TEST(CompileKeys, DifferByEverythingThatChangesTheCubin) {
+TEST(FirstLine, IsOfAFile) {
+  EXPECT_EQ(first_line("#loc = loc(\"a(b)\\\".py\":17:3)"), 17);
+  EXPECT_EQ(first_line("%a: i32 loc(\"x\"(#loc)) loc(\"a.py\":5:0)"), 5);
+  EXPECT_EQ(first_line("loc(\"a.py"), 0);
+  EXPECT_EQ(first_line("loc(\"a.py\":99999999999:0)"), 0);
+  EXPECT_EQ(first_line(""), 0);
+}
+
+TEST(CompileKey, DiffersByEverythingThatChangesTheCubin) {
   const CompileRequest base{.ttir = "module"};
   CompileRequest other = base;
   other.num_warps = 8;
-  EXPECT_NE(keys_of(base, "1")->kernel, keys_of(other, "1")->kernel);
+  EXPECT_NE(compile_key(base, "1"), compile_key(other, "1"));
   other = base;
   other.target = "sm_80";
-  EXPECT_NE(keys_of(base, "1")->kernel, keys_of(other, "1")->kernel);
-  EXPECT_NE(keys_of(base, "1")->kernel, keys_of(base, "2")->kernel);
+  EXPECT_NE(compile_key(base, "1"), compile_key(other, "1"));
+  EXPECT_NE(compile_key(base, "1"), compile_key(base, "2"));
   other = base;
-  other.ttir = "module loc(unknown)";
-  EXPECT_EQ(keys_of(base, "1")->kernel, keys_of(other, "1")->kernel);
-  EXPECT_NE(keys_of(base, "1")->text, keys_of(other, "1")->text);
+  other.ttir = "module ";
+  EXPECT_NE(compile_key(base, "1"), compile_key(other, "1"));
 }
 
-CompileKeys keys(const std::string& ir) { return keys_of({.ttir = ir}, "").value(); }
+std::string key_of(const std::string& ir) { return compile_key({.ttir = ir}, ""); }
 
 TEST(CompileCache, ForgetsTheOldestFirst) {
   CompileCache cache(2, "");
-  cache.add(keys("a"), CompiledKernel{.name = "a"});
-  cache.add(keys("b"), CompiledKernel{.name = "b"});
-  EXPECT_TRUE(cache.find(keys("a")));
-  cache.add(keys("c"), CompiledKernel{.name = "c"});
-  EXPECT_TRUE(cache.find(keys("a")));
-  EXPECT_FALSE(cache.find(keys("b")));
+  cache.add(key_of("a"), CompiledKernel{.name = "a"});
+  cache.add(key_of("b"), CompiledKernel{.name = "b"});
+  EXPECT_TRUE(cache.find(key_of("a")));
+  cache.add(key_of("c"), CompiledKernel{.name = "c"});
+  EXPECT_TRUE(cache.find(key_of("a")));
+  EXPECT_FALSE(cache.find(key_of("b")));
 }
 
 TEST(CompileCache, DamagedFilesAreNotBelieved) {
   const auto folder = TempDir::make("tritonsmith-cache");
   ASSERT_TRUE(folder);
-  const std::string key = keys("a").kernel;
-  CompileCache(2, folder->path()).add(keys("a"), CompiledKernel{.cubin = "bytes", .name = "a"});
-  EXPECT_TRUE(CompileCache(2, folder->path()).find(keys("a")));
+  const std::string key = key_of("a");
+  CompileCache(2, folder->path()).add(key_of("a"), CompiledKernel{.cubin = "bytes", .name = "a"});
+  EXPECT_TRUE(CompileCache(2, folder->path()).find(key_of("a")));
   ASSERT_TRUE(write_file_atomic(folder->path() / key.substr(0, 2) / (key + ".json"),
                                 R"({"cubin":"####","name":"a"})"));
-  EXPECT_FALSE(CompileCache(2, folder->path()).find(keys("a")));
+  EXPECT_FALSE(CompileCache(2, folder->path()).find(key_of("a")));
 }
 
 TEST(CompileCache, FullDiskLeavesItInMemory) {
   CompileCache cache(2, "/proc/nowhere");
-  cache.add(keys("a"), CompiledKernel{.cubin = "x", .name = "a"});
-  EXPECT_TRUE(cache.find(keys("a")));
+  cache.add(key_of("a"), CompiledKernel{.cubin = "x", .name = "a"});
+  EXPECT_TRUE(cache.find(key_of("a")));
 }
 
 RC_GTEST_PROP(Base64, GoesBothWays, (const std::string& bytes)) {

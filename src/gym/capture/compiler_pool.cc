@@ -51,13 +51,17 @@ Result<CompilerPool> CompilerPool::make(const CaptureConfig& config) {
 }
 
 void CompilerPool::submit(CompileJob job) {
-  if (job.request.ttir.size() <= kMaxIrBytes) {
-    unsorted_.push_back(std::move(job));
-    return;
-  }
-  job.done(
-      {.result = refused("compile_error",
-                         fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes))});
+  const auto refuse = [&](std::string error_class, std::string message) {
+    give(job, {.result = refused(std::move(error_class), std::move(message))});
+  };
+  job.line = first_line(job.request.ttir);
+  if (job.request.ttir.size() > kMaxIrBytes)
+    return refuse("compile_error",
+                  fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes));
+  auto bare = without_locations(job.request.ttir);
+  if (!bare) return refuse("refused_ir", bare.error().message);
+  job.request.ttir = *std::move(bare);
+  unsorted_.push_back(std::move(job));
 }
 
 bool CompilerPool::cancel(std::uint64_t id) {
@@ -77,24 +81,20 @@ bool CompilerPool::cancel(std::uint64_t id) {
 void CompilerPool::sort_in(std::string_view compiler_version) {
   for (; !unsorted_.empty(); unsorted_.pop_front()) {
     CompileJob job = std::move(unsorted_.front());
-    auto keys = keys_of(job.request, compiler_version);
-    if (!keys) {
-      job.done({.result = refused("refused_ir", keys.error().message)});
-      continue;
-    }
+    std::string key = compile_key(job.request, compiler_version);
     const double queued_ms = milliseconds_since(job.submitted);
-    if (const auto found = cache_.find(*keys)) {
+    if (const auto found = cache_.find(key)) {
       CompileOutcome outcome{.stage_ms = {{"queue", queued_ms}}, .from_cache = true};
       std::visit([&](const auto& entry) { outcome.result = entry; }, *found);
-      job.done(std::move(outcome));
+      give(job, std::move(outcome));
       continue;
     }
     Work* same = nullptr;
     for (Worker& worker : workers_)
-      if (worker.work && worker.work->keys.kernel == keys->kernel) same = &*worker.work;
+      if (worker.work && worker.work->key == key) same = &*worker.work;
     for (Work& work : queue_)
-      if (work.keys.kernel == keys->kernel) same = &work;
-    if (same == nullptr) same = &queue_.emplace_back(Work{.keys = *std::move(keys)});
+      if (work.key == key) same = &work;
+    if (same == nullptr) same = &queue_.emplace_back(Work{.key = std::move(key)});
     same->jobs.push_back(std::move(job));
   }
 }
@@ -217,7 +217,7 @@ void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
   if (killed) {
     // Not what a kernel does to the compiler, whose memory and time end by other signals.
     for (CompileJob& job : work.jobs)
-      job.done({.result = InfrastructureFault{"the compile worker was killed again"}});
+      give(job, {.result = InfrastructureFault{"the compile worker was killed again"}});
     return;
   }
   CandidateFailure failure{.stage = Stage::captured,
@@ -226,7 +226,8 @@ void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
   failure.error.message = "the compiler " + failure.error.message;
   failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
   for (CompileJob& job : work.jobs)
-    job.done(
+    give(
+        job,
         {.result = failure,
          .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
 }
@@ -238,23 +239,22 @@ void CompilerPool::retire(Worker& worker, Zygote& zygote) {
 }
 
 void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, double compile_ms) {
-  cache_.add(work.keys, entry);
-  const bool failed = std::holds_alternative<CandidateFailure>(entry);
-  for (std::size_t i = 0; i < work.jobs.size(); ++i) {
-    CompileJob& job = work.jobs[i];
-    // An error names lines, which differ where only the locations do: that one is compiled for
-    // itself.
-    if (failed && i > 0 && job.request.ttir != work.jobs.front().request.ttir) {
-      unsorted_.push_back(std::move(job));
-      continue;
-    }
+  cache_.add(work.key, entry);
+  bool is_first = true;
+  for (CompileJob& job : work.jobs) {
     CompileOutcome outcome{.stage_ms = {{"queue", work.queued_ms}, {"compile", compile_ms}},
-                           .from_cache = i > 0};
+                           .from_cache = !is_first};
     std::visit([&](const auto& result) { outcome.result = result; }, entry);
-    const auto done = std::move(job.done);
-    done(std::move(outcome));
-    if (i == 0) job.done = nullptr;
+    give(job, std::move(outcome));
+    is_first = false;
   }
+}
+
+// A failure is told where the job's own kernel begins: passes do not tell their line.
+void CompilerPool::give(CompileJob& job, CompileOutcome outcome) {
+  if (auto* failure = std::get_if<CandidateFailure>(&outcome.result))
+    failure->error.line = job.line;
+  std::exchange(job.done, nullptr)(std::move(outcome));
 }
 
 bool CompilerPool::exited(const GuestExited& exited) {
@@ -274,7 +274,7 @@ void CompilerPool::lost_all(const Error& why) {
       if (++work.attempts < kMaxAttempts) {
         queue_.push_front(std::move(work));
       } else {
-        for (CompileJob& job : work.jobs) job.done({.result = InfrastructureFault{why.message}});
+        for (CompileJob& job : work.jobs) give(job, {.result = InfrastructureFault{why.message}});
       }
     }
     worker.guest.reset();
@@ -292,7 +292,7 @@ void CompilerPool::fail_waiting(const Error& why) {
     for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
   queue_.clear();
   for (CompileJob& job : std::exchange(unsorted_, {}))
-    job.done({.result = InfrastructureFault{why.message}});
+    give(job, {.result = InfrastructureFault{why.message}});
 }
 
 bool CompilerPool::idle() const {

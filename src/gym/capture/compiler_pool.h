@@ -15,7 +15,8 @@ namespace tritonsmith::gym {
 
 struct CompileJob {
   std::uint64_t id = 0;
-  CompileRequest request;
+  CompileRequest request;  // without locations, once it is submitted
+  int line = 0;            // of the candidate, where its kernel begins
   CapturePool::CompileDone done;
   TimePoint submitted = system_clock().now();
 };
@@ -39,7 +40,7 @@ class CompilerPool {
  private:
   // One kernel to compile, and who waits for it.
   struct Work {
-    CompileKeys keys;
+    std::string key;
     std::vector<CompileJob> jobs;
     int attempts = 0;
     double queued_ms = 0;
@@ -64,6 +65,7 @@ class CompilerPool {
   void take_reply(Worker& worker, const std::string& frame);
   void worker_failed(Worker& worker, GuestEnd end);
   void retire(Worker& worker, Zygote& zygote);
+  static void give(CompileJob& job, CompileOutcome outcome);
   void give_results(Work work, const CompileCache::Entry& entry, double compile_ms);
 
   GuestLimits limits_;

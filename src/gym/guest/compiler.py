@@ -14,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 
+from triton import knobs
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
@@ -25,9 +26,17 @@ DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
 BESIDES = {"gpu.barrier", "ttg.barrier", "ttg.local_barrier", "llvm.intr.assume"}
 OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.([\w.]+)", re.MULTILINE)
 REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
-LOCATION = re.compile(r'loc\("([^"]*)":(\d+):\d+\)')
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+DOTTED = re.compile(r"(?<![\w.%@^$])([A-Za-z_]\w*)\.([A-Za-z_][\w.]*)")
+MODULE = re.compile(r"^\s*(?:builtin\.)?module\b.*$", re.MULTILINE)
+FUNCTION_LINE = re.compile(r"^\s*tt\.func\b.*$", re.MULTILINE)
+# The names of private functions are made words on their way to PTX, others go there as they are.
+FUNCTION = re.compile(r'\s*tt\.func (?:public @\w+|private @(?:[\w.$]+|"[^"\\]*"))\(.*\)(?: -> .*?)?'
+                      r"(?: attributes \{noinline = \w+\})? \{")
+ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
+knobs.compilation.disable_line_info = True  # there is none, and a file's name would go into PTX as it is
 PTXAS_KILLED = 75  # the worker's exit code then; compiler_pool.cc knows it, too
 
 
@@ -48,7 +57,7 @@ def check_name(name):
     if name in REFUSED:
         raise Refused("refused_ir", f"{REFUSED[name]} ({name}) may not be used in a kernel")
     if name.split(".")[0] not in DIALECTS and name not in BESIDES:
-        raise Refused("refused_ir", f"the operation {name} is not allowed in a kernel")
+        raise Refused("refused_ir", f"{name} is not allowed in a kernel")
 
 
 def check_text(text):
@@ -63,9 +72,23 @@ def check_text(text):
             raise Refused("refused_ir", f"the function {symbol} is none of libdevice's")
 
 
+def check_attributes(text):
+    """What LLVM reads besides operations (`llvm.module_asm` is PTX), and what could end a comment or a name in PTX."""
+    if ESCAPE.search(text):
+        raise Refused("refused_ir", "a string that is no message holds signs that Triton does not write")
+    for dialect, rest in DOTTED.findall(STRING.sub('""', text)):
+        check_name(f"{dialect}.{rest}")
+    if [line.strip() for line in MODULE.findall(text)] != ["module {"]:
+        raise Refused("refused_ir", "only one module without attributes is a kernel")
+    for line in FUNCTION_LINE.findall(text):
+        if FUNCTION.fullmatch(line) is None:
+            raise Refused("refused_ir", "a function has a name or attributes that Triton does not write, or no body")
+
+
 def check_module(module):
     text = module.str_nodebug()
     check_text(text)
+    check_attributes(text)
     found = []
     module.walk(lambda operation: found.append(operation.get_name()))
     for name in set(found):
@@ -94,7 +117,7 @@ def run_ptxas(ptx, options, capability):
             file.write(ptx)
         flags = [] if options.enable_fp_fusion else ["--fmad=false"]
         suffix = "a" if capability >= 90 else ""
-        done = subprocess.run([get_ptxas(capability).path, "-lineinfo", *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
+        done = subprocess.run([get_ptxas(capability).path, *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
                                source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
         if done.returncode < 0:  # who did it is for tritonsmith to find out, with a fresh worker
@@ -143,12 +166,11 @@ def compile_kernel(request):
     try:
         return lower(request)
     except Refused as error:
-        return {"error": failure(error.error_class, str(error), request)}
+        return failure(error.error_class, str(error))
     except Exception as error:
-        return {"error": failure("compile_error", f"{type(error).__name__}: {error}", request)}
+        return failure("compile_error", f"{type(error).__name__}: {error}")
 
 
-def failure(error_class, message, request):
-    """The line is where the IR says that the kernel begins: passes do not tell theirs."""
-    match = LOCATION.search(str(request.get("ttir", "")))
-    return {"class": error_class, "message": message[:4000], "line": int(match.group(2)) if match else 0, "excerpt": ""}
+def failure(error_class, message):
+    """Where it is in the candidate's source only compiler_pool.cc knows."""
+    return {"error": {"class": error_class, "message": message[:4000], "line": 0, "excerpt": ""}}

@@ -389,6 +389,30 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
                 error = compile_kernel({"ttir": changed, "target": "sm_90"})["error"]
                 self.assertEqual(error["class"], "refused_ir")
 
+    def test_what_would_go_into_ptx_as_it_is_is_refused(self):
+        ttir = good_plan("libdevice")["kernels"][0]["ttir"]
+        asm = '.visible .func __nv_more() { ret; }'
+        for change in (("module {", f'module attributes {{llvm.module_asm = ["{asm}"]}} {{'),
+                       ("module {", f'module attributes {{"llvm.module_asm" = ["{asm}"]}} {{'),
+                       ("module {", "module @name {"),
+                       ("noinline = false", 'noinline = false, passthrough = [["target-cpu", "sm_90"]]'),
+                       ("noinline = false", 'noinline = false, "a\\0Ab" = 1 : i32'),
+                       ("tt.func public @kernel", 'tt.func public @"ker;nel"'),
+                       ("tt.func public @kernel", 'tt.func private @more(i32)\n  tt.func public @kernel')):
+            with self.subTest(change[1]):
+                self.assertIn(change[0], ttir)
+                error = compile_kernel({"ttir": ttir.replace(*change), "target": "sm_90"})["error"]
+                self.assertEqual(error["class"], "refused_ir", error)
+
+    def test_a_helper_that_is_not_inlined_compiles(self):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            "@triton.jit(noinline=True)\ndef half(count, parts: tl.constexpr):\n    return count // parts\n"
+            + candidate_modules.KERNEL.replace("offsets < n", "offsets < half(n * 2, 2)"))
+        kernel = capture_candidate(source)["plan"]["kernels"][0]
+        self.assertIn('private @"', kernel["ttir"])
+        self.assertIn("cubin", compile_kernel({**kernel, "target": "sm_90"}))
+
     def test_nonsense_is_an_error_and_no_crash(self):
         for text in ("", "module {", "\0\0", "module { llvm.func @f() }", "module {}", "#loc = loc(#loc)"):
             self.assertIn("error", compile_kernel({"ttir": text, "target": "sm_90"}), text)
