@@ -226,10 +226,9 @@ void CompilerPool::worker_failed(Worker& worker, GuestEnd end) {
   failure.error.message = "the compiler " + failure.error.message;
   failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
   for (CompileJob& job : work.jobs)
-    give(
-        job,
-        {.result = failure,
-         .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
+    give(job,
+         {.result = failure,
+          .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
 }
 
 void CompilerPool::retire(Worker& worker, Zygote& zygote) {

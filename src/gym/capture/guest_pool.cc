@@ -1,6 +1,7 @@
 #include "gym/capture/guest_pool.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/check.h"
 
@@ -31,6 +32,16 @@ Status check_values(const CaptureRequest& request) {
   return ok();
 }
 
+// The classes that the project's own Python gives (docs/verdict.md). A candidate that has taken
+// over its guest does not speak for the judge.
+bool is_of_a_guest(std::string_view error_class) {
+  static constexpr auto kClasses = std::to_array<std::string_view>(
+      {"bad_ir", "bad_request", "bad_task", "compile_error", "data_dependent", "exception",
+       "import_error", "mode_dependent", "no_inputs", "no_model", "not_captured",
+       "out_of_resources", "refused_ir", "state_carried", "syntax_error", "unsupported_launch"});
+  return std::ranges::find(kClasses, error_class) != kClasses.end();
+}
+
 }  // namespace
 
 CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
@@ -46,6 +57,8 @@ CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
   if (!outer.status() || !reader.status() || failure.error.error_class.empty())
     failure.error = {.error_class = "bad_reply",
                      .message = "replied with something that is no reply"};
+  else if (!is_of_a_guest(failure.error.error_class))
+    failure.error.error_class = "exception";
   for (std::string* text :
        {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
     if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
@@ -207,7 +220,9 @@ bool GuestPool::greet(Slot& slot, const Json& hello) {
 
 bool GuestPool::take_header(Slot& slot, const Json& header) {
   JsonReader reader(header);
-  slot.outcome.stage_ms.emplace_back("capture", reader.number("capture_ms", 0));
+  const double most_ms = 1e3 * std::chrono::duration<double>(limits_.wall).count();
+  slot.outcome.stage_ms.emplace_back("capture",
+                                     std::clamp(reader.number("capture_ms", 0), 0.0, most_ms));
   if (reader.boolean("plan_follows", false)) {
     slot.phase = Phase::sending_plan;
     return true;

@@ -3,7 +3,7 @@
 A plan holds one call, so what a module does from its second call on would never be judged. The second call is given new
 inputs of the same form, in the same process. What it records must be the first call's plan but for the numbers of the
 tensors that it makes; it may keep from the first call memory that nobody filled (a workspace), and what it made of its
-weights alone.
+weights and of numbers alone.
 A third call, in evaluation mode and with gradients enabled, may do otherwise, but not without any kernel.
 """
 
@@ -15,6 +15,9 @@ from torch.utils._pytree import tree_leaves
 from .errors import CaptureStop, line_of, text_of
 from .tensors import LIMIT
 
+# Made of numbers alone: tables of positions, masks.
+TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices",
+          "aten::ones", "aten::full", "aten::scalar_tensor"}
 EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty", "aten::new_empty_strided"}
 
 
@@ -116,10 +119,11 @@ class Repetition:
             raise self.stop(f"{self.described(other)} besides", other["line"])
 
     def may_be_kept(self, step):
-        """It makes memory that nobody filled, or what follows from the weights and from what may be kept."""
+        """It makes memory that nobody filled, a table, or what follows from the weights and from what may be kept."""
         made, given = step.get("outputs", []), tensors_in([step.get("args"), step.get("kwargs")])
-        follows = "aten" in step and given and all(self.is_own(index) for index in given)
-        if step.get("aten", "").split(".")[0] in EMPTY or (follows and all(index >= self.known for index in made)):
+        name = step.get("aten", "").split(".")[0]
+        follows = "aten" in step and (given or name in TABLES) and all(self.is_own(index) for index in given)
+        if name in EMPTY or (follows and all(index >= self.known for index in made)):
             self.kept.update(made)
             return True
         return False

@@ -139,6 +139,23 @@ Status check_tensors(const Stack& stack) {
   return ok();
 }
 
+// Work that no tensor's size bounds: of dimensions, of the order of products, of repetitions.
+Status check_counts(const c10::FunctionSchema& schema, const Stack& stack) {
+  constexpr std::size_t most_dimensions = 64, most_products = 256;
+  constexpr std::int64_t most_differences = 64;
+  const std::string_view name = schema.name();
+  for (const c10::IValue& value : stack)
+    if (value.isIntList() && value.toIntVector().size() > most_dimensions &&
+        name != "aten::split" && name != "aten::split_with_sizes")
+      return fail("a shape of more than {} dimensions", most_dimensions);
+  if ((name == "aten::linalg_multi_dot" || name == "aten::chain_matmul") &&
+      stack[0].toTensorVector().size() > most_products)
+    return fail("a product of more than {} matrices", most_products);
+  if (name == "aten::diff" && stack[1].isInt() && stack[1].toInt() > most_differences)
+    return fail("differences of more than the {}th order", most_differences);
+  return ok();
+}
+
 // Views come by the list, each with what it costs the host: (self, how many or how large, dim).
 Status check_parts(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::int64_t most = 1 << 16;
@@ -185,6 +202,7 @@ Status check_candidate_arguments(const c10::FunctionSchema& schema, const Stack&
   TRY(check_whole_numbers(schema, stack));
   TRY(check_tensors(stack));
   TRY(check_parts(schema, stack));
+  TRY(check_counts(schema, stack));
   const std::string_view name = schema.name();
   if (name == "aten::scaled_dot_product_attention") return check_attention(stack);
   if (name == "aten::native_group_norm") return check_group_norm(stack);

@@ -30,7 +30,7 @@ constexpr const char* kNames =
     "arctanh_ argmax argmin argsort argwhere as_strided as_strided_ as_strided_scatter asin asin_ "
     "asinh asinh_ atan atan2 atan2_ atan_ atanh atanh_ atleast_1d atleast_2d atleast_3d avg_pool1d "
     "avg_pool2d avg_pool3d baddbmm baddbmm_ bartlett_window batch_norm bernoulli bernoulli_ "
-    "bilinear binary_cross_entropy binary_cross_entropy_with_logits binomial bitwise_and "
+    "bilinear binary_cross_entropy binary_cross_entropy_with_logits bitwise_and "
     "bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or "
     "bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ blackman_window "
     "block_diag bmm broadcast_tensors broadcast_to bucketize cartesian_prod cat cauchy cauchy_ "
@@ -143,6 +143,14 @@ bool has_given_result(const std::string& full_name) {
   });
 }
 
+// By the names of dimensions, which most of what holds results against each other refuses.
+bool names_dimensions(const std::string& full_name) {
+  const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(full_name));
+  return handle && std::ranges::any_of(handle->schema().arguments(), [](const auto& argument) {
+           return argument.type()->str().starts_with("Dimname") || argument.name() == "names";
+         });
+}
+
 }  // namespace
 
 bool is_for_candidates(std::string_view full_name) {
@@ -150,7 +158,7 @@ bool is_for_candidates(std::string_view full_name) {
   const std::string name(aten_base_name(full_name));
   const std::string_view overload = safe_overload(name);
   if (!overload.empty() && !full_name.ends_with(fmt::format(".{}", overload))) return false;
-  return names().contains(name) &&
+  return names().contains(name) && !names_dimensions(std::string(full_name)) &&
          (into_tensors.contains(name) || !has_given_result(std::string(full_name)));
 }
 

@@ -27,17 +27,26 @@ bool is_one_element(const Plan& task, const Value& value) {
                              [](std::int64_t size) { return size == 1; });
 }
 
+// Of two tensors; chance_of() asks whether each is by chance.
+bool calculates_of_draws(const AtenCall& call) {
+  static const std::set<std::string_view> names = {"mul", "add", "sub"};
+  return names.contains(aten_base_name(call.op)) && call.args.size() > 1 &&
+         std::holds_alternative<TensorRef>(call.args[0].data) &&
+         std::holds_alternative<TensorRef>(call.args[1].data);
+}
+
 // Copies, casts, views of some or all elements, several joined, and arithmetic with one number: the
 // elements are by chance as before.
 Chance kept_chance(const Plan& task, const AtenCall& call) {
   static const std::set<std::string_view> arranges = {
-      "_to_copy",  "to",      "clone",    "contiguous", "detach",    "alias",
-      "view",      "reshape", "t",        "permute",    "transpose", "_unsafe_view",
-      "unsqueeze", "squeeze", "slice",    "select",     "narrow",    "flatten",
-      "unflatten", "movedim", "moveaxis", "swapaxes",   "swapdims",  "mT",
-      "stack",     "cat",     "concat",   "hstack",     "vstack",    "dstack",
-      "repeat",    "tile",    "expand",   "unbind",     "split",     "chunk",
-      "flip",      "roll",    "numpy_T",  "type_as",    "copy_",     "split_with_sizes"};
+      "_to_copy",    "to",      "clone",    "contiguous", "detach",    "alias",
+      "view",        "reshape", "t",        "permute",    "transpose", "_unsafe_view",
+      "unsqueeze",   "squeeze", "slice",    "select",     "narrow",    "flatten",
+      "unflatten",   "movedim", "moveaxis", "swapaxes",   "swapdims",  "mT",
+      "stack",       "cat",     "concat",   "hstack",     "vstack",    "dstack",
+      "repeat",      "tile",    "expand",   "unbind",     "split",     "chunk",
+      "flip",        "roll",    "numpy_T",  "type_as",    "copy_",     "split_with_sizes",
+      "view_as_real"};
   static const std::set<std::string_view> calculates = {"mul", "div", "add", "sub"};
   std::string_view name = aten_base_name(call.op);
   if (arranges.contains(name)) return Chance::as_drawn;
@@ -47,7 +56,8 @@ Chance kept_chance(const Plan& task, const AtenCall& call) {
   };
   const bool with_number = calculates.contains(name) && call.args.size() > 1 &&
                            (is_one(call.args[0]) || is_one(call.args[1]));
-  return with_number || name == "neg" ? Chance::calculated : Chance::none;
+  return with_number || calculates_of_draws(call) || name == "neg" ? Chance::calculated
+                                                                   : Chance::none;
 }
 
 bool writes_in_place(const AtenCall& call) { return aten_base_name(call.op).ends_with('_'); }
@@ -94,12 +104,30 @@ int storage_of(const Plan& plan, int tensor) {
   return plan.tensors.at(static_cast<std::size_t>(tensor)).storage;
 }
 
+namespace {
+
+// What a kernel reads and what it writes only running it shows: all that it is given follows from
+// all of it.
+void follow_launch(const Plan& plan, const LaunchStep& launch, Sources& sources) {
+  std::vector<int> given;
+  for (const LaunchChoice& choice : launch.choices)
+    for (const Value& argument : choice.arguments) append_tensors(argument, given);
+  std::set<int> from;
+  for (const int index : given) from.merge(std::set<int>(sources[storage_of(plan, index)]));
+  for (const int index : given) sources[storage_of(plan, index)] = from;
+}
+
+}  // namespace
+
 Sources sources_of(const Plan& plan, Phase phase, const std::set<int>& roots) {
   Sources sources;
   for (const int root : roots) sources[root] = {root};
   for (const PlanStep& step : plan.steps) {
+    if (step.phase != phase) continue;
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action))
+      follow_launch(plan, *launch, sources);
     const auto* call = std::get_if<AtenCall>(&step.action);
-    if (step.phase != phase || call == nullptr) continue;
+    if (call == nullptr) continue;
     std::vector<int> read;
     for (const Value& argument : call->args) append_tensors(argument, read);
     for (const auto& [name, argument] : call->kwargs) append_tensors(argument, read);

@@ -34,7 +34,7 @@ TEST(Choices, EachConfigButTheFirstIsTriedOnEachKind) {
   std::set<std::pair<int, TrialKind>> seen;
   for (const ChoiceTrial& each : trials) seen.emplace(each.choices.begin()->second, each.kind);
   const std::size_t kinds = kinds_for_choices(task_of("aten::relu").plan()).size();
-  EXPECT_EQ(kinds, 5U);
+  EXPECT_EQ(kinds, 6U);
   EXPECT_EQ(seen.size(), 3 * kinds);
   EXPECT_EQ(trials.size(), seen.size());
   EXPECT_TRUE(std::ranges::none_of(seen, [](const auto& each) { return each.first == 0; }));

@@ -29,6 +29,9 @@ InputChange scaled(Rng& rng, bool by_chance) {
   return {.factor = by_chance && rng.below(2) == 0 ? -factor : factor};
 }
 
+// Zeros that the task always makes, like a first hidden state: no factor changes them.
+bool is_nothing(const at::Tensor& tensor) { return !tensor.any().item<bool>(); }
+
 // `nth` of the inputs that come straight from a generator; `beyond_all`: farther than nearly all of
 // its numbers.
 InputChange extreme(TrialKind kind, int nth, double beyond_all) {
@@ -36,6 +39,7 @@ InputChange extreme(TrialKind kind, int nth, double beyond_all) {
   constexpr double near_epsilons = 0.05;       // its square makes a norm's 1e-5 count
   const bool even = nth % 2 == 0;
   if (kind == TrialKind::shifted) return {.shift = beyond_exponentials};
+  if (kind == TrialKind::lowered) return {.shift = -beyond_exponentials};
   if (kind == TrialKind::small) return {.factor = near_epsilons};
   if (kind == TrialKind::above || kind == (even ? TrialKind::crossed : TrialKind::parted))
     return {.shift = beyond_all};
@@ -119,8 +123,8 @@ std::vector<TrialKind> extreme_kinds(const Plan& task) {
     of_16_bits += has_16_bits(task, index) ? 1 : 0;
   }
   std::vector<TrialKind> kinds;
-  if (precise) kinds = {TrialKind::shifted, TrialKind::small};
-  if (free > 0) kinds.insert(kinds.end(), {TrialKind::below, TrialKind::above});
+  if (precise) kinds = {TrialKind::shifted, TrialKind::lowered};
+  if (free > 0) kinds.insert(kinds.end(), {TrialKind::small, TrialKind::below, TrialKind::above});
   if (free > 1) kinds.insert(kinds.end(), {TrialKind::parted, TrialKind::crossed});
   if (of_16_bits > 0) kinds.push_back(TrialKind::spiked);
   if (of_16_bits > 1) kinds.push_back(TrialKind::last_spiked);
@@ -143,6 +147,8 @@ std::string_view what_is_done(TrialKind extreme) {
   switch (extreme) {
     case TrialKind::shifted:
       return "100 added to the inputs";
+    case TrialKind::lowered:
+      return "100 taken from the inputs";
     case TrialKind::small:
       return "a twentieth of the inputs";
     case TrialKind::below:
@@ -193,6 +199,9 @@ std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rn
     } else {
       const bool thins = kind == TrialKind::sparse && free && !asks_for_places(task);
       change = thins ? sparse(rng) : scaled(rng, by_chance);
+      if (kind == TrialKind::sparse && !by_chance &&
+          is_nothing(tensors.at(static_cast<std::size_t>(index))))
+        change = {.shift = 0.5 + rng.uniform()};
     }
   }
   return changes;
@@ -218,9 +227,8 @@ void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& ten
     change_input(changes[k], tensor_at(tensors, inputs[k]));
 }
 
-WeightChange weight_change(TrialKind kind, bool gentle_weights) {
+WeightChange weight_change(TrialKind kind) {
   if (kind == TrialKind::heavy) return WeightChange::heavy;
-  if (gentle_weights) return WeightChange::gentle;
   if (kind == TrialKind::plain) return WeightChange::none;
   return is_extreme(kind) ? WeightChange::gentle : WeightChange::strong;
 }
@@ -235,22 +243,35 @@ at::Tensor noise_like(const at::Tensor& tensor, Rng& rng) {
 }
 
 // Up or down by chance; the first element by the kind of trial, so that one alone goes both ways.
+// In one kind from 0 instead of from what it was: beside 1e5, or under a sigmoid(-12), 1 is
+// nothing.
 void move_far(at::Tensor& tensor, TrialKind kind, Rng& rng) {
   at::Tensor noise = noise_like(tensor, rng);
   noise = noise.sign() * (1 + noise.abs().fmod(1));
   at::Tensor first = noise.flatten()[0];
   first.abs_();
-  if (kind == TrialKind::sparse) first.neg_();
+  if (kind == TrialKind::sparse) {
+    first.neg_();
+    tensor.zero_();
+  }
   tensor.add_(noise.to(tensor.options()));
+}
+
+// Each by chance, where all have one.
+void mix_signs(at::Tensor& tensor, Rng& rng) {
+  const at::Tensor sign = tensor.sign();
+  if (!sign.eq(sign.flatten()[0]).all().item<bool>()) return;
+  at::Tensor signs = noise_like(tensor, rng).sign();
+  signs.flatten()[0].abs_().neg_();
+  tensor.mul_(signs.to(tensor.options()));
 }
 
 // Like a generator that keeps sums of products at the size of what they are made of.
 void make_count(at::Tensor& tensor) {
-  constexpr double most = 64;
   const double size = tensor.to(at::kFloat).square().mean().sqrt().item<double>();
   const auto rows = static_cast<double>(tensor.dim() > 1 ? tensor.size(0) : tensor.numel());
   const double wanted = std::sqrt(rows / static_cast<double>(tensor.numel()));
-  if (size > 0 && size < wanted) tensor.mul_(std::min(wanted / size, most));
+  if (size > 0 && size < wanted) tensor.mul_(wanted / size);
 }
 
 }  // namespace
@@ -278,6 +299,10 @@ void change_weights(const Plan& task, const ChangeableWeights& changeable, Trial
         tensor.add_(noise_like(tensor, noise).to(tensor.options()), 0.1);
     } else if (changeable.drawn.contains(parameter.tensor)) {
       if (change == WeightChange::strong) make_count(tensor);
+      if (change == WeightChange::strong && kind == TrialKind::sparse) {
+        Rng noise(noise_seed, "weight", static_cast<std::uint64_t>(group_of(parameter.tensor)));
+        mix_signs(tensor, noise);
+      }
       if (change == WeightChange::heavy) tensor.mul_(kHeavy);
     }
   }

@@ -32,6 +32,7 @@ enum class TrialKind {
   scaled,
   sparse,
   shifted,
+  lowered,
   small,
   below,
   above,
@@ -73,7 +74,7 @@ void perturb_inputs(const Plan& task, TrialKind kind, Rng& rng, TensorTable& ten
 // of products the size of its inputs, and vectors the size of 1, where they are smaller: a bias
 // that is nothing beside its sum in 16 bits, an attention that is flat.
 enum class WeightChange { none, gentle, strong, heavy };
-WeightChange weight_change(TrialKind kind, bool gentle_weights);
+WeightChange weight_change(TrialKind kind);
 
 void change_weights(const Plan& task, const ChangeableWeights& changeable, TrialKind kind,
                     WeightChange change, Rng& rng, TensorTable& tensors);

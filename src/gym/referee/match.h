@@ -7,6 +7,7 @@
 
 #include "gym/gpu/fused_oracles.h"
 #include "gym/referee/referee.h"
+#include "gym/referee/trial.h"
 
 namespace tritonsmith::gym {
 
@@ -22,8 +23,9 @@ struct Referee::Soundness {
     // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). Where PyTorch itself
     // is near that, a few times its error on the task's own inputs must do.
     constexpr double precise = 1.0 / 32, few = 4;
+    const double share = result.is_error_widened ? kPreciseShare : std::max(precise, few * error);
     return !result.reference_stop && (result.reference_is_finite || !is_finite) &&
-           result.reference_error <= std::max(precise, few * error);
+           result.reference_error <= share;
   }
 };
 

@@ -79,6 +79,8 @@ constexpr auto kArranging = std::to_array<Name>({
     "vstack",
     "dstack",
     "column_stack",
+    "repeat",
+    "tile",
     "constant_pad_nd",
     "copy_",
     "copy",

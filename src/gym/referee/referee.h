@@ -70,7 +70,9 @@ class Referee {
   TrialResult run_ordered_trial(TrialSetting setting);
   // False when the candidate's numbers do not survive large or small inputs.
   bool run_extreme_trials(const Match& match, Idleness& idle, RefereeReport& report);
-  bool run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle, RefereeReport& report);
+  enum class Told { nothing, right, wrong };
+  Told run_extreme_trial(const Match& match, TrialKind kind, Idleness& idle, RefereeReport& report);
+  bool run_later_call(const Match& match, RefereeReport& report);
   RefereeReport look_at(const RefereeJob& job, const Plan& task);
   LintReport lint_by_plan(const RefereeJob& job, const Plan& task);
   LintReport lint_by_shell(const RefereeJob& job, const Plan& task);

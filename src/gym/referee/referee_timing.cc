@@ -40,12 +40,12 @@ TimingOutcome Referee::time_alone(Trial& trial, const RefereeJob& job) {
 void Referee::time_plans(const Match& match, const Soundness& plain, RefereeReport& report) {
   const int number = timed_trial(match);
   TrialSetting setting = match.setting(number, TrialKind::plain);
-  setting.gentle_weights = true;
+  setting.weights = WeightChange::gentle;
   auto trial = std::make_unique<Trial>(setting, *executor_, *place_);
   trial->keep_state(StateKeeping::watched);
   TrialResult result = trial->run();
   if (!plain.holds_for(result)) {
-    setting.gentle_weights = false;
+    setting.weights.reset();
     trial.reset();
     trial = std::make_unique<Trial>(setting, *executor_, *place_);
     trial->keep_state(StateKeeping::watched);

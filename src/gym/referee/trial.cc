@@ -77,7 +77,7 @@ Trial::~Trial() { place_.end(); }
 TrialResult Trial::run() {
   executor_.set_order(setting_.order);
   place_.begin(Filler::zero, setting_.memory_bytes);
-  if (draw()) {
+  if (draw() && (!setting_.later_call || call_before())) {
     run_candidate();
     if (place_.spent()) return std::move(result_);
     prepare_oracle();
@@ -155,12 +155,13 @@ void Trial::remember_shared() {
 bool Trial::share_weights() {
   const auto pairs = match_weights({setting_.task, reference_.tensors()},
                                    {setting_.candidate, candidate_.tensors()});
-  const WeightChange change = weight_change(setting_.kind, setting_.gentle_weights);
+  const WeightChange change = setting_.weights.value_or(weight_change(setting_.kind));
   if (change != WeightChange::none) {
     Rng rng(trial_seed(setting_.secret, "weights", setting_.trial), "weights", 0);
     const ChangeableWeights changeable = changeable_weights(
         {setting_.task, reference_.tensors()}, {setting_.candidate, candidate_.tensors()}, pairs);
-    change_weights(setting_.task, changeable, setting_.kind, change, rng, reference_.tensors());
+    change_weights(setting_.task, changeable, kind_of_trial(setting_.trial), change, rng,
+                   reference_.tensors());
     if (!changeable.early.empty() && !construct_candidate(changeable.early)) return false;
   }
   if (auto error = bind_weights(pairs, reference_.tensors(), candidate_.tensors())) {
@@ -170,6 +171,7 @@ bool Trial::share_weights() {
   for (const WeightPair& pair : pairs)
     shared_.push_back(
         {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+  remember_unmatched(pairs);
   return true;
 }
 
@@ -430,7 +432,7 @@ bool Trial::answers_again(const TensorTable& after_init) {
                          "called again with the same input, forward does otherwise, since "
                          "it keeps something from the call before: " +
                          difference->message};
-  if (!result_.difference && reference_replays()) result_.difference = answer_other_inputs();
+  if (!result_.difference) result_.difference = answer_other_inputs();
   for (const OwnState& own : own_state_)
     own.bytes.copy_(own.saved.defined() ? own.saved : own.before.bytes);
   return true;

@@ -18,6 +18,7 @@ struct FusedOracle;
 }
 
 struct EarlyWeight;
+struct WeightPair;
 
 struct TrialSetting {
   const Plan& task;
@@ -25,8 +26,9 @@ struct TrialSetting {
   std::string_view secret;
   int trial = 0;
   TrialKind kind = TrialKind::plain;
-  bool gentle_weights = false;  // changes them gently, even where the trial is plain
-  Choices choices;              // of tuned launches
+  std::optional<WeightChange> weights;  // else as the kind has it
+  bool later_call = false;              // judges the second call of forward, on inputs of its own
+  Choices choices;                      // of tuned launches
   ProgramOrder order = {};
   Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
@@ -63,10 +65,13 @@ struct TrialResult {
   // PyTorch's own rounding in units of the tolerance times the output's size; 0: not asked,
   // infinite: not known.
   double reference_error = 0;
+  // It is by the elements' own sizes and in units of a widened tolerance: 16 bits, changed numbers.
+  bool is_error_widened = false;
   bool is_exact_known = true;  // false: there is no reference in float64
   // On extreme values: no number from the candidate where PyTorch has one, and exactly it is no
   // large one.
   bool breaks_down = false;
+  bool reference_keeps_state = false;  // forward changes a weight or a buffer
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
   bool kernels_only_copied = false;    // of watched launches
   // The reference changed as little (coincidence.h): the trial is no evidence of either.
@@ -128,6 +133,13 @@ class Trial {
     std::optional<std::size_t> copied;  // `before` is what the place says of the nth copied
   };
 
+  // A weight or a buffer of the reference that the candidate does not have.
+  struct Unmatched {
+    std::string name;
+    int reference = 0;
+    Snapshot before;
+  };
+
   // What the candidate's constructor made for itself and forward touches: each memory once.
   struct OwnState {
     at::Tensor bytes;  // shares the memory
@@ -143,6 +155,8 @@ class Trial {
   bool construct_candidate(std::span<const EarlyWeight> early);
   bool share_weights();
   void remember_shared();
+  void remember_unmatched(const std::vector<WeightPair>& pairs);
+  bool call_before();
   bool share_inputs();
   void copy_inputs(std::span<DrawnInput> inputs);
   bool refuse_inputs(std::string_view how);
@@ -181,8 +195,14 @@ class Trial {
   std::optional<Replay> another_replay(const TensorTable& tensors, Launches launches,
                                        Filler filler);
   CompareOptions comparison();
+  // Whether the judge changed inputs or weights more than a little.
+  bool is_changed() const {
+    return setting_.kind != TrialKind::plain || setting_.weights == WeightChange::strong;
+  }
+  bool may_widen();
   void measure_reference(const TensorTable& oracle);
   void see_breakdown(const TensorTable& oracle);
+  void look_at_precise_outputs(const TensorTable& oracle, const CompareOptions& how);
   double widening(const TensorTable& oracle);
   std::optional<VerdictError> compare_devices() const;
   std::optional<VerdictError> compare_state(const TensorTable& oracle, const CompareOptions& how);
@@ -194,6 +214,7 @@ class Trial {
   Filler filler_;
   Replay reference_, candidate_;
   std::vector<Shared> shared_;
+  std::vector<Unmatched> unmatched_;
   std::vector<OwnState> own_state_;
   std::optional<Plan> answered_;
   bool aliases_input_ = false;  // the shell's outputs

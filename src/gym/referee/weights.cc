@@ -7,8 +7,33 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/referee/chance.h"
+#include "gym/referee/operators.h"
+#include "gym/referee/twins.h"
+
 namespace tritonsmith::gym {
 namespace {
+
+// Memory to which the constructor gave what it calculated of other tensors. That it holds zeros or
+// ones then makes it nobody's weight: a bias of zeros folded into a norm's is zeros again.
+std::set<int> calculated_storages(const Plan& plan) {
+  std::set<int> calculated;
+  for (const PlanStep& step : plan.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::init || call->outputs.empty() ||
+        call->outputs[0] < 0)
+      continue;
+    const int made = storage_of(plan, call->outputs[0]);
+    std::vector<int> read;
+    for (const Value& argument : call->args) append_tensors(argument, read);
+    const bool reads_calculated = std::ranges::any_of(
+        read, [&](int index) { return calculated.contains(storage_of(plan, index)); });
+    const bool reads_others =
+        std::ranges::any_of(read, [&](int index) { return storage_of(plan, index) != made; });
+    if (reads_calculated || (reads_others && !only_arranges(call->op))) calculated.insert(made);
+  }
+  return calculated;
+}
 
 bool same_form(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && b.defined() && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
@@ -60,10 +85,13 @@ std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleS
     else
       unmatched.push_back(&ours);
   }
+  const std::set<int> calculated = calculated_storages(candidate.plan);
   for (const PlanParameter* ours : unmatched) {
     const at::Tensor& weight = tensor_at(reference.tensors, ours->tensor);
+    const bool says_little = is_constant(weight);
     const auto* match = find_unused(candidate.plan.parameters, used, [&](const PlanParameter& p) {
-      return p.kind == ours->kind && same_form(weight, theirs(p)) && at::equal(weight, theirs(p));
+      return p.kind == ours->kind && same_form(weight, theirs(p)) && at::equal(weight, theirs(p)) &&
+             !(says_little && calculated.contains(storage_of(candidate.plan, p.tensor)));
     });
     if (match != nullptr) keep(*ours, *match);
   }

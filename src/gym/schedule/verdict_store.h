@@ -15,7 +15,7 @@
 namespace tritonsmith::gym {
 
 // Raised whenever judging changes what verdicts say, so that older ones are not used again.
-inline constexpr int kJudgingVersion = 16;
+inline constexpr int kJudgingVersion = 17;
 
 // What verdicts' keys say of the program and the machine.
 struct JudgeVersions {
