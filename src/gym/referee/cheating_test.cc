@@ -333,7 +333,7 @@ TEST(Cheating, WhoDoesNotEndOnLargeOrSmallInputsIsNotAccepted) {
               });
     EXPECT_EQ(error_class(report), ending);
     EXPECT_EQ(report.fault, Fault::none);
-    EXPECT_NE(error_message(report).find("with 100 taken from the inputs"), std::string::npos);
+    EXPECT_NE(error_message(report).find("with 110 taken from the inputs"), std::string::npos);
   }
 }
 

@@ -34,12 +34,14 @@ bool is_nothing(const at::Tensor& tensor) { return !tensor.any().item<bool>(); }
 
 // `nth` of the inputs that come straight from a generator; `beyond_all`: farther than nearly all of
 // its numbers.
-InputChange extreme(TrialKind kind, int nth, double beyond_all) {
+InputChange extreme(TrialKind kind, int nth, double beyond_all, bool is_coarse) {
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
-  constexpr double near_epsilons = 0.05;       // its square makes a norm's 1e-5 count
+  constexpr double below_exponentials = -110;  // exp(-104) is 0
+  // Its square makes a norm's 1e-5 count: for a few thousandths in 16 bits.
+  const double near_epsilons = is_coarse ? 1.0 / 256 : 0.05;
   const bool even = nth % 2 == 0;
   if (kind == TrialKind::shifted) return {.shift = beyond_exponentials};
-  if (kind == TrialKind::lowered) return {.shift = -beyond_exponentials};
+  if (kind == TrialKind::lowered) return {.shift = below_exponentials};
   if (kind == TrialKind::small) return {.factor = near_epsilons};
   if (kind == TrialKind::above || kind == (even ? TrialKind::crossed : TrialKind::parted))
     return {.shift = beyond_all};
@@ -148,9 +150,9 @@ std::string_view what_is_done(TrialKind extreme) {
     case TrialKind::shifted:
       return "100 added to the inputs";
     case TrialKind::lowered:
-      return "100 taken from the inputs";
+      return "110 taken from the inputs";
     case TrialKind::small:
-      return "a twentieth of the inputs";
+      return "a small part of the inputs";
     case TrialKind::below:
       return "4 taken from the inputs";
     case TrialKind::above:
@@ -195,7 +197,9 @@ std::vector<InputChange> input_changes(const Plan& task, TrialKind kind, Rng& rn
       change = spiked(tensors.at(static_cast<std::size_t>(index)), rng);
     } else if (is_extreme(kind)) {
       const at::Tensor& drawn = tensors.at(static_cast<std::size_t>(index));
-      if (free) change = extreme(kind, nth_free++, beyond_all(task, index, drawn));
+      if (free)
+        change =
+            extreme(kind, nth_free++, beyond_all(task, index, drawn), has_16_bits(task, index));
     } else {
       const bool thins = kind == TrialKind::sparse && free && !asks_for_places(task);
       change = thins ? sparse(rng) : scaled(rng, by_chance);
