@@ -188,6 +188,13 @@ TEST_F(Hostile, AForgedReplyCannotClaimMoreThanAPlan) {
   EXPECT_THAT(
       run(kComms + fmt::format("comms.sendall(bytes([{},0,0,0]) + b'{}')", header.size(), header)),
       StartsWith("failure bad_reply"));
+  const std::string judge = R"({"error":{"class":"infrastructure"},"capture_ms":1e308})";
+  const std::string sends = "comms.sendall(bytes([{},0,0,0]) + b'{}')";
+  const auto forged =
+      pool_->capture_now(python(kComms + fmt::format(fmt::runtime(sends), judge.size(), judge)));
+  EXPECT_EQ(std::get<CandidateFailure>(forged.result).error.error_class, "exception");
+  EXPECT_EQ(forged.stage_ms.back().first, "capture");
+  EXPECT_LE(forged.stage_ms.back().second, 1e6);
   const auto outcome = pool_->capture_now(python("raise ValueError('x')"));
   EXPECT_EQ(std::get<CandidateFailure>(outcome.result).stage, Stage::parsed);
 }

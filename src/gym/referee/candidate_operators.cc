@@ -143,12 +143,11 @@ bool has_given_result(const std::string& full_name) {
   });
 }
 
-// By the names of dimensions, which most of what holds results against each other refuses.
-bool names_dimensions(const std::string& full_name) {
-  const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(full_name));
-  return handle && std::ranges::any_of(handle->schema().arguments(), [](const auto& argument) {
-           return argument.type()->str().starts_with("Dimname") || argument.name() == "names";
-         });
+// By the names of dimensions, which most of what holds results against each other refuses: as
+// "names", "using_names", "Dimname" or "dim_DimnameList" the overload says so.
+bool names_dimensions(std::string_view full_name) {
+  const std::size_t dot = full_name.find('.');
+  return dot != std::string_view::npos && full_name.find("name", dot) != std::string_view::npos;
 }
 
 }  // namespace
@@ -158,7 +157,7 @@ bool is_for_candidates(std::string_view full_name) {
   const std::string name(aten_base_name(full_name));
   const std::string_view overload = safe_overload(name);
   if (!overload.empty() && !full_name.ends_with(fmt::format(".{}", overload))) return false;
-  return names().contains(name) && !names_dimensions(std::string(full_name)) &&
+  return names().contains(name) && !names_dimensions(full_name) &&
          (into_tensors.contains(name) || !has_given_result(std::string(full_name)));
 }
 

@@ -20,8 +20,9 @@ TEST(CandidateOperators, AreThoseThatCheckTheirArguments) {
   for (const char* op :
        {"aten::nll_loss_backward", "aten::nll_loss_backward.grad_input", "aten::_reshape_alias",
         "aten::_ctc_loss", "aten::_cummax_helper", "aten::_to_cpu", "aten::cumsum.out",
-        "aten::lstm.data", "aten::repeat_interleave.Tensor", "aten::_fft_c2c",
-        "aten::native_batch_norm", "aten::set_.source_Tensor", "other::add", "add", ""})
+        "aten::lstm.data", "aten::repeat_interleave.Tensor", "aten::_fft_c2c", "aten::zeros.names",
+        "aten::sum.dim_DimnameList", "aten::binomial", "aten::native_batch_norm",
+        "aten::set_.source_Tensor", "other::add", "add", ""})
     EXPECT_FALSE(is_for_candidates(op)) << op;
 }
 
@@ -85,6 +86,24 @@ TEST_F(CandidateArguments, ListsOfViewsAreShort) {
   EXPECT_FALSE(pass("aten::split", "Tensor", {tall, 1, 0}));
   EXPECT_TRUE(pass("aten::chunk", "", {tall, 4, 0}));
   EXPECT_FALSE(pass("aten::chunk", "", {tall, 1 << 20, 0}));
+}
+
+TEST_F(CandidateArguments, WhatCostsMoreThanItsSizeIsBounded) {
+  const at::Tensor one = at::zeros({1, 1});
+  const auto product_of = [&](std::size_t count) {
+    return pass("aten::linalg_multi_dot", "", {std::vector<at::Tensor>(count, one)});
+  };
+  EXPECT_TRUE(product_of(8));
+  EXPECT_FALSE(product_of(6000));
+  const auto expanded_to = [&](std::size_t dimensions) {
+    return pass("aten::expand", "", {one, std::vector<std::int64_t>(dimensions, 1), false});
+  };
+  EXPECT_TRUE(expanded_to(5));
+  EXPECT_FALSE(expanded_to(200'000));
+  EXPECT_TRUE(pass("aten::diff", "", {one, 2, -1, c10::IValue(), c10::IValue()}));
+  EXPECT_FALSE(pass("aten::diff", "", {one, 1 << 20, -1, c10::IValue(), c10::IValue()}));
+  const at::Tensor rows = at::zeros({100, 1});
+  EXPECT_TRUE(pass("aten::split_with_sizes", "", {rows, std::vector<std::int64_t>(100, 1), 0}));
 }
 
 TEST_F(CandidateArguments, AWeightHasALengthForEachRow) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "gym/referee/testing/plan_builder.h"
 
@@ -53,6 +54,47 @@ TEST(Draw, WhatIsJoinedOfDrawsIsStillByChance) {
   };
   EXPECT_FALSE(joined_with("aten::rand").empty());
   EXPECT_TRUE(joined_with("aten::ones").empty());
+}
+
+TEST(Draw, SumsAndProductsOfDrawsAreByChanceAndNotWhatAMaskLeft) {
+  const auto of_two = [](const std::string& op, const std::string& other) {
+    PlanBuilder task(PlanRole::task);
+    const int a = task.tensor({4}), b = task.tensor({4}), x = task.tensor({4});
+    task.aten(Phase::inputs, "aten::randn", {ints({4})}, {a})
+        .aten(Phase::inputs, other, {ints({4})}, {b})
+        .aten(Phase::inputs, op, {t(a), t(b)}, {x})
+        .input(t(x))
+        .returns(t(x));
+    return extreme_kinds(task.plan());
+  };
+  EXPECT_FALSE(of_two("aten::add.Tensor", "aten::randn").empty());
+  EXPECT_FALSE(of_two("aten::mul.Tensor", "aten::rand").empty());
+  EXPECT_TRUE(of_two("aten::mul.Tensor", "aten::bernoulli").empty());
+}
+
+// A first hidden state.
+TEST(Draw, ZerosThatATaskAlwaysMakesAreSomethingOnce) {
+  PlanBuilder task(PlanRole::task);
+  const int x = task.tensor({4});
+  task.aten(Phase::inputs, "aten::zeros", {ints({4})}, {x}).input(t(x)).returns(t(x));
+  for (const TrialKind kind : {TrialKind::scaled, TrialKind::sparse}) {
+    TensorTable tensors = {at::zeros({4})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task.plan(), kind, rng, tensors);
+    EXPECT_EQ(tensors[0].eq(0).all().item<bool>(), kind == TrialKind::scaled);
+  }
+}
+
+TEST(Draw, ExponentialsAreNothingAndEndlessOnce) {
+  const Plan task = task_of_input("aten::clone", {});
+  const auto exponential_of = [&](TrialKind kind) {
+    TensorTable tensors = {at::Tensor(), at::zeros({4})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task, kind, rng, tensors);
+    return tensors[1].exp()[0].item<float>();
+  };
+  EXPECT_EQ(exponential_of(TrialKind::lowered), 0);
+  EXPECT_TRUE(std::isinf(exponential_of(TrialKind::shifted)));
 }
 
 // Edges of buckets stay in order.

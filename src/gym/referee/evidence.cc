@@ -129,12 +129,14 @@ void find_torch_compute(const Plan& candidate, Policy policy, std::vector<Findin
 }
 
 void find_idle_kernels(const Plan& candidate, std::vector<Finding>& findings) {
-  std::set<int> launched;
+  std::set<int> launched;  // by the constructor, too
+  bool forward_launches = false;
   for (const PlanStep& step : candidate.steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step.action);
-        launch && step.phase == Phase::forward)
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action)) {
       for (const LaunchChoice& choice : launch->choices) launched.insert(choice.kernel);
-  if (launched.empty()) {
+      forward_launches = forward_launches || step.phase == Phase::forward;
+    }
+  if (!forward_launches) {
     findings.push_back({.rule = "no_kernel",
                         .severity = Severity::reject,
                         .message = "forward launches no Triton kernel"});
@@ -146,7 +148,7 @@ void find_idle_kernels(const Plan& candidate, std::vector<Finding>& findings) {
           {.rule = "kernel_never_launched",
            .severity = Severity::warn,
            .line = candidate.kernels[k].line,
-           .message = fmt::format("forward never launches {}", candidate.kernels[k].name)});
+           .message = fmt::format("nothing launches {}", candidate.kernels[k].name)});
 }
 
 }  // namespace
