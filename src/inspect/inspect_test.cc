@@ -72,6 +72,39 @@ TEST(Inspect, RejectsTorchThatComputesUnderStrictOnly) {
             Rules{});
 }
 
+// A module of the candidate's own that launches, and a ModelNew of these lines of its constructor.
+std::string holding(const std::string& constructor, const std::string& forward) {
+  std::string entry = model(forward);
+  const std::string_view layer = "        self.linear = nn.Linear(4, 4)\n";
+  entry.replace(entry.find(layer), layer.size(), "        " + constructor + "\n");
+  return kImports + kKernel +
+         "class Own(nn.Module):\n    def __init__(self, layer=None):\n"
+         "        super().__init__()\n        self.norm = nn.LayerNorm(4)\n\n"
+         "    def forward(self, x):\n        y = torch.empty_like(x)\n        " +
+         kLaunch + "        return y\n\n" + entry;
+}
+
+TEST(Inspect, TellsContainersOfOwnModulesFromContainersOfLayers) {
+  const auto contained = [](const std::string& container) {
+    return rejects(holding("self.blocks = " + container, "return self.blocks(x)\n"));
+  };
+  EXPECT_EQ(contained("nn.Sequential(*[Own(i) for i in range(3)])"), Rules{});
+  EXPECT_EQ(contained("nn.Sequential(Own(nn.Linear(4, 4)), nn.Identity())"), Rules{});
+  for (const char* container : {"nn.Sequential(nn.Linear(4, 4))", "nn.Sequential(Own(), nn.GELU())",
+                                "nn.Sequential(*[nn.Linear(4, 4) for i in range(3)])",
+                                "nn.Sequential(Own(), nn.Sequential(*list([nn.ReLU()])))"})
+    EXPECT_EQ(contained(container), Rules{"torch_compute"}) << container;
+}
+
+TEST(Inspect, LooksForLayersInTheClassThatCallsThem) {
+  const auto held = [](const std::string& constructor) {
+    return rejects(holding(constructor, "return self.norm(x)\n"));
+  };
+  EXPECT_EQ(held("self.norm = Own()"), Rules{});  // whose own `norm` is torch's
+  EXPECT_EQ(held("self.norm = nn.LayerNorm(4); self.norm = Own(self.norm)"), Rules{});
+  EXPECT_EQ(held("self.norm: nn.Module; self.norm = nn.LayerNorm(4)"), Rules{"torch_compute"});
+}
+
 TEST(Inspect, LetsTorchAllocateReshapeAndAnswerQuestions) {
   EXPECT_EQ(in_forward("y = y.view(-1).contiguous().to(torch.float32).reshape(x.shape)"), Rules{});
   EXPECT_EQ(in_forward("z = torch.zeros(x.shape[0], device=x.device, dtype=torch.int32)"), Rules{});

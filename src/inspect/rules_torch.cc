@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 #include <set>
 
+#include "inspect/layers.h"
 #include "inspect/rules.h"
 
 namespace tritonsmith::inspect {
@@ -170,32 +170,6 @@ bool is_torch_compute(std::string_view path) {
   return false;
 }
 
-// Layers that hold or reshape, and compute nothing.
-bool is_computing_layer(std::string_view path) {
-  constexpr auto kIdle = std::to_array<std::string_view>(
-      {"Parameter", "ParameterList", "ParameterDict", "Identity", "Flatten", "Unflatten", "Module",
-       "ModuleList", "ModuleDict", "Buffer"});
-  if (!path.starts_with("torch.nn.") || path.starts_with("torch.nn.functional.")) return false;
-  return std::ranges::find(kIdle, path.substr(path.rfind('.') + 1)) == kIdle.end();
-}
-
-// "linear" -> "torch.nn.Linear" for each `self.linear = nn.Linear(...)` of the file.
-std::map<std::string, std::string> layers_of(const Candidate& candidate) {
-  const SyntaxTree& tree = candidate.tree;
-  std::map<std::string, std::string> layers;
-  for (NodeId id = 0; id < tree.size(); ++id) {
-    if (!tree.is(id, "assignment") || !tree.is(tree.child(id, "right"), "call")) continue;
-    const NodeId left = tree.child(id, "left");
-    if (!tree.is(left, "attribute") || candidate.text(tree.child(left, "object")) != "self")
-      continue;
-    const std::string path =
-        candidate.names.resolve(tree.child(tree.child(id, "right"), "function")).path;
-    if (is_computing_layer(path))
-      layers.emplace(candidate.text(tree.child(left, "attribute")), path);
-  }
-  return layers;
-}
-
 struct Compute {
   NodeId node = kNoNode;
   std::string what;
@@ -212,7 +186,7 @@ std::vector<Compute> torch_computations(const Candidate& candidate) {
     const auto inner = tree.children(parameter);
     parameters.emplace_back(candidate.text(inner.empty() ? parameter : inner.front()));
   }
-  const auto layers = layers_of(candidate);
+  const auto layers = layers_of(candidate, tree.around(candidate.forward, {"class_definition"}));
   for (const Use& use : candidate.uses) {
     if (!use.called || !tree.within(use.node, candidate.forward)) continue;
     const std::size_t dot = use.path.find('.');
