@@ -244,6 +244,15 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("@torch.compiler.disable(recursive=False)\ndef f(x):\n    return x"),
             Rules{});
   EXPECT_EQ(with_line("torch.compiler.disable = len"), (Rules{"torch_compiler", "monkeypatch"}));
+  EXPECT_EQ(in_forward("if torch.compiler.is_compiling() or torch.jit.is_tracing():\n    y = x"),
+            Rules{});
+  EXPECT_EQ(with_line("import torch._dynamo\nimport torch.fx as fx\n@torch._dynamo.disable\n"
+                      "def f(x):\n    return x\nfx.wrap('f')"),
+            Rules{});
+  EXPECT_EQ(with_line("from torch.jit import ignore, script"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("import torch._dynamo as d\nd.optimize()"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("from torch import fx\nf = getattr(fx, 'symbolic' + '_trace')"),
+            Rules{"torch_compiler"});
   EXPECT_EQ(with_line("torch.compiler.reset()"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("from flash_attn import flash_attn_func"), Rules{"foreign_kernels"});
   EXPECT_EQ(with_line("@triton.jit\ndef k2(x):\n    return tl.inline_asm_elementwise('', '', [x], "

@@ -244,17 +244,37 @@ void find_mode_branches(const Candidate& candidate, Places& places) {
   }
 }
 
+namespace {
+
+// What of the compilers compiles nothing: questions whether they are at work, which they are not
+// here, decorators that keep them away and give the function back, and their modules' names.
+bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
+  constexpr auto kModules =
+      std::to_array<std::string_view>({"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx"});
+  constexpr auto kHarmless = std::to_array<std::string_view>(
+      {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
+       "torch.compiler.is_exporting", "torch.compiler.disable", "torch.compiler.allow_in_graph",
+       "torch._dynamo.is_compiling", "torch._dynamo.disable", "torch._dynamo.allow_in_graph",
+       "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.jit.ignore", "torch.jit.unused",
+       "torch.fx.wrap"});
+  if (use.assigned) return false;
+  if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
+  // Whatever is used of a module is looked at where it is used.
+  return candidate.names.imports().contains(use.node) &&
+         std::ranges::find(kModules, use.path) != kModules.end();
+}
+
+}  // namespace
+
 void find_torch_compilers(const Candidate& candidate, Places& places) {
   constexpr auto kCompilers = std::to_array<std::string_view>(
       {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
        "torch.compiler", "torch.cuda.make_graphed_callables", "functorch", "torch_tensorrt", "onnx",
        "onnxruntime", "jax", "tensorflow"});
   for (const Use& use : candidate.uses) {
-    // It keeps torch.compile away, and gives the function back.
-    const bool is_kept_away = use.path == "torch.compiler.disable" && !use.assigned;
     const bool is_compiler = std::ranges::any_of(
         kCompilers, [&](auto compiler) { return is_or_is_in(use.path, compiler); });
-    if (use.imported && is_compiler && !is_kept_away)
+    if (use.imported && is_compiler && !asks_or_keeps_away(candidate, use))
       places.add(use.node, fmt::format("`{}` lets another compiler write the kernel", use.path));
   }
 }
