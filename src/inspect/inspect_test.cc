@@ -189,6 +189,19 @@ TEST(Inspect, RejectsLookingIntoTheProcess) {
   EXPECT_EQ(with_line("name = ModelNew().__class__.__name__"), Rules{});
 }
 
+TEST(Inspect, LetsAClassNameItselfToSuperOnly) {
+  EXPECT_EQ(in_forward("super(self.__class__, self).extra_repr()"), Rules{});
+  EXPECT_EQ(in_forward("super(__class__, self).extra_repr()"), Rules{});
+  for (const char* line :
+       {"super(x.__class__, x).sum()", "super(ModelNew, self.__class__)", "print(self.__class__)",
+        "super(self.__class__.__base__, self)", "self.__class__ = nn.Linear",
+        "super = print\nsuper(self.__class__, self)",
+        "g = lambda super: super(self.__class__, self)"}) {
+    const Rules found = in_forward(line);
+    EXPECT_NE(std::ranges::find(found, "introspection"), found.end()) << line;
+  }
+}
+
 TEST(Inspect, RejectsMonkeypatches) {
   for (const char* line :
        {"torch.matmul = None", "torch.cuda.Event.elapsed_time = lambda *a: 0", "F.relu = 1",
