@@ -7,55 +7,10 @@
 #include <algorithm>
 #include <string>
 
+#include "inspect/testing/candidates.h"
+
 namespace tritonsmith::inspect {
 namespace {
-
-const std::string kImports =
-    "import math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-    "import triton\nimport triton.language as tl\n";
-const std::string kKernel =
-    "@triton.jit\ndef add_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):\n"
-    "    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    mask = offsets < n\n"
-    "    x = tl.load(x_ptr + offsets, mask=mask)\n    tl.store(y_ptr + offsets, tl.exp(x) + 1, "
-    "mask=mask)\n";
-const std::string kLaunch =
-    "add_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)\n";
-
-std::string model(const std::string& forward) {
-  std::string body;
-  std::size_t at = 0;
-  while (at < forward.size()) {
-    const std::size_t end = forward.find('\n', at) + 1;
-    body += "        " + forward.substr(at, end - at);
-    at = end;
-  }
-  return "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-         "        self.linear = nn.Linear(4, 4)\n\n    def forward(self, x):\n" +
-         body;
-}
-const std::string kForward = "y = torch.empty_like(x)\n" + kLaunch + "return y\n";
-const std::string kHonest = kImports + kKernel + model(kForward);
-
-// Names of rules that gave a finding of this severity.
-std::vector<std::string> rules(const std::string& source, Severity severity,
-                               Policy policy = Policy::strict) {
-  std::vector<std::string> names;
-  for (const Finding& finding : inspect_kernel(source, policy))
-    if (finding.severity == severity && (names.empty() || names.back() != finding.rule))
-      names.push_back(finding.rule);
-  return names;
-}
-std::vector<std::string> rejects(const std::string& source, Policy policy = Policy::strict) {
-  return rules(source, Severity::reject, policy);
-}
-std::vector<std::string> with_line(const std::string& line) {
-  return rejects(kHonest + line + "\n");
-}
-std::vector<std::string> in_forward(const std::string& line) {
-  return rejects(kImports + kKernel +
-                 model("y = torch.empty_like(x)\n" + kLaunch + line + "\nreturn y\n"));
-}
-using Rules = std::vector<std::string>;
 
 TEST(Inspect, FindsNothingInAnHonestKernel) {
   EXPECT_EQ(inspect_kernel(kHonest, Policy::strict), std::vector<Finding>{});
@@ -115,6 +70,39 @@ TEST(Inspect, RejectsTorchThatComputesUnderStrictOnly) {
   EXPECT_EQ(rejects(kImports + kKernel + model("y = F.relu(x)\n" + kLaunch + "return y\n"),
                     Policy::fused),
             Rules{});
+}
+
+// A module of the candidate's own that launches, and a ModelNew of these lines of its constructor.
+std::string holding(const std::string& constructor, const std::string& forward) {
+  std::string entry = model(forward);
+  const std::string_view layer = "        self.linear = nn.Linear(4, 4)\n";
+  entry.replace(entry.find(layer), layer.size(), "        " + constructor + "\n");
+  return kImports + kKernel +
+         "class Own(nn.Module):\n    def __init__(self, layer=None):\n"
+         "        super().__init__()\n        self.norm = nn.LayerNorm(4)\n\n"
+         "    def forward(self, x):\n        y = torch.empty_like(x)\n        " +
+         kLaunch + "        return y\n\n" + entry;
+}
+
+TEST(Inspect, TellsContainersOfOwnModulesFromContainersOfLayers) {
+  const auto contained = [](const std::string& container) {
+    return rejects(holding("self.blocks = " + container, "return self.blocks(x)\n"));
+  };
+  EXPECT_EQ(contained("nn.Sequential(*[Own(i) for i in range(3)])"), Rules{});
+  EXPECT_EQ(contained("nn.Sequential(Own(nn.Linear(4, 4)), nn.Identity())"), Rules{});
+  for (const char* container : {"nn.Sequential(nn.Linear(4, 4))", "nn.Sequential(Own(), nn.GELU())",
+                                "nn.Sequential(*[nn.Linear(4, 4) for i in range(3)])",
+                                "nn.Sequential(Own(), nn.Sequential(*list([nn.ReLU()])))"})
+    EXPECT_EQ(contained(container), Rules{"torch_compute"}) << container;
+}
+
+TEST(Inspect, LooksForLayersInTheClassThatCallsThem) {
+  const auto held = [](const std::string& constructor) {
+    return rejects(holding(constructor, "return self.norm(x)\n"));
+  };
+  EXPECT_EQ(held("self.norm = Own()"), Rules{});  // whose own `norm` is torch's
+  EXPECT_EQ(held("self.norm = nn.LayerNorm(4); self.norm = Own(self.norm)"), Rules{});
+  EXPECT_EQ(held("self.norm: nn.Module; self.norm = nn.LayerNorm(4)"), Rules{"torch_compute"});
 }
 
 TEST(Inspect, LetsTorchAllocateReshapeAndAnswerQuestions) {
@@ -201,6 +189,19 @@ TEST(Inspect, RejectsLookingIntoTheProcess) {
   EXPECT_EQ(with_line("name = ModelNew().__class__.__name__"), Rules{});
 }
 
+TEST(Inspect, LetsAClassNameItselfToSuperOnly) {
+  EXPECT_EQ(in_forward("super(self.__class__, self).extra_repr()"), Rules{});
+  EXPECT_EQ(in_forward("super(__class__, self).extra_repr()"), Rules{});
+  for (const char* line :
+       {"super(x.__class__, x).sum()", "super(ModelNew, self.__class__)", "print(self.__class__)",
+        "super(self.__class__.__base__, self)", "self.__class__ = nn.Linear",
+        "super = print\nsuper(self.__class__, self)",
+        "g = lambda super: super(self.__class__, self)"}) {
+    const Rules found = in_forward(line);
+    EXPECT_NE(std::ranges::find(found, "introspection"), found.end()) << line;
+  }
+}
+
 TEST(Inspect, RejectsMonkeypatches) {
   for (const char* line :
        {"torch.matmul = None", "torch.cuda.Event.elapsed_time = lambda *a: 0", "F.relu = 1",
@@ -256,6 +257,15 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("@torch.compiler.disable(recursive=False)\ndef f(x):\n    return x"),
             Rules{});
   EXPECT_EQ(with_line("torch.compiler.disable = len"), (Rules{"torch_compiler", "monkeypatch"}));
+  EXPECT_EQ(in_forward("if torch.compiler.is_compiling() or torch.jit.is_tracing():\n    y = x"),
+            Rules{});
+  EXPECT_EQ(with_line("import torch._dynamo\nimport torch.fx as fx\n@torch._dynamo.disable\n"
+                      "def f(x):\n    return x\nfx.wrap('f')"),
+            Rules{});
+  EXPECT_EQ(with_line("from torch.jit import ignore, script"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("import torch._dynamo as d\nd.optimize()"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("from torch import fx\nf = getattr(fx, 'symbolic' + '_trace')"),
+            Rules{"torch_compiler"});
   EXPECT_EQ(with_line("torch.compiler.reset()"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("from flash_attn import flash_attn_func"), Rules{"foreign_kernels"});
   EXPECT_EQ(with_line("@triton.jit\ndef k2(x):\n    return tl.inline_asm_elementwise('', '', [x], "
@@ -301,30 +311,6 @@ TEST(Inspect, OnlyWarnsOfClocksCachesStreamsAndFlags) {
             (Rules{"caches_results", "streams", "global_flags", "clock_read"}));
 }
 
-TEST(Inspect, RejectsAnswersFromEarlierCalls) {
-  const auto body = [](const std::string& forward) {
-    return rejects(kImports + kKernel + model(forward));
-  };
-  EXPECT_EQ(body("if x.data_ptr() in self.known:\n    return self.known[x.data_ptr()]\n"
-                 "y = torch.empty_like(x)\n" +
-                 kLaunch + "self.known[x.data_ptr()] = y\nreturn y\n"),
-            Rules{"replays_results"});
-  EXPECT_EQ(body("if self.out is None:\n    self.out = y = torch.empty_like(x)\n    " + kLaunch +
-                 "return self.out\n"),
-            Rules{"replays_results"});
-  // A buffer that is kept, but filled each time; weights packed once.
-  EXPECT_EQ(body("if self.out is None:\n    self.out = torch.empty_like(x)\ny = self.out\n" +
-                 kLaunch + "return self.out\n"),
-            Rules{});
-  EXPECT_EQ(body("if self.packed is None:\n    self.packed = torch.empty_like(x)\n    "
-                 "add_kernel[(1,)](x, self.packed, 4, BLOCK=4)\ny = torch.empty_like(x)\n" +
-                 kLaunch + "return y\n"),
-            Rules{});
-  EXPECT_EQ(body("if x.numel() == 0:\n    return torch.empty_like(x)\ny = torch.empty_like(x)\n" +
-                 kLaunch + "return y\n"),
-            Rules{});
-}
-
 TEST(Inspect, RejectsKernelsInOneModeOnly) {
   const auto body = [](const std::string& forward) {
     return rejects(kImports + kKernel + model(forward), Policy::open);
@@ -335,28 +321,6 @@ TEST(Inspect, RejectsKernelsInOneModeOnly) {
   EXPECT_EQ(body("if not self.training:\n    return x\ny = torch.empty_like(x)\n" + kLaunch +
                  "return y\n"),
             Rules{});
-}
-
-TEST(Inspect, RejectsStreamsThatNothingWaitsFor) {
-  const std::string side =
-      "y = torch.empty_like(x)\nwith torch.cuda.stream(self.side):\n    " + kLaunch;
-  EXPECT_EQ(rejects(kImports + kKernel + model(side + "return y\n")), Rules{"unjoined_stream"});
-  EXPECT_EQ(rejects(kImports + kKernel +
-                    model(side + "torch.cuda.current_stream().wait_stream(self.side)\nreturn y\n")),
-            Rules{});
-  const auto on = [](const std::string& before) {
-    return rejects(kImports + kKernel +
-                   model("y = torch.empty_like(x)\n" + before + "with torch.cuda.stream(s):\n    " +
-                         kLaunch + "return y\n"));
-  };
-  const std::string current = "s = torch.cuda.current_stream()\n";
-  EXPECT_EQ(on(current), Rules{});
-  EXPECT_EQ(on("s = torch.cuda.default_stream(x.device)\n"), Rules{});
-  EXPECT_EQ(on(current + "s = torch.cuda.Stream()\n"), Rules{"unjoined_stream"});
-  EXPECT_EQ(on(current + "if x.numel():\n    s, t = torch.cuda.Stream(), 1\n"),
-            Rules{"unjoined_stream"});
-  EXPECT_EQ(on("current_stream = torch.cuda.Stream()\ns = current_stream\n"),
-            Rules{"unjoined_stream"});
 }
 
 TEST(Inspect, SeesFailuresSwallowedInOtherWays) {

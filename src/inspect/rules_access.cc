@@ -24,6 +24,30 @@ bool is_environment_write(const Use& use) {
          std::ranges::find(kWriters, use.path) != kWriters.end();
 }
 
+// Whether `super` is Python's own: the file neither gives the name away nor makes it another's.
+bool leaves_super_alone(const Candidate& candidate) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id)
+    if (tree.is(id, "identifier") && normal_identifier(candidate.text(id)) == "super" &&
+        tree[id].field != "function")
+      return false;
+  return true;
+}
+
+// `super(self.__class__, self)`, or `super(__class__, self)`: the class goes no further than with
+// super() alone.
+bool is_given_to_super(const Candidate& candidate, NodeId name) {
+  const SyntaxTree& tree = candidate.tree;
+  NodeId given = name;
+  if (tree.is(tree[name].parent, "attribute")) {
+    given = tree[name].parent;
+    if (normal_identifier(candidate.text(tree.child(given, "object"))) != "self") return false;
+  }
+  const NodeId arguments = tree[given].parent;
+  return tree.is(arguments, "argument_list") && tree.children(arguments).front() == given &&
+         candidate.text(tree.child(tree[arguments].parent, "function")) == "super";
+}
+
 }  // namespace
 
 void find_dynamic_code(const Candidate& candidate, Places& places) {
@@ -68,6 +92,7 @@ void find_introspection(const Candidate& candidate, Places& places) {
              "tracemalloc",
              "weakref"},
             "looks into the process that runs it");
+  const bool own_super = leaves_super_alone(candidate);
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (!tree.is(id, "identifier") || !candidate.is_live(id)) continue;
@@ -79,7 +104,8 @@ void find_introspection(const Candidate& candidate, Places& places) {
     const bool only_named =
         name == "__class__" && whole != kNoNode && tree.is(tree[whole].parent, "attribute") &&
         candidate.text(tree.child(tree[whole].parent, "attribute")) == "__name__";
-    if (known && !only_named)
+    const bool only_super = name == "__class__" && own_super && is_given_to_super(candidate, id);
+    if (known && !only_named && !only_super)
       places.add(id, fmt::format("`{}` looks into the process that runs it", name));
   }
 }

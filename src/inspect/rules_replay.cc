@@ -3,6 +3,7 @@
 // most of it; a model must not learn it anyway.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "inspect/rules.h"
@@ -27,6 +28,7 @@ class Keeping {
     find_locals();
     for (const Use& use : candidate.uses)
       if (tree_.within(use.node, function.node)) look_at(use);
+    settle();
   }
 
   bool keeps(NodeId expression) const {
@@ -38,12 +40,39 @@ class Keeping {
       if (keeps(id)) return true;
     return false;
   }
+  // Whether the condition tests only what was kept for good further up, as in `if self.n is None:
+  // self.n = 8`, beside constants. It comes out alike in all calls, so `if self.n > 4:` asks for no
+  // earlier one; `if x.data_ptr() == self.n:` may.
+  bool is_settled_before(NodeId branch) const {
+    const NodeId condition = tree_.child(branch, "condition");
+    if (condition == kNoNode) return false;
+    for (NodeId id = condition; id < tree_[condition].after; ++id) {
+      const bool is_chain = tree_.is(id, "identifier") && tree_[id].field != "attribute";
+      if (tree_.is(id, "call") || (is_chain && !begins_kept(id))) return false;
+      const auto settled = settled_.find(path_of(id));
+      if (settled != settled_.end() && (!settled->second.for_good || settled->second.last > branch))
+        return false;
+    }
+    return true;
+  }
 
  private:
+  struct Store {
+    NodeId node = kNoNode;
+    std::string path;
+  };
+  // What all stores to one path come to.
+  struct Settled {
+    NodeId last = 0;
+    bool for_good = true;
+  };
+
   void find_locals() {
     for (NodeId id = function_.node; id < tree_[function_.node].after; ++id) {
-      if (tree_.is(id, "assignment") && tree_.is(tree_.child(id, "left"), "identifier"))
-        locals_.insert(std::string(candidate_.text(tree_.child(id, "left"))));
+      if (tree_.is(id, "assignment") || tree_.is(id, "for_statement"))
+        add_locals(tree_.child(id, "left"));
+      if (tree_.is(id, "named_expression")) add_locals(tree_.child(id, "name"));
+      if (tree_.is(id, "as_pattern_target")) add_locals(tree_.last_child(id));
       if (tree_.is(id, "global_statement") || tree_.is(id, "nonlocal_statement"))
         for (const NodeId name : tree_.children(id))
           kept_.insert(std::string(candidate_.text(name)));
@@ -51,17 +80,83 @@ class Keeping {
     for (const std::string& name : kept_) locals_.erase(name);
   }
 
+  // The names that a target sets: of `a, (b, *c), d.e, f[g] = ...` a, b and c. A function's
+  // parameters are not among its locals: a default, or what the caller hands over, may be kept.
+  void add_locals(NodeId target) {
+    for (NodeId id = target; target != kNoNode && id < tree_[target].after; ++id) {
+      const std::string_view around = tree_[tree_[id].parent].type;
+      const bool is_set = id == target || around.ends_with("pattern") || around == "pattern_list";
+      if (!tree_.is(id, "identifier") || !is_set) continue;
+      const std::string name(candidate_.text(id));
+      locals_.insert(name);
+      stores_.push_back({id, name});  // it may be a global
+    }
+  }
+
   void look_at(const Use& use) {
     constexpr auto kKeepers = std::to_array<std::string_view>(
         {"append", "appendleft", "add", "set", "setdefault", "update", "insert", "put"});
     const bool dotted = use.path.find('.') != std::string::npos;
     if (use.assigned &&
-        (dotted || (tree_.is(tree_[use.node].parent, "subscript") && !locals_.contains(use.path))))
-      kept_.insert(use.path);
+        (dotted || kept_.contains(use.path) ||
+         (tree_.is(tree_[use.node].parent, "subscript") && !locals_.contains(use.path))))
+      keep(use.node, use.path);
     const bool keeper =
         dotted && std::ranges::find(kKeepers, last_part(use.path)) != kKeepers.end();
     if (use.called && keeper && !locals_.contains(without_last_part(use.path)))
-      kept_.insert(without_last_part(use.path));
+      keep(use.node, without_last_part(use.path));
+  }
+
+  void keep(NodeId node, const std::string& path) {
+    kept_.insert(path);
+    stores_.push_back({node, path});
+  }
+
+  // Of `self` in `self.device.major`: whether the one, or self.device, or all of it is kept.
+  bool begins_kept(NodeId name) const {
+    for (NodeId id = name; tree_.is(id, "attribute") || id == name; id = tree_[id].parent)
+      if (keeps(id)) return true;
+    return false;
+  }
+
+  void settle() {
+    std::set<NodeId> guards;  // ifs in the function's own body that store what they miss
+    for (const Store& store : stores_)
+      if (const NodeId guard = guard_around(store.node);
+          guard != kNoNode && asks_whether_missing(tree_.child(guard, "condition"), store.path))
+        guards.insert(guard);
+    for (const Store& store : stores_) {
+      Settled& settled = settled_[store.path];
+      settled.last = std::max(settled.last, store.node);
+      settled.for_good &= guards.contains(guard_around(store.node)) && is_plain(store.node);
+    }
+  }
+
+  // The if in the function's own body whose first branch it is in; kNoNode where it is elsewhere.
+  NodeId guard_around(NodeId store) const {
+    const NodeId branch = tree_.around(store, {"if_statement", "function_definition", "lambda"});
+    const NodeId made = tree_.child(branch, "consequence");
+    const bool is_guard = tree_.is(branch, "if_statement") && made != kNoNode &&
+                          tree_[branch].parent == tree_.child(function_.node, "body") &&
+                          tree_.within(store, made);
+    return is_guard ? branch : kNoNode;
+  }
+
+  // `P = ...` of something new. Of a store to a part of P, or to several names, nobody knows
+  // whether it is the only one; one of what is kept may come out otherwise in a later call.
+  bool is_plain(NodeId store) const {
+    const NodeId assignment = tree_[store].parent;
+    return tree_.is(assignment, "assignment") && tree_[store].field == "left" &&
+           !mentions(tree_.child(assignment, "right"));
+  }
+
+  bool asks_whether_missing(NodeId condition, const std::string& path) const {
+    const std::string owner = without_last_part(path);
+    const std::string_view name = last_part(path);
+    const auto ways = std::to_array<std::string>(
+        {path + " is None", "not " + path, fmt::format("not hasattr({}, \"{}\")", owner, name),
+         fmt::format("not hasattr({}, '{}')", owner, name)});
+    return std::ranges::find(ways, candidate_.text(condition)) != ways.end();
   }
 
   // Of what is read: known[key], kept.get(key) and kept[0].clone() all read what is before them.
@@ -90,6 +185,8 @@ class Keeping {
   const SyntaxTree& tree_;
   const Function& function_;
   std::set<std::string> locals_, kept_;
+  std::vector<Store> stores_;
+  std::map<std::string, Settled> settled_;
 };
 
 // Answers with something kept, on a condition: the condition is that there was an earlier call.
@@ -110,14 +207,37 @@ void find_kept_answers(const Candidate& candidate, const Function& function, con
   }
 }
 
-// All launches of the function wait for something that an earlier call kept.
+// Whether it launches whichever way it goes.
+bool launches_either_way(const Candidate& candidate, NodeId branch) {
+  const SyntaxTree& tree = candidate.tree;
+  bool has_else = false;
+  for (const NodeId part : tree.children(branch)) {
+    if (tree[part].field == "condition") continue;
+    if (!candidate.launches_within(part)) return false;
+    has_else |= tree.is(part, "else_clause");
+  }
+  return has_else;
+}
+
+// All launches of the function wait for something that an earlier call kept. A choice between
+// launches by what was settled before, such as the number of processors, waits for nothing; one by
+// what the branch itself changes does, since the other launch may do nothing.
 void find_kept_work(const Candidate& candidate, const Function& function, const Keeping& keeping,
                     Places& places) {
   const SyntaxTree& tree = candidate.tree;
+  std::map<NodeId, bool> choices;  // looked at once each, however many launches are in them
+  const auto is_choice = [&](NodeId branch) {
+    const auto [known, is_new] = choices.try_emplace(branch, false);
+    if (is_new)
+      known->second = keeping.is_settled_before(branch) && launches_either_way(candidate, branch);
+    return known->second;
+  };
   NodeId first = kNoNode;
   for (const NodeId launch : candidate.launches) {
     if (!tree.within(launch, function.node)) continue;
-    const NodeId branch = tree.around(launch, {"if_statement", "function_definition", "lambda"});
+    NodeId branch = launch;
+    do branch = tree.around(branch, {"if_statement", "function_definition", "lambda"});
+    while (tree.is(branch, "if_statement") && is_choice(branch));
     if (!tree.is(branch, "if_statement") || !keeping.mentions(tree.child(branch, "condition")))
       return;
     if (first == kNoNode) first = launch;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 #include <set>
 
+#include "inspect/layers.h"
 #include "inspect/rules.h"
 
 namespace tritonsmith::inspect {
@@ -170,32 +170,6 @@ bool is_torch_compute(std::string_view path) {
   return false;
 }
 
-// Layers that hold or reshape, and compute nothing.
-bool is_computing_layer(std::string_view path) {
-  constexpr auto kIdle = std::to_array<std::string_view>(
-      {"Parameter", "ParameterList", "ParameterDict", "Identity", "Flatten", "Unflatten", "Module",
-       "ModuleList", "ModuleDict", "Buffer"});
-  if (!path.starts_with("torch.nn.") || path.starts_with("torch.nn.functional.")) return false;
-  return std::ranges::find(kIdle, path.substr(path.rfind('.') + 1)) == kIdle.end();
-}
-
-// "linear" -> "torch.nn.Linear" for each `self.linear = nn.Linear(...)` of the file.
-std::map<std::string, std::string> layers_of(const Candidate& candidate) {
-  const SyntaxTree& tree = candidate.tree;
-  std::map<std::string, std::string> layers;
-  for (NodeId id = 0; id < tree.size(); ++id) {
-    if (!tree.is(id, "assignment") || !tree.is(tree.child(id, "right"), "call")) continue;
-    const NodeId left = tree.child(id, "left");
-    if (!tree.is(left, "attribute") || candidate.text(tree.child(left, "object")) != "self")
-      continue;
-    const std::string path =
-        candidate.names.resolve(tree.child(tree.child(id, "right"), "function")).path;
-    if (is_computing_layer(path))
-      layers.emplace(candidate.text(tree.child(left, "attribute")), path);
-  }
-  return layers;
-}
-
 struct Compute {
   NodeId node = kNoNode;
   std::string what;
@@ -212,7 +186,7 @@ std::vector<Compute> torch_computations(const Candidate& candidate) {
     const auto inner = tree.children(parameter);
     parameters.emplace_back(candidate.text(inner.empty() ? parameter : inner.front()));
   }
-  const auto layers = layers_of(candidate);
+  const auto layers = layers_of(candidate, tree.around(candidate.forward, {"class_definition"}));
   for (const Use& use : candidate.uses) {
     if (!use.called || !tree.within(use.node, candidate.forward)) continue;
     const std::size_t dot = use.path.find('.');
@@ -270,17 +244,37 @@ void find_mode_branches(const Candidate& candidate, Places& places) {
   }
 }
 
+namespace {
+
+// What of the compilers compiles nothing: questions whether they are at work, which they are not
+// here, decorators that keep them away and give the function back, and their modules' names.
+bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
+  constexpr auto kModules =
+      std::to_array<std::string_view>({"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx"});
+  constexpr auto kHarmless = std::to_array<std::string_view>(
+      {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
+       "torch.compiler.is_exporting", "torch.compiler.disable", "torch.compiler.allow_in_graph",
+       "torch._dynamo.is_compiling", "torch._dynamo.disable", "torch._dynamo.allow_in_graph",
+       "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.jit.ignore", "torch.jit.unused",
+       "torch.fx.wrap"});
+  if (use.assigned) return false;
+  if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
+  // Whatever is used of a module is looked at where it is used.
+  return candidate.names.imports().contains(use.node) &&
+         std::ranges::find(kModules, use.path) != kModules.end();
+}
+
+}  // namespace
+
 void find_torch_compilers(const Candidate& candidate, Places& places) {
   constexpr auto kCompilers = std::to_array<std::string_view>(
       {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
        "torch.compiler", "torch.cuda.make_graphed_callables", "functorch", "torch_tensorrt", "onnx",
        "onnxruntime", "jax", "tensorflow"});
   for (const Use& use : candidate.uses) {
-    // It keeps torch.compile away, and gives the function back.
-    const bool is_kept_away = use.path == "torch.compiler.disable" && !use.assigned;
     const bool is_compiler = std::ranges::any_of(
         kCompilers, [&](auto compiler) { return is_or_is_in(use.path, compiler); });
-    if (use.imported && is_compiler && !is_kept_away)
+    if (use.imported && is_compiler && !asks_or_keeps_away(candidate, use))
       places.add(use.node, fmt::format("`{}` lets another compiler write the kernel", use.path));
   }
 }
