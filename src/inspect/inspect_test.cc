@@ -172,6 +172,9 @@ TEST(Inspect, RejectsDynamicCode) {
   EXPECT_EQ(with_line("e = exec\ne('1')"), Rules{"dynamic_code"});
   EXPECT_EQ(with_line("\uFF45val('1')"), (Rules{"disguised_text", "dynamic_code"}));
   EXPECT_EQ(with_line("import importlib"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("import typing\ntyping.get_type_hints(int)"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("from sympy import lambdify"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("from typing import Optional"), Rules{});
   EXPECT_EQ(with_line("import re\npattern = re.compile('a')\nmodel = nn.Identity().eval()"),
             Rules{});
   EXPECT_EQ(rejects("# coding: rot13\n" + kHonest), Rules{"disguised_text"});

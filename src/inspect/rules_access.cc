@@ -58,6 +58,13 @@ void find_dynamic_code(const Candidate& candidate, Places& places) {
              "cloudpickle", "builtins.eval", "builtins.exec", "builtins.compile",
              "builtins.__import__", "types.CodeType", "types.FunctionType", "types.ModuleType"},
             "brings in code that cannot be inspected");
+  find_uses(
+      candidate, places,
+      {"typing.get_type_hints", "typing.ForwardRef", "typing._eval_type",
+       "typing_extensions.get_type_hints", "inspect.get_annotations", "inspect.signature",
+       "annotationlib", "functools.singledispatch", "functools.singledispatchmethod", "sympy",
+       "timeit", "cProfile", "profile", "pdb", "bdb", "doctest", "trace", "jinja2", "numexpr"},
+      "runs text as code");
 }
 
 void find_introspection(const Candidate& candidate, Places& places) {
