@@ -196,6 +196,8 @@ class Candidates(unittest.TestCase):
                 ("old, self.old = self.old, x\nx = x if old is None else old\n" + fresh, "self.old = None", "instead of"),
                 ("if self.count is None:\n    self.count = torch.zeros_like(x)\ny = self.count\nn = x.numel()\n" + launch +
                  "\nreturn y", "self.count = None", "instead of aten::zeros_like"),
+                ("if self.count is None:\n    self.count = torch.ones(2048, device='cuda').view(32, 64)\ny = self.count\n"
+                 "n = x.numel()\n" + launch + "\nreturn y", "self.count = None", "instead of aten::ones"),
                 ("self.count += 1\n" + fresh.replace("1.0", "self.count.item()"),
                  "self.count = torch.zeros(1)", "launch of kernel")):
             answer = capture_candidate(candidate_modules.candidate(forward, init=init))
@@ -204,9 +206,10 @@ class Candidates(unittest.TestCase):
             self.assertIn(message, answer["error"]["message"])
             self.assertGreater(answer["error"]["line"], 0)
 
-    def test_workspaces_and_what_was_made_of_weights_may_be_kept(self):
+    def test_workspaces_tables_and_what_was_made_of_weights_may_be_kept(self):
         launch = "kernel[(1,)](x, y, n, 1.0, BLOCK=64)"
-        for kept in ("torch.empty_like(x)", "self.linear.weight.t().contiguous()", "torch.empty(8, 64, device='cuda')[2:]"):
+        for kept in ("torch.empty_like(x)", "self.linear.weight.t().contiguous()", "torch.empty(8, 64, device='cuda')[2:]",
+                     "torch.arange(2048.0, device='cuda').view(32, 64)", "torch.ones(32, 64, device='cuda').tril()"):
             forward = (f"if self.kept is None:\n    self.kept = {kept}\ny = torch.empty_like(x)\nn = x.numel()\n" + launch +
                        "\n" + launch.replace("x, y", "x, self.kept") + "\nreturn y")
             answer = capture_candidate(candidate_modules.candidate(forward, init="self.kept = None"))

@@ -15,9 +15,9 @@ from torch.utils._pytree import tree_leaves
 from .errors import CaptureStop, line_of, text_of
 from .tensors import LIMIT
 
-# Made of numbers alone: tables of positions, masks.
-TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices",
-          "aten::ones", "aten::full", "aten::scalar_tensor"}
+# Made of numbers alone: tables of positions; and what masks are made of, which memory kept for a sum may be as well.
+TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices"}
+FILLED = {"aten::ones", "aten::full", "aten::zeros", "aten::scalar_tensor"}
 EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty", "aten::new_empty_strided"}
 
 
@@ -43,6 +43,7 @@ class Repetition:
         self.numbers = {}  # of the second call's tensors -> of the first call's
         self.end = 0       # of the first call's tensors
         self.kept = set()  # those of them that the second call takes up
+        self.storages_taken_up = set()
 
     def check(self, model, given, make_inputs, outputs, encode_outputs):
         """`given` are the first call's inputs, make_inputs() the second's; `outputs` the first's, as a plan has them."""
@@ -106,6 +107,7 @@ class Repetition:
 
     def compare(self, steps, again):
         taken_up = {index for step in again for index in tensors_in(step) if self.known <= index < self.end}
+        self.storages_taken_up = {self.recorder.tensors.geometries[index][0] for index in taken_up}
         following = iter([*again, None])
         other = next(following)
         for one in steps:
@@ -122,7 +124,9 @@ class Repetition:
         """It makes memory that nobody filled, a table, or what follows from the weights and from what may be kept."""
         made, given = step.get("outputs", []), tensors_in([step.get("args"), step.get("kwargs")])
         name = step.get("aten", "").split(".")[0]
-        follows = "aten" in step and (given or name in TABLES) and all(self.is_own(index) for index in given)
+        is_table = name in TABLES or (name in FILLED and all(
+            self.recorder.tensors.geometries[index][0] not in self.storages_taken_up for index in made))
+        follows = "aten" in step and (given or is_table) and all(self.is_own(index) for index in given)
         if name in EMPTY or (follows and all(index >= self.known for index in made)):
             self.kept.update(made)
             return True
