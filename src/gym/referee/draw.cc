@@ -114,6 +114,23 @@ bool asks_for_places(const Plan& task) {
   });
 }
 
+bool decides_by_scores(const Plan& task) {
+  static const std::set<std::string_view> softmaxes = {"softmax", "_softmax", "_safe_softmax",
+                                                       "log_softmax", "_log_softmax"};
+  static const std::set<std::string_view> products = {"mm",     "bmm",    "addmm", "baddbmm",
+                                                      "matmul", "linear", "einsum"};
+  bool has_softmax = false, has_product = false;
+  for (const PlanStep& step : task.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) continue;
+    const std::string_view name = aten_base_name(call->op);
+    const bool attends = name.find("scaled_dot_product") != std::string_view::npos;
+    has_softmax = has_softmax || attends || softmaxes.contains(name);
+    has_product = has_product || attends || products.contains(name);
+  }
+  return has_softmax && has_product;
+}
+
 std::vector<TrialKind> extreme_kinds(const Plan& task) {
   int free = 0;
   bool precise = false;

@@ -50,6 +50,9 @@ TrialKind kind_of_trial(int trial);
 std::vector<TrialKind> extreme_kinds(const Plan& task);
 bool is_extreme(TrialKind kind);
 bool is_spiked(TrialKind kind);
+// Products become scores, of which exponentials are taken: who rounds these to 16 bits, as PyTorch
+// does or not, is off by more than other sums are.
+bool decides_by_scores(const Plan& task);
 // By no more than the size of what a generator draws.
 bool moves_a_little(TrialKind kind);
 // "100 added to the inputs".

@@ -105,16 +105,18 @@ bool broke_off(const Stop& stop) {
 }
 
 // Of a trial whose inputs the judge changed: PyTorch refuses them, or loses its digits there. Where
-// nobody knows how exact it is, it is on inputs that are only moved a little. `finite_else`: on the
-// task's own inputs all its outputs are numbers. What heavy weights make of values is chaos: one
-// score decides a softmax.
-bool says_nothing(const TrialResult& result, TrialKind kind, bool finite_else) {
+// nobody knows how exact it is, it is on inputs that are only moved a little. `finite_else`: on
+// the task's own inputs all its outputs are numbers. What heavy weights make of values is
+// chaos: one score decides a softmax; what a few large elements make of scores is, too.
+bool says_nothing(const TrialResult& result, TrialKind kind, const Plan& task, bool finite_else) {
   if (result.reference_stop) return !broke_off(*result.reference_stop);
   const bool is_precise =
       result.is_exact_known ? result.reference_error <= kPreciseShare : moves_a_little(kind);
   const bool is_finite = result.reference_is_finite || !finite_else;
   if (result.candidate_stop || result.breaks_down) return false;
-  return kind == TrialKind::heavy || !(is_finite && is_precise);
+  const bool is_chaos =
+      kind == TrialKind::heavy || (kind == TrialKind::spiked && decides_by_scores(task));
+  return is_chaos || !(is_finite && is_precise);
 }
 
 bool watches(const Policy policy, const Idleness& idle) {
@@ -423,7 +425,7 @@ Referee::Told Referee::run_extreme_trial(const Match& match, TrialKind kind, Idl
   if (cuda_ != nullptr)
     cuda_->observe_with(setting.watch_launches ? &gpu_->kernels() : nullptr, kKernelPatience);
   const TrialResult result = run_ordered_trial(setting);
-  if (says_nothing(result, kind, match.is_finite)) return Told::nothing;
+  if (says_nothing(result, kind, match.task, match.is_finite)) return Told::nothing;
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && setting.watch_launches)
     idle.copies.hear(result.kernels_only_copied, result.copied_by_chance);
@@ -449,7 +451,7 @@ bool Referee::run_choice_trial(const Match& match, int number, const ChoiceTrial
                                RefereeReport& report) {
   const bool is_plain = choice.kind == TrialKind::plain;
   const TrialResult result = run_ordered_trial(match.setting(number, choice.kind, choice.choices));
-  if (!is_plain && says_nothing(result, choice.kind, match.is_finite)) return true;
+  if (!is_plain && says_nothing(result, choice.kind, match.task, match.is_finite)) return true;
   const Numerics before = *report.numerics;
   add_trial(report, result);
   if (!is_plain) report.numerics = before;

@@ -243,7 +243,8 @@ double Trial::widening(const TensorTable& oracle) {
   if (!std::isfinite(largest)) return 1;
   // One element that counts for all the others makes a sum of them as coarse as its own rounding.
   const double share = is_spiked(setting_.kind) ? kPreciseShare / 2 : kPreciseShare;
-  const double factor = std::clamp(largest / tolerance() / share, 1.0, most);
+  const double least = !is_extreme(setting_.kind) && decides_by_scores(setting_.task) ? 2 : 1;
+  const double factor = std::clamp(largest / tolerance() / share, least, most);
   result_.is_error_widened = true;
   result_.reference_error /= factor;
   return factor;

@@ -14,8 +14,7 @@
 namespace tritonsmith::gym {
 namespace {
 
-// Memory to which the constructor gave what it calculated of other tensors. That it holds zeros or
-// ones then makes it nobody's weight: a bias of zeros folded into a norm's is zeros again.
+// Memory to which the constructor gave what it calculated of other tensors.
 std::set<int> calculated_storages(const Plan& plan) {
   std::set<int> calculated;
   for (const PlanStep& step : plan.steps) {
@@ -37,6 +36,23 @@ std::set<int> calculated_storages(const Plan& plan) {
 
 bool same_form(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && b.defined() && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
+}
+
+// A bias of zeros is still zeros when a norm's is folded into it, a weight what it was when
+// adapters are added that begin with zeros.
+bool follows_from_an_equal(const ModuleSide& side, int tensor, const at::Tensor& weight) {
+  std::set<int> equal;
+  for (const PlanStep& step : side.plan.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::init) continue;
+    for (const int output : call->outputs) {
+      if (output < 0 || storage_of(side.plan, output) == storage_of(side.plan, tensor)) continue;
+      const at::Tensor& made = tensor_at(side.tensors, output);
+      if (same_form(made, weight) && at::equal(made, weight))
+        equal.insert(storage_of(side.plan, output));
+    }
+  }
+  return !equal.empty() && !folded_into(side.plan, {tensor}, equal).empty();
 }
 
 const PlanParameter* find_unused(const std::vector<PlanParameter>& parameters,
@@ -91,7 +107,8 @@ std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleS
     const bool says_little = is_constant(weight);
     const auto* match = find_unused(candidate.plan.parameters, used, [&](const PlanParameter& p) {
       return p.kind == ours->kind && same_form(weight, theirs(p)) && at::equal(weight, theirs(p)) &&
-             !(says_little && calculated.contains(storage_of(candidate.plan, p.tensor)));
+             !(calculated.contains(storage_of(candidate.plan, p.tensor)) &&
+               (says_little || follows_from_an_equal(candidate, p.tensor, weight)));
     });
     if (match != nullptr) keep(*ours, *match);
   }

@@ -3,8 +3,8 @@
 // matched with one of the candidate's:
 //   1. of the same name, shape and dtype;
 //   2. else of the same shape, dtype and content after that seeded construction, parameters with
-//   parameters and buffers with buffers, in order (a renamed module); but no constant with what is
-//   calculated of other tensors.
+//   parameters and buffers with buffers, in order (a renamed module). What is calculated of other
+//   tensors is no match for a constant, nor for a weight that one of these already is.
 // A matched tensor takes the reference's values, in place, so that views of it made by the
 // constructor follow. What finds no match keeps what the candidate's constructor gave it: a
 // candidate may hold its weights fused or transposed, built from the same draws; it just has to
