@@ -206,6 +206,23 @@ class Candidates(unittest.TestCase):
             self.assertIn(message, answer["error"]["message"])
             self.assertGreater(answer["error"]["line"], 0)
 
+    def test_what_takes_a_buffers_place_is_copied_there(self):
+        task = task_modules.module("self.mean = 0.9 * self.mean + 0.1 * x.mean(0)\nself.a, self.b = self.b, self.a\nx - self.mean",
+                                   "self.register_buffer('mean', torch.zeros(8))\n"
+                                   "self.register_buffer('a', torch.zeros(3))\nself.register_buffer('b', torch.ones(3))")
+        plan = capture_task(task)["plan"]
+        number = {parameter["name"]: parameter["tensor"] for parameter in plan["parameters"]}
+        copies = [step for step in plan["steps"] if step.get("aten") == "aten::copy_" and step["phase"] == "forward"]
+        self.assertEqual({step["outputs"][0] for step in copies}, set(number.values()))
+        self.assertFalse(any(step["args"][1] in ({"t": number["a"]}, {"t": number["b"]}) for step in copies))
+        self.assertNotIn("first_call_only", plan)
+
+    def test_a_task_whose_second_call_takes_other_steps_says_so(self):
+        for momentum, differs in ((0.1, False), (None, True)):
+            plan = capture_task(task_modules.module("self.n(x)", f"self.n = nn.BatchNorm1d(8, momentum={momentum})"))["plan"]
+            self.assertEqual(plan.get("first_call_only", False), differs)
+            self.assertEqual(plan, json.loads(json.dumps(plan)))
+
     def test_workspaces_tables_and_what_was_made_of_weights_may_be_kept(self):
         launch = "kernel[(1,)](x, y, n, 1.0, BLOCK=64)"
         for kept in ("torch.empty_like(x)", "self.linear.weight.t().contiguous()", "torch.empty(8, 64, device='cuda')[2:]",

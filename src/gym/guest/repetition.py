@@ -45,16 +45,19 @@ class Repetition:
         self.kept = set()  # those of them that the second call takes up
         self.storages_taken_up = set()
 
-    def check(self, model, given, make_inputs, outputs, encode_outputs):
-        """`given` are the first call's inputs, make_inputs() the second's; `outputs` the first's, as a plan has them."""
+    def check(self, call_again, given, make_inputs, outputs):
+        """`given` are the first call's inputs, make_inputs() the second's; `outputs` the first's, as a plan has them.
+
+        call_again(inputs) gives the second's.
+        """
         recorder = self.recorder
         self.end = len(recorder.tensors.specs)
         recorder.tensors.limit += LIMIT
-        fresh = make_inputs()
         steps = recorder.steps[self.first_step:]
+        fresh = make_inputs()
         self.begin_again(given, fresh)
         try:
-            again = encode_outputs(model(*fresh), recorder)
+            again = call_again(fresh)
             if CaptureStop.first:
                 raise CaptureStop.first
         except BaseException as error:

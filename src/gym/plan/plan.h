@@ -110,6 +110,8 @@ struct Plan {
   // Of a task whose forward cannot be captured: why. The plan then only makes weights and inputs,
   // and the reference shell runs forward. Else empty.
   std::string unplanned;
+  // Of a task: a second call of its forward takes other steps, by what the first one left.
+  bool first_call_only = false;
   bool operator==(const Plan&) const = default;
 };
 

@@ -208,6 +208,7 @@ Result<Plan> plan_from_json(const Json& json) {
   TRY(read_list(json, "mutated_inputs", kTensors, plan.mutated_inputs,
                 [](const Json& item) { return small(item, 0, kMostTensors - 1); }));
   plan.unplanned = reader.string("unplanned", "");
+  plan.first_call_only = reader.boolean("first_call_only", false);
   TRY(reader.status());
   if (plan.unplanned.size() > kReason) return fail("'unplanned' is too long");
   if (reader.has("outputs")) {
@@ -292,6 +293,7 @@ Json to_json(const Plan& plan) {
                {"outputs", to_json(plan.outputs)},
                {"mutated_inputs", plan.mutated_inputs}};
   if (!plan.unplanned.empty()) json["unplanned"] = plan.unplanned;
+  if (plan.first_call_only) json["first_call_only"] = true;
   for (const PlanTensor& tensor : plan.tensors) json["tensors"].push_back(tensor_to_json(tensor));
   for (const Value& input : plan.inputs) json["inputs"].push_back(input_to_json(input));
   for (const PlanParameter& parameter : plan.parameters) {

@@ -64,6 +64,7 @@ TEST(Plan, OfATaskMayLackItsForwardAndSayWhy) {
   const auto plan = parse_plan(to_line(json));
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(to_json(*plan)["unplanned"], json["unplanned"]);
+  EXPECT_FALSE(to_json(*plan).contains("first_call_only"));
   json["role"] = "candidate";
   EXPECT_FALSE(parse_plan(to_line(json)));
 }

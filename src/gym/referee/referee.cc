@@ -378,7 +378,9 @@ bool Referee::run_trials(Match match, RefereeReport& report) {
     }
     if (ends_job(report, result, match.deadline)) return false;
     ++report.numerics->trials;
-    if (trial == 0 && result.reference_keeps_state && !run_later_call(match, report)) return false;
+    if (trial == 0 && result.reference_keeps_state && !match.task.first_call_only &&
+        match.shell == nullptr && !run_later_call(match, report))
+      return false;
   }
   const bool survives = run_extreme_trials(match, idle, report);
   if (cuda_ != nullptr) cuda_->observe_with(nullptr);

@@ -48,7 +48,8 @@ bool follows_from_an_equal(const ModuleSide& side, int tensor, const at::Tensor&
     for (const int output : call->outputs) {
       if (output < 0 || storage_of(side.plan, output) == storage_of(side.plan, tensor)) continue;
       const at::Tensor& made = tensor_at(side.tensors, output);
-      if (same_form(made, weight) && at::equal(made, weight))
+      if (made.defined() && made.sizes() == weight.sizes() &&
+          at::equal(made.to(weight.scalar_type()), weight))  // before a cast, too
         equal.insert(storage_of(side.plan, output));
     }
   }
