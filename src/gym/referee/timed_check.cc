@@ -96,10 +96,11 @@ std::optional<Stop> ask_until_right(const TimedSides& sides,
   };
   if (auto failed = ask_again(sides.setting)) return failed;
   if (is_right(0)) return std::nullopt;
-  const std::vector<at::Tensor> coarse = copies_of_outputs(sides);
-  if (auto failed = ask_again(Setting::full_float32)) return failed;
-  is_right(coarseness(coarse, reference_outputs(sides)));
-  return std::nullopt;
+  std::vector<at::Tensor> coarse = copies_of_outputs(sides);
+  auto failed = ask_again(Setting::full_float32);
+  if (!failed) is_right(coarseness(coarse, reference_outputs(sides)));
+  for (at::Tensor& copy : coarse) copy.zero_();  // the candidate may run again
+  return failed;
 }
 
 std::optional<Stop> check_archive(const TimedSides& sides, const OutputArchive& archive) {
