@@ -68,7 +68,7 @@ def check_text(text):
         if path or name not in ("", "libdevice"):
             raise Refused("refused_ir", f"the library {path or name} may not be used in a kernel")
     for symbol in SYMBOL.findall(text):
-        if not symbol.startswith("__nv_"):
+        if re.fullmatch(r"__nv_\w+", symbol) is None:
             raise Refused("refused_ir", f"the function {symbol} is none of libdevice's")
 
 

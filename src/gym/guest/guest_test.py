@@ -403,7 +403,8 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
 
     def test_foreign_libraries_and_functions_are_refused(self):
         ttir = good_plan("libdevice")["kernels"][0]["ttir"]
-        for change in (('libpath = ""', 'libpath = "/tmp/evil.bc"'), ('symbol = "__nv_tanhf"', 'symbol = "malloc"')):
+        for change in (('libpath = ""', 'libpath = "/tmp/evil.bc"'), ('symbol = "__nv_tanhf"', 'symbol = "malloc"'),
+                       ('symbol = "__nv_tanhf"', 'symbol = "__nv_tanhf; ret"')):
             self.assertIn(change[0], ttir)
             for changed in (ttir.replace(*change), ttir.replace(*change).replace(" = ", "=")):
                 error = compile_kernel({"ttir": changed, "target": "sm_90"})["error"]
