@@ -36,7 +36,6 @@ FUNCTION = re.compile(r'\s*tt\.func (?:public @\w+|private @(?:[\w.$]+|"[^"\\]*"
 ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
-knobs.compilation.disable_line_info = True  # there is none, and a file's name would go into PTX as it is
 PTXAS_KILLED = 75  # the worker's exit code then; compiler_pool.cc knows it, too
 
 
@@ -145,9 +144,11 @@ def lower(request):
     module = parse(request["ttir"], context)
     check_module(module)
     metadata = {}
-    module = backend.make_ttgir(module, metadata, options, capability)
-    llir = backend.make_llir(module, metadata, options, capability)
-    ptx = backend.make_ptx(llir, metadata, options, capability)
+    with knobs.compilation.scope():  # of this process, where captures want lines in their IR
+        knobs.compilation.disable_line_info = True  # there are none, and a file's name would go into PTX as it is
+        module = backend.make_ttgir(module, metadata, options, capability)
+        llir = backend.make_llir(module, metadata, options, capability)
+        ptx = backend.make_ptx(llir, metadata, options, capability)
     cubin, log = run_ptxas(ptx, options, capability)
     available = chip_of(request["target"])["shared_memory_per_block_optin"]
     if metadata["shared"] > available:

@@ -344,8 +344,10 @@ class Compiler(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".ttir") as file:
             file.write(kernel["ttir"])
             file.flush()
-            theirs = triton.compile(file.name, target=triton.backends.compiler.GPUTarget("cuda", 90, 32),
-                                    options={"num_warps": kernel["num_warps"], "num_stages": kernel["num_stages"]})
+            with triton.knobs.compilation.scope():
+                triton.knobs.compilation.disable_line_info = True
+                theirs = triton.compile(file.name, target=triton.backends.compiler.GPUTarget("cuda", 90, 32),
+                                        options={"num_warps": kernel["num_warps"], "num_stages": kernel["num_stages"]})
         ours = compile_kernel({**kernel, "target": "sm_90"})
         self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
 
@@ -409,6 +411,14 @@ def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
             for changed in (ttir.replace(*change), ttir.replace(*change).replace(" = ", "=")):
                 error = compile_kernel({"ttir": changed, "target": "sm_90"})["error"]
                 self.assertEqual(error["class"], "refused_ir")
+
+    def test_compiling_leaves_captures_their_lines(self):
+        self.compile("callable grid")
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("kernel(", "kernel(  "))
+        plan = capture_candidate(source)["plan"]
+        self.assertIn('candidate.py":', plan["kernels"][0]["ttir"])
 
     def test_what_would_go_into_ptx_as_it_is_is_refused(self):
         ttir = good_plan("libdevice")["kernels"][0]["ttir"]
