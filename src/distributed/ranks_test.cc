@@ -36,11 +36,13 @@ struct Rank {
       text.append(bytes, static_cast<std::size_t>(got));
     return text;
   }
-  // What it printed, when it ended well; else what it said on stderr, after "failed: ".
+  // What it printed, when it ended well; else what it said on stderr, after "failed: ", or how it
+  // ended without a word.
   std::string result() {
     const std::string printed = rest_of(out), said = rest_of(err);
     const auto status = process.wait(soon());
-    return status && status->success() ? printed : "failed: " + said;
+    if (status && status->success()) return printed;
+    return "failed: " + (said.empty() && status ? describe(*status) : said);
   }
 };
 
@@ -98,7 +100,7 @@ TEST(Ranks, EndWithTheWordsOfTheOneThatFailed) {
   EXPECT_EQ(job[1].result(), "failed: the disk is full\n");
   for (const std::size_t other : {0U, 2U}) {
     const std::string result = job[other].result();
-    EXPECT_THAT(result, HasSubstr("failed: rank 1 of 3 (on "));
+    EXPECT_THAT(result, HasSubstr("rank 1 of 3 (on "));  // Gloo may have said something before
     EXPECT_THAT(result, HasSubstr(") failed: the disk is full"));
   }
 }

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 
@@ -99,6 +100,7 @@ Status run(const std::string& mode) {
 }  // namespace tritonsmith::distributed
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // as the program does: Gloo writes to peers that are gone
   const auto status = tritonsmith::distributed::run(argc > 1 ? argv[1] : "");
   if (!status) fmt::print(stderr, "{}\n", status.error().message);
   return status ? 0 : 1;
