@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "gym/schedule/local_judge.h"
+#include "gym/judge/local_judge.h"
 #include "inspect/inspect.h"
 #include "processor_time.h"
 #include "referee_program.h"
@@ -76,7 +76,7 @@ class ModelNew(nn.Module):
   return source;
 }
 
-gym::JudgeJob job(int number) {
+gym::api::JudgeJob job(int number) {
   const bool is_reduction = number % 2 == 1;
   return {.id = static_cast<std::uint64_t>(number),
           .task = {.id = is_reduction ? "reduction" : "elementwise",
@@ -91,7 +91,7 @@ struct Tally {
   std::string first_failure;
 };
 
-Status take(gym::Judge& judge, int count, Tally& tally) {
+Status take(gym::api::Judge& judge, int count, Tally& tally) {
   for (int k = 0; k < count; ++k) {
     TRY_ASSIGN(const auto judged, judge.next(Deadline::never()));
     if (!judged) return fail("a verdict is missing");
@@ -110,13 +110,13 @@ int argument(int argc, char** argv, int place, int fallback) {
 
 Status measure(int argc, char** argv) {
   const int count = argument(argc, argv, 1, 100);
-  gym::LocalJudgeConfig config;
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = argument(argc, argv, 2, 2);
   config.capture.compilers = argument(argc, argv, 3, 1);
   config.referees = argument(argc, argv, 4, 1);
   const Stopwatch cold;
   TRY_ASSIGN(const auto judge,
-             gym::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
+             gym::judge::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   Tally first, tally;
   TRY(judge->submit(job(1'000'000)));
   TRY(take(*judge, 1, first));

@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 
-#include "gym/schedule/referee_process.h"
+#include "gym/judge/referee_process.h"
 
 namespace tritonsmith {
 
-inline gym::RefereeProgram referee_program() {
+inline gym::judge::RefereeProgram referee_program() {
   const char* carried = std::getenv("TRITONSMITH_REFEREE");
   return {.argv = {carried != nullptr ? carried : TRITONSMITH_REFEREE_FILE}};
 }

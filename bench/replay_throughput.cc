@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "curriculum/teacher/solution.h"
 #include "curriculum/torch_source.h"
-#include "gym/schedule/local_judge.h"
+#include "gym/judge/local_judge.h"
 #include "inspect/inspect.h"
 #include "referee_program.h"
 
@@ -54,7 +54,8 @@ struct Shape {
   int rows = 2048, columns = 16384;
 };
 
-gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> style = std::nullopt) {
+gym::api::JudgeJob job(int number, Shape shape,
+                       std::optional<curriculum::Style> style = std::nullopt) {
   const auto program =
       program_of(kOperators.at(static_cast<std::size_t>(number) % kOperators.size()));
   const curriculum::Sizes sizes{.lead = {shape.rows}, .n = shape.columns};
@@ -91,7 +92,7 @@ struct Tally {
   std::string first_failure, first_verdict;
 };
 
-Status take(gym::Judge& judge, int count, Tally& tally) {
+Status take(gym::api::Judge& judge, int count, Tally& tally) {
   for (int k = 0; k < count; ++k) {
     TRY_ASSIGN(const auto judged, judge.next(Deadline::never()));
     if (!judged) return fail("a verdict is missing");
@@ -149,7 +150,7 @@ void print_tally(const Tally& tally, int count, double seconds) {
 
 // One kernel again and again, alone: how far its medians lie apart, and how long a verdict takes.
 // Two of them, and both once more, so that what the device does in its first seconds shows.
-Status repeat(gym::Judge& judge, int repeats, Shape shape) {
+Status repeat(gym::api::Judge& judge, int repeats, Shape shape) {
   for (const int number : {0, 3, 0, 3}) {
     Tally tally;
     std::vector<double> took;
@@ -180,7 +181,7 @@ Status repeat(gym::Judge& judge, int repeats, Shape shape) {
 Status write_example(const std::filesystem::path& directory) {
   TRY(make_directories(directory));
   for (const int number : {0, 3}) {
-    const gym::JudgeJob made = job(number, {}, curriculum::Style::flat);
+    const gym::api::JudgeJob made = job(number, {}, curriculum::Style::flat);
     TRY(write_file_atomic(directory / fmt::format("task_{}.py", number), made.task.source));
     TRY(write_file_atomic(directory / fmt::format("kernel_{}.py", number), made.kernel));
   }
@@ -190,14 +191,14 @@ Status write_example(const std::filesystem::path& directory) {
 Status measure(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--write") return write_example(argv[2]);
   const int count = argument(argc, argv, 1, 500);
-  gym::LocalJudgeConfig config;
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = argument(argc, argv, 2, 8);
   config.capture.compilers = argument(argc, argv, 3, 4);
   config.in_flight = 4 * config.capture.slots;
   const Shape shape{argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)};
   const Stopwatch cold;
   TRY_ASSIGN(const auto judge,
-             gym::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
+             gym::judge::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   Tally first, tally;
   for (int k = 0; k < kWarmUp; ++k) TRY(judge->submit(job(1'000'000 + k, shape)));
   TRY(take(*judge, 1, first));

@@ -20,7 +20,7 @@ double squares_about(const std::vector<double>& values, double center) {
 
 std::vector<double> times_of(const Rounds& rounds) {
   std::vector<double> times;
-  for (const gym::TimedRound& round : rounds) times.push_back(round.candidate_ms);
+  for (const gym::timing::TimedRound& round : rounds) times.push_back(round.candidate_ms);
   return times;
 }
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "gym/referee/timing.h"
+#include "gym/timing/timing.h"
 
 namespace tritonsmith {
 
-using Rounds = std::vector<gym::TimedRound>;  // of one judgement, in their order
+using Rounds = std::vector<gym::timing::TimedRound>;  // of one judgement, in their order
 using Estimator = std::function<double(std::vector<double>)>;
 
 double median_of(std::vector<double> values);

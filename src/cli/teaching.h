@@ -10,7 +10,7 @@
 #include <string>
 
 #include "curriculum/teacher/teacher.h"
-#include "gym/client/judge.h"
+#include "gym/api/judge.h"
 #include "text/prompt.h"
 #include "train/sft_examples.h"
 
@@ -24,7 +24,7 @@ struct Teaching {
   Backend backend = Backend::automatic;
   int trials = 3;
   // Asked for a judge only where there are first answers.
-  std::function<Result<gym::Judge*>()> judge;
+  std::function<Result<gym::api::Judge*>()> judge;
 };
 
 struct Taught {

@@ -82,7 +82,7 @@ struct Numerics {
   int trials = 0;      // trials that ran to the end
   // How far from the reference, by |candidate - reference| / (1 + |reference|), who is about as
   // exact as PyTorch was let be, where PyTorch's own rounding is not small against the tolerance
-  // (gym/referee/compare.h); 0: nobody needed it.
+  // (gym/compare/compare.h); 0: nobody needed it.
   double leeway = 0;
   bool operator==(const Numerics&) const = default;
 };

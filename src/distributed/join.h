@@ -20,6 +20,6 @@ struct JoinOptions {
 };
 
 // Without the others when the place is alone.
-Result<std::unique_ptr<Ranks>> join(const Place& place, const JoinOptions& options = {});
+Result<std::unique_ptr<Ranks>> join(const Place& device, const JoinOptions& options = {});
 
 }  // namespace tritonsmith::distributed

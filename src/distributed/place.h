@@ -44,6 +44,6 @@ std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node);
 // Every process of a host takes a GPU of its own: the one whose number among the visible GPUs is
 // its local rank. The value for CUDA_VISIBLE_DEVICES; nothing: leave it, the launcher has dealt
 // them out (one is visible) or this process is alone on its host.
-std::optional<std::string> own_gpu(const Place& place, const std::optional<std::string>& visible);
+std::optional<std::string> own_gpu(const Place& device, const std::optional<std::string>& visible);
 
 }  // namespace tritonsmith::distributed

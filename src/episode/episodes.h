@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "data/kernel.h"
 #include "episode/turns.h"
-#include "gym/client/fault_streak.h"
-#include "gym/client/judge.h"
+#include "gym/api/fault_streak.h"
+#include "gym/api/judge.h"
 #include "rollout/generator.h"
 #include "text/chat.h"
 #include "text/prompt.h"
@@ -32,7 +32,7 @@ struct EpisodeOptions {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
-  std::vector<std::string> baselines = {};  // of every job (gym/client/judge.h)
+  std::vector<std::string> baselines = {};  // of every job (gym/api/judge.h)
   std::chrono::seconds patience{600};       // a gym that gives no verdict for so long is broken
   text::PromptStyle feedback = text::PromptStyle::full;
 };
@@ -53,8 +53,8 @@ struct Activity {
 
 struct EpisodeParts {
   rollout::Generator& generator;
-  gym::Judge& judge;
-  gym::FaultStreak& faults;  // the caller's: a row of faults may span several lots of episodes
+  gym::api::Judge& judge;
+  gym::api::FaultStreak& faults;  // the caller's: a row of faults may span several lots of episodes
   const text::Tokenizer& tokenizer;
   const text::ChatTemplate& chat;
   // What a turn is worth, for ContextRule::best.
@@ -106,7 +106,7 @@ class Episodes {
     std::uint64_t episode;
     int turn;
   };
-  std::uint64_t job_of(const Place& place) const;
+  std::uint64_t job_of(const Place& device) const;
   std::optional<Place> place_of(std::uint64_t job) const;
 
   // Before something begins or ends: what was going on until now.
@@ -115,8 +115,8 @@ class Episodes {
 
   // The next thing that happens while something is being written.
   Status write_or_judge();
-  Status write_turn(Place place, std::vector<TokenId> prompt);
-  Status take_completion(Place place, Completion completion);
+  Status write_turn(Place device, std::vector<TokenId> prompt);
+  Status take_completion(Place device, Completion completion);
   Result<bool> take_verdict(Deadline deadline);
   // Its verdict is there: what follows?
   Status conclude(PlayedTurn turn);

@@ -43,11 +43,11 @@ struct Author {
 };
 
 // Fails when the records cannot be written, or the engine or the gym is broken (a row of
-// infrastructure faults, gym/client/fault_streak.h); whatever was judged until then stays in
+// infrastructure faults, gym/api/fault_streak.h); whatever was judged until then stays in
 // samples.jsonl. A single infrastructure fault that outlasted the gym's retries counts as not
 // accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
-                            const Author& author, gym::Judge& judge);
+                            const Author& author, gym::api::Judge& judge);
 
 // What a turn is worth where the best are shown to the next: accepted and fast, else how far it
 // came.

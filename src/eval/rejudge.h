@@ -12,7 +12,7 @@
 
 #include "data/task.h"
 #include "data/verdict.h"
-#include "gym/client/judge.h"
+#include "gym/api/judge.h"
 
 namespace tritonsmith::eval {
 
@@ -47,7 +47,7 @@ struct RejudgeOptions {
 // Fails when the gym is broken; a single infrastructure fault counts as a refusal, so that nothing
 // passes unseen.
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
-                            gym::Judge& judge);
+                            gym::api::Judge& judge);
 
 struct Acquittals {
   int kernels = 0;
@@ -59,6 +59,6 @@ struct Acquittals {
 // Tries suspects that were refused on the first of their tasks, and who is accepted there on the
 // others. Fails like `rejudge`.
 Result<Acquittals> retry_refused(std::span<const Suspect> suspects, const RejudgeOptions& options,
-                                 gym::Judge& judge);
+                                 gym::api::Judge& judge);
 
 }  // namespace tritonsmith::eval

@@ -43,11 +43,11 @@ std::vector<Finding> inspect_kernel(std::string_view source, Policy policy) {
     auto found = places.all();
     std::ranges::stable_sort(found, {}, &Places::Place::line);
     found.resize(std::min(found.size(), kMostPerRule));
-    for (const auto& place : found)
+    for (const auto& device : found)
       findings.push_back({.rule = std::string(rule.name),
                           .severity = rule.severity(policy),
-                          .line = place.line,
-                          .message = place.message});
+                          .line = device.line,
+                          .message = device.message});
   }
   return findings;
 }

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "data/task.h"
-#include "gym/client/judge.h"
+#include "gym/api/judge.h"
 #include "train/rl_config.h"
 #include "train/scoring.h"
 #include "train/stop.h"
@@ -39,7 +39,7 @@ using MakeGenerator =
     std::function<Result<std::unique_ptr<rollout::Generator>>(const model::Transformer&)>;
 
 struct RlParts {
-  gym::Judge& judge;
+  gym::api::Judge& judge;
   MakeGenerator make_generator;
   References references;  // empty unless reward.similarity is used
   distributed::Ranks& ranks = distributed::nobody_else();

@@ -142,7 +142,7 @@ class RlLoop {
   std::optional<Lease> lease_;
   std::optional<GpuTurn> turn_;  // of the update that is under way
   EpochOrder order_;
-  gym::FaultStreak faults_{gym::kFaultsInARow};
+  gym::api::FaultStreak faults_{gym::api::kFaultsInARow};
   Progress progress_;
   reward::StageState stages_;
   std::int64_t lots_ = 0;  // of prompts, sampled so far in the run

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "corpus.h"
-#include "gym/schedule/local_judge.h"
+#include "gym/judge/local_judge.h"
 
 namespace tritonsmith::corpora {
 
@@ -56,7 +56,7 @@ class CorpusJudge {
   CorpusJudge() = default;
   std::filesystem::path tests_;
   std::unique_ptr<Blindness> blindness_ = std::make_unique<Blindness>();
-  std::unique_ptr<gym::Judge> judge_;
+  std::unique_ptr<gym::api::Judge> judge_;
 };
 
 }  // namespace tritonsmith::corpora

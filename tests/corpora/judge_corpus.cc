@@ -22,7 +22,7 @@
 #include <thread>
 
 #include "corpus_judge.h"
-#include "gym/gpu/driver.h"
+#include "gym/cuda/driver.h"
 
 namespace tritonsmith::corpora {
 namespace {
@@ -182,7 +182,7 @@ Status judge_twice(CorpusJudge& judge, const std::vector<CorpusFile>& files, boo
 
 Result<int> run_on_both(const Options& options) {
   constexpr int skipped = 77;
-  if (gym::gpu::list_gpus().empty()) {
+  if (gym::cuda::list_gpus().empty()) {
     fmt::print("no GPU on this machine\n");
     return skipped;
   }

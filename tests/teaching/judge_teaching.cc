@@ -10,7 +10,7 @@
 #include <map>
 
 #include "curriculum/teacher/teacher.h"
-#include "gym/schedule/local_judge.h"
+#include "gym/judge/local_judge.h"
 #include "inspect/inspect.h"
 
 namespace tritonsmith {
@@ -46,7 +46,7 @@ std::vector<Candidate> candidates(int lessons) {
 }
 
 // The verdicts by place, under one policy.
-Result<std::vector<Verdict>> judge_all(gym::Judge& judge, const std::vector<Candidate>& all,
+Result<std::vector<Verdict>> judge_all(gym::api::Judge& judge, const std::vector<Candidate>& all,
                                        Policy policy) {
   std::vector<Verdict> verdicts(all.size());
   for (std::size_t id = 0; id < all.size(); ++id)
@@ -92,11 +92,11 @@ std::string said(const Verdict& verdict) {
 }
 
 Result<int> run(const std::string& referee, int lessons) {
-  gym::LocalJudgeConfig config;
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = 2;
   config.queue = 4096;
   TRY_ASSIGN(const auto judge,
-             gym::LocalJudge::start(config, inspect::inspect_kernel, {.argv = {referee}}));
+             gym::judge::LocalJudge::start(config, inspect::inspect_kernel, {.argv = {referee}}));
   const auto all = candidates(lessons);
   TRY_ASSIGN(const auto strict, judge_all(*judge, all, Policy::strict));
   TRY_ASSIGN(const auto open, judge_all(*judge, all, Policy::open));

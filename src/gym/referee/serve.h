@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <optional>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 struct ServeOptions {
   std::optional<int> gpu;
@@ -27,4 +27,4 @@ struct ServeOptions {
 // computes there is not waited for.
 int serve_referee(int socket, const ServeOptions& options = {});
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee
