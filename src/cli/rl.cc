@@ -1,5 +1,5 @@
 // `tritonsmith rl CONFIG.toml | RUN_DIR`: reinforcement learning against the gym.
-// docs/training.md explains the config.
+// docs/settings.md lists the config.
 #include "train/rl.h"
 
 #include <fmt/format.h>
