@@ -1,21 +1,21 @@
 // Config: a struct with a default beside each field, and one table of its fields. The TOML reader,
 // the `--set key=value` overrides, the JSON and TOML records and the help text all use that table.
 //
-//    struct RolloutConfig {
-//      double temperature = 1.0;
-//      static Fields<RolloutConfig> fields() {
-//        return {field("temperature", &RolloutConfig::temperature, "1 samples the model as it is",
-//                      at_least(0.0))};
-//      }
-//    };
-//    struct RlConfig {
-//      RolloutConfig rollout;
-//      static Fields<RlConfig> fields() {
-//        Fields<RlConfig> all;
-//        append_section(all, "rollout", &RlConfig::rollout);
-//        return all;
-//      }
-//    };
+//   struct RolloutConfig {
+//     double temperature = 1.0;
+//     static Fields<RolloutConfig> fields() {
+//       return {field("temperature", &RolloutConfig::temperature, "1 samples the model as it is",
+//                     at_least(0.0))};
+//     }
+//   };
+//   struct RlConfig {
+//     RolloutConfig rollout;
+//     static Fields<RlConfig> fields() {
+//       Fields<RlConfig> all;
+//       append_section(all, "rollout", &RlConfig::rollout);
+//       return all;
+//     }
+//   };
 //
 // An unknown key is an error, and the error names the nearest known key.
 #pragma once

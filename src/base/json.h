@@ -24,10 +24,10 @@ Result<Json> parse_json(std::string_view text, int max_depth = 64);
 std::string to_line(const Json& json);
 
 // Usage:
-//    JsonReader reader(json);
-//    Finding f{.rule = reader.string("rule"), .line = reader.integer("line", 0)};
-//    TRY(reader.status());
-//    return f;
+//   JsonReader reader(json);
+//   Finding f{.rule = reader.string("rule"), .line = reader.integer("line", 0)};
+//   TRY(reader.status());
+//   return f;
 // A member read with a fallback may be absent or null. A member read without one is required. After
 // the first error all readers return empty values.
 class JsonReader {
