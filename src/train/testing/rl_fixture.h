@@ -1,5 +1,5 @@
-// RlTest: the fixture of the tests of run_rl: a tiny model whose completions hold two letters, and
-// a judge that decides by them.
+// RlTest: the fixture for tests of run_rl. A tiny model writes completions with two letters, and a
+// judge decides by these letters.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -21,7 +21,7 @@ namespace tritonsmith::train {
 
 namespace fs = std::filesystem;
 
-// Kernels that begin with a letter up to d are right, so half of them at first.
+// Kernels that begin with a letter up to d are correct, which is half of them at first.
 inline Verdict judge_letters(const gym::JudgeJob& job) {
   return job.kernel[0] <= 'd' ? gym::accepted_verdict()
                               : gym::failed_verdict(Stage::compiled, "wrong_value");
