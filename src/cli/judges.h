@@ -1,4 +1,4 @@
-// The gym that commands use: in this program, or a service somewhere else.
+// The gym of the commands: in this program, or a remote service.
 #pragma once
 
 #include <filesystem>
@@ -10,33 +10,33 @@
 
 namespace tritonsmith::cli {
 
-// This program itself, as `gym-referee`.
+// The program itself, run as `gym-referee`.
 gym::RefereeProgram own_referee();
 
-// Judges in this program; for who has it pass the self-test himself.
+// Starts a judge in this program without the self-test, for callers that run it themselves.
 Result<std::unique_ptr<gym::LocalJudge>> start_untested_judge(const gym::LocalJudgeConfig& config);
 
-// The same, tested. The first time that this program, with this Python, judges on these GPUs
-// it shows that it judges (gym/schedule/start_check.h), some seconds; the user's cache remembers
-// that it did. Fails where a kernel was misjudged.
+// Starts a judge with the self-test. The first time that this program with this Python judges on
+// these GPUs, it proves that it judges correctly (gym/schedule/start_check.h). The test takes some
+// seconds, and the user's cache remembers its success. Fails if a test kernel is misjudged.
 Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config);
 
 struct GymChoice {
-  std::string url;         // of a `gym serve`; empty: this program
-  std::string token_file;  // empty: $TRITONSMITH_GYM_TOKEN
-  // Of this program: the GPUs that run kernels, by number (empty: all), and whether kernels are
-  // timed alone.
+  std::string url;         // URL of a `gym serve`; empty: this program judges
+  std::string token_file;  // empty: the token is $TRITONSMITH_GYM_TOKEN
+  // If this program judges: the numbers of the GPUs that run kernels (empty: all), and whether
+  // kernels are timed alone.
   std::vector<std::int64_t> gpus;
   bool lease = true;
-  int processes = 1;  // that judge side by side, and share the cores
+  int processes = 1;  // processes that judge at the same time and share the cores
 };
 
-// Here, its store and its secret live in `directory`, so that a resumed run finds its verdicts;
-// with an empty one nothing is kept. A service has its own.
+// If this program judges, its store and its secret live in `directory`, so that a resumed run finds
+// its verdicts. With an empty directory nothing is stored. A service has its own store.
 Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
                                                const GymChoice& gym = {});
 
-// --gym URL and --token-file FILE.
+// Adds --gym URL and --token-file FILE.
 void add_gym_options(CLI::App& command, GymChoice& gym);
 
 }  // namespace tritonsmith::cli
