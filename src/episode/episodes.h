@@ -38,8 +38,8 @@ struct EpisodeOptions {
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 
-// The time in which one turn is written (from the request to the last token) or judged (from the
-// kernel to the verdict), as the conversations' thread sees it.
+// The time in which one turn is written or judged, as the conversations' thread sees it. Writing
+// lasts from the request to the last token, judging from the kernel to the verdict.
 struct Stretch {
   enum class What { writing, judging };
   What what = What::writing;

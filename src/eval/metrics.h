@@ -10,9 +10,9 @@
 
 namespace tritonsmith::eval {
 
-// Unbiased estimate of the probability that at least one of k samples is correct, if c of n samples
-// were: 1 - C(n-c, k) / C(n, k), computed as a product (Chen et al. 2021, arXiv:2107.03374, eq. 1).
-// Requires 1 <= k <= n and 0 <= c <= n.
+// Estimates the probability that at least one of k samples is correct, if c of n samples were. The
+// unbiased estimate is 1 - C(n-c, k) / C(n, k), computed as a product (Chen et al. 2021,
+// arXiv:2107.03374, eq. 1). Requires 1 <= k <= n and 0 <= c <= n.
 double pass_at_k(int n, int c, int k);
 
 // Returns the shares of verdicts that compiled, were correct, were accepted. Without verdicts all

@@ -69,9 +69,10 @@ class Learner {
                                 const std::filesystem::path& origin);
   // Also copies the tokenizer's files from `origin`.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
-  // Copies all data that save() would write: on the device if it fits beside the training, else to
-  // host memory, which is kept for the next snapshot. The copy is complete on return. Only one
-  // snapshot may exist at a time. Each rank takes its own; together they are a checkpoint.
+  // Copies all data that save() would write. The copy stays on the device if it fits beside the
+  // training. Otherwise it goes to host memory, which is kept for the next snapshot. The copy is
+  // complete on return. Only one snapshot may exist at a time. Each rank takes its own; together
+  // they are a checkpoint.
   Result<LearnerSnapshot> snapshot();
   // Announces a snapshot. If the GPU has no room for it, the host memory is prepared while training
   // goes on.

@@ -172,8 +172,7 @@ struct Embed {
   int hidden;  // a multiple of 4
 };
 
-// Samples a token for each row (rollout/device_sampler.h has the method) and advances the row's
-// slot.
+// Samples a token for each row (sampling.cu has the method) and advances the row's slot.
 struct Sample {
   const float* logits;    // [*, V]
   const int* logits_row;  // [rows]: the row of logits to sample from; null: the same row
