@@ -11,8 +11,8 @@ constexpr std::size_t kLongestSource = 64UL << 10;
 constexpr int kDeepestNesting = 1000;
 constexpr std::size_t kMostPerRule = 5;
 
-// Deep trees make every look upwards slow, and no person nests so: Python itself gives up at 100
-// indentations.
+// A deep tree makes every walk to the root slow, and no person writes one. Python itself refuses
+// more than 100 levels of indentation.
 bool nests_too_deep(const SyntaxTree& tree) {
   std::vector<int> depth(tree.size());
   for (NodeId id = 1; id < tree.size(); ++id) {
@@ -43,11 +43,11 @@ std::vector<Finding> inspect_kernel(std::string_view source, Policy policy) {
     auto found = places.all();
     std::ranges::stable_sort(found, {}, &Places::Place::line);
     found.resize(std::min(found.size(), kMostPerRule));
-    for (const auto& device : found)
+    for (const auto& place : found)
       findings.push_back({.rule = std::string(rule.name),
                           .severity = rule.severity(policy),
-                          .line = device.line,
-                          .message = device.message});
+                          .line = place.line,
+                          .message = place.message});
   }
   return findings;
 }

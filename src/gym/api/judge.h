@@ -16,7 +16,7 @@
 
 namespace tritonsmith::gym::api {
 
-// What only the self-test of a LocalJudge asks for (schedule/start_check.h).
+// What only the self-test of a LocalJudge asks for (gym/judge/start_check.h).
 struct SelfTestJob {
   int referee = 0;              // by its number, the one that runs the plan: else whoever is free
   bool is_right = false;        // what is known of the kernel

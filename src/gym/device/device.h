@@ -1,6 +1,6 @@
 // Place: where a referee's tensors live, and all that it does to them besides LibTorch's operators:
 // seeding, poisoned memory, waiting, seeing whether something changed, comparing. The CPU's is
-// here, the GPU's in gpu_place.h. Used by the referee's one thread.
+// here, the GPU's in cuda_device.h. Used by the referee's one thread.
 #pragma once
 
 #include <optional>

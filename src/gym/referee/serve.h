@@ -6,7 +6,7 @@
 // {...}} with a candidate's; where the job's head says "kernels", a third frame has their binaries.
 // Replies are one JSON frame: {"added": true}, {"report": {...}},
 // {"unknown_task": key}, {"error": "..."}. Before a report there may be questions to the reference
-// shell, {"reference": {...}} (shell_reference.h), each of which wants its answer.
+// shell, {"reference": {...}} (python_reference_source.h), each of which wants its answer.
 #pragma once
 
 #include <cstdint>

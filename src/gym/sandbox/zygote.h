@@ -35,7 +35,7 @@ struct ZygoteOptions {
   std::string python;
   std::string bytecode_directory;
   GuestModules modules;
-  Json profiles;  // "capture" and "compile": jail/shared.cc reads them
+  Json profiles;  // "capture" and "compile": sandbox/shared.cc reads them
   std::optional<std::chrono::nanoseconds> spare_after;  // ready that long; none: it gets no spare
 };
 

@@ -1,5 +1,5 @@
-// RlTest: the fixture of the tests of run_rl: a tiny model whose completions hold two letters, and
-// a judge that decides by them.
+// RlTest: the fixture for tests of run_rl. A tiny model writes completions with two letters, and a
+// judge decides by these letters.
 #pragma once
 
 #include <ATen/Parallel.h>

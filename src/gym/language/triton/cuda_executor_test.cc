@@ -130,7 +130,7 @@ TEST_F(CudaExecutorTest, BlamesTheCandidateForALaunchThatTheDriverRefuses) {
 
 TEST_F(CudaExecutorTest, BlamesNobodysKernelForACubinWithoutIt) {
   binaries[0].name = "missing";
-  consplan::t auto outcome = launch();
+  const auto outcome = launch();
   EXPECT_EQ(outcome.fault, Fault::infrastructure);
 }
 

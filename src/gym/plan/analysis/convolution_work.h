@@ -1,4 +1,4 @@
-// ConvolutionWork: what one convolution of a task asks of any kernel (speed_floor.h). Its taps are
+// ConvolutionWork: what one convolution of a task asks of any kernel (roofline.h). Its taps are
 // free: Winograd's minimal filtering and transforms make them for one product each output and input
 // channel, and no bilinear algorithm needs fewer (Winograd 1980, Arithmetic Complexity of
 // Computations, chapter 5: as many products as there are independent outputs). Pure.
