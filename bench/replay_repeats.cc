@@ -69,7 +69,7 @@ Plans plans_of(const std::string& op) {
       .input(t(x))
       .aten(Phase::forward, op, {t(x)}, {y})
       .returns(t(y));
-  // Like a kernel's output, it lies in a buffer that forward reserves.
+  // As a kernel's, its output lies in a buffer that forward reserves.
   const int own = candidate.tensor({kRows, kColumns}), buffer = candidate.tensor({kRows, kColumns}),
             written = candidate.view(buffer, {kRows, kColumns}, {kColumns, 1});
   candidate.input(t(own))
@@ -82,8 +82,8 @@ Plans plans_of(const std::string& op) {
 struct Experiment {
   std::string name;
   TimingLimits limits;
-  bool fresh_memory = false;  // each judgement first frees all memory and leaves a hole
-  bool one_trial = false;     // inputs are drawn once, and the buffers stay
+  bool fresh_memory = false;  // all memory given back, and a hole left, before each judgement
+  bool one_trial = false;     // inputs drawn once, the same buffers throughout
 };
 
 std::vector<Experiment> experiments() {

@@ -139,8 +139,7 @@ int main(int argc, char** argv) {
   }
   const bool here = !tritonsmith::gym::gpu::list_gpus().empty();
   const bool on_gpu = argc > 2 ? std::string_view(argv[2]) == "gpu" : here;
-  // line-buffered, so that an interrupted run has printed its results
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who cuts it off has read what it found
   tritonsmith::gym::RefereeBudget budget{.seconds = 60};
   if (argc > 3) budget.seconds = std::atof(argv[3]);
   if (argc > 4) budget.timing_seconds = std::atof(argv[4]);

@@ -149,9 +149,8 @@ void print_tally(const Tally& tally, int count, double seconds) {
   if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);
 }
 
-// Judges one kernel repeatedly without other work, for the variation of its medians and the time of
-// a verdict. It does so for two kernels, and for both again, so that effects of the device's first
-// seconds show.
+// One kernel again and again, alone: how far its medians lie apart, and how long a verdict takes.
+// Two of them, and both once more, so that what the device does in its first seconds shows.
 Status repeat(gym::Judge& judge, int repeats, Shape shape) {
   for (const int number : {0, 3, 0, 3}) {
     Tally tally;

@@ -10,7 +10,7 @@
 
 namespace tritonsmith {
 
-using Rounds = std::vector<gym::TimedRound>;  // of one judgement, in order
+using Rounds = std::vector<gym::TimedRound>;  // of one judgement, in their order
 using Estimator = std::function<double(std::vector<double>)>;
 
 double median_of(std::vector<double> values);

@@ -80,9 +80,9 @@ struct Numerics {
   double max_abs = 0;  // largest |candidate - reference| over all trials and outputs
   double max_rel = 0;  // largest |candidate - reference| / |reference| where the reference is not 0
   int trials = 0;      // trials that ran to their end
-  // The tolerance extension of the trials, as |candidate - reference| / (1 + |reference|). If
-  // PyTorch's own rounding is large against the tolerance, a candidate may be about as inexact as
-  // PyTorch (gym/referee/compare.h). 0: no trial needed an extension.
+  // The tolerance extension that a trial needed, measured as |candidate - reference| / (1 +
+  // |reference|). Where PyTorch's own rounding is large against the tolerance, a candidate may be
+  // about as inexact as PyTorch (gym/referee/compare.h). 0: no trial needed it.
   double leeway = 0;
   bool operator==(const Numerics&) const = default;
 };

@@ -24,7 +24,7 @@ void say(std::string_view line) {
         "nobody reads what the probe says");
 }
 
-// Takes about a millisecond for each verdict.
+// About a millisecond of work for each verdict.
 Verdict judge_slowly(const gym::JudgeJob& job) {
   say("judging\n");
   std::string digest = job.kernel;

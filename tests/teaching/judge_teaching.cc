@@ -45,7 +45,7 @@ std::vector<Candidate> candidates(int lessons) {
   return found;
 }
 
-// Returns the verdicts in order, under one policy.
+// The verdicts by place, under one policy.
 Result<std::vector<Verdict>> judge_all(gym::Judge& judge, const std::vector<Candidate>& all,
                                        Policy policy) {
   std::vector<Verdict> verdicts(all.size());
