@@ -1,6 +1,6 @@
 // Operators: the words of the curriculum's grammar, one row a word: what it is called, how many
 // operands and constants it takes, what it computes. How PyTorch and Triton write it stands
-// elsewhere (torch_source.cc, teacher/triton_lines.cc).
+// elsewhere (torch_source.cc, teacher/triton_forms.cc).
 #pragma once
 
 #include <span>

@@ -35,13 +35,13 @@ inline constexpr auto enum_names<Backend> = names<Backend>({{Backend::automatic,
                                                             {Backend::evaluate, "evaluate"},
                                                             {Backend::replay, "replay"}});
 
-// What `accepted` demands of the candidate's forward (docs/verdict.md).
+// What `accepted` demands of the candidate's forward (docs/judging.md).
 enum class Policy { strict, fused, open };
 template <>
 inline constexpr auto enum_names<Policy> =
     names<Policy>({{Policy::strict, "strict"}, {Policy::fused, "fused"}, {Policy::open, "open"}});
 
-// How a candidate's numbers are held against the reference's (docs/verdict.md). budget: within
+// How a candidate's numbers are held against the reference's (docs/judging.md). budget: within
 // KernelBench's tolerance, and within a budget around the result in float64. allclose: within
 // KernelBench's tolerance alone, for who compares with KernelBench.
 enum class Comparison { budget, allclose };

@@ -2,7 +2,7 @@
 // with any arguments, and many of LibTorch's trust theirs: indices that a kernel writes by, sizes
 // that need not fit a tensor. With one of those a plan reads and writes the memory of whoever
 // judges it. So a candidate has only operators that were found to check what they are given
-// (docs/verdict.md); a task's own plan, which is trusted, has all that replay.
+// (docs/plan.md); a task's own plan, which is trusted, has all that replay.
 #pragma once
 
 #include <string_view>

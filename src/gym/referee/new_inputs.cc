@@ -81,7 +81,8 @@ std::optional<Stop> check(const TimedSides& sides, int nth) {
 }
 
 bool is_slower(double ms, double than_ms) {
-  constexpr double share = 1.05, milliseconds = 0.003;  // as measured: docs/gym_on_gpu.md
+  // As measured: docs/results/replay-timing.md.
+  constexpr double share = 1.05, milliseconds = 0.003;
   return ms > share * than_ms + milliseconds;
 }
 

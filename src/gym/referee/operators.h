@@ -1,6 +1,6 @@
 // What the referee knows about ATen operators by name: which it replays at all, and which of those
 // a policy lets a candidate's forward use. The tables are in operators.cc and documented for users
-// in docs/verdict.md.
+// in docs/judging.md.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@ struct RoundPlan {
   int rounds_a_sample = 1;  // whose mean is one
 };
 // By the milliseconds that one round of the candidate took. Rounds of short kernels alternate
-// between two times some 2 % apart, whatever is done between them (docs/gym_on_gpu.md), so two that
-// follow each other make a sample; and few that happen to agree would end it too early.
+// between two times some 2 % apart, whatever is done between them (docs/results/replay-timing.md),
+// so two that follow each other make a sample; and few that happen to agree would end it too early.
 RoundPlan round_plan(double milliseconds);
 inline constexpr int kLargestBatch = 48;
 

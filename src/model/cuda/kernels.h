@@ -169,7 +169,7 @@ struct Embed {
   int hidden;  // a multiple of 4
 };
 
-// Draws a token for each row (rollout/device_sampler.h tells how) and moves its slot on.
+// Draws a token for each row (sampling.cu says how) and moves its slot on.
 struct Sample {
   const float* logits;    // [*, V]
   const int* logits_row;  // [rows]: which row of logits is drawn from; null: its own
