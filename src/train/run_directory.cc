@@ -38,8 +38,9 @@ Result<int> lock_file(const fs::path& path, int flags) {
 // What a process that was killed in write_file_atomic leaves beside the file.
 bool is_half_written(const std::string& name) { return name.find(".new-") != std::string::npos; }
 
+// The judge's secret, its store and its compile cache: it may write them before the run begins.
 bool is_of_the_judge(const std::string& name) {
-  return name.starts_with("judge.secret") || name.starts_with("verdicts.");
+  return name.starts_with("judge.secret") || name.starts_with("verdicts.") || name == "kernels";
 }
 
 // Everything a run may leave before its first step is done.

@@ -102,10 +102,15 @@ TEST_F(RunDirectoryTest, LeavesTheJudgesFilesAlone) {
   fs::create_directories(path());
   std::ofstream(path() / "judge.secret") << "s";
   std::ofstream(path() / "verdicts.sqlite-wal") << "v";
-  ASSERT_TRUE(open(0.5));
-  ASSERT_TRUE(open(0.25));
+  fs::create_directories(path() / "kernels");
+  std::ofstream(path() / "kernels" / "0123.cubin") << "k";
+  for (const double rate : {0.5, 0.25}) {
+    const auto run = open(rate);
+    ASSERT_TRUE(run) << run.error().message;
+  }
   EXPECT_EQ(*read_file(path() / "judge.secret"), "s");
   EXPECT_EQ(*read_file(path() / "verdicts.sqlite-wal"), "v");
+  EXPECT_EQ(*read_file(path() / "kernels" / "0123.cubin"), "k");
 }
 
 TEST_F(RunDirectoryTest, TakesWhatAKilledProcessLeftHalfWritten) {
