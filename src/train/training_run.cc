@@ -201,7 +201,7 @@ Status without_exceptions(const std::function<Status()>& body) {
   } catch (const std::exception& error) {
     std::string message = error.what();
     message.resize(std::min(message.find('\n'), message.size()));  // the rest is a stack trace
-    return fail("LibTorch: {}", message);
+    return fail_by_fault("LibTorch: {}", message);
   }
 }
 
