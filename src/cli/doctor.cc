@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/fact.h"
+#include "cli/output.h"
 #include "cli/output_of.h"
 #include "gym/capture/guest_files.h"
 
@@ -27,8 +28,8 @@ void print(const Fact& fact) {
   const char* mark = fact.standing == Standing::fine      ? "ok"
                      : fact.standing == Standing::lacking ? "--"
                                                           : "!!";
-  fmt::print("{}  {:<8} {}\n", mark, fact.name, fact.found);
-  if (!fact.advice.empty()) fmt::print("{:13}-> {}\n", "", fact.advice);
+  show("{}  {:<8} {}\n", mark, fact.name, fact.found);
+  if (!fact.advice.empty()) show("{:13}-> {}\n", "", fact.advice);
   std::fflush(stdout);  // the judging takes seconds
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/gym_serve.h"
 #include "cli/judge_text.h"
+#include "cli/output.h"
 #include "gym/client/remote_judge.h"
 #include "gym/client/token.h"
 
@@ -51,11 +52,11 @@ Result<std::vector<gym::JudgeJob>> read_jobs(const SubmitOptions& options) {
 
 void print(const gym::Judged& judged, const SubmitOptions& options) {
   if (!options.json) {
-    fmt::print("{}", judge_text(judged.verdict));
+    show_text(judge_text(judged.verdict));
   } else if (options.jobs_file.empty()) {
-    fmt::print("{}\n", to_line(to_json(judged.verdict)));
+    show("{}\n", to_line(to_json(judged.verdict)));
   } else {
-    fmt::print("{}\n", to_line({{"line", judged.id + 1}, {"verdict", to_json(judged.verdict)}}));
+    show("{}\n", to_line({{"line", judged.id + 1}, {"verdict", to_json(judged.verdict)}}));
   }
   std::fflush(stdout);
 }
@@ -96,7 +97,7 @@ Status show_status(const SubmitOptions& options) {
   if (reply->status != 200)
     return fail("{}: HTTP status {}: {}", options.remote.url, reply->status,
                 json->value("detail", reply->body));
-  fmt::print("{}\n", json->dump(2, ' ', false, Json::error_handler_t::replace));
+  show("{}\n", json->dump(2, ' ', false, Json::error_handler_t::replace));
   return ok();
 }
 

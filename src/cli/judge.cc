@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "gym/referee/serve.h"
 #include "gym/schedule/local_judge.h"
 #include "text/feedback.h"
@@ -84,11 +85,11 @@ Ending print_verdict(const Verdict& verdict, const std::string& kernel_file,
     return Ending::fault;
   }
   if (options.json) {
-    fmt::print("{}\n", to_line(to_json(verdict)));
+    show("{}\n", to_line(to_json(verdict)));
   } else if (error_class != "task_failed") {
-    if (options.kernel_files.size() > 1) fmt::print("{}\n", kernel_file);
-    fmt::print("{}", options.feedback ? text::feedback_text(verdict, text::PromptStyle::full)
-                                      : judge_text(verdict));
+    if (options.kernel_files.size() > 1) show("{}\n", kernel_file);
+    show_text(options.feedback ? text::feedback_text(verdict, text::PromptStyle::full)
+                               : judge_text(verdict));
   }
   if (error_class != "task_failed") return Ending::verdict;
   finish(fail("{}: {}", options.task_file, verdict.error->message));

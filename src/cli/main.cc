@@ -9,12 +9,13 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/output.h"
 
 namespace tritonsmith::cli {
 
 int finish(const Status& status) {
   if (status) return 0;
-  fmt::print(stderr, "tritonsmith: {}\n", status.error().message);
+  complain(status.error().message);
   return 1;
 }
 
@@ -70,7 +71,7 @@ int main(int argc, char** argv) {
   try {
     return tritonsmith::cli::run_program(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tritonsmith: {}\n", error.what());
+    tritonsmith::cli::complain(error.what());
     return 1;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/new_model.h"
+#include "cli/output.h"
 #include "model/checkpoint.h"
 #include "model/export_model.h"
 #include "model/lora.h"
@@ -23,7 +24,7 @@ Status make_model(const ModelOptions& options) {
   TRY(apply_settings(config, settings, "--set"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(options.examples));
   TRY(make_new_model(options.out, config, examples));
-  fmt::print("model: {}\n", options.out);
+  show("model: {}\n", options.out);
   return ok();
 }
 
@@ -36,7 +37,7 @@ Status merge_adapter(const MergeOptions& options) {
   TRY(model::LoraAdapter::load(model, options.adapter));
   TRY(model::save_model(model, options.out));
   TRY(model::copy_companions(options.model, options.out));
-  fmt::print("model: {}\n", options.out);
+  show("model: {}\n", options.out);
   return ok();
 }
 
@@ -62,7 +63,7 @@ Status export_model(const ExportOptions& options) {
       model, options.out,
       {.type = type, .file_bytes = static_cast<std::int64_t>(options.file_gb * 1e9)}));
   TRY(model::copy_companions(options.model, options.out));
-  fmt::print("model: {}\n", options.out);
+  show("model: {}\n", options.out);
   return ok();
 }
 

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/judges.h"
 #include "cli/new_model.h"
+#include "cli/output.h"
 #include "cli/quickstart_config.h"
 #include "cli/shared_gpu.h"
 #include "cli/teaching.h"
@@ -185,17 +186,16 @@ class Quickstart {
         Json{{"schema", 1}, {"seed", config_.seed}, {"phases", phases}}.dump(2) + "\n"));
     TRY_ASSIGN(const auto runs, report::read_runs(out_));
     TRY(write_file_atomic(out_ / "report.html", report::render_report("Quickstart", runs)));
-    fmt::print("{}\nreport: {}\n", report::evaluation_table(evaluations),
-               fs::absolute(out_ / "report.html").string());
+    show("{}\nreport: {}\n", report::evaluation_table(evaluations),
+         fs::absolute(out_ / "report.html").string());
     return invite();
   }
 
   // The unseen tasks as files, and the command that has the model solve one.
   Status invite() {
     TRY(curriculum::export_folder(out_ / "heldout", lessons_.heldout));
-    fmt::print("try it: tritonsmith write {} --model {}\n",
-               (out_ / "heldout" / (lessons_.heldout.front().id + ".py")).string(),
-               rl_model_.string());
+    show("try it: tritonsmith write {} --model {}\n",
+         (out_ / "heldout" / (lessons_.heldout.front().id + ".py")).string(), rl_model_.string());
     return ok();
   }
 

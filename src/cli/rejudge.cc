@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
 
@@ -146,8 +147,8 @@ Status retry_refused(const RejudgeOptions& options, const eval::RejudgeOptions& 
                      std::span<const eval::Suspect> suspects, gym::Judge& judge) {
   TRY_ASSIGN(const eval::Acquittals found, eval::retry_refused(suspects, how, judge));
   TRY(write_result(options.out, to_json(found, suspects)));
-  for (const std::string& origin : found.on_all) fmt::print("accepted: {}\n", origin);
-  fmt::print(
+  for (const std::string& origin : found.on_all) show("accepted: {}\n", origin);
+  show(
       "{} kernels refused for their values, {} verdicts of {} trials each: {} are accepted now on "
       "their own task, {} of them on all its relatives too\n",
       found.kernels, found.verdicts, options.trials, found.on_their_task.size(),
@@ -168,14 +169,14 @@ Status rejudge_records(const RejudgeOptions& options) {
   TRY_ASSIGN(const eval::Rejudgement report, eval::rejudge(line_up.suspects, how, *judge));
   TRY(write_result(options.out, to_json(report, line_up.suspects)));
   for (const eval::Refusal& refusal : report.refusals)
-    fmt::print("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
-               refusal.verdict.error ? refusal.verdict.error->message
-                                     : std::string(name_of(refusal.verdict.stage)));
+    show("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
+         refusal.verdict.error ? refusal.verdict.error->message
+                               : std::string(name_of(refusal.verdict.stage)));
   for (const auto& [rule, origins] : report.warnings)
-    fmt::print("{} kernels are warned of by {}, which rejects nothing: {}\n", origins.size(), rule,
-               *origins.begin());
-  fmt::print("{} accepted kernels, {} verdicts of {} trials each, {} refused\n", report.kernels,
-             report.verdicts, options.trials, report.refusals.size());
+    show("{} kernels are warned of by {}, which rejects nothing: {}\n", origins.size(), rule,
+         *origins.begin());
+  show("{} accepted kernels, {} verdicts of {} trials each, {} refused\n", report.kernels,
+       report.verdicts, options.trials, report.refusals.size());
   if (report.refusals.empty()) return ok();
   return fail("{} verdicts refused what was accepted before", report.refusals.size());
 }

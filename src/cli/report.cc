@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "report/markdown.h"
 
 namespace tritonsmith::cli {
@@ -45,8 +46,8 @@ Status write_report(const ReportOptions& options) {
     TRY(write_file_atomic(
         options.markdown,
         report::render_markdown("Tritonsmith report", evaluations, options.baseline)));
-  if (!evaluations.empty()) fmt::print("{}", report::evaluation_table(evaluations));
-  fmt::print("report: {}\n", options.html);
+  if (!evaluations.empty()) show_text(report::evaluation_table(evaluations));
+  show("report: {}\n", options.html);
   return ok();
 }
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/shared_gpu.h"
 #include "cli/training.h"
@@ -130,8 +131,8 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   TRY_ASSIGN(const auto summary, reinforce(config, std::move(material), stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config, "rl");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
-             100 * summary.accepted);
+  show("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
+       100 * summary.accepted);
   print_model(summary.checkpoint);
   return ok();
 }

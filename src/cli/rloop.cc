@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "train/expert_examples.h"
 
 namespace tritonsmith::cli {
@@ -17,7 +18,7 @@ struct RloopOptions {
 Status write_examples(const RloopOptions& options) {
   TRY_ASSIGN(const auto examples, train::expert_examples(options.run, options.experts));
   TRY(write_file_atomic(options.out, train::sft_examples_to_jsonl(examples)));
-  fmt::print("{} examples: {}\n", examples.size(), options.out);
+  show("{} examples: {}\n", examples.size(), options.out);
   return ok();
 }
 

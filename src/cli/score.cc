@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "model/checkpoint.h"
 #include "model/device.h"
 #include "model/linear_logprob.h"
@@ -71,12 +72,12 @@ Status score(const ScoreOptions& options) {
   if (options.json) {
     Json values = {nullptr};
     for (const float each : logprobs) values.push_back(each);
-    fmt::print("{}\n", to_line({{"ids", ids}, {"logprobs", values}}));
+    show("{}\n", to_line({{"ids", ids}, {"logprobs", values}}));
     return ok();
   }
-  fmt::print("{:>8}  {:>10}\n{:>8}  {:>10}\n", "token", "logprob", ids.front(), "-");
+  show("{:>8}  {:>10}\n{:>8}  {:>10}\n", "token", "logprob", ids.front(), "-");
   for (std::size_t i = 0; i < logprobs.size(); ++i)
-    fmt::print("{:>8}  {:>10.5f}\n", ids[i + 1], logprobs[i]);
+    show("{:>8}  {:>10.5f}\n", ids[i + 1], logprobs[i]);
   return ok();
 }
 

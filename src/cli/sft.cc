@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/training.h"
 
@@ -45,7 +46,7 @@ Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
   TRY_ASSIGN(const auto summary, train::run_sft(config, material, stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config, "sft");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, loss {:.3f}\n", summary.steps, summary.loss);
+  show("{} steps, loss {:.3f}\n", summary.steps, summary.loss);
   print_model(summary.checkpoint);
   return ok();
 }

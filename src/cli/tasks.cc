@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/teaching.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
@@ -80,7 +81,7 @@ Status make_tasks(const TasksOptions& options) {
   TRY(select_tasks(tasks, options));
   if (tasks.empty()) return fail("these options give no tasks");
   TRY(curriculum::write_task_lines(options.out, tasks));
-  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  show("{} tasks: {}\n", tasks.size(), options.out);
   return ok();
 }
 
@@ -88,13 +89,13 @@ Status list_tasks(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
   std::size_t width = 2;
   for (const Task& task : tasks) width = std::max(width, task.id.size());
-  fmt::print("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
-             "composition");
+  show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
+       "composition");
   for (const Task& task : tasks)
-    fmt::print("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", task.id, width,
-               task.family.empty() ? "-" : task.family, name_of(task.scale), name_of(task.split),
-               task.composition.empty() ? "-" : task.composition);
-  fmt::print("{} tasks\n", tasks.size());
+    show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", task.id, width,
+         task.family.empty() ? "-" : task.family, name_of(task.scale), name_of(task.split),
+         task.composition.empty() ? "-" : task.composition);
+  show("{} tasks\n", tasks.size());
   return ok();
 }
 
@@ -105,11 +106,11 @@ Status show_task(const TasksOptions& options) {
   if (found == tasks.end())
     return fail("{}: has no task '{}'; `tritonsmith tasks list {}` shows what it has",
                 options.suite, options.id, options.suite);
-  fmt::print("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
-             name_of(found->split));
-  if (!found->composition.empty()) fmt::print("# {}\n", found->composition);
-  if (!found->instruction.empty()) fmt::print("# {}\n", found->instruction);
-  fmt::print("{}{}", found->source, found->source.ends_with('\n') ? "" : "\n");
+  show("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
+       name_of(found->split));
+  if (!found->composition.empty()) show("# {}\n", found->composition);
+  if (!found->instruction.empty()) show("# {}\n", found->instruction);
+  hand_over(found->source + (found->source.ends_with('\n') ? "" : "\n"));
   return ok();
 }
 
@@ -131,17 +132,17 @@ Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
     const auto say_first = [&](const auto& is_meant) {
       const auto at = std::ranges::find_if(findings, is_meant);
       if (at == findings.end()) return 0;
-      fmt::print("{}: {}: {}\n", task.id, at->rule, at->message);
+      show("{}: {}: {}\n", task.id, at->rule, at->message);
       return 1;
     };
     marked += say_first([](const Finding& each) { return each.severity != Severity::note; });
     not_looked_at += say_first([](const Finding& each) { return each.rule == "task_not_linted"; });
   }
   TRY(write_file_atomic(file, lines));
-  fmt::print("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
+  show("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
   if (not_looked_at > 0)
-    fmt::print("{} of {} tasks could not be looked at to the end; why is said above\n",
-               not_looked_at, tasks.size());
+    show("{} of {} tasks could not be looked at to the end; why is said above\n", not_looked_at,
+         tasks.size());
   return ok();
 }
 
@@ -155,14 +156,14 @@ Status import_tasks(const TasksOptions& options) {
   if (!options.name.empty())
     for (Task& task : tasks) task.suite = options.name;
   TRY(curriculum::write_task_lines(options.out, tasks));
-  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  show("{} tasks: {}\n", tasks.size(), options.out);
   return options.no_lint ? ok() : lint_tasks(options, tasks);
 }
 
 Status export_tasks(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
   TRY(curriculum::export_folder(options.out, tasks));
-  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  show("{} tasks: {}\n", tasks.size(), options.out);
   return ok();
 }
 
@@ -195,8 +196,8 @@ Status teach_tasks(const TasksOptions& options) {
   std::string counts;
   for (const auto& [name, count] : taught.counts)
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, name);
-  fmt::print("{} examples of {} tasks ({}): {}\n", taught.examples.size(), lessons.size(), counts,
-             options.out);
+  show("{} examples of {} tasks ({}): {}\n", taught.examples.size(), lessons.size(), counts,
+       options.out);
   return ok();
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/output.h"
+
 namespace tritonsmith::cli {
 
 namespace fs = std::filesystem;
@@ -39,7 +41,7 @@ Result<fs::path> data_file(const TrainingCall& call, const std::string& kept,
 
 void print_preview(const Settings& settings, const train::RunSection& run,
                    const train::RunOutlook& outlook, const std::string& data) {
-  fmt::print("{}", toml_from_settings(settings));
+  show_text(toml_from_settings(settings));
   std::string sentence = fmt::format("would begin a run of {} steps in {} with {}", run.steps,
                                      run.dir, outlook.model.string());
   if (outlook.step)
@@ -47,11 +49,11 @@ void print_preview(const Settings& settings, const train::RunSection& run,
         fmt::format("would go on after step {} of {} in {}", *outlook.step, run.steps, run.dir);
   if (outlook.step == run.steps)
     sentence = fmt::format("the run in {} is finished ({} steps)", run.dir, run.steps);
-  fmt::print(stderr, "dry run: {}; {}; nothing was started\n", sentence, data);
+  LOG("dry run: {}; {}; nothing was started", sentence, data);
 }
 
 void print_model(const fs::path& checkpoint) {
-  if (!checkpoint.empty()) fmt::print("model: {}\n", checkpoint.string());
+  if (!checkpoint.empty()) show("model: {}\n", checkpoint.string());
 }
 
 tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSection& run) {

@@ -13,6 +13,7 @@
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/turns_options.h"
 #include "curriculum/suite.h"
 #include "episode/episodes.h"
@@ -186,7 +187,7 @@ Status write_kernel(WriteOptions options) {
   LOG("{}; the best is of turn {}{}", summary, best.turn + 1,
       best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
   if (options.out.empty()) {
-    fmt::print("{}\n", best.kernel);
+    hand_over(best.kernel + "\n");
     return ok();
   }
   return write_file_atomic(options.out, best.kernel + "\n");
