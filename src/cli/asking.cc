@@ -1,6 +1,11 @@
 #include "cli/asking.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/log.h"
+#include "text/unicode.h"
 
 namespace tritonsmith::cli {
 
@@ -23,6 +28,16 @@ Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem:
   }
   if (asking.max_tokens > 0) record.max_new_tokens = asking.max_tokens;
   return record;
+}
+
+std::string without_code(std::size_t completions, std::string_view greedy) {
+  constexpr std::size_t kShown = 600;  // bytes
+  LOG("the greedy completion{}:\n{}", greedy.size() > kShown ? " begins" : "",
+      text::repair_utf8(greedy.substr(0, kShown)));
+  return fmt::format(
+      "none of {} completions held code that can be judged; was the model trained on prompts of "
+      "this kind (--prompt-style, --max-tokens; of `write` also --instruction)?",
+      completions);
 }
 
 int new_tokens(const text::PromptRecord& record, std::int64_t positions) {

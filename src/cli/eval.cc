@@ -5,12 +5,15 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "cli/asking.h"
 #include "cli/author.h"
 #include "cli/commands.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/turns_options.h"
 #include "curriculum/suite.h"
+#include "data/sample.h"
 #include "eval/metrics.h"
 #include "report/markdown.h"
 #include "report/report.h"
@@ -86,14 +89,27 @@ Result<std::map<std::string, std::vector<std::string>>> known_marks(const std::s
 // The rates, and where there is more to say: over turns, and without degenerate tasks.
 void print_evaluation(const Evaluation& evaluation) {
   const std::vector<Evaluation> all = {evaluation};
-  fmt::print("{}", report::evaluation_table(all));
-  if (!evaluation.by_turn.empty())
-    fmt::print("\n{}", report::to_text(report::turn_table(all).rows));
+  show_text(report::evaluation_table(all));
+  if (!evaluation.by_turn.empty()) show("\n{}", report::to_text(report::turn_table(all).rows));
   if (evaluation.sound)
-    fmt::print("\nwithout {} tasks that the linter calls degenerate: {} correct, {} accepted\n",
-               evaluation.tasks - evaluation.sound->tasks,
-               report::percent(evaluation.sound->sampled.correct),
-               report::percent(evaluation.sound->sampled.accepted));
+    show("\nwithout {} tasks that the linter calls degenerate: {} correct, {} accepted\n",
+         evaluation.tasks - evaluation.sound->tasks,
+         report::percent(evaluation.sound->sampled.correct),
+         report::percent(evaluation.sound->sampled.accepted));
+}
+
+// Rates of 0 % say nothing about a model that was asked otherwise than it was trained to be.
+Status explain_missing_code(const Evaluation& evaluation, const std::filesystem::path& directory) {
+  if (evaluation.parsed != 0) return ok();
+  TRY_ASSIGN(const auto lines, read_lines(directory / "samples.jsonl"));
+  std::string greedy;
+  for (std::size_t i = 0; i < lines.size() && greedy.empty(); ++i) {
+    TRY_ASSIGN(const Json json, parse_json(lines[i]));
+    TRY_ASSIGN(const Sample sample, sample_from_json(json));
+    if (sample.member < 0) greedy = sample.completion.text;
+  }
+  LOG("eval: {}", without_code(lines.size(), greedy));
+  return ok();
 }
 
 Status evaluate_model(EvalOptions options) {
@@ -131,7 +147,8 @@ Status evaluate_model(EvalOptions options) {
   const std::vector<Evaluation> all = {evaluation};
   TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(evaluation.name, all)));
   print_evaluation(evaluation);
-  fmt::print("records: {}\n", options.out);
+  TRY(explain_missing_code(evaluation, options.out));
+  show("records: {}\n", options.out);
   return ok();
 }
 

@@ -19,8 +19,9 @@ struct NewModelConfig {
   text::PieceRule pieces = text::PieceRule::phrases;
   std::int64_t vocab_size = 0;  // rows of the embedding; 0: one for each token
   model::WeightType type = model::WeightType::float32;  // that is written
-  std::optional<text::PromptRecord> prompt;             // how it will be asked, where known
-  model::ModelConfig shape;                             // with the vocab_size that comes of these
+  // How it will be asked; without, as the examples were asked, where they say so.
+  std::optional<text::PromptRecord> prompt;
+  model::ModelConfig shape;  // with the vocab_size that comes of these
   static Fields<NewModelConfig> fields();
 };
 

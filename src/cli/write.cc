@@ -153,17 +153,6 @@ std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verifie
   return text;
 }
 
-// Such a model was asked for something that it has not learnt; what it said shows it.
-Status fail_without_code(const Tried& tried, int samples) {
-  constexpr std::size_t kShown = 600;  // bytes
-  LOG("the greedy completion{}:\n{}", tried.greedy_text.size() > kShown ? " begins" : "",
-      text::repair_utf8(tried.greedy_text.substr(0, kShown)));
-  return fail(
-      "no kernel: none of {} completions held code that can be judged; was the model trained on "
-      "prompts of this kind (--prompt-style, --instruction)?",
-      samples);
-}
-
 Status write_kernel(WriteOptions options) {
   const std::string name = std::filesystem::path(options.module).stem().string();
   TRY_ASSIGN(Task task, curriculum::import_file(options.module, name, "write"));
@@ -176,7 +165,9 @@ Status write_kernel(WriteOptions options) {
   TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
   log_turns(tried.conversations);
   std::vector<Attempt>& attempts = tried.attempts;
-  if (attempts.empty()) return fail_without_code(tried, options.samples);
+  if (attempts.empty())
+    return fail("no kernel: {}",
+                without_code(static_cast<std::size_t>(options.samples), tried.greedy_text));
   const auto end =
       std::ranges::partition(attempts, [](const Attempt& a) { return a.verdict.accepted; }).begin();
   const auto verified = static_cast<std::size_t>(end - attempts.begin());

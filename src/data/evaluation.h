@@ -72,6 +72,7 @@ struct Evaluation {
   int tasks = 0, samples = 0;  // samples drawn a task, at the temperature given
   int turns = 1;               // the most that a conversation may have
   double temperature = 1, seconds = 0;
+  int parsed = -1;  // completions that hold Python, greedy ones and all turns too; -1: not known
   double tokens = 0, judge_seconds = 0;  // of all sampled completions together
   Rates sampled, greedy;                 // at the last turn
   std::map<int, double> pass_at;         // k -> share of tasks, unbiased estimate

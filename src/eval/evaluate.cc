@@ -136,6 +136,7 @@ class Session {
     conversation.verdicts.push_back(sample.verdict);
     conversation.tokens.push_back(static_cast<int>(sample.completion.tokens.size()));
     accepted_ += sample.verdict.accepted ? 1 : 0;
+    parsed_ += sample.verdict.stage >= Stage::parsed ? 1 : 0;
   }
 
   void show_progress() { progress_.advance_to(++finished_, fmt::format("accepted {}", accepted_)); }
@@ -163,7 +164,8 @@ class Session {
                           .policy = std::string(name_of(options_.policy)),
                           .turns = options_.turns.limit,
                           .temperature = options_.sampling.temperature,
-                          .seconds = seconds};
+                          .seconds = seconds,
+                          .parsed = parsed_};
     summarise(tasks, evaluation);
     evaluation.backend = name_of(conversations_[0].verdicts[0].backend);
     TRY(write_file_atomic(options_.directory / "evaluation.json",
@@ -180,6 +182,7 @@ class Session {
   episode::Episodes episodes_;
   std::size_t finished_ = 0;
   int accepted_ = 0;  // conversations, at their latest turn
+  int parsed_ = 0;    // completions that hold Python
   Progress progress_;
 };
 

@@ -149,15 +149,30 @@ Result<Sequences> encode(const SftConfig& config, const std::filesystem::path& m
   return sequences;
 }
 
-TrainingRunOptions run_options(const SftConfig& config,
-                               distributed::Ranks& ranks = distributed::nobody_else()) {
-  return {.command = "sft",
-          .settings = settings_of(config),
-          .run = config.run,
-          .model = config.model,
-          .lora = config.lora,
-          .checkpoint = config.checkpoint,
-          .ranks = &ranks};
+// Adds the prompt.json that the examples call for. A checkpoint has that of its first model anyway,
+// which may know more: how long a completion may be.
+Status add_prompt_record(const std::filesystem::path& first,
+                         const std::optional<text::PromptRecord>& asked,
+                         TrainingRunOptions& options) {
+  if (!asked) return ok();
+  TRY_ASSIGN(const auto known, text::read_prompt_record(first));
+  const bool says_the_same = known && known->prompt == asked->prompt && asked->max_new_tokens == 0;
+  if (!says_the_same) options.companions.emplace(text::kPromptRecordFile, to_text(*asked));
+  return ok();
+}
+
+Result<TrainingRunOptions> run_options(const SftConfig& config,
+                                       std::span<const SftExample> examples,
+                                       distributed::Ranks& ranks = distributed::nobody_else()) {
+  TrainingRunOptions options{.command = "sft",
+                             .settings = settings_of(config),
+                             .run = config.run,
+                             .model = config.model,
+                             .lora = config.lora,
+                             .checkpoint = config.checkpoint,
+                             .ranks = &ranks};
+  TRY(add_prompt_record(first_model(config.run, config.model), asked_alike(examples), options));
+  return options;
 }
 
 }  // namespace
@@ -193,7 +208,8 @@ Status check(const SftConfig& config) { return check_sections(config.run, config
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {
   TRY(check(config));
   SftPreview preview;
-  TRY_ASSIGN(preview.run, TrainingRun::outlook(run_options(config)));
+  TRY_ASSIGN(const auto options, run_options(config, material.examples));
+  TRY_ASSIGN(preview.run, TrainingRun::outlook(options));
   TRY_ASSIGN(const Sequences sequences, encode(config, preview.run.model, material));
   preview.sequences = sequences.trained.size();
   for (const TrainingSequence& each : sequences.trained) preview.tokens += std::ssize(each.tokens);
@@ -204,7 +220,8 @@ Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop, distributed::Ranks& ranks) {
   TRY(check(config));
   // Opened first: only then is it settled which model the run begins with.
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, ranks)));
+  TRY_ASSIGN(const auto options, run_options(config, material.examples, ranks));
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(options));
   TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), material));
   TRY(run.keep_data("examples.jsonl", sft_examples_to_jsonl(material.examples)));
   if (!material.heldout.empty())

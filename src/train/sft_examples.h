@@ -1,17 +1,20 @@
 // Examples of supervised fine-tuning: conversations with the completion to be learnt, as JSONL, one
 // a line:
 //   {"task": "level1/19_ReLU", "prompt": "text" or [{"role": "user", "content": "text"}, ...],
-//    "completion": "<thinking>...</thinking>..."}
+//    "completion": "<thinking>...</thinking>...", "asked": {"style": "compact", ...}}
 // and what training makes of them: token sequences in ChatML whose completion ends with <|im_end|>.
+// "asked" is optional. It says how the prompt was made (text/prompt_record.h).
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "text/chat.h"
+#include "text/prompt_record.h"
 #include "train/packing.h"
 
 namespace tritonsmith::train {
@@ -20,6 +23,7 @@ struct SftExample {
   std::string task_id;
   std::vector<text::Message> prompt;
   std::string completion;
+  std::optional<text::PromptRecord> asked = std::nullopt;  // how the prompt was made, where known
 };
 
 Json to_json(const SftExample& example);
@@ -27,6 +31,9 @@ Result<SftExample> sft_example_from_json(const Json& json);
 // Fails with the file's name and the line's number.
 Result<std::vector<SftExample>> read_sft_examples(const std::filesystem::path& file);
 std::string sft_examples_to_jsonl(std::span<const SftExample> examples);
+
+// How the examples were asked, where any of them says so and none says otherwise.
+std::optional<text::PromptRecord> asked_alike(std::span<const SftExample> examples);
 
 // In the order of the examples; those longer than `max_tokens` are left out.
 std::vector<TrainingSequence> encode_examples(std::span<const SftExample> examples,

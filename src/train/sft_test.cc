@@ -214,6 +214,29 @@ TEST_F(SftTest, SaysWhatIsWrongWithItsInput) {
   EXPECT_THAT(run(path("run")).error().message, HasSubstr("model.path is not set"));
 }
 
+TEST_F(SftTest, SaysInEachCheckpointHowTheExamplesWereAsked) {
+  const text::PromptRecord asked{.prompt = {.style = text::PromptStyle::compact}};
+  for (SftExample& example : examples_) example.asked = asked;
+  const auto summary = run(path("run"));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(*text::read_prompt_record(summary->checkpoint), asked);
+  // The model that it begins with knows more: how long a completion may be.
+  const text::PromptRecord known{.prompt = asked.prompt, .max_new_tokens = 320};
+  ASSERT_TRUE(write_file_atomic(path("model") / text::kPromptRecordFile, to_text(known)));
+  EXPECT_EQ(*text::read_prompt_record(run(path("second"))->checkpoint), known);
+  // It was asked otherwise than these examples are.
+  for (SftExample& example : examples_) example.asked->prompt.system = "Write a kernel.";
+  EXPECT_EQ(*text::read_prompt_record(run(path("third"))->checkpoint), examples_[0].asked);
+}
+
+TEST_F(SftTest, HandsOnThePromptOfItsModelWhereExamplesDoNotAgree) {
+  const text::PromptRecord known{.max_new_tokens = 320};
+  ASSERT_TRUE(write_file_atomic(path("model") / text::kPromptRecordFile, to_text(known)));
+  examples_[0].asked = text::PromptRecord{.prompt = {.style = text::PromptStyle::compact}};
+  examples_[1].asked = text::PromptRecord{.prompt = {.style = text::PromptStyle::full}};
+  EXPECT_EQ(*text::read_prompt_record(run(path("run"))->checkpoint), known);
+}
+
 TEST_F(SftTest, WantsTheSameExamplesWhenItGoesOn) {
   ASSERT_TRUE(run(path("run")));
   examples_.pop_back();
@@ -231,6 +254,11 @@ TEST(SftExamples, AreReadFromJsonlWithTheLineOfAMistake) {
   ASSERT_EQ(examples->size(), 2U);
   EXPECT_EQ((*examples)[0].prompt, (std::vector<text::Message>{{text::Role::user, "p"}}));
   EXPECT_EQ((*examples)[1].prompt[0].role, text::Role::system);
+  EXPECT_FALSE((*examples)[0].asked);
+  const text::PromptRecord asked{.prompt = {.style = text::PromptStyle::compact}};
+  std::ofstream(file) << sft_examples_to_jsonl(std::vector<SftExample>{
+      {.prompt = (*examples)[0].prompt, .completion = "c", .asked = asked}});
+  EXPECT_EQ((*read_sft_examples(file))[0].asked, asked);
   std::ofstream(file) << R"({"prompt": "p", "completion": "c"})"
                       << "\n"
                       << R"({"prompt": "p"})";
