@@ -19,7 +19,6 @@
 #include "episode/episodes.h"
 #include "eval/metrics.h"
 #include "eval/reached.h"
-#include "text/unicode.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -22,6 +22,7 @@ struct StepRecord {
 };
 
 // Nothing where the step did not measure it.
+std::optional<double> metric_of(const Metrics& metrics, std::string_view name);
 std::optional<double> metric_of(const StepRecord& record, std::string_view name);
 
 // A flat object, the metrics beside "schema", "step" and "phase". Numbers that JSON cannot hold

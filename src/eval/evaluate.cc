@@ -115,7 +115,7 @@ class Session {
                                     .seed = Rng(options_.seed, "evaluation", number).next_u64()};
     if (member_of(number) == kGreedy) request.sampling.temperature = 0;
     TRY_ASSIGN(const bool goes_on, episodes_.begin(std::move(request), std::move(played_[number])));
-    if (!goes_on) show_progress();
+    if (!goes_on) progress_.count_from(++finished_);
     return ok();
   }
 

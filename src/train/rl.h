@@ -28,7 +28,7 @@ Result<RlPreview> preview_rl(const RlConfig& config, std::span<const Task> tasks
 
 struct RlSummary {
   std::int64_t steps = 0;
-  double reward = 0;                 // mean over the last steps (up to 20 of this process)
+  double reward = 0;                 // mean over the run's last steps (up to kRecentSteps)
   double accepted = 0;               // likewise, the rate of accepted samples
   std::filesystem::path checkpoint;  // a model directory
   bool is_finished = false;          // false: asked to stop before the last step

@@ -7,6 +7,7 @@
 // that dies with it). docs/records.md describes each file for readers.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -30,11 +31,11 @@ Result<RecordSizes> record_sizes_from_json(const Json& json);
 
 class RunDirectory {
  public:
-  // Makes the directory, or reopens one that holds a run of the same config (`run.dir` itself may
-  // differ, so that a run may be moved, and so may who judges it). A run of another config that
-  // never finished a step gives way, so that a config that turned out wrong may be put right.
-  // Otherwise another config, a foreign directory or another process in it: one line that says what
-  // to do.
+  // Makes the directory, or reopens one that holds a run of the same config. `run.dir` itself may
+  // differ, so that a run may be moved, and so may the judge. `run.steps` may be raised;
+  // config.toml then says so. A run of another config that never finished a step gives way, so that
+  // a config that turned out wrong may be put right. Otherwise another config, a foreign directory
+  // or another process in it fails in one line that says what to do.
   static Result<RunDirectory> open(const std::filesystem::path& path, const std::string& command,
                                    const Settings& config);
   // Whether open() would go on with a run, not begin one; fails where open() would. Writes nothing.
@@ -54,6 +55,8 @@ class RunDirectory {
   Status open_records(const RecordSizes& kept);
   Status append(const StepRecord& record);
   Status append(const Sample& sample);
+  // The numbers of the last `count` steps in the records, oldest first. After open_records.
+  Result<std::deque<Metrics>> last_steps(std::size_t count) const;
   // All records are on the disk; their lengths.
   Result<RecordSizes> sync_records();
 

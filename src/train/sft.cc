@@ -2,9 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <deque>
-#include <numeric>
-
 #include "base/log.h"
 #include "train/heldout.h"
 #include "train/sft_gradient.h"
@@ -39,7 +36,8 @@ class SftLoop {
         order_(config.run.seed, "sft order", sequences_.trained.size()) {}
 
   Result<SftSummary> run(const StopFlag& stop) {
-    Progress progress("sft", static_cast<std::size_t>(config_.run.steps));
+    Progress progress("sft", static_cast<std::size_t>(config_.run.steps),
+                      static_cast<std::size_t>(run_.step()));
     for (;;) {
       TRY_ASSIGN(const bool goes_on, run_.goes_on(stop));
       if (!goes_on) break;
@@ -68,7 +66,8 @@ class SftLoop {
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
     run_.state()["place"] = place;
     const double seconds = watch.seconds();
-    note(gradient, seconds);
+    tokens_ += static_cast<double>(gradient.tokens);
+    seconds_ += seconds;
     if (is_tried_after(run_.step() + 1)) TRY(try_heldout("heldout/loss", heldout));
     Metrics metrics = {{"loss", gradient.loss},
                        {"entropy", gradient.entropy},
@@ -103,25 +102,14 @@ class SftLoop {
     return ok();
   }
 
-  void note(const SftGradientReport& gradient, double seconds) {
-    constexpr std::size_t kRecent = 20;
-    recent_losses_.push_back(gradient.loss);
-    if (recent_losses_.size() > kRecent) recent_losses_.pop_front();
-    tokens_ += static_cast<double>(gradient.tokens);
-    seconds_ += seconds;
-  }
-  double mean_loss() const {
-    const double sum = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0);
-    return recent_losses_.empty() ? 0 : sum / static_cast<double>(recent_losses_.size());
-  }
+  double mean_loss() const { return recent_mean(run_.recent(), "loss"); }
   double tokens_per_second() const { return seconds_ > 0 ? tokens_ / seconds_ : 0; }
 
   const SftConfig& config_;
   TrainingRun& run_;
   Sequences sequences_;
   EpochOrder order_;
-  std::deque<double> recent_losses_;
-  double tokens_ = 0, seconds_ = 0;
+  double tokens_ = 0, seconds_ = 0;  // of this process
 };
 
 // `model`: the directory that the run begins with.

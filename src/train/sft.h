@@ -54,7 +54,7 @@ Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& mater
 
 struct SftSummary {
   std::int64_t steps = 0;
-  double loss = 0;                   // mean over the last steps (up to 20 of this process)
+  double loss = 0;                   // mean over the run's last steps (up to kRecentSteps)
   double tokens_per_second = 0;      // trained by this process, prompts included
   std::filesystem::path checkpoint;  // a model directory; empty where the run leaves none
   bool is_finished = false;          // false: asked to stop before the last step

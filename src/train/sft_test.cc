@@ -189,6 +189,22 @@ TEST_F(SftTest, LeavesAFinishedRunAsItIs) {
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->is_finished);
   EXPECT_EQ(*read_file(path("run") / "steps.jsonl"), before);
+  EXPECT_GT(again->loss, 0);
+}
+
+TEST_F(SftTest, ReportsTheSameLossWhenAFinishedRunIsCalledAgain) {
+  const auto first = run(path("run"));
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_DOUBLE_EQ(run(path("run"))->loss, first->loss);
+}
+
+TEST_F(SftTest, GoesOnWhereMoreStepsAreAskedOfAFinishedRun) {
+  ASSERT_TRUE(run(path("run")));
+  config_.run.steps = 15;
+  const auto more = run(path("run"));
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_EQ(more->steps, 15);
+  EXPECT_EQ(steps_of(path("run")).size(), 15U);
 }
 
 TEST_F(SftTest, NeedsOnlyItsDirectoryToGoOn) {

@@ -1,5 +1,7 @@
 #include "train/training_run.h"
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -129,6 +131,7 @@ Status TrainingRun::restore(std::int64_t step) {
   TRY_WITHIN(file.string(), reader.status());
   TRY_ASSIGN(const RecordSizes kept, record_sizes_from_json(reader.object("records")));
   TRY(directory_.open_records(kept));
+  TRY_ASSIGN(recent_, directory_.last_steps(kRecentSteps));
   if (step_ > 0) LOG("{}: going on after step {}", directory_.path().string(), step_);
   return ok();
 }
@@ -186,6 +189,8 @@ Result<bool> TrainingRun::goes_on(const StopFlag& stop) {
 
 Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   ++step_;
+  recent_.push_back(metrics);
+  if (recent_.size() > kRecentSteps) recent_.pop_front();
   TRY(directory_.append(StepRecord{.step = step_, .phase = options_.command, .metrics = metrics}));
   TRY_ASSIGN(is_stopping_, ranks().any(stop, "the end of the step"));
   const bool is_last = is_finished() || *is_stopping_;
@@ -193,6 +198,17 @@ Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   expect_checkpoint();  // steps show what they take of the GPU
   if (is_last || writer_.store().is_due(step_)) TRY(save());
   return is_last ? publish() : ok();
+}
+
+double recent_mean(const std::deque<Metrics>& recent, std::string_view name) {
+  double sum = 0, count = 0;
+  for (const Metrics& metrics : recent) {
+    const auto value = metric_of(metrics, name);
+    if (!value || !std::isfinite(*value)) continue;
+    sum += *value;
+    count += 1;
+  }
+  return count > 0 ? sum / count : 0;
 }
 
 Status without_exceptions(const std::function<Status()>& body) {

@@ -5,6 +5,7 @@
 // the first alone writes, but for each one's shard of the optimizer's state.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,6 +58,9 @@ class TrainingRun {
   Learner& learner() { return learner_; }
   std::int64_t step() const { return step_; }  // how many are done
   bool is_finished() const { return step_ >= options_.run.steps; }
+  // The recorded numbers of the last steps that are done, up to `kRecentSteps`, oldest first: when
+  // the run goes on, those of the process before. Empty on ranks that record nothing.
+  const std::deque<Metrics>& recent() const { return recent_; }
   // Before each step: whether there is one. All ranks stop after the same step, whichever of them
   // was asked to.
   Result<bool> goes_on(const StopFlag& stop);
@@ -104,7 +108,14 @@ class TrainingRun {
   std::optional<std::int64_t> unpublished_;  // of several ranks: the step whose parts are written
   std::optional<bool> is_stopping_;  // what the ranks agreed on; nothing yet before the first step
   Json state_ = Json::object();
+  std::deque<Metrics> recent_;
 };
+
+// What a summary and a progress line are means of.
+inline constexpr std::size_t kRecentSteps = 20;
+
+// The mean of what the steps recorded under this name, as far as it is a finite number; 0 without.
+double recent_mean(const std::deque<Metrics>& recent, std::string_view name);
 
 // Runs `body`; what LibTorch throws in it (out of memory, a broken GPU) becomes an Error.
 Status without_exceptions(const std::function<Status()>& body);
