@@ -199,6 +199,9 @@ Json to_json(const Evaluation& e) {
                {"hack_rate", e.hack_rate},
                {"errors", e.errors},
                {"findings", e.findings},
+               {"failures", e.failures},
+               {"program", e.program},
+               {"date", e.date},
                {"levels", list_to_json(e.levels)},
                {"by_turn", list_to_json(e.by_turn)},
                {"by_task", list_to_json(e.by_task)}};
@@ -226,7 +229,10 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .pass_at = by_k_from_json(reader.object("pass_at")),
                .hack_rate = reader.number("hack_rate", 0),
                .errors = counts_from_json(reader.object("errors")),
-               .findings = counts_from_json(reader.object("findings"))};
+               .findings = counts_from_json(reader.object("findings")),
+               .failures = counts_from_json(reader.object("failures")),
+               .program = reader.string("program", ""),
+               .date = reader.string("date", "")};
   e.speed = speed_from_json(reader.object("speed"));
   for (const Json& level : reader.array("levels")) e.levels.push_back(level_from_json(level));
   if (json.contains("sound")) e.sound = level_from_json(json["sound"]);

@@ -79,6 +79,10 @@ struct Evaluation {
   Speed speed;
   double hack_rate = 0;                         // share of samples that a finding rejects
   std::map<std::string, int> errors, findings;  // how many sampled verdicts carry each
+  // Why sampled verdicts were not accepted, each counted once (failure_of).
+  std::map<std::string, int> failures;
+  std::string program,
+      date;  // that made it: "tritonsmith 0.1.0, commit ..."; when it ended, in UTC
   std::vector<LevelResult> levels;
   // Of the tasks that the linter has nothing against; nothing where that is all of them.
   std::optional<LevelResult> sound;

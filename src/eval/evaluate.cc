@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/utc_time.h"
 #include "data/sample.h"
 #include "eval/metrics.h"
 
@@ -166,6 +167,8 @@ class Session {
                           .temperature = options_.sampling.temperature,
                           .seconds = seconds,
                           .parsed = parsed_};
+    evaluation.program = options_.program;
+    evaluation.date = utc_time();
     summarise(tasks, evaluation);
     evaluation.backend = name_of(conversations_[0].verdicts[0].backend);
     TRY(write_file_atomic(options_.directory / "evaluation.json",

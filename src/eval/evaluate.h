@@ -30,6 +30,7 @@ struct EvaluateOptions {
   // What the task linter has said of tasks, by id; what verdicts say of them is added.
   std::map<std::string, std::vector<std::string>> marks;
   std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
+  std::string program = {};         // for the record: name, version and commit
 };
 
 // Who writes: the engine, and how text becomes tokens and back.

@@ -46,6 +46,7 @@ struct RlParts {
   // Of the GPU that is trained on, where kernels are timed on it too; empty: it is ours alone. The
   // generator has a lease of its own.
   std::filesystem::path gpu_lease = {};
+  std::string program = {};  // for the record: name, version and commit
 };
 
 // Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The tasks

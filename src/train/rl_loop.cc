@@ -8,6 +8,7 @@
 
 #include "text/chat.h"
 #include "train/experience_exchange.h"
+#include "train/sample_text.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -114,6 +115,7 @@ Status RlLoop::step(const StopFlag& stop) {
   const double trained = training.seconds() + learnt;
   const TimePoint recording = system_clock().now();
   for (const JudgedSample& judged : experience.samples) TRY(run_.directory().append(judged.sample));
+  TRY(record_examples(experience.samples));
   trace(TraceLane::training, "record", recording);
   StepSeconds seconds{.awaited = awaited, .training = trained, .whole = watch.seconds()};
   if (is_early) seconds.early = gathered.learnt->early_seconds;
@@ -390,6 +392,17 @@ std::vector<std::vector<std::size_t>> RlLoop::minibatches(const PolicyBatch& bat
     }
   }
   return all;
+}
+
+// Of each step the completion of the highest reward and that of the lowest, for TensorBoard.
+Status RlLoop::record_examples(std::span<const JudgedSample> samples) {
+  const auto [worst, best] = std::ranges::minmax_element(
+      samples, {}, [](const JudgedSample& judged) { return judged.sample.reward.total; });
+  if (best == samples.end()) return ok();
+  RunDirectory& directory = run_.directory();
+  const std::int64_t step = run_.step() + 1;
+  TRY(directory.append_text(step, "completions/best", text_of_sample(best->sample)));
+  return directory.append_text(step, "completions/worst", text_of_sample(worst->sample));
 }
 
 void RlLoop::trace(TraceLane lane, std::string name, TimePoint begin) {

@@ -129,6 +129,7 @@ class RlLoop {
   // A span of the loop's own, from `begin` until now.
   void trace(TraceLane lane, std::string name, TimePoint begin);
   Status keep_trace(std::vector<TraceSpan> of_rollout);
+  Status record_examples(std::span<const JudgedSample> samples);
   void observe_stages(std::span<const JudgedSample> samples, const std::vector<char>& is_scored);
   void show_progress(std::string_view more);
 

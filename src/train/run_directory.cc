@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/utc_time.h"
 #include "train/tensorboard.h"
 
 namespace tritonsmith::train {
@@ -49,7 +50,7 @@ bool is_of_unbegun_run(const std::string& name) {
   static const std::set<std::string, std::less<>> known = {
       "config.toml",      "checkpoints", ".lock",          "steps.jsonl",
       "samples.jsonl",    "tasks.jsonl", "examples.jsonl", "heldout.jsonl",
-      "references.jsonl", kEventsFile,   "trace.json"};
+      "references.jsonl", kEventsFile,   "trace.json",     "calls.jsonl"};
   return known.contains(name.substr(0, name.find(".new-"))) || is_of_the_judge(name);
 }
 
@@ -228,6 +229,24 @@ Status RunDirectory::append(const Sample& sample) {
   if (!is_ours()) return ok();
   CHECK(records_, "open_records comes first");
   return records_->samples.append_line(to_line(to_json(sample)));
+}
+
+Status RunDirectory::append_text(std::int64_t step, const std::string& name,
+                                 std::string_view markdown) {
+  if (!is_ours()) return ok();
+  CHECK(records_, "open_records comes first");
+  return records_->events.append(text_record(wall_seconds(), step, name, markdown));
+}
+
+Status RunDirectory::append_call(const std::string& command, const std::string& program,
+                                 std::int64_t step) const {
+  if (!is_ours()) return ok();
+  TRY_ASSIGN(LineWriter calls, LineWriter::open(path_ / "calls.jsonl"));
+  return calls.append(to_line({{"schema", 1},
+                               {"command", command},
+                               {"program", program},
+                               {"at", utc_time()},
+                               {"step", step}}));
 }
 
 Result<std::deque<Metrics>> RunDirectory::last_steps(std::size_t count) const {

@@ -2,6 +2,7 @@
 //   config.toml    the resolved config
 //   steps.jsonl    one line of numbers a step; the same for TensorBoard in events.out.tfevents.*
 //   samples.jsonl  each sample with its verdict
+//   calls.jsonl    one line for each call that trained: when, and by which program
 //   checkpoints/   see checkpoint_store.h
 // The judge keeps its secret and its verdicts there too. One process holds a run at a time (a lock
 // that dies with it). docs/records.md describes each file for readers.
@@ -55,6 +56,11 @@ class RunDirectory {
   Status open_records(const RecordSizes& kept);
   Status append(const StepRecord& record);
   Status append(const Sample& sample);
+  // For TensorBoard alone: a text under a name, Markdown.
+  Status append_text(std::int64_t step, const std::string& name, std::string_view markdown);
+  // One more line of calls.jsonl: this call goes on after `step`.
+  Status append_call(const std::string& command, const std::string& program,
+                     std::int64_t step) const;
   // The numbers of the last `count` steps in the records, oldest first. After open_records.
   Result<std::deque<Metrics>> last_steps(std::size_t count) const;
   // All records are on the disk; their lengths.

@@ -149,8 +149,7 @@ Status add_prompt_record(const std::filesystem::path& first,
   return ok();
 }
 
-Result<TrainingRunOptions> run_options(const SftConfig& config,
-                                       std::span<const SftExample> examples,
+Result<TrainingRunOptions> run_options(const SftConfig& config, const SftMaterial& material,
                                        distributed::Ranks& ranks = distributed::nobody_else()) {
   TrainingRunOptions options{.command = "sft",
                              .settings = settings_of(config),
@@ -158,8 +157,10 @@ Result<TrainingRunOptions> run_options(const SftConfig& config,
                              .model = config.model,
                              .lora = config.lora,
                              .checkpoint = config.checkpoint,
-                             .ranks = &ranks};
-  TRY(add_prompt_record(first_model(config.run, config.model), asked_alike(examples), options));
+                             .ranks = &ranks,
+                             .program = material.program};
+  TRY(add_prompt_record(first_model(config.run, config.model), asked_alike(material.examples),
+                        options));
   return options;
 }
 
@@ -196,7 +197,7 @@ Status check(const SftConfig& config) { return check_sections(config.run, config
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {
   TRY(check(config));
   SftPreview preview;
-  TRY_ASSIGN(const auto options, run_options(config, material.examples));
+  TRY_ASSIGN(const auto options, run_options(config, material));
   TRY_ASSIGN(preview.run, TrainingRun::outlook(options));
   TRY_ASSIGN(const Sequences sequences, encode(config, preview.run.model, material));
   preview.sequences = sequences.trained.size();
@@ -208,7 +209,7 @@ Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop, distributed::Ranks& ranks) {
   TRY(check(config));
   // Opened first: only then is it settled which model the run begins with.
-  TRY_ASSIGN(const auto options, run_options(config, material.examples, ranks));
+  TRY_ASSIGN(const auto options, run_options(config, material, ranks));
   TRY_ASSIGN(TrainingRun run, TrainingRun::open(options));
   TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), material));
   TRY(run.keep_data("examples.jsonl", sft_examples_to_jsonl(material.examples)));

@@ -93,6 +93,8 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
   TRY(same_on_all(ranks, "kind of device (model.device)",
                   c10::DeviceTypeName(run->learner_.model().device().type())));
   if (is_new) TRY(run->begin());
+  if (!run->is_finished())
+    TRY(run->directory_.append_call(options.command, options.program, run->step_));
   return run;
 }
 

@@ -27,6 +27,7 @@ struct TrainingRunOptions {
   CheckpointConfig checkpoint;
   std::map<std::string, std::string> companions;  // file names and contents, for each checkpoint
   distributed::Ranks* ranks = &distributed::nobody_else();  // outlive the run
+  std::string program;  // that trains, for the record: name, version and commit
 };
 
 // What a call would do, found out without writing anything.
