@@ -38,8 +38,10 @@ Table turn_table(const std::vector<Evaluation>& evaluations);
 // Test-time scaling: what n conversations of so many turns come to, and cost.
 Table scaling_table(const std::vector<Evaluation>& evaluations);
 
-// For the terminal, columns aligned.
-std::string to_text(const std::vector<std::vector<std::string>>& rows);
+// For the terminal, columns aligned: the first to the left, the others as said.
+enum class Alignment { left, right };
+std::string to_text(const std::vector<std::vector<std::string>>& rows,
+                    Alignment alignment = Alignment::right);
 
 // Every task with each evaluation's accepted samples.
 Table task_table(const std::vector<Evaluation>& evaluations);
