@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace tritonsmith::distributed {
 namespace {
 
@@ -255,7 +257,7 @@ void Watch::end_when_stuck() {
   if (has_left_) return;
   fmt::print(stderr, "tritonsmith: {}\n", printable(lost_->message));
   std::fflush(nullptr);
-  ::_exit(1);
+  ::_exit(3);  // a fault, as cli/exit_code.h has it
 }
 
 std::string Watch::name_of(int rank, std::string_view self) const {
