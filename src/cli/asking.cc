@@ -16,8 +16,9 @@ void add_asking_options(CLI::App& command, Asking& asking) {
       ->check(CLI::Range(1, 1 << 24));
   command
       .add_option("--prompt-style", asking.style,
-                  "auto (as the model was trained), " + all_names<text::PromptStyle>())
-      ->capture_default_str();
+                  "How the model is asked: auto (as it was trained to be), " +
+                      all_names<text::PromptStyle>())
+      ->check(CLI::IsMember({"auto", "full", "compact"}));
 }
 
 Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem::path& model) {

@@ -1,19 +1,55 @@
-// How a subcommand joins the program: one file defines `void add_<name>_command(CLI::App& app,
-// Run& run)`, which adds its options to a subcommand of `app` and, when that subcommand is chosen,
-// sets `run` to what it does. The list is in commands.h. A subcommand returns the exit code; a
-// Result's error is printed by `finish`.
+// How a subcommand joins the program. Its file defines a function that adds the subcommand and its
+// options to `app` and, when the subcommand is chosen, sets `run` to what it does; and one constant
+// of type Command, which enters it into the list:
+//
+//   const Command doctor_command(CommandGroup::start, "doctor", add_doctor_command);
+//
+// So adding a subcommand is adding a file. Each has an example (cli/help.h). What `run` returns is
+// the program's exit code; a Result's error is printed by `finish`.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/enum_names.h"
 #include "base/error.h"
+#include "cli/exit_code.h"
 
 namespace tritonsmith::cli {
 
-using Run = std::function<int()>;
+using Run = std::function<ExitCode()>;
 
-// 0 for success; otherwise prints "tritonsmith: MESSAGE" on stderr and returns 1.
-int finish(const Status& status);
+// What the program's help lists together, in this order. `hidden` ones it does not list.
+enum class CommandGroup { start, judge, train, model, tasks, shell, hidden };
+
+class Command {
+ public:
+  using Add = void (*)(CLI::App& app, Run& run);
+  Command(CommandGroup group, std::string_view name, Add add);
+};
+
+// Adds every command to `app`, by group and name.
+void add_all_commands(CLI::App& app, Run& run);
+
+// An option that takes one of an enum's names. Its default is the value that the variable has.
+template <NamedEnum E>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, E& value,
+                        const std::string& help) {
+  std::vector<std::string> names;
+  for (const auto& [known, its_name] : enum_names<E>) names.emplace_back(its_name);
+  return command
+      .add_option_function<std::string>(
+          name, [&value](const std::string& chosen) { value = *enum_from_name<E>(chosen); }, help)
+      ->check(CLI::IsMember(names))
+      ->default_str(std::string(name_of(value)));
+}
+
+// 0 for success; otherwise prints "tritonsmith: MESSAGE" on stderr.
+ExitCode finish(const tl::unexpected<Error>& failed);
+ExitCode finish(const Status& status);
+ExitCode finish(const Result<ExitCode>& result);
 
 }  // namespace tritonsmith::cli

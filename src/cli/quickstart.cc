@@ -12,13 +12,15 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/author.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/judges.h"
 #include "cli/new_model.h"
 #include "cli/output.h"
 #include "cli/quickstart_config.h"
 #include "cli/shared_gpu.h"
 #include "cli/teaching.h"
+#include "cli/version.h"
 #include "curriculum/suite.h"
 #include "report/report.h"
 #include "train/rl.h"
@@ -119,8 +121,8 @@ class Quickstart {
     sft.run.dir = out_ / "sft";
     sft.model.path = out_ / "start";
     TRY_ASSIGN(const train::SftSummary summary,
-               train::run_sft(sft, {.examples = examples_}, stop_));
-    if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+               train::run_sft(sft, {.examples = examples_, .program = program_name()}, stop_));
+    if (!summary.is_finished) return fail_by_fault("stopped; the same command goes on from here");
     sft_model_ = summary.checkpoint;
     return finish_phase("sft", summary.checkpoint, watch);
   }
@@ -136,9 +138,10 @@ class Quickstart {
                                    [&](const model::Transformer& model) {
                                      return make_generator_by_turns(model, rl.engine, lease);
                                    },
-                               .gpu_lease = lease};
+                               .gpu_lease = lease,
+                               .program = program_name()};
     TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
-    if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+    if (!summary.is_finished) return fail_by_fault("stopped; the same command goes on from here");
     rl_model_ = summary.checkpoint;
     return finish_phase("rl", summary.checkpoint, watch);
   }
@@ -157,7 +160,8 @@ class Quickstart {
                                .backend = config_.rl.judge.backend,
                                .trials = config_.trials,
                                .seed = config_.seed,
-                               .directory = out_ / ("eval-" + name)},
+                               .directory = out_ / ("eval-" + name),
+                               .program = program_name()},
                               author->author(), *judge_));
     phases_.push_back({std::move(evaluation), watch.seconds()});
     return ok();
@@ -219,21 +223,20 @@ Status quickstart(const QuickstartOptions& options) {
   return Quickstart(std::move(config), stop).run();
 }
 
-}  // namespace
-
 void add_quickstart_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<QuickstartOptions>();
   CLI::App* command =
       app.add_subcommand("quickstart", "Train a small model to write kernels, on this machine");
-  command->add_option("--seed", options->seed, "Everything random follows from it")
-      ->capture_default_str();
-  command
-      ->add_option("--out", options->out,
-                   "Where everything goes; an unfinished one is gone on with")
-      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Everything random follows from it");
+  command->add_option("--out", options->out,
+                      "Where everything goes; an unfinished one is gone on with");
   command->add_option("--set", options->set, "key=value, over the defaults (repeatable)");
+  add_example(*command, "quickstart --seed 1 --out runs/quickstart");
   command->footer([] { return "settings:\n" + config_help<QuickstartConfig>(); });
   command->callback([&run, options] { run = [options] { return finish(quickstart(*options)); }; });
 }
 
+const Command quickstart_command(CommandGroup::start, "quickstart", add_quickstart_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

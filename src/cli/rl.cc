@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/judges.h"
 #include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/shared_gpu.h"
 #include "cli/training.h"
+#include "cli/version.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::cli {
@@ -103,7 +105,8 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
                                  },
                              .references = std::move(material.references),
                              .ranks = ranks,
-                             .gpu_lease = lease};
+                             .gpu_lease = lease,
+                             .program = program_name()};
   return train::run_rl(config, material.tasks, parts, stop);
 }
 
@@ -137,12 +140,12 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   return ok();
 }
 
-}  // namespace
-
 void add_rl_command(CLI::App& app, Run& run) {
   auto call = std::make_shared<TrainingCall>();
   CLI::App* command = add_training_command(
       app, "rl", "Train a model by the gym's verdicts on what it writes", call);
+  add_example(*command, "rl configs/rl-small.toml --set run.steps=20");
+  add_example(*command, "rl runs/rl-small");
   command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
   // Over judge.url; a run may go on with another gym.
   const auto gym = std::make_shared<GymChoice>();
@@ -157,4 +160,7 @@ void add_rl_command(CLI::App& app, Run& run) {
   });
 }
 
+const Command rl_command(CommandGroup::train, "rl", add_rl_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

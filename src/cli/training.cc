@@ -57,7 +57,7 @@ void print_model(const fs::path& checkpoint) {
 }
 
 tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSection& run) {
-  return fail(
+  return fail_by_fault(
       "stopped after step {} of {}; without checkpoints (checkpoint.every = 0) it begins "
       "anew when called again",
       step, run.steps);
@@ -65,8 +65,8 @@ tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSectio
 
 tl::unexpected<Error> stopped_run(std::int64_t step, const train::RunSection& run,
                                   std::string_view command) {
-  return fail("stopped after step {} of {}; `tritonsmith {} {}` goes on from there", step,
-              run.steps, command, run.dir);
+  return fail_by_fault("stopped after step {} of {}; `tritonsmith {} {}` goes on from there", step,
+                       run.steps, command, run.dir);
 }
 
 }  // namespace tritonsmith::cli

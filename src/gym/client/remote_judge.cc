@@ -249,7 +249,7 @@ void RemoteJudge::take_event(const std::string& data) {
     own.task_id = waiting->second.submission.job.task.id;
     own.from_store = own.from_store || at != begin;
     waiting_.erase(waiting);
-    outbox_.deliver({at->second, std::move(own)});
+    outbox_.deliver({at->second, std::move(own), at->first});
   }
   by_name_.erase(begin, end);
 }
