@@ -109,7 +109,7 @@ const std::string_view kScript = R"js(
       });
       const left = at / scale + 12, wide = box.offsetWidth;
       box.style.left = (left + wide > frame.width ? at / scale - wide - 12 : left) + 'px';
-      box.style.top = svg.offsetTop + 8 + 'px';
+      box.style.top = frame.top - figure.getBoundingClientRect().top + 8 + 'px';
     });
   }
 })();

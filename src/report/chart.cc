@@ -69,7 +69,7 @@ std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
     const double at = place_y(y, value);
     const std::string label = chart.unit_interval
                                   ? fmt::format("{:.0f}%", 100 * value)
-                                  : fmt::format("{:.4g}", std::abs(value) < 1e-12 ? 0.0 : value);
+                                  : fmt::format("{:.6g}", std::abs(value) < 1e-12 ? 0.0 : value);
     svg += fmt::format(
         R"(<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text class="tick" x="{}" y="{:.1f}" text-anchor="end">{}</text>)",
         kLeft, kWidth - kRight, at, at, kLeft - 6, at + 4, label);

@@ -133,7 +133,7 @@ class Charts {
       for (std::size_t first = 0; first < names.size(); first += kMostCurves) {
         const std::size_t last = std::min(first + kMostCurves, names.size());
         add({.group = group_of(names[first].first),
-             .title = title_of(prefix),
+             .title = names.size() == 1 ? names[0].first : title_of(prefix),
              .metrics = {names.begin() + static_cast<std::ptrdiff_t>(first),
                          names.begin() + static_cast<std::ptrdiff_t>(last)}});
       }
