@@ -8,6 +8,7 @@
 
 #include "text/chat.h"
 #include "train/experience_exchange.h"
+#include "train/sample_text.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -23,7 +24,7 @@ void add_timings(const Experience& experience, const StepSeconds& seconds, Metri
   double generated = 0;
   for (const JudgedSample& judged : experience.samples)
     generated += static_cast<double>(judged.sample.completion.tokens.size());
-  const double trained = metrics.back().second;  // "tokens", the last that learn() adds
+  const double trained = metric_of(metrics, "tokens").value_or(0);
   metrics.insert(
       metrics.end(),
       {{"tokens_per_second", trained / std::max(seconds.training, 1e-9)},
@@ -56,7 +57,8 @@ RlLoop::RlLoop(RlWorld world, TrainingRun& run, RlModels models)
       run_(run),
       models_(std::move(models)),
       order_(config_.run.seed, "rl tasks", world_.prompts.size()),
-      progress_("rl", static_cast<std::size_t>(config_.run.steps)) {}
+      progress_("rl", static_cast<std::size_t>(config_.run.steps),
+                static_cast<std::size_t>(run_.step())) {}
 
 Result<RlSummary> RlLoop::run(const StopFlag& stop) {
   TRY(restore_state());
@@ -67,8 +69,8 @@ Result<RlSummary> RlLoop::run(const StopFlag& stop) {
     TRY(without_exceptions([&] { return step(stop); }));
   }
   return RlSummary{.steps = run_.step(),
-                   .reward = recent_mean("reward/mean"),
-                   .accepted = recent_mean("stage/accepted"),
+                   .reward = recent_mean(run_.recent(), "reward/mean"),
+                   .accepted = recent_mean(run_.recent(), "stage/accepted"),
                    .checkpoint = run_.checkpoint_path(),
                    .is_finished = run_.is_finished()};
 }
@@ -113,13 +115,12 @@ Status RlLoop::step(const StopFlag& stop) {
   const double trained = training.seconds() + learnt;
   const TimePoint recording = system_clock().now();
   for (const JudgedSample& judged : experience.samples) TRY(run_.directory().append(judged.sample));
+  TRY(record_examples(experience.samples));
   trace(TraceLane::training, "record", recording);
   StepSeconds seconds{.awaited = awaited, .training = trained, .whole = watch.seconds()};
   if (is_early) seconds.early = gathered.learnt->early_seconds;
   add_timings(experience, seconds, metrics);
   TRY(keep_trace(std::move(experience.spans)));
-  recent_.push_back(metrics);
-  if (recent_.size() > kRecent) recent_.pop_front();
   TRY(run_.finish_step(metrics, stop));
   show_progress("");
   return ok();
@@ -393,6 +394,17 @@ std::vector<std::vector<std::size_t>> RlLoop::minibatches(const PolicyBatch& bat
   return all;
 }
 
+// Of each step the completion of the highest reward and that of the lowest, for TensorBoard.
+Status RlLoop::record_examples(std::span<const JudgedSample> samples) {
+  const auto [worst, best] = std::ranges::minmax_element(
+      samples, {}, [](const JudgedSample& judged) { return judged.sample.reward.total; });
+  if (best == samples.end()) return ok();
+  RunDirectory& directory = run_.directory();
+  const std::int64_t step = run_.step() + 1;
+  TRY(directory.append_text(step, "completions/best", text_of_sample(best->sample)));
+  return directory.append_text(step, "completions/worst", text_of_sample(worst->sample));
+}
+
 void RlLoop::trace(TraceLane lane, std::string name, TimePoint begin) {
   if (config_.trace.wants(run_.step() + 1))
     spans_.push_back(
@@ -416,20 +428,10 @@ void RlLoop::observe_stages(std::span<const JudgedSample> samples,
 }
 
 void RlLoop::show_progress(std::string_view more) {
-  progress_.advance_to(static_cast<std::size_t>(run_.step()),
-                       fmt::format("reward {:.3f}, accepted {:.0f} %{}", recent_mean("reward/mean"),
-                                   100 * recent_mean("stage/accepted"), more));
-}
-
-double RlLoop::recent_mean(std::string_view name) const {
-  double sum = 0, count = 0;
-  for (const Metrics& metrics : recent_) {
-    const auto at = std::ranges::find(metrics, name, &Metrics::value_type::first);
-    if (at == metrics.end() || !std::isfinite(at->second)) continue;
-    sum += at->second;
-    count += 1;
-  }
-  return count > 0 ? sum / count : 0;
+  progress_.advance_to(
+      static_cast<std::size_t>(run_.step()),
+      fmt::format("reward {:.3f}, accepted {:.0f} %{}", recent_mean(run_.recent(), "reward/mean"),
+                  100 * recent_mean(run_.recent(), "stage/accepted"), more));
 }
 
 }  // namespace tritonsmith::train

@@ -13,7 +13,6 @@
 // that thread has finished, so training stays on-policy.
 #pragma once
 
-#include <deque>
 #include <future>
 
 #include "base/lease.h"
@@ -132,11 +131,10 @@ class RlLoop {
   // A span of the loop's own, from `begin` until now.
   void trace(TraceLane lane, std::string name, TimePoint begin);
   Status keep_trace(std::vector<TraceSpan> of_rollout);
+  Status record_examples(std::span<const JudgedSample> samples);
   void observe_stages(std::span<const JudgedSample> samples, const std::vector<char>& is_scored);
   void show_progress(std::string_view more);
-  double recent_mean(std::string_view name) const;
 
-  static constexpr std::size_t kRecent = 20;
   RlWorld world_;
   const RlConfig& config_;
   TrainingRun& run_;
@@ -147,8 +145,7 @@ class RlLoop {
   gym::api::FaultStreak faults_{gym::api::kFaultsInARow};
   Progress progress_;
   reward::StageState stages_;
-  std::int64_t lots_ = 0;  // of prompts, sampled so far in the run
-  std::deque<Metrics> recent_;
+  std::int64_t lots_ = 0;         // of prompts, sampled so far in the run
   std::vector<TraceSpan> spans_;  // of the step, where it is traced
   // Behind all that its thread uses: its destructor waits for it.
   std::future<Result<Gathered>> ahead_;
