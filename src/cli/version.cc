@@ -5,7 +5,7 @@
 #include "cli/commit.h"
 #include "cli/output_of.h"
 #include "gym/capture/guest_files.h"
-#include "gym/schedule/verdict_store.h"
+#include "gym/judge/verdict_store.h"
 
 namespace tritonsmith::cli {
 
@@ -18,10 +18,10 @@ std::string program_name() {
 }
 
 std::string version_text() {
-  const std::string python = gym::guest_python({});
+  const std::string python = gym::sandbox::guest_python({});
   const std::string versions = versions_of_python(python);
   return fmt::format(
-      "{}\njudging version {}\n{}", program_name(), gym::kJudgingVersion,
+      "{}\njudging version {}\n{}", program_name(), gym::judge::kJudgingVersion,
       versions.empty()
           ? fmt::format("{} has no torch and triton; `tritonsmith doctor` says more", python)
           : "python " + versions);
