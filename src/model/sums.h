@@ -1,11 +1,13 @@
 // The order of sums in the products and the attention of a forward pass on a GPU.
 //
-// `fast`: every kernel sums as suits its shape. Trainer and engine then sum in different orders. A
-// sum's last bit may differ, and after rounding to 16 bits a value may differ by a whole unit in
-// the last place (docs/gpu.md has the distribution). `equal`: a sum has one order, whatever the
-// number of rows. Products use cuBLASLt kernels with equal bits (model/cublas.h), attention uses
-// our own kernels (cuda/in_order.cuh). A token's log-probability is then the same in trainer and
-// engine in any batch, except for the last digits of log-softmax.
+// `fast`: every kernel sums as suits its shape. Trainer and engine then sum in different orders, so
+// a sum's last bit may differ. After rounding to 16 bits, a value may differ by a whole unit in the
+// last place (docs/gpu.md has the distribution).
+//
+// `equal`: a sum has one order, whatever the number of rows. Products use cuBLASLt kernels with
+// equal bits (model/cublas.h), attention uses our own kernels (cuda/in_order.cuh). A token's
+// log-probability is then the same in trainer and engine in any batch, except for the last digits
+// of log-softmax.
 #pragma once
 
 #include <cstdint>
