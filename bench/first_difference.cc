@@ -3,7 +3,7 @@
 // trainer computes all tokens of many sequences together, the engine reads a prompt, and the engine
 // decodes.
 //   first_difference [SEQUENCES] [LENGTH] [LAYERS] [float16]     (64 256 8; below a minute)
-// For `fast` and for `equal` sums (model/sums.h) it prints
+// For `fast` and for `equal` sums (model/config/sums.h) it prints
 //   - a line for each operation: the share of elements that differ from the trainer's and their
 //     relative difference, with the trainer's inputs for every operation, the worst of all layers;
 //   - a line for each layer: the error of the residual stream with the way's own inputs.
@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "model/cuda_attention.h"
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/layers/cuda_attention.h"
+#include "model/layers/cuda_layer.h"
+#include "model/memory/device.h"
 
 namespace tritonsmith::model {
 namespace {

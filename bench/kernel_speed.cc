@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <functional>
 
-#include "model/cuda_attention.h"
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/layers/cuda_attention.h"
+#include "model/layers/cuda_layer.h"
+#include "model/memory/device.h"
 
 namespace tritonsmith::model {
 namespace {

@@ -20,7 +20,7 @@
 #include "cli/teaching.h"
 #include "curriculum/suite.h"
 #include "report/report.h"
-#include "train/rl.h"
+#include "train/rl/rl.h"
 
 namespace tritonsmith::cli {
 namespace {

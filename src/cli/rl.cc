@@ -1,6 +1,6 @@
 // `tritonsmith rl CONFIG.toml | RUN_DIR`: reinforcement learning against the gym.
 // docs/settings.md lists the config.
-#include "train/rl.h"
+#include "train/rl/rl.h"
 
 #include <fmt/format.h>
 

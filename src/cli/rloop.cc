@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
-#include "train/expert_examples.h"
+#include "train/rl/expert_examples.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -1,6 +1,6 @@
 // `tritonsmith sft CONFIG.toml | RUN_DIR`: supervised fine-tuning on examples, as `tasks teach`
 // writes them. docs/settings.md lists the config.
-#include "train/sft.h"
+#include "train/sft/sft.h"
 
 #include <fmt/format.h>
 

@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "distributed/join.h"
 #include "gym/api/testing/fake_judge.h"
-#include "train/rl.h"
-#include "train/testing/pattern_generator.h"
-#include "train/testing/tiny_model.h"
+#include "train/rl/rl.h"
+#include "train/rl/testing/pattern_generator.h"
+#include "train/run/testing/tiny_model.h"
 
 namespace tritonsmith::train {
 namespace {

@@ -4,8 +4,8 @@
 // token's result has the same bits with and without sharing.
 #pragma once
 
+#include "model/batch/shared_keys.h"
 #include "model/cpu/shape.h"
-#include "model/shared_keys.h"
 
 namespace tritonsmith::model::cpu {
 

@@ -3,8 +3,8 @@
 // block's intermediate rows stay in the cache.
 #pragma once
 
+#include "model/batch/shared_keys.h"
 #include "model/cpu/shape.h"
-#include "model/shared_keys.h"
 
 namespace tritonsmith::model::cpu {
 

@@ -1,0 +1,44 @@
+#include "train/run/gpu_turn.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include "base/log.h"
+
+namespace tritonsmith::train {
+namespace {
+
+// Timings take at most seconds; who holds the lease for longer is broken.
+constexpr std::chrono::seconds kPatience{60};
+
+}  // namespace
+
+GpuTurn::GpuTurn(std::optional<Lease>& lease, c10::Device device) : lease_(lease), device_(device) {
+  take();
+}
+
+GpuTurn::~GpuTurn() { give_back(); }
+
+void GpuTurn::give_way() {
+  if (!lease_ || !lease_->is_wanted()) return;
+  give_back();
+  take();
+}
+
+void GpuTurn::take() {
+  if (lease_ && !lease_->take(Lease::Hold::shared, Deadline::after(kPatience)))
+    LOG("the GPU's lease was not to be had within {} s; going on without", kPatience.count());
+}
+
+void GpuTurn::settle() const {
+  if (!device_.is_cuda()) return;
+  const c10::impl::VirtualGuardImpl gpu(device_.type());
+  gpu.synchronizeStream(gpu.getStream(device_));
+}
+
+void GpuTurn::give_back() {
+  if (!lease_ || !lease_->is_held()) return;
+  settle();
+  lease_->give_back();
+}
+
+}  // namespace tritonsmith::train
