@@ -2,7 +2,9 @@
 // do not serve, and it is the reference in the tests of the fused kernels.
 #pragma once
 
-#include "model/transformer/transformer.h"
+#include "model/batch/packed_batch.h"
+#include "model/config/config.h"
+#include "model/weights/model_weights.h"
 
 namespace tritonsmith::model {
 

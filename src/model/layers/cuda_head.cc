@@ -167,22 +167,21 @@ LogprobAndEntropy cuda_linear_logprob(const at::Tensor& hidden, const at::Tensor
   return {.logprob = outputs[0], .entropy = outputs[1]};
 }
 
-bool serves_head_gradient(const Transformer& model, const at::Tensor& hidden) {
-  const at::Tensor& head = model.head_weight();
-  return model.half_weights() != nullptr && hidden.is_cuda() && head.is_leaf() &&
-         head.requires_grad() && head.size(0) % 8 == 0;
+bool serves_head_gradient(const HeadWeights& head, const at::Tensor& hidden) {
+  return head.half.defined() && hidden.is_cuda() && head.master.is_leaf() &&
+         head.master.requires_grad() && head.master.size(0) % 8 == 0;
 }
 
-at::Tensor head_gradient(const Transformer& model, const at::Tensor& hidden,
+at::Tensor head_gradient(const HeadWeights& head, const at::Tensor& hidden,
                          const at::Tensor& targets, double temperature,
                          const RowGradient& gradient) {
   const at::NoGradGuard no_grad;
-  const at::Tensor& half = model.half_weights()->head();
+  const at::Tensor& half = head.half;
   const Chunks chunks = {hidden.to(half.scalar_type()).contiguous(), half, targets.contiguous(),
                          static_cast<float>(1.0 / temperature)};
   const RowMoments moments = RowMoments::like(hidden);
   const at::Tensor d_hidden = at::empty_like(hidden, at::MemoryFormat::Contiguous);
-  const Backward to = backward_of(chunks, moments, d_hidden, gradient_of(model.head_weight()));
+  const Backward to = backward_of(chunks, moments, d_hidden, gradient_of(head.master));
   chunks.each([&](std::int64_t begin, const at::Tensor& logits) {
     take_moments(chunks, begin, logits, moments);
     const auto rows_of = [&](const at::Tensor& column) {

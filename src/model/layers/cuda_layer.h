@@ -10,11 +10,11 @@
 #include <memory>
 #include <optional>
 
+#include "model/config/execution.h"
 #include "model/cublas/cublas.h"
 #include "model/layers/aten_layer.h"
 #include "model/layers/cuda_attention.h"
 #include "model/layers/linear_logprob.h"
-#include "model/transformer/transformer.h"
 #include "model/weights/half_weights.h"
 
 namespace tritonsmith::model {

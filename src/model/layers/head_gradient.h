@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "model/layers/linear_logprob.h"
-#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 
@@ -17,13 +16,19 @@ namespace tritonsmith::model {
 using RowGradient =
     std::function<LogprobAndEntropy(std::int64_t begin, const LogprobAndEntropy& now)>;
 
-// Tells whether head_gradient() supports this case. Only our own CUDA kernels gain from it.
-bool serves_head_gradient(const Transformer& model, const at::Tensor& hidden);
+// The head of a model (Transformer::head()).
+struct HeadWeights {
+  at::Tensor master;  // [V, H] float32
+  at::Tensor half;    // its 16-bit copy; undefined if our CUDA kernels do not support the model
+};
 
-// hidden [N, H] comes from model.forward(); targets are [N] int64. Returns the loss's derivative in
-// `hidden`, [N, H] of the same type. Adds the derivative in the head weight to its .grad(). A
-// negative target is masked as in linear_logprob().
-at::Tensor head_gradient(const Transformer& model, const at::Tensor& hidden,
+// Tells whether head_gradient() supports this case. Only our own CUDA kernels gain from it.
+bool serves_head_gradient(const HeadWeights& head, const at::Tensor& hidden);
+
+// hidden [N, H] comes from the model's forward(); targets are [N] int64. Returns the loss's
+// derivative in `hidden`, [N, H] of the same type. Adds the derivative in the head weight to the
+// .grad() of head.master. A negative target is masked as in linear_logprob().
+at::Tensor head_gradient(const HeadWeights& head, const at::Tensor& hidden,
                          const at::Tensor& targets, double temperature,
                          const RowGradient& gradient);
 

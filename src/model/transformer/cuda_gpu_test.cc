@@ -161,15 +161,16 @@ TEST_F(Cuda, TheHeadInOnePassIsTheHeadInTwo) {
     ((twice.logprob * of_logprob).sum() + (twice.entropy * of_entropy).sum()).backward();
     const at::Tensor expected = head.grad().clone();
     head.mutable_grad().zero_();
-    ASSERT_TRUE(serves_head_gradient(model, h));
+    ASSERT_TRUE(serves_head_gradient(model.head(), h));
     std::vector<at::Tensor> logprobs;
-    const at::Tensor d_h = head_gradient(
-        model, h.detach(), targets, 0.8, [&](std::int64_t begin, const LogprobAndEntropy& now) {
-          logprobs.push_back(now.logprob.clone());
-          const std::int64_t count = now.entropy.numel();
-          return LogprobAndEntropy{.logprob = of_logprob.narrow(0, begin, count),
-                                   .entropy = of_entropy.narrow(0, begin, count)};
-        });
+    const at::Tensor d_h =
+        head_gradient(model.head(), h.detach(), targets, 0.8,
+                      [&](std::int64_t begin, const LogprobAndEntropy& now) {
+                        logprobs.push_back(now.logprob.clone());
+                        const std::int64_t count = now.entropy.numel();
+                        return LogprobAndEntropy{.logprob = of_logprob.narrow(0, begin, count),
+                                                 .entropy = of_entropy.narrow(0, begin, count)};
+                      });
     EXPECT_GT(logprobs.size(), 1U);
     EXPECT_TRUE(at::equal(at::cat(logprobs), twice.logprob));
     EXPECT_TRUE(at::equal(d_h, h.grad()));

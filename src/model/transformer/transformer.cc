@@ -17,49 +17,11 @@ c10::ScalarType type_of(Precision precision) {
 }
 
 Transformer::Transformer(const ModelConfig& config, c10::Device device, c10::ScalarType dtype)
-    : config_(config), device_(device), dtype_(dtype) {
-  const Status sound = check(config);
-  CHECK(sound, "a Transformer of a config that was not checked: {}", sound.error().message);
-  const std::int64_t hidden = config.hidden_size, inner = config.intermediate_size;
-  const std::int64_t query = config.query_size(), key_value = config.key_value_size();
-  embedding_ = add("model.embed_tokens.weight", {config.vocab_size, hidden});
-  for (std::int64_t n = 0; n < config.num_hidden_layers; ++n) {
-    const auto named = [&](const char* name) { return fmt::format("model.layers.{}.{}", n, name); };
-    LayerWeights& layer = layers_.emplace_back();
-    layer.input_norm = add(named("input_layernorm.weight"), {hidden});
-    layer.q = add(named("self_attn.q_proj.weight"), {query, hidden});
-    layer.k = add(named("self_attn.k_proj.weight"), {key_value, hidden});
-    layer.v = add(named("self_attn.v_proj.weight"), {key_value, hidden});
-    if (config.has_qkv_bias()) {
-      layer.q_bias = add(named("self_attn.q_proj.bias"), {query});
-      layer.k_bias = add(named("self_attn.k_proj.bias"), {key_value});
-      layer.v_bias = add(named("self_attn.v_proj.bias"), {key_value});
-    }
-    if (config.has_qk_norm()) {
-      layer.q_norm = add(named("self_attn.q_norm.weight"), {config.head_dim});
-      layer.k_norm = add(named("self_attn.k_norm.weight"), {config.head_dim});
-    }
-    layer.o = add(named("self_attn.o_proj.weight"), {hidden, query});
-    layer.post_norm = add(named("post_attention_layernorm.weight"), {hidden});
-    layer.gate = add(named("mlp.gate_proj.weight"), {inner, hidden});
-    layer.up = add(named("mlp.up_proj.weight"), {inner, hidden});
-    layer.down = add(named("mlp.down_proj.weight"), {hidden, inner});
-  }
-  final_norm_ = add("model.norm.weight", {hidden});
-  head_ =
-      config.tie_word_embeddings ? embedding_ : add("lm_head.weight", {config.vocab_size, hidden});
-}
-
-at::Tensor Transformer::add(std::string name, std::vector<std::int64_t> shape) {
-  at::Tensor tensor = at::zeros(shape, at::TensorOptions().dtype(dtype_).device(device_));
-  tensor.requires_grad_(true);
-  parameters_.push_back({.name = std::move(name), .tensor = tensor});
-  return tensor;
-}
+    : config_(config), device_(device), dtype_(dtype), weights_(config, device, dtype) {}
 
 Transformer Transformer::random(const ModelConfig& config, std::uint64_t seed, c10::Device device) {
   Transformer model(config, device);
-  fill_random_weights(model.parameters_, config.initializer_range, seed);
+  fill_random_weights(model.weights_.parameters, config.initializer_range, seed);
   return model;
 }
 
@@ -67,9 +29,10 @@ Transformer Transformer::frozen_copy() const {
   CHECK(half_ == nullptr || half_->follows(), "a copy of weights whose masters are elsewhere");
   Transformer copy(config_, device_, dtype_);
   const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    copy.parameters_[i].tensor.copy_(parameters_[i].tensor);
-    copy.parameters_[i].tensor.requires_grad_(false);
+  for (std::size_t i = 0; i < parameters().size(); ++i) {
+    at::Tensor& copied = copy.weights_.parameters[i].tensor;
+    copied.copy_(parameters()[i].tensor);
+    copied.requires_grad_(false);
   }
   copy.path_ = path_;
   copy.recompute_ = recompute_;
@@ -99,58 +62,63 @@ HalfWeights* Transformer::half_weights() const {
       !HalfWeights::serve(config_))
     return nullptr;
   if (half_ == nullptr)
-    half_ = std::make_shared<HalfWeights>(*this, type_of(precision_), FlatLayout::kRow);
+    half_ = std::make_shared<HalfWeights>(weights_, type_of(precision_), FlatLayout::kRow);
   else
-    half_->refresh(*this);
+    half_->refresh(weights_);
   return half_.get();
+}
+
+HeadWeights Transformer::head() const {
+  const HalfWeights* half = half_weights();
+  return {.master = weights_.head, .half = half != nullptr ? half->head() : at::Tensor()};
 }
 
 HalfWeights* Transformer::keep_half_weights(std::int64_t unit) {
   CHECK(half_ == nullptr, "the 16-bit weights are in use");
   if (!device_.is_cuda() || dtype_ != at::kFloat || !HalfWeights::serve(config_)) return nullptr;
-  half_ = std::make_shared<HalfWeights>(*this, type_of(precision_), unit);
+  half_ = std::make_shared<HalfWeights>(weights_, type_of(precision_), unit);
   half_->stop_following();
   return half_.get();
 }
 
 std::vector<at::Tensor> Transformer::whole_masters() const {
-  std::vector<at::Tensor> whole = {embedding_};
-  if (!head_.is_same(embedding_)) whole.push_back(head_);
-  for (const NamedTensor& each : parameters_)
+  std::vector<at::Tensor> whole = {weights_.embedding};
+  if (!weights_.head.is_same(weights_.embedding)) whole.push_back(weights_.head);
+  for (const NamedTensor& each : weights_.parameters)
     if (each.tensor.dim() < 2) whole.push_back(each.tensor);
   return whole;
 }
 
 at::Tensor Transformer::forward_cuda(const PackedBatch& batch, const HalfWeights& half) const {
-  at::Tensor x = cuda_embedding(embedding_, batch.tokens);  // [T, H] float32
+  at::Tensor x = cuda_embedding(weights_.embedding, batch.tokens);  // [T, H] float32
   const auto shared = make_cuda_batch(
       batch, make_rope_table(config_, batch.longest(), x.options().requires_grad(false)), sums_);
   const bool is_trained = at::GradMode::is_enabled() && x.requires_grad();
-  for (std::size_t n = 0; n < layers_.size(); ++n) {
-    const CudaLayerWeights weights = {&layers_[n], &half.layers()[n]};
+  for (std::size_t n = 0; n < weights_.layers.size(); ++n) {
+    const CudaLayerWeights weights = {&weights_.layers[n], &half.layers()[n]};
     if (is_trained)
       x = cuda_layer(x, weights, config_, shared, recompute_);
     else
       cuda_layer_inference(x, weights, config_, *shared, training_cublas(device_, sums_));
   }
-  return cuda_rms_norm(x, final_norm_, config_.rms_norm_eps, type_of(precision_));
+  return cuda_rms_norm(x, weights_.final_norm, config_.rms_norm_eps, type_of(precision_));
 }
 
 at::Tensor Transformer::forward(const PackedBatch& batch) const {
   check_batch(batch);
   if (const HalfWeights* half = half_weights(); half != nullptr && batch.length() > 0)
     return forward_cuda(batch, *half);
-  at::Tensor x = at::embedding(embedding_, batch.tokens);  // [T, H]
+  at::Tensor x = at::embedding(weights_.embedding, batch.tokens);  // [T, H]
   if (device_.is_cuda()) x = x.to(at::kBFloat16);
   RopeTable table = make_rope_table(config_, batch.longest(), x.options().requires_grad(false));
   if (device_.is_cpu() && path_ == LayerPath::automatic) {
     const auto layout = make_layout(batch, std::move(table));
-    for (const LayerWeights& layer : layers_) x = fused_layer(x, layer, config_, layout);
-    return fused_rms_norm(x, final_norm_, config_.rms_norm_eps);
+    for (const LayerWeights& layer : weights_.layers) x = fused_layer(x, layer, config_, layout);
+    return fused_rms_norm(x, weights_.final_norm, config_.rms_norm_eps);
   }
   const RopeTable rope = rope_of_batch(table, batch);
-  for (const LayerWeights& layer : layers_) x = aten_layer(x, layer, config_, rope, batch);
-  return aten_rms_norm(x, final_norm_, config_.rms_norm_eps);
+  for (const LayerWeights& layer : weights_.layers) x = aten_layer(x, layer, config_, rope, batch);
+  return aten_rms_norm(x, weights_.final_norm, config_.rms_norm_eps);
 }
 
 }  // namespace tritonsmith::model

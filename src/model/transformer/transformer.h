@@ -1,7 +1,6 @@
 // Transformer: a decoder of the Qwen2, Qwen3 or Llama 3 family over packed sequences. It has GQA,
 // RoPE, RMSNorm and SwiGLU, and QKV biases or QK norms as its config says. It owns its weights
-// under Hugging Face's names. The trainer's optimizer and the rollout engine work on these same
-// tensors.
+// (weights/model_weights.h).
 //
 // Masters are float32 (float64 in tests). On a GPU the layers compute in 16 bits (Precision), on a
 // CPU in the weights' type. One thread at a time runs forward and backward. On a CPU equal inputs
@@ -16,43 +15,15 @@
 #include <string>
 #include <vector>
 
-#include "base/enum_names.h"
 #include "model/batch/packed_batch.h"
 #include "model/config/config.h"
+#include "model/config/execution.h"
 #include "model/config/sums.h"
+#include "model/layers/head_gradient.h"
 #include "model/weights/half_weights.h"
-#include "model/weights/safetensors.h"
+#include "model/weights/model_weights.h"
 
 namespace tritonsmith::model {
-
-// The weights of one decoder layer. Linear weights are [out, in], as Hugging Face stores them. A
-// weight that the family does not have is undefined.
-struct LayerWeights {
-  at::Tensor input_norm;  // [H]
-  // [heads * D, H] and [heads * D]; only Qwen2 has the biases
-  at::Tensor q, q_bias, k, k_bias, v, v_bias;
-  at::Tensor q_norm, k_norm;  // [D]; only Qwen3
-  at::Tensor o;               // [H, heads * D]
-  at::Tensor post_norm;       // [H]
-  at::Tensor gate, up;        // [I, H]
-  at::Tensor down;            // [H, I]
-};
-
-// The code that computes a layer. automatic: the fused kernels on a CPU. On a GPU our own kernels,
-// if the build has them and they support the shape, else ATen. aten: plain autograd everywhere, as
-// the reference of the tests.
-enum class LayerPath { automatic, aten };
-
-// The 16-bit type of weights and activations on a GPU. Gradients are bfloat16 in both cases.
-// float16 rounds eight times finer, so trainer and engine, whose sums have different orders, agree
-// better (docs/gpu.md). bfloat16 is for models whose activations exceed the range of float16
-// (65504).
-enum class Precision { float16, bfloat16 };
-
-// The activations of a layer that a GPU keeps for the backward. `nothing`: it keeps all of them and
-// recomputes nothing. `layers`: it keeps the input and recomputes the rest, at a third more work
-// for a tenth of the memory. The results are the same.
-enum class Recompute { nothing, layers };
 
 c10::ScalarType type_of(Precision precision);
 
@@ -75,11 +46,12 @@ class Transformer {
   c10::Device device() const { return device_; }
   // In the order of the file; each is a leaf that requires a gradient. A tied head is listed once,
   // as the embedding.
-  const std::vector<NamedTensor>& parameters() const { return parameters_; }
-  const at::Tensor& embedding() const { return embedding_; }  // [V, H]
-  const at::Tensor& head_weight() const { return head_; }  // [V, H]; the embedding itself if tied
-  const at::Tensor& final_norm() const { return final_norm_; }  // [H]
-  const std::vector<LayerWeights>& layers() const { return layers_; }
+  const std::vector<NamedTensor>& parameters() const { return weights_.parameters; }
+  const at::Tensor& embedding() const { return weights_.embedding; }  // [V, H]
+  // [V, H]; the embedding itself if tied
+  const at::Tensor& head_weight() const { return weights_.head; }
+  const at::Tensor& final_norm() const { return weights_.final_norm; }  // [H]
+  const std::vector<LayerWeights>& layers() const { return weights_.layers; }
 
   // Returns a copy without gradients, for example the reference of a KL term.
   Transformer frozen_copy() const;
@@ -96,6 +68,9 @@ class Transformer {
   // do not support this model. Code that changes masters without LibTorch's version counter must
   // write this copy too.
   HalfWeights* half_weights() const;
+  // The head for head_gradient(), with its 16-bit copy up to date. It has no copy if
+  // half_weights() is null.
+  HeadWeights head() const;
   // Makes the 16-bit copy the model's own weights. The masters then live elsewhere, except for
   // those that are used as float32 (whole_masters()). The buffer's length is a multiple of `unit`.
   // Must be called before half_weights(). Null if the kernels do not support this model.
@@ -104,7 +79,6 @@ class Transformer {
   std::vector<at::Tensor> whole_masters() const;
 
  private:
-  at::Tensor add(std::string name, std::vector<std::int64_t> shape);
   void check_batch(const PackedBatch& batch) const;
   at::Tensor forward_cuda(const PackedBatch& batch, const HalfWeights& half) const;
 
@@ -116,18 +90,7 @@ class Transformer {
   Precision precision_ = Precision::float16;
   Sums sums_ = Sums::fast;
   mutable std::shared_ptr<HalfWeights> half_;
-  std::vector<NamedTensor> parameters_;
-  at::Tensor embedding_, head_, final_norm_;
-  std::vector<LayerWeights> layers_;
+  ModelWeights weights_;
 };
 
 }  // namespace tritonsmith::model
-
-namespace tritonsmith {
-template <>
-inline constexpr auto enum_names<model::Recompute> = names<model::Recompute>(
-    {{model::Recompute::nothing, "nothing"}, {model::Recompute::layers, "layers"}});
-template <>
-inline constexpr auto enum_names<model::Precision> = names<model::Precision>(
-    {{model::Precision::float16, "float16"}, {model::Precision::bfloat16, "bfloat16"}});
-}  // namespace tritonsmith

@@ -5,16 +5,15 @@
 
 #include "base/check.h"
 #include "model/cuda/kernels.h"
-#include "model/transformer/transformer.h"
 #include "model/weights/flat_layout.h"
 
 namespace tritonsmith::model {
 namespace {
 
 // LibTorch counts the changes of each tensor.
-std::int64_t version_of(const Transformer& model) {
+std::int64_t version_of(const ModelWeights& weights) {
   std::int64_t version = 0;
-  for (const auto& [name, tensor] : model.parameters())
+  for (const auto& [name, tensor] : weights.parameters)
     version += static_cast<std::int64_t>(tensor._version());
   return version;
 }
@@ -22,12 +21,12 @@ std::int64_t version_of(const Transformer& model) {
 // Finds the part of the flat buffer for a master.
 class Parts {
  public:
-  Parts(const Transformer& model, const std::vector<at::Tensor>& parts)
-      : model_(model), parts_(parts) {}
+  Parts(const ModelWeights& weights, const std::vector<at::Tensor>& parts)
+      : weights_(weights), parts_(parts) {}
 
   const at::Tensor& of(const at::Tensor& master) const {
     std::size_t i = 0;
-    while (i < parts_.size() && !model_.parameters()[i].tensor.is_same(master)) ++i;
+    while (i < parts_.size() && !weights_.parameters[i].tensor.is_same(master)) ++i;
     CHECK(i < parts_.size(), "a weight that is no parameter of its model");
     return parts_[i];
   }
@@ -49,7 +48,7 @@ class Parts {
   }
 
  private:
-  const Transformer& model_;
+  const ModelWeights& weights_;
   const std::vector<at::Tensor>& parts_;
 };
 
@@ -65,32 +64,32 @@ bool HalfWeights::serve(const ModelConfig& config) {
          config.intermediate_size % 16 == 0;
 }
 
-HalfWeights::HalfWeights(const Transformer& model, at::ScalarType type, std::int64_t unit) {
+HalfWeights::HalfWeights(const ModelWeights& weights, at::ScalarType type, std::int64_t unit) {
   const at::NoGradGuard no_grad;
-  const auto masters = tensors_of(model.parameters());
+  const auto masters = tensors_of(weights.parameters);
   const FlatLayout layout = flat_layout(masters);
   flat_ = at::zeros({(layout.total + unit - 1) / unit * unit},
-                    at::TensorOptions(type).device(model.device()));
+                    at::TensorOptions(type).device(weights.embedding.device()));
   for (std::size_t i = 0; i < masters.size(); ++i)
     parts_.push_back(
         flat_.narrow(0, layout.offsets[i], masters[i].numel()).view(masters[i].sizes()));
-  const Parts parts(model, parts_);
-  for (const LayerWeights& layer : model.layers())
+  const Parts parts(weights, parts_);
+  for (const LayerWeights& layer : weights.layers)
     layers_.push_back({.qkv = parts.joined({&layer.q, &layer.k, &layer.v}),
                        .qkv_bias = parts.joined({&layer.q_bias, &layer.k_bias, &layer.v_bias}),
                        .o = parts.of(layer.o),
                        .gate_up = parts.joined({&layer.gate, &layer.up}),
                        .down = parts.of(layer.down)});
-  head_ = parts.of(model.head_weight());
-  refresh(model);
+  head_ = parts.of(weights.head);
+  refresh(weights);
 }
 
-void HalfWeights::refresh(const Transformer& model) {
+void HalfWeights::refresh(const ModelWeights& weights) {
   if (!follows_) return;
-  const std::int64_t version = version_of(model);
+  const std::int64_t version = version_of(weights);
   if (version == version_) return;
   const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].copy_(model.parameters()[i].tensor);
+  for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].copy_(weights.parameters[i].tensor);
   version_ = version;
 }
 

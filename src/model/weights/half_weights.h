@@ -8,12 +8,9 @@
 
 #include <vector>
 
-#include "model/config/config.h"
+#include "model/weights/model_weights.h"
 
 namespace tritonsmith::model {
-
-struct LayerWeights;
-class Transformer;
 
 struct HalfLayer {
   at::Tensor qkv;       // [(heads + 2 kv_heads) D, H]
@@ -29,9 +26,9 @@ class HalfWeights {
   static bool serve(const ModelConfig& config);
 
   // The buffer's length is a multiple of `unit`, which is a multiple of FlatLayout::kRow.
-  HalfWeights(const Transformer& model, at::ScalarType type, std::int64_t unit);
+  HalfWeights(const ModelWeights& weights, at::ScalarType type, std::int64_t unit);
   // Rounds the masters again if other code than the optimizer has changed them.
-  void refresh(const Transformer& model);
+  void refresh(const ModelWeights& weights);
   // Afterwards only the optimizer writes the copy, because the masters are no longer whole.
   void stop_following() { follows_ = false; }
   bool follows() const { return follows_; }

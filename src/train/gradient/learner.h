@@ -21,7 +21,6 @@
 #include "algorithm/policy_loss.h"
 #include "model/lora/lora.h"
 #include "model/memory/host_arena.h"
-#include "train/config/sections.h"
 #include "train/gradient/token_gradient.h"
 #include "train/optimizer/optimizer.h"
 

@@ -11,8 +11,8 @@
 
 #include "distributed/ranks.h"
 #include "model/weights/safetensors.h"
-#include "train/config/sections.h"
 #include "train/optimizer/adamw.h"
+#include "train/optimizer/optimizer_section.h"
 
 namespace tritonsmith::train {
 
