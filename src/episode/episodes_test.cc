@@ -186,10 +186,10 @@ TEST_F(EpisodesTest, GoOnAfterTheTurnsThatWerePlayed) {
 // Gives no verdict to the first looks, as a judge that is still at it.
 class SlowJudge : public gym::api::FakeJudge {
  public:
-  using api::FakeJudge::FakeJudge;
+  using gym::api::FakeJudge::FakeJudge;
   Result<std::optional<gym::api::Judged>> next(Deadline deadline) override {
     if (looks_++ < 3) return std::optional<gym::api::Judged>();
-    return api::FakeJudge::next(deadline);
+    return gym::api::FakeJudge::next(deadline);
   }
 
  private:
