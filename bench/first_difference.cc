@@ -239,9 +239,9 @@ class Comparison {
       const auto part = [&](std::int64_t begin, std::int64_t count) {
         return all.narrow(1, begin, count);
       };
-      const AttentionPlace place = {offsets, length_, /*is_even=*/true, scale(), model_.sums()};
+      const AttentionBatch attention = {offsets, length_, /*is_even=*/true, scale(), model_.sums()};
       return cuda_attend({part(0, heads), part(heads, kv_heads), part(heads + kv_heads, kv_heads)},
-                         place)
+                         attention)
           .out.reshape({qkv.size(0), -1});
     };
   }

@@ -58,7 +58,7 @@ void add_sft_command(CLI::App& app, Run& run) {
   command->footer([] { return "settings:\n" + config_help<SftConfig>(); });
   command->callback([&run, call] {
     run = [call] {
-      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::Place&) {
+      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::LaunchInfo&) {
         return train_supervised(*call, ranks);
       }));
     };

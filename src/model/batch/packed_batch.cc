@@ -23,7 +23,7 @@ std::int64_t PackedBatch::longest_rows() const {
 }
 
 bool PackedBatch::is_shared() const {
-  return std::ranges::any_of(beginnings, [](const Beginning& each) { return each.length > 0; });
+  return std::ranges::any_of(prefixes, [](const SharedPrefix& each) { return each.length > 0; });
 }
 
 std::vector<std::int64_t> PackedBatch::positions() const {
@@ -49,7 +49,7 @@ SharedKeys shared_keys(const PackedBatch& batch) {
   SharedKeys keys{.offsets = {0}, .longest = batch.longest()};
   for (std::int64_t b = 0; b < batch.sequences(); ++b) {
     if (const std::int64_t before = batch.before(b); before > 0) {
-      const auto of = batch.beginnings[static_cast<std::size_t>(b)].sequence;
+      const auto of = batch.prefixes[static_cast<std::size_t>(b)].sequence;
       CHECK(of >= 0 && of < b && before <= batch.before(of) + batch.rows_of(of),
             "sequence {} begins with {} tokens of sequence {}", b, before, of);
       for (std::int64_t t = 0; t < before; ++t)

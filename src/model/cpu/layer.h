@@ -41,7 +41,7 @@ template <typename T>
 struct LayerBackward {
   const std::vector<std::int64_t>* offsets = nullptr;  // of the packed sequences
   const std::vector<std::int64_t>* positions = nullptr;
-  const SharedKeys* shared = nullptr;  // set if sequences share their beginnings
+  const SharedKeys* shared = nullptr;  // set if sequences share their prefixes
   Rope<T> rope;
   const T* x = nullptr;
   const T* qkv = nullptr;

@@ -38,7 +38,7 @@ at::Tensor attend_sequence(const QueryKeyValue& qkv, double scale) {
       .transpose(0, 1);
 }
 
-// Returns keys and values as if no sequence shared its beginning with another.
+// Returns keys and values as if no sequence shared its prefix with another.
 QueryKeyValue with_whole_sequences(const QueryKeyValue& qkv, const SharedKeys& keys) {
   const at::Tensor rows = at::tensor(keys.rows, at::kLong).to(qkv.query.device());
   return {.query = qkv.query,

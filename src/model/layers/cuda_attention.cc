@@ -21,11 +21,11 @@ constexpr std::int64_t kShortest = 256;
 constexpr int kFrequentShape = 300;
 
 // Returns the offsets of the keys as attention reads them.
-const at::Tensor& key_offsets(const AttentionPlace& place) {
-  return place.shared != nullptr ? place.shared->offsets : place.offsets;
+const at::Tensor& key_offsets(const AttentionBatch& batch) {
+  return batch.shared != nullptr ? batch.shared->offsets : batch.offsets;
 }
-std::int64_t longest_keys(const AttentionPlace& place) {
-  return place.shared != nullptr ? place.shared->longest : place.longest;
+std::int64_t longest_keys(const AttentionBatch& batch) {
+  return batch.shared != nullptr ? batch.shared->longest : batch.longest;
 }
 
 const cuda::Half* rows_of(const at::Tensor& tensor) {
@@ -50,9 +50,9 @@ at::Tensor by_use(const at::Tensor& heads, const SharedRows& shared) {
   return out;
 }
 
-QueryKeyValue by_use(const QueryKeyValue& qkv, const AttentionPlace& place) {
-  if (place.shared == nullptr) return qkv;
-  return {qkv.query, by_use(qkv.key, *place.shared), by_use(qkv.value, *place.shared)};
+QueryKeyValue by_use(const QueryKeyValue& qkv, const AttentionBatch& batch) {
+  if (batch.shared == nullptr) return qkv;
+  return {qkv.query, by_use(qkv.key, *batch.shared), by_use(qkv.value, *batch.shared)};
 }
 
 // The reverse for bfloat16 gradients: sums over the uses of each row.
@@ -71,51 +71,52 @@ at::Tensor sum_of_uses(const at::Tensor& gradient, const SharedRows& shared) {
   return out;
 }
 
-Attended flash(const QueryKeyValue& qkv, const AttentionPlace& place) {
-  Attended kept;
+Attended flash(const QueryKeyValue& qkv, const AttentionBatch& batch) {
+  Attended attended;
   // If a sequence has fewer queries than keys, they are those of its last tokens.
-  std::tie(kept.out, kept.log_normaliser, kept.random_state, kept.unused, std::ignore) =
-      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, place.offsets, key_offsets(place),
-                                   place.longest, longest_keys(place), 0.0, /*is_causal=*/true,
-                                   /*return_debug_mask=*/false, place.scale);
-  return kept;
+  std::tie(attended.out, attended.log_normaliser, attended.random_state, attended.unused,
+           std::ignore) =
+      at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, batch.offsets, key_offsets(batch),
+                                   batch.longest, longest_keys(batch), 0.0, /*is_causal=*/true,
+                                   /*return_debug_mask=*/false, batch.scale);
+  return attended;
 }
 
-QueryKeyValue flash_backward(const QueryKeyValue& qkv, const Attended& kept,
-                             const at::Tensor& d_out, const AttentionPlace& place) {
+QueryKeyValue flash_backward(const QueryKeyValue& qkv, const Attended& attended,
+                             const at::Tensor& d_out, const AttentionBatch& batch) {
   const auto [query, key, value] = at::_flash_attention_backward(
-      d_out, qkv.query, qkv.key, qkv.value, kept.out, kept.log_normaliser, place.offsets,
-      key_offsets(place), place.longest, longest_keys(place), 0.0, /*is_causal=*/true,
-      kept.random_state, kept.unused, place.scale);
+      d_out, qkv.query, qkv.key, qkv.value, attended.out, attended.log_normaliser, batch.offsets,
+      key_offsets(batch), batch.longest, longest_keys(batch), 0.0, /*is_causal=*/true,
+      attended.random_state, attended.unused, batch.scale);
   return {query.contiguous(), key.contiguous(), value.contiguous()};
 }
 
 // Views [T, heads, D] of sequences of one length as [B, heads, S, D], in the same memory, and back.
-at::Tensor by_sequence(const at::Tensor& rows, const AttentionPlace& place) {
-  return rows.unflatten(0, {rows.size(0) / place.longest, place.longest}).transpose(1, 2);
+at::Tensor by_sequence(const at::Tensor& rows, const AttentionBatch& batch) {
+  return rows.unflatten(0, {rows.size(0) / batch.longest, batch.longest}).transpose(1, 2);
 }
 at::Tensor by_token(const at::Tensor& sequences) {
   return sequences.transpose(1, 2).flatten(0, 1).contiguous();
 }
 
-Attended cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
+Attended cudnn(const QueryKeyValue& qkv, const AttentionBatch& batch) {
   const auto all = at::_cudnn_attention_forward(
-      by_sequence(qkv.query, place), by_sequence(qkv.key, place), by_sequence(qkv.value, place), {},
-      {}, {}, place.longest, place.longest, /*compute_log_sumexp=*/true, 0.0, /*is_causal=*/true,
-      /*return_debug_mask=*/false, place.scale);
+      by_sequence(qkv.query, batch), by_sequence(qkv.key, batch), by_sequence(qkv.value, batch), {},
+      {}, {}, batch.longest, batch.longest, /*compute_log_sumexp=*/true, 0.0, /*is_causal=*/true,
+      /*return_debug_mask=*/false, batch.scale);
   return {.out = by_token(std::get<0>(all)),
           .log_normaliser = std::get<1>(all),
           .random_state = std::get<6>(all),
           .unused = std::get<7>(all)};
 }
 
-QueryKeyValue cudnn_backward(const QueryKeyValue& qkv, const Attended& kept,
-                             const at::Tensor& d_out, const AttentionPlace& place) {
+QueryKeyValue cudnn_backward(const QueryKeyValue& qkv, const Attended& attended,
+                             const at::Tensor& d_out, const AttentionBatch& batch) {
   const auto [query, key, value] = at::_cudnn_attention_backward(
-      by_sequence(d_out, place), by_sequence(qkv.query, place), by_sequence(qkv.key, place),
-      by_sequence(qkv.value, place), by_sequence(kept.out, place), kept.log_normaliser,
-      kept.random_state, kept.unused, {}, {}, {}, place.longest, place.longest, 0.0,
-      /*is_causal=*/true, place.scale);
+      by_sequence(d_out, batch), by_sequence(qkv.query, batch), by_sequence(qkv.key, batch),
+      by_sequence(qkv.value, batch), by_sequence(attended.out, batch), attended.log_normaliser,
+      attended.random_state, attended.unused, {}, {}, {}, batch.longest, batch.longest, 0.0,
+      /*is_causal=*/true, batch.scale);
   return {by_token(query), by_token(key), by_token(value)};
 }
 
@@ -137,17 +138,17 @@ bool is_cudnn_right(const QueryKeyValue& like) {
         .to(of.scalar_type());
   };
   const QueryKeyValue qkv = {wave(like.query, 0.37), wave(like.key, 0.53), wave(like.value, 0.71)};
-  const AttentionPlace place = {
+  const AttentionBatch batch = {
       .offsets = at::arange(3, like.query.options().dtype(at::kInt)) * kLength,
       .longest = kLength,
       .is_even = true,
       .scale = 0.1};
   try {
     const at::Tensor d_out = wave(like.query, 0.29);
-    const Attended kept = cudnn(qkv, place), other = flash(qkv, place);
-    const QueryKeyValue got = cudnn_backward(qkv, kept, d_out, place),
-                        expected = flash_backward(qkv, other, d_out, place);
-    return difference(kept.out, other.out) < kRounding &&
+    const Attended attended = cudnn(qkv, batch), other = flash(qkv, batch);
+    const QueryKeyValue got = cudnn_backward(qkv, attended, d_out, batch),
+                        expected = flash_backward(qkv, other, d_out, batch);
+    return difference(attended.out, other.out) < kRounding &&
            difference(got.query, expected.query) < kRounding &&
            difference(got.key, expected.key) < kRounding &&
            difference(got.value, expected.value) < kRounding;
@@ -167,11 +168,11 @@ class Known {
     return *known;
   }
 
-  bool is_frequent_and_right(const QueryKeyValue& qkv, const AttentionPlace& place) {
+  bool is_frequent_and_right(const QueryKeyValue& qkv, const AttentionBatch& batch) {
     const std::lock_guard lock(mutex_);
     constexpr std::size_t kMostShapes = 4096;
     if (uses_.size() > kMostShapes) uses_.clear();
-    if (++uses_[{qkv.query.size(0), place.longest}] < kFrequentShape) return false;
+    if (++uses_[{qkv.query.size(0), batch.longest}] < kFrequentShape) return false;
     const std::array<std::int64_t, 4> kind = {
         qkv.query.size(1), qkv.key.size(1), qkv.query.size(2),
         static_cast<std::int64_t>(qkv.query.device().index())};
@@ -187,13 +188,13 @@ class Known {
   std::map<std::array<std::int64_t, 4>, bool> right_;
 };
 
-bool uses_cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
-  return place.is_even && place.shared == nullptr && place.longest >= kShortest &&
-         Known::instance().is_frequent_and_right(qkv, place);
+bool uses_cudnn(const QueryKeyValue& qkv, const AttentionBatch& batch) {
+  return batch.is_even && batch.shared == nullptr && batch.longest >= kShortest &&
+         Known::instance().is_frequent_and_right(qkv, batch);
 }
 
 // Makes the data that either library's backward reads from the forward of our own kernel.
-Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
+Attended in_order(const QueryKeyValue& qkv, const AttentionBatch& batch) {
   const std::int64_t tokens = qkv.query.size(0), heads = qkv.query.size(1);
   const auto on_device = [&](at::ScalarType type) { return qkv.query.options().dtype(type); };
   const at::Tensor out = at::empty({tokens, heads, qkv.query.size(2)}, qkv.query.options());
@@ -206,27 +207,27 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
        .query_stride = qkv.query.stride(0),
        .key_stride = qkv.key.stride(0),
        .value_stride = qkv.value.stride(0),
-       .offsets = indices(place.offsets),
-       .key_offsets = indices(key_offsets(place)),
+       .offsets = indices(batch.offsets),
+       .key_offsets = indices(key_offsets(batch)),
        .out = writable_rows(out),
        .log_normaliser = log_normaliser.mutable_data_ptr<float>(),
        .tokens = tokens,
-       .sequences = static_cast<int>(place.offsets.size(0) - 1),
-       .longest = static_cast<int>(longest_keys(place)),
+       .sequences = static_cast<int>(batch.offsets.size(0) - 1),
+       .longest = static_cast<int>(longest_keys(batch)),
        .heads = static_cast<int>(heads),
        .kv_heads = static_cast<int>(qkv.key.size(1)),
        .head_dim = static_cast<int>(out.size(2)),
-       .scale = static_cast<float>(place.scale),
+       .scale = static_cast<float>(batch.scale),
        .type = is_float16 ? cuda::HalfType::float16 : cuda::HalfType::bfloat16},
       current_stream(out.device()));
   // Without dropout neither library uses the random state, but each wants its own type.
-  if (!uses_cudnn(qkv, place))
+  if (!uses_cudnn(qkv, batch))
     return {.out = out,
             .log_normaliser = log_normaliser,
             .random_state = at::empty({2}, on_device(at::kUInt64)),
             .unused = at::empty({}, on_device(at::kUInt64))};
   const at::Tensor by_sequences =
-      log_normaliser.view({heads, -1, place.longest}).transpose(0, 1).unsqueeze(-1).contiguous();
+      log_normaliser.view({heads, -1, batch.longest}).transpose(0, 1).unsqueeze(-1).contiguous();
   return {.out = out,
           .log_normaliser = by_sequences,  // [B, heads, S, 1]
           .random_state = at::zeros({}, on_device(at::kLong)),
@@ -234,32 +235,32 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
 }
 
 // Calls one of the libraries; keys and values are as the sequences attend to them.
-Attended attend_fast(const QueryKeyValue& qkv, const AttentionPlace& place) {
-  return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
+Attended attend_fast(const QueryKeyValue& qkv, const AttentionBatch& batch) {
+  return uses_cudnn(qkv, batch) ? cudnn(qkv, batch) : flash(qkv, batch);
 }
 
 QueryKeyValue gradients_of(const QueryKeyValue& qkv, const Attended& attended,
-                           const at::Tensor& d_out, const AttentionPlace& place) {
+                           const at::Tensor& d_out, const AttentionBatch& batch) {
   const bool is_by_cudnn = attended.log_normaliser.dim() > 2;  // FlashAttention's is [heads, T]
-  if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, place);
-  QueryKeyValue gradient = flash_backward(qkv, attended, d_out, place);
-  if (place.shared == nullptr) return gradient;
-  return {gradient.query, sum_of_uses(gradient.key, *place.shared),
-          sum_of_uses(gradient.value, *place.shared)};
+  if (is_by_cudnn) return cudnn_backward(qkv, attended, d_out, batch);
+  QueryKeyValue gradient = flash_backward(qkv, attended, d_out, batch);
+  if (batch.shared == nullptr) return gradient;
+  return {gradient.query, sum_of_uses(gradient.key, *batch.shared),
+          sum_of_uses(gradient.value, *batch.shared)};
 }
 
 }  // namespace
 
-Attended cuda_attend(const QueryKeyValue& compact, const AttentionPlace& place) {
-  const QueryKeyValue qkv = by_use(compact, place);
-  return place.sums == Sums::equal ? in_order(qkv, place) : attend_fast(qkv, place);
+Attended cuda_attend(const QueryKeyValue& compact, const AttentionBatch& batch) {
+  const QueryKeyValue qkv = by_use(compact, batch);
+  return batch.sums == Sums::equal ? in_order(qkv, batch) : attend_fast(qkv, batch);
 }
 
 QueryKeyValue cuda_attend_backward(const QueryKeyValue& compact, const Attended& attended,
-                                   const at::Tensor& d_out, const AttentionPlace& place) {
-  const QueryKeyValue qkv = by_use(compact, place);
+                                   const at::Tensor& d_out, const AttentionBatch& batch) {
+  const QueryKeyValue qkv = by_use(compact, batch);
   const bool is_of_type = attended.out.scalar_type() == qkv.query.scalar_type();
-  return gradients_of(qkv, is_of_type ? attended : attend_fast(qkv, place), d_out, place);
+  return gradients_of(qkv, is_of_type ? attended : attend_fast(qkv, batch), d_out, batch);
 }
 
 }  // namespace tritonsmith::model

@@ -21,13 +21,13 @@ struct SharedRows {
 };
 
 // The sequences of a batch, and the factor of their scores.
-struct AttentionPlace {
+struct AttentionBatch {
   at::Tensor offsets;  // [B + 1] int32
   std::int64_t longest = 0;
   bool is_even = false;  // all sequences have the length `longest`
   double scale = 1;
   Sums sums = Sums::fast;  // equal: the forward is our own kernel, which decoding uses too
-  // Set if sequences share their beginnings. offsets and `longest` then count only each sequence's
+  // Set if sequences share their prefixes. offsets and `longest` then count only each sequence's
   // own rows.
   const SharedRows* shared = nullptr;
 };
@@ -39,13 +39,13 @@ struct Attended {
 };
 
 // query [T, heads, D], key and value [T, kv_heads, D], 16-bit; rows may lie apart.
-Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place);
+Attended cuda_attend(const QueryKeyValue& qkv, const AttentionBatch& batch);
 // Returns the gradients of query, key and value from that of `out`, contiguous and all of one type.
 // If that type is not the forward's, attention is computed again in it. Rounding queries and keys
 // once more moves a score of a hundred by tenths. With the forward's normaliser, the probabilities
 // would then not add up to one. The gradient of a shared key is summed over the sequences in their
 // order.
 QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
-                                   const at::Tensor& d_out, const AttentionPlace& place);
+                                   const at::Tensor& d_out, const AttentionBatch& batch);
 
 }  // namespace tritonsmith::model

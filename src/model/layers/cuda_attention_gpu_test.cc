@@ -38,7 +38,7 @@ struct PackedScores {
   at::Tensor all;  // [T, heads + 2 kv_heads, D]
   QueryKeyValue parts;
   std::vector<int> offsets = {0};
-  AttentionPlace place;
+  AttentionBatch attention;
 };
 PackedScores packed_scores(const at::Tensor& normal, double size, Sums sums) {
   PackedScores made{.all = normal};
@@ -46,10 +46,10 @@ PackedScores packed_scores(const at::Tensor& normal, double size, Sums sums) {
   made.parts = {made.all.narrow(1, 0, kQueryHeads), made.all.narrow(1, kQueryHeads, kKeyHeads),
                 made.all.narrow(1, kQueryHeads + kKeyHeads, kKeyHeads)};
   for (const int length : kExtremeLengths) made.offsets.push_back(made.offsets.back() + length);
-  made.place = {.offsets = at::tensor(made.offsets, at::kInt).to(normal.device()),
-                .longest = 300,
-                .scale = 1 / std::sqrt(static_cast<double>(normal.size(2))),
-                .sums = sums};
+  made.attention = {.offsets = at::tensor(made.offsets, at::kInt).to(normal.device()),
+                    .longest = 300,
+                    .scale = 1 / std::sqrt(static_cast<double>(normal.size(2))),
+                    .sums = sums};
   return made;
 }
 
@@ -97,14 +97,14 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
         const PackedScores some = packed_scores(
             normal({tokens, kQueryHeads + 2 * kKeyHeads, head_dim}, GetParam()), of.size, sums);
         ASSERT_EQ(some.offsets.back(), tokens);
-        const Attended attended = cuda_attend(some.parts, some.place);
+        const Attended attended = cuda_attend(some.parts, some.attention);
         const at::Tensor d_out = normal({tokens, kQueryHeads, head_dim}, at::kBFloat16);
         // The backward sees values rounded to bfloat16. A float16 score of a thousand moves by
         // units then.
         const auto half = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
         const QueryKeyValue seen = {half(some.parts.query), half(some.parts.key),
                                     half(some.parts.value)};
-        const QueryKeyValue gradient = cuda_attend_backward(seen, attended, d_out, some.place);
+        const QueryKeyValue gradient = cuda_attend_backward(seen, attended, d_out, some.attention);
         for (std::size_t s = 0; s + 1 < some.offsets.size(); ++s) {
           const auto rows = [&](const at::Tensor& t) {
             return t.slice(0, some.offsets[s], some.offsets[s + 1]);
@@ -112,7 +112,7 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
           const auto got = [&](const at::Tensor& t) { return wide(rows(t)).transpose(0, 1); };
           const auto exact = [&](const QueryKeyValue& of_all) {
             return attend_in_float64({rows(of_all.query), rows(of_all.key), rows(of_all.value)},
-                                     rows(d_out), some.place.scale);
+                                     rows(d_out), some.attention.scale);
           };
           const at::Tensor out = exact(some.parts).out;
           const ExactAttention expected = exact(seen);
@@ -190,7 +190,7 @@ TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
               .kv_heads = static_cast<int>(kKeyHeads),
               .head_dim = static_cast<int>(kHeadDim),
               .splits = kSplits,
-              .scale = static_cast<float>(some.place.scale),
+              .scale = static_cast<float>(some.attention.scale),
               .type = half_type_of(rows)},
              stream());
       for (std::size_t s = 0; s < kExtremeLengths.size(); ++s) {
@@ -200,7 +200,7 @@ TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
         const QueryKeyValue sequence = {part(some.parts.query), part(some.parts.key),
                                         part(some.parts.value)};
         const ExactAttention whole = attend_in_float64(
-            sequence, at::zeros_like(sequence.query).contiguous(), some.place.scale);
+            sequence, at::zeros_like(sequence.query).contiguous(), some.attention.scale);
         const at::Tensor expected = whole.out.select(1, -1);  // [heads, D]
         EXPECT_LT(share(wide(out[static_cast<std::int64_t>(s)]), expected, expected), of.of_out)
             << "size " << of.size << ", length " << kExtremeLengths[s]

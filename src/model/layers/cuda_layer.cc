@@ -32,7 +32,7 @@ at::Tensor half_rows(const at::Tensor& like, std::int64_t columns,
 at::Tensor for_backward(const at::Tensor& half) { return half.to(at::kBFloat16); }
 
 // A norm of x by `weight`: within a layer or after the last layer.
-struct NormPlace {
+struct NormInput {
   const at::Tensor& x;
   const at::Tensor& weight;
   double eps;
@@ -40,7 +40,7 @@ struct NormPlace {
 };
 
 // One layer of one batch.
-struct Work {
+struct LayerCall {
   CudaLayerWeights weights;
   const ModelConfig& config;
   const CudaBatch& batch;
@@ -53,7 +53,7 @@ struct Work {
   // The type of the forward's computation.
   at::ScalarType type() const { return weights.half->qkv.scalar_type(); }
   cuda::HalfType half_type() const { return half_type_of(weights.half->qkv); }
-  AttentionPlace attention() const {
+  AttentionBatch attention() const {
     return {.offsets = batch.offsets,
             .longest = batch.longest,
             .is_even = batch.is_even,
@@ -61,14 +61,14 @@ struct Work {
             .sums = batch.sums,
             .shared = batch.shared ? &*batch.shared : nullptr};
   }
-  NormPlace place(const at::Tensor& x, const at::Tensor& weight) const {
+  NormInput norm_input(const at::Tensor& x, const at::Tensor& weight) const {
     return {x, weight, config.rms_norm_eps, stream};
   }
   double scale() const { return 1.0 / std::sqrt(static_cast<double>(config.head_dim)); }
 };
 
 // The tensors that the forward makes and the backward reads.
-struct Kept {
+struct Activations {
   at::Tensor qkv;  // [T, (heads + 2 kv_heads) D], after RoPE
   Attended attended;
   // qkv before norm and RoPE; only if heads are normalised and the backward needs it
@@ -78,17 +78,17 @@ struct Kept {
   at::Tensor gate_up;                // [T, 2 I]
 };
 
-at::Tensor norm(const NormPlace& place, at::ScalarType type) {
-  const at::Tensor &x = place.x, &weight = place.weight;
+at::Tensor norm(const NormInput& input, at::ScalarType type) {
+  const at::Tensor &x = input.x, &weight = input.weight;
   const at::Tensor out = half_rows(x, x.size(1), type);
   kernels().norm({.x = data(x),
                   .weight = data(weight),
                   .out = data<Half>(out),
                   .rows = x.size(0),
                   .hidden = static_cast<int>(x.size(1)),
-                  .eps = static_cast<float>(place.eps),
+                  .eps = static_cast<float>(input.eps),
                   .type = half_type_of(out)},
-                 place.stream);
+                 input.stream);
   return out;
 }
 
@@ -109,7 +109,7 @@ QueryKeyValue behind(const CacheTarget& target, const QueryKeyValue& qkv) {
           .value = at::cat({target.earlier_values, qkv.value})};
 }
 
-// Whether tensors that only the backward reads are kept.
+// Whether tensors that only the backward reads are saved.
 enum class Keep { nothing, for_backward };
 
 // Returns the rows for the weight gradients, if the forward has them in the backward's type.
@@ -118,30 +118,31 @@ at::Tensor kept_rows(const at::Tensor& normed, Keep keep) {
   return is_of_use ? normed : at::Tensor();
 }
 
-void project(const at::Tensor& x, const Work& work, const CacheTarget& target, Keep keep,
-             Kept& kept) {
-  const HalfLayer& half = *work.weights.half;
-  const LayerWeights& masters = *work.weights.masters;
-  const at::Tensor normed = norm(work.place(x, masters.input_norm), work.type());
-  kept.normed = kept_rows(normed, keep);
-  kept.qkv = half_rows(x, half.qkv.size(0), work.type());
-  work.cublas.linear(kept.qkv, normed, half.qkv, half.qkv_bias);
-  if (keep == Keep::for_backward && masters.q_norm.defined()) kept.raw = kept.qkv.clone();
-  kernels().rope({.qkv = data<Half>(kept.qkv),
-                  .cos = data(work.batch.rope.cos),
-                  .sin = data(work.batch.rope.sin),
-                  .positions = data<int>(work.batch.positions),
+void project(const at::Tensor& x, const LayerCall& call, const CacheTarget& target, Keep keep,
+             Activations& activations) {
+  const HalfLayer& half = *call.weights.half;
+  const LayerWeights& masters = *call.weights.masters;
+  const at::Tensor normed = norm(call.norm_input(x, masters.input_norm), call.type());
+  activations.normed = kept_rows(normed, keep);
+  activations.qkv = half_rows(x, half.qkv.size(0), call.type());
+  call.cublas.linear(activations.qkv, normed, half.qkv, half.qkv_bias);
+  if (keep == Keep::for_backward && masters.q_norm.defined())
+    activations.raw = activations.qkv.clone();
+  kernels().rope({.qkv = data<Half>(activations.qkv),
+                  .cos = data(call.batch.rope.cos),
+                  .sin = data(call.batch.rope.sin),
+                  .positions = data<int>(call.batch.positions),
                   .q_norm = data(masters.q_norm),
                   .k_norm = data(masters.k_norm),
                   .slots = data<int>(target.slots),
                   .cache = target.cache,
                   .tokens = x.size(0),
-                  .heads = work.heads(),
-                  .kv_heads = work.kv_heads(),
-                  .head_dim = work.head_dim(),
-                  .eps = static_cast<float>(work.config.rms_norm_eps),
-                  .type = work.half_type()},
-                 work.stream);
+                  .heads = call.heads(),
+                  .kv_heads = call.kv_heads(),
+                  .head_dim = call.head_dim(),
+                  .eps = static_cast<float>(call.config.rms_norm_eps),
+                  .type = call.half_type()},
+                 call.stream);
 }
 
 at::Tensor rows_of(const Attended& attended) {
@@ -149,42 +150,45 @@ at::Tensor rows_of(const Attended& attended) {
 }
 
 // Computes the gated product of the MLP, [T, I], times inner_share().
-at::Tensor gated(const Work& work, const at::Tensor& middle, Keep keep, Kept& kept) {
-  const HalfLayer& half = *work.weights.half;
-  const at::Tensor normed = norm(work.place(middle, work.weights.masters->post_norm), work.type());
-  kept.normed_middle = kept_rows(normed, keep);
-  kept.gate_up = half_rows(middle, half.gate_up.size(0), work.type());
-  work.cublas.linear(kept.gate_up, normed, half.gate_up);
-  const at::Tensor inner = half_rows(middle, half.down.size(1), work.type());
-  kernels().swiglu({.gate_up = data<Half>(kept.gate_up),
+at::Tensor gated(const LayerCall& call, const at::Tensor& middle, Keep keep,
+                 Activations& activations) {
+  const HalfLayer& half = *call.weights.half;
+  const at::Tensor normed =
+      norm(call.norm_input(middle, call.weights.masters->post_norm), call.type());
+  activations.normed_middle = kept_rows(normed, keep);
+  activations.gate_up = half_rows(middle, half.gate_up.size(0), call.type());
+  call.cublas.linear(activations.gate_up, normed, half.gate_up);
+  const at::Tensor inner = half_rows(middle, half.down.size(1), call.type());
+  kernels().swiglu({.gate_up = data<Half>(activations.gate_up),
                     .out = data<Half>(inner),
                     .tokens = middle.size(0),
                     .inner = static_cast<int>(inner.size(1)),
-                    .type = work.half_type(),
-                    .factor = static_cast<float>(inner_share(work.type()))},
-                   work.stream);
+                    .type = call.half_type(),
+                    .factor = static_cast<float>(inner_share(call.type()))},
+                   call.stream);
   return inner;
 }
 
 // Computes everything except the last product, which the backward does not need.
-at::Tensor forward_to_inner(const at::Tensor& x, const Work& work, Kept& kept) {
-  project(x, work, {}, Keep::for_backward, kept);
-  kept.attended = cuda_attend(split(kept.qkv, work.config), work.attention());
-  kept.middle = at::empty_like(x);
-  work.cublas.linear_onto(kept.middle, x, rows_of(kept.attended), work.weights.half->o);
-  return gated(work, kept.middle, Keep::for_backward, kept);
+at::Tensor forward_to_inner(const at::Tensor& x, const LayerCall& call, Activations& activations) {
+  project(x, call, {}, Keep::for_backward, activations);
+  activations.attended = cuda_attend(split(activations.qkv, call.config), call.attention());
+  activations.middle = at::empty_like(x);
+  call.cublas.linear_onto(activations.middle, x, rows_of(activations.attended),
+                          call.weights.half->o);
+  return gated(call, activations.middle, Keep::for_backward, activations);
 }
 
-at::Tensor forward(const at::Tensor& x, const Work& work, Kept& kept) {
-  const at::Tensor inner = forward_to_inner(x, work, kept);
+at::Tensor forward(const at::Tensor& x, const LayerCall& call, Activations& activations) {
+  const at::Tensor inner = forward_to_inner(x, call, activations);
   const at::Tensor out = at::empty_like(x);
-  work.cublas.linear_onto(out, kept.middle, inner, work.weights.half->down,
-                          1 / inner_share(work.type()));
+  call.cublas.linear_onto(out, activations.middle, inner, call.weights.half->down,
+                          1 / inner_share(call.type()));
   return out;
 }
 
 // Adds d_weight of adjacent weights, from the matching columns of d_out.
-void add_weight_gradients(const Work& work, std::initializer_list<const at::Tensor*> masters,
+void add_weight_gradients(const LayerCall& call, std::initializer_list<const at::Tensor*> masters,
                           const at::Tensor& d_out, const at::Tensor& x) {
   const at::Tensor& first = gradient_of(**masters.begin());
   std::int64_t rows = 0;
@@ -196,13 +200,13 @@ void add_weight_gradients(const Work& work, std::initializer_list<const at::Tens
     rows += master->size(0);
   }
   if (is_joined) {
-    work.cublas.add_weight_gradient(at::as_strided(first, {rows, first.size(1)}, first.strides()),
+    call.cublas.add_weight_gradient(at::as_strided(first, {rows, first.size(1)}, first.strides()),
                                     d_out, x);
     return;
   }
   std::int64_t begin = 0;
   for (const at::Tensor* master : masters) {
-    work.cublas.add_weight_gradient(gradient_of(*master), d_out.narrow(1, begin, master->size(0)),
+    call.cublas.add_weight_gradient(gradient_of(*master), d_out.narrow(1, begin, master->size(0)),
                                     x);
     begin += master->size(0);
   }
@@ -214,9 +218,9 @@ struct NormGradient {
 };
 
 enum class Also { nothing, half };
-NormGradient norm_backward(const NormPlace& place, const at::Tensor& d_out,
+NormGradient norm_backward(const NormInput& input, const at::Tensor& d_out,
                            const at::Tensor& d_residual, Also also) {
-  const at::Tensor &x = place.x, &weight = place.weight;
+  const at::Tensor &x = input.x, &weight = input.weight;
   const NormGradient result = {at::empty_like(x),
                                also == Also::half ? half_rows(x, x.size(1)) : at::Tensor()};
   const at::Tensor partials = at::empty({cuda::kNormParts, x.size(1)}, x.options());
@@ -230,69 +234,71 @@ NormGradient norm_backward(const NormPlace& place, const at::Tensor& d_out,
                            .d_weight = data(gradient_of(weight)),
                            .rows = x.size(0),
                            .hidden = static_cast<int>(x.size(1)),
-                           .eps = static_cast<float>(place.eps)},
-                          place.stream);
+                           .eps = static_cast<float>(input.eps)},
+                          input.stream);
   return result;
 }
 
-at::Tensor rows_for_gradient(const at::Tensor& kept, const NormPlace& place) {
-  return kept.defined() ? kept : norm(place, at::kBFloat16);
+at::Tensor rows_for_gradient(const at::Tensor& activation, const NormInput& input) {
+  return activation.defined() ? activation : norm(input, at::kBFloat16);
 }
 
 // Computes the gradient of `middle` from that of the layer's output, in both types.
-NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& d_out) {
-  const HalfLayer& half = *work.weights.half;
-  const LayerWeights& masters = *work.weights.masters;
+NormGradient mlp_backward(const LayerCall& call, const Activations& activations,
+                          const at::Tensor& d_out) {
+  const HalfLayer& half = *call.weights.half;
+  const LayerWeights& masters = *call.weights.masters;
   const at::Tensor d_out_half = d_out.to(at::kBFloat16);
   const at::Tensor inner = half_rows(d_out, half.down.size(1));  // first used for its gradient
-  work.cublas.input_gradient(inner, d_out_half, for_backward(half.down));
-  kernels().swiglu_backward({.gate_up = data<Half>(kept.gate_up),
+  call.cublas.input_gradient(inner, d_out_half, for_backward(half.down));
+  kernels().swiglu_backward({.gate_up = data<Half>(activations.gate_up),
                              .d_out = data<Bf16>(inner),
                              .tokens = d_out.size(0),
                              .inner = static_cast<int>(inner.size(1)),
-                             .type = work.half_type()},
-                            work.stream);
-  const at::Tensor d_gate_up = kept.gate_up.view(at::kBFloat16);
-  add_weight_gradients(work, {&masters.down}, d_out_half, inner);
-  const NormPlace place = work.place(kept.middle, masters.post_norm);
-  const at::Tensor normed = rows_for_gradient(kept.normed_middle, place);
-  add_weight_gradients(work, {&masters.gate, &masters.up}, d_gate_up, normed);
+                             .type = call.half_type()},
+                            call.stream);
+  const at::Tensor d_gate_up = activations.gate_up.view(at::kBFloat16);
+  add_weight_gradients(call, {&masters.down}, d_out_half, inner);
+  const NormInput input = call.norm_input(activations.middle, masters.post_norm);
+  const at::Tensor normed = rows_for_gradient(activations.normed_middle, input);
+  add_weight_gradients(call, {&masters.gate, &masters.up}, d_gate_up, normed);
   const at::Tensor d_normed = at::empty_like(normed);
-  work.cublas.input_gradient(d_normed, d_gate_up, for_backward(half.gate_up));
-  return norm_backward(place, d_normed, d_out, Also::half);
+  call.cublas.input_gradient(d_normed, d_gate_up, for_backward(half.gate_up));
+  return norm_backward(input, d_normed, d_out, Also::half);
 }
 
 // Returns the gradient of the packed projections before RoPE.
-at::Tensor attention_backward(const Work& work, const Kept& kept, const at::Tensor& d_attended) {
+at::Tensor attention_backward(const LayerCall& call, const Activations& activations,
+                              const at::Tensor& d_attended) {
   const QueryKeyValue gradient =
-      cuda_attend_backward(split(for_backward(kept.qkv), work.config), kept.attended,
-                           d_attended.view(kept.attended.out.sizes()), work.attention());
-  const at::Tensor d_qkv = half_rows(kept.qkv, kept.qkv.size(1));
-  const LayerWeights& masters = *work.weights.masters;
+      cuda_attend_backward(split(for_backward(activations.qkv), call.config), activations.attended,
+                           d_attended.view(activations.attended.out.sizes()), call.attention());
+  const at::Tensor d_qkv = half_rows(activations.qkv, activations.qkv.size(1));
+  const LayerWeights& masters = *call.weights.masters;
   const bool is_normed = masters.q_norm.defined();
-  const at::Tensor partials = is_normed ? at::empty({cuda::kRopeParts, 2, work.config.head_dim},
+  const at::Tensor partials = is_normed ? at::empty({cuda::kRopeParts, 2, call.config.head_dim},
                                                     d_qkv.options().dtype(at::kFloat))
                                         : at::Tensor();
   kernels().rope_backward({.d_query = data<Bf16>(gradient.query),
                            .d_key = data<Bf16>(gradient.key),
                            .d_value = data<Bf16>(gradient.value),
                            .d_qkv = data<Bf16>(d_qkv),
-                           .cos = data(work.batch.rope.cos),
-                           .sin = data(work.batch.rope.sin),
-                           .positions = data<int>(work.batch.positions),
-                           .raw = data<Half>(kept.raw),
+                           .cos = data(call.batch.rope.cos),
+                           .sin = data(call.batch.rope.sin),
+                           .positions = data<int>(call.batch.positions),
+                           .raw = data<Half>(activations.raw),
                            .q_norm = data(masters.q_norm),
                            .k_norm = data(masters.k_norm),
                            .partials = data(partials),
                            .d_q_norm = is_normed ? data(gradient_of(masters.q_norm)) : nullptr,
                            .d_k_norm = is_normed ? data(gradient_of(masters.k_norm)) : nullptr,
                            .tokens = d_qkv.size(0),
-                           .heads = work.heads(),
-                           .kv_heads = work.kv_heads(),
-                           .head_dim = work.head_dim(),
-                           .eps = static_cast<float>(work.config.rms_norm_eps),
-                           .type = work.half_type()},
-                          work.stream);
+                           .heads = call.heads(),
+                           .kv_heads = call.kv_heads(),
+                           .head_dim = call.head_dim(),
+                           .eps = static_cast<float>(call.config.rms_norm_eps),
+                           .type = call.half_type()},
+                          call.stream);
   return d_qkv;
 }
 
@@ -306,23 +312,23 @@ void add_bias_gradients(const LayerWeights& masters, const at::Tensor& d_qkv) {
   }
 }
 
-at::Tensor backward(const at::Tensor& x, const Work& work, const Kept& kept,
+at::Tensor backward(const at::Tensor& x, const LayerCall& call, const Activations& activations,
                     const at::Tensor& d_out) {
-  const HalfLayer& half = *work.weights.half;
-  const LayerWeights& masters = *work.weights.masters;
-  const NormGradient d_middle = mlp_backward(work, kept, d_out);
-  const at::Tensor attended = for_backward(rows_of(kept.attended));
-  add_weight_gradients(work, {&masters.o}, d_middle.d_x_half, attended);
+  const HalfLayer& half = *call.weights.half;
+  const LayerWeights& masters = *call.weights.masters;
+  const NormGradient d_middle = mlp_backward(call, activations, d_out);
+  const at::Tensor attended = for_backward(rows_of(activations.attended));
+  add_weight_gradients(call, {&masters.o}, d_middle.d_x_half, attended);
   const at::Tensor d_attended = half_rows(x, half.o.size(1));
-  work.cublas.input_gradient(d_attended, d_middle.d_x_half, for_backward(half.o));
-  const at::Tensor d_qkv = attention_backward(work, kept, d_attended);
+  call.cublas.input_gradient(d_attended, d_middle.d_x_half, for_backward(half.o));
+  const at::Tensor d_qkv = attention_backward(call, activations, d_attended);
   add_bias_gradients(masters, d_qkv);
-  const NormPlace place = work.place(x, masters.input_norm);
-  const at::Tensor normed = rows_for_gradient(kept.normed, place);
-  add_weight_gradients(work, {&masters.q, &masters.k, &masters.v}, d_qkv, normed);
+  const NormInput input = call.norm_input(x, masters.input_norm);
+  const at::Tensor normed = rows_for_gradient(activations.normed, input);
+  add_weight_gradients(call, {&masters.q, &masters.k, &masters.v}, d_qkv, normed);
   const at::Tensor d_normed = at::empty_like(normed);
-  work.cublas.input_gradient(d_normed, d_qkv, for_backward(half.qkv));
-  return norm_backward(place, d_normed, d_middle.d_x, Also::nothing).d_x;
+  call.cublas.input_gradient(d_normed, d_qkv, for_backward(half.qkv));
+  return norm_backward(input, d_normed, d_middle.d_x, Also::nothing).d_x;
 }
 
 struct LayerContext : torch::CustomClassHolder {
@@ -333,7 +339,7 @@ struct LayerContext : torch::CustomClassHolder {
   Recompute recompute = Recompute::nothing;
   c10::Device device = c10::kCPU;
 
-  Work work() const {
+  LayerCall call() const {
     return {.weights = {&masters, &half},
             .config = config,
             .batch = *batch,
@@ -345,13 +351,15 @@ struct LayerContext : torch::CustomClassHolder {
 struct LayerFunction : torch::autograd::Function<LayerFunction> {
   static at::Tensor forward(AutogradContext* ctx, const c10::intrusive_ptr<LayerContext>& context,
                             const at::Tensor& x) {
-    Kept kept;
-    const at::Tensor out = model::forward(x, context->work(), kept);
+    Activations activations;
+    const at::Tensor out = model::forward(x, context->call(), activations);
     variable_list saved = {x};
     if (context->recompute == Recompute::nothing)
-      saved.insert(saved.end(), {kept.qkv, kept.attended.out, kept.attended.log_normaliser,
-                                 kept.attended.random_state, kept.attended.unused, kept.raw,
-                                 kept.normed, kept.normed_middle, kept.middle, kept.gate_up});
+      saved.insert(
+          saved.end(),
+          {activations.qkv, activations.attended.out, activations.attended.log_normaliser,
+           activations.attended.random_state, activations.attended.unused, activations.raw,
+           activations.normed, activations.normed_middle, activations.middle, activations.gate_up});
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["context"] = c10::IValue::make_capsule(context);
     return out;
@@ -362,17 +370,17 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
     const auto saved = ctx->get_saved_variables();
     const auto capsule = ctx->saved_data["context"].toCapsule();
     const auto& context = static_cast<const LayerContext&>(*capsule);
-    const Work work = context.work();
-    Kept kept;
+    const LayerCall call = context.call();
+    Activations activations;
     if (context.recompute == Recompute::nothing) {
-      kept = {saved[1], {saved[2], saved[3], saved[4], saved[5]},
-              saved[6], saved[7],
-              saved[8], saved[9],
-              saved[10]};
+      activations = {saved[1], {saved[2], saved[3], saved[4], saved[5]},
+                     saved[6], saved[7],
+                     saved[8], saved[9],
+                     saved[10]};
     } else {
-      forward_to_inner(saved[0], work, kept);
+      forward_to_inner(saved[0], call, activations);
     }
-    return {at::Tensor(), model::backward(saved[0], work, kept, d_outputs[0].contiguous())};
+    return {at::Tensor(), model::backward(saved[0], call, activations, d_outputs[0].contiguous())};
   }
 };
 
@@ -404,9 +412,9 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
   static variable_list backward(AutogradContext* ctx, const variable_list& d_outputs) {
     const auto saved = ctx->get_saved_variables();
     const at::Tensor d_out = d_outputs[0].to(at::kBFloat16).contiguous();
-    const NormPlace place = {saved[0], saved[1], ctx->saved_data["eps"].toDouble(),
+    const NormInput input = {saved[0], saved[1], ctx->saved_data["eps"].toDouble(),
                              current_stream(d_out.device())};
-    const auto gradient = norm_backward(place, d_out, {}, Also::nothing);
+    const auto gradient = norm_backward(input, d_out, {}, Also::nothing);
     return {gradient.d_x, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
@@ -459,17 +467,18 @@ std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeT
 void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
                           const ModelConfig& config, const CudaBatch& batch, Cublas& cublas,
                           const CacheTarget& target) {
-  const Work work = {.weights = weights,
-                     .config = config,
-                     .batch = batch,
-                     .cublas = cublas,
-                     .stream = current_stream(x.device())};
-  Kept kept;
-  project(x, work, target, Keep::nothing, kept);
-  kept.attended = cuda_attend(behind(target, split(kept.qkv, config)), work.attention());
-  cublas.linear_onto(x, x, rows_of(kept.attended), weights.half->o);
-  const at::Tensor inner = gated(work, x, Keep::nothing, kept);
-  cublas.linear_onto(x, x, inner, weights.half->down, 1 / inner_share(work.type()));
+  const LayerCall call = {.weights = weights,
+                          .config = config,
+                          .batch = batch,
+                          .cublas = cublas,
+                          .stream = current_stream(x.device())};
+  Activations activations;
+  project(x, call, target, Keep::nothing, activations);
+  activations.attended =
+      cuda_attend(behind(target, split(activations.qkv, config)), call.attention());
+  cublas.linear_onto(x, x, rows_of(activations.attended), weights.half->o);
+  const at::Tensor inner = gated(call, x, Keep::nothing, activations);
+  cublas.linear_onto(x, x, inner, weights.half->down, 1 / inner_share(call.type()));
 }
 
 at::Tensor cuda_layer(const at::Tensor& x, const CudaLayerWeights& weights,

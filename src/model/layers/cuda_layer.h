@@ -27,7 +27,7 @@ struct CudaBatch {
   std::int64_t longest = 0;  // rows of the longest sequence
   bool is_even = false;      // all sequences have the length `longest`
   Sums sums = Sums::fast;
-  std::optional<SharedRows> shared;  // set if sequences share their beginnings
+  std::optional<SharedRows> shared;  // set if sequences share their prefixes
 };
 std::shared_ptr<const CudaBatch> make_cuda_batch(const PackedBatch& batch, RopeTable rope,
                                                  Sums sums = Sums::fast);

@@ -74,7 +74,7 @@ enum class Keep { for_backward, nothing };
 
 // The tensors that the forward leaves for the backward, in the order in which they are saved after
 // the weights.
-struct Kept {
+struct Activations {
   at::Tensor x, qkv, attended, log_normaliser, middle, gate_up;
   at::Tensor unnormed;  // undefined without head norms
 };
@@ -86,21 +86,21 @@ T* data_or_null(const at::Tensor& tensor) {
 
 template <typename T>
 at::Tensor layer_forward(const cpu::LayerShape& shape, const PackedLayout& layout,
-                         const variable_list& weights, Kept& kept) {
+                         const variable_list& weights, Activations& activations) {
   static thread_local cpu::TurnedLayer<T> turned;
   cpu::turn_weights(shape, readable<T>(weights, 0), turned);
-  const at::Tensor out = at::empty_like(kept.x);
-  const T* x = kept.x.const_data_ptr<T>();
+  const at::Tensor out = at::empty_like(activations.x);
+  const T* x = activations.x.const_data_ptr<T>();
   cpu::project(shape, turned, rope_of<T>(layout), layout.positions, x,
-               kept.qkv.mutable_data_ptr<T>(), data_or_null<T>(kept.unnormed));
-  cpu::attend(shape, layout.offsets, kept.qkv.const_data_ptr<T>(),
-              kept.attended.mutable_data_ptr<T>(), data_or_null<T>(kept.log_normaliser),
-              shared_of(layout));
-  cpu::finish<T>(shape, turned, kept.x.size(0),
+               activations.qkv.mutable_data_ptr<T>(), data_or_null<T>(activations.unnormed));
+  cpu::attend(shape, layout.offsets, activations.qkv.const_data_ptr<T>(),
+              activations.attended.mutable_data_ptr<T>(),
+              data_or_null<T>(activations.log_normaliser), shared_of(layout));
+  cpu::finish<T>(shape, turned, activations.x.size(0),
                  {.x = x,
-                  .attended = kept.attended.const_data_ptr<T>(),
-                  .middle = data_or_null<T>(kept.middle),
-                  .gate_up = data_or_null<T>(kept.gate_up),
+                  .attended = activations.attended.const_data_ptr<T>(),
+                  .middle = data_or_null<T>(activations.middle),
+                  .gate_up = data_or_null<T>(activations.gate_up),
                   .out = out.mutable_data_ptr<T>()});
   return out;
 }
@@ -146,23 +146,25 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
       weights.push_back(*w ? (*w)->contiguous() : at::Tensor());
     const cpu::LayerShape& shape = context->shape;
     const std::int64_t rows = input.size(0);
-    Kept kept{.x = input.contiguous()};
-    kept.qkv = at::empty({rows, shape.qkv()}, input.options());
-    kept.attended = at::empty({rows, shape.query()}, input.options());
+    Activations activations{.x = input.contiguous()};
+    activations.qkv = at::empty({rows, shape.qkv()}, input.options());
+    activations.attended = at::empty({rows, shape.query()}, input.options());
     if (keep == Keep::for_backward) {
-      kept.log_normaliser = at::empty({shape.heads, rows}, input.options());
-      kept.middle = at::empty({rows, shape.hidden}, input.options());
-      kept.gate_up = at::empty({rows, 2 * shape.inner}, input.options());
+      activations.log_normaliser = at::empty({shape.heads, rows}, input.options());
+      activations.middle = at::empty({rows, shape.hidden}, input.options());
+      activations.gate_up = at::empty({rows, 2 * shape.inner}, input.options());
       if (w7)  // q_norm
-        kept.unnormed = at::empty({rows, shape.query() + shape.key_value()}, input.options());
+        activations.unnormed =
+            at::empty({rows, shape.query() + shape.key_value()}, input.options());
     }
     const at::Tensor out = dispatch(input, [&]<typename T>() {
-      return layer_forward<T>(shape, *context->layout, weights, kept);
+      return layer_forward<T>(shape, *context->layout, weights, activations);
     });
     if (keep == Keep::for_backward) {
       variable_list saved = weights;
-      for (const at::Tensor& t : {kept.x, kept.qkv, kept.attended, kept.log_normaliser, kept.middle,
-                                  kept.gate_up, kept.unnormed})
+      for (const at::Tensor& t :
+           {activations.x, activations.qkv, activations.attended, activations.log_normaliser,
+            activations.middle, activations.gate_up, activations.unnormed})
         saved.push_back(t);
       ctx->save_for_backward(std::move(saved));
       ctx->saved_data["context"] = c10::IValue::make_capsule(context);

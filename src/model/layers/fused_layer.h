@@ -18,7 +18,7 @@ cpu::LayerShape layer_shape(const ModelConfig& config);
 struct PackedLayout {
   std::vector<std::int64_t> offsets;    // [B + 1]
   std::vector<std::int64_t> positions;  // [T]
-  std::optional<SharedKeys> shared;     // set if sequences share their beginnings
+  std::optional<SharedKeys> shared;     // set if sequences share their prefixes
   RopeTable rope;                       // rows by position
 };
 std::shared_ptr<const PackedLayout> make_layout(const PackedBatch& batch, RopeTable rope);

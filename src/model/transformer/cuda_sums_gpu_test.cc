@@ -99,7 +99,7 @@ constexpr AttentionShape kAttentionShapes[] = {{16, 2, 128}, {4, 2, 32}, {6, 6, 
 struct Sequences {
   at::Tensor qkv;  // [T, (heads + 2 kv_heads) D]
   QueryKeyValue parts;
-  AttentionPlace place;
+  AttentionBatch attention;
   std::vector<int> offsets;
 };
 
@@ -116,10 +116,10 @@ class CudaAttention : public CudaSums {
     const at::Tensor all = made.qkv.view({-1, columns, shape.head_dim});
     made.parts = {all.narrow(1, 0, shape.heads), all.narrow(1, shape.heads, shape.kv_heads),
                   all.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)};
-    made.place = {.offsets = ints(made.offsets),
-                  .longest = 1000,
-                  .scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim)),
-                  .sums = Sums::equal};
+    made.attention = {.offsets = ints(made.offsets),
+                      .longest = 1000,
+                      .scale = 1.0 / std::sqrt(static_cast<double>(shape.head_dim)),
+                      .sums = Sums::equal};
     return made;
   }
 };
@@ -139,22 +139,22 @@ at::Tensor attention64(const QueryKeyValue& qkv, double scale) {
 TEST_P(CudaAttention, InOrderIsThatOfFloat64AndItsBackwardThatOfFlashAttention) {
   for (const AttentionShape& shape : kAttentionShapes) {
     const Sequences some = sequences_of(shape);
-    const Attended attended = cuda_attend(some.parts, some.place);
+    const Attended attended = cuda_attend(some.parts, some.attention);
     for (std::size_t s = 0; s + 1 < some.offsets.size(); ++s) {
       const auto of = [&](const at::Tensor& all) {
         return all.slice(0, some.offsets[s], some.offsets[s + 1]);
       };
       const at::Tensor expected = attention64(
-          {of(some.parts.query), of(some.parts.key), of(some.parts.value)}, some.place.scale);
+          {of(some.parts.query), of(some.parts.key), of(some.parts.value)}, some.attention.scale);
       EXPECT_LT(difference(of(attended.out), expected), rounding_twice(GetParam()))
           << "head size " << shape.head_dim << ", length " << kSequenceLengths[s];
     }
-    AttentionPlace fast = some.place;
+    AttentionBatch fast = some.attention;
     fast.sums = Sums::fast;
     const Attended flash = cuda_attend(some.parts, fast);
     EXPECT_LT(difference(attended.log_normaliser, flash.log_normaliser), 1e-3);
     const at::Tensor d_out = halves({some.qkv.size(0), shape.heads, shape.head_dim});
-    const auto got = cuda_attend_backward(some.parts, attended, d_out, some.place);
+    const auto got = cuda_attend_backward(some.parts, attended, d_out, some.attention);
     const auto expected = cuda_attend_backward(some.parts, flash, d_out, fast);
     EXPECT_LT(difference(got.query, expected.query), 2 * rounding_twice(GetParam()));
     EXPECT_LT(difference(got.key, expected.key), 2 * rounding_twice(GetParam()));
@@ -170,20 +170,21 @@ TEST_P(CudaAttention, InOrderWithCudnnsBackwardGivesFlashAttentionsGradients) {
   const QueryKeyValue parts = {all.narrow(1, 0, shape.heads),
                                all.narrow(1, shape.heads, shape.kv_heads),
                                all.narrow(1, shape.heads + shape.kv_heads, shape.kv_heads)};
-  AttentionPlace place = {.offsets = ints({0, 256, 512, 768}),
-                          .longest = length,
-                          .is_even = true,
-                          .scale = 0.1,
-                          .sums = Sums::equal};
-  Attended attended = cuda_attend(parts, place);
+  AttentionBatch attention = {.offsets = ints({0, 256, 512, 768}),
+                              .longest = length,
+                              .is_even = true,
+                              .scale = 0.1,
+                              .sums = Sums::equal};
+  Attended attended = cuda_attend(parts, attention);
   const at::Tensor first = attended.out;
-  for (int i = 0; i < 320; ++i) attended = cuda_attend(parts, place);
+  for (int i = 0; i < 320; ++i) attended = cuda_attend(parts, attention);
   EXPECT_TRUE(at::equal(attended.out, first));
   const at::Tensor d_out = halves({tokens, shape.heads, shape.head_dim});
-  const auto got = cuda_attend_backward(parts, attended, d_out, place);
-  place.is_even = false;
-  place.sums = Sums::fast;
-  const auto expected = cuda_attend_backward(parts, cuda_attend(parts, place), d_out, place);
+  const auto got = cuda_attend_backward(parts, attended, d_out, attention);
+  attention.is_even = false;
+  attention.sums = Sums::fast;
+  const auto expected =
+      cuda_attend_backward(parts, cuda_attend(parts, attention), d_out, attention);
   EXPECT_LT(difference(got.query, expected.query), 2 * rounding_twice(GetParam()));
   EXPECT_LT(difference(got.key, expected.key), 2 * rounding_twice(GetParam()));
   EXPECT_LT(difference(got.value, expected.value), 2 * rounding_twice(GetParam()));
@@ -192,7 +193,7 @@ TEST_P(CudaAttention, InOrderWithCudnnsBackwardGivesFlashAttentionsGradients) {
 TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
   for (const AttentionShape& shape : kAttentionShapes) {
     const Sequences some = sequences_of(shape);
-    const Attended attended = cuda_attend(some.parts, some.place);
+    const Attended attended = cuda_attend(some.parts, some.attention);
     const int slots = static_cast<int>(kSequenceLengths.size()), pages_per_slot = 16;
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
@@ -236,7 +237,7 @@ TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
                                         .heads = shape.heads,
                                         .kv_heads = shape.kv_heads,
                                         .head_dim = shape.head_dim,
-                                        .scale = static_cast<float>(some.place.scale),
+                                        .scale = static_cast<float>(some.attention.scale),
                                         .type = half_type_of(rows)},
                                        stream());
       EXPECT_TRUE(at::equal(out, attended.out.index_select(0, last)))

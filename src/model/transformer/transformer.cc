@@ -45,8 +45,8 @@ void Transformer::check_batch(const PackedBatch& batch) const {
   CHECK(!batch.offsets.empty() && batch.offsets.front() == 0 &&
             batch.length() == batch.tokens.size(0),
         "offsets must begin at 0 and end at the number of tokens ({})", batch.tokens.size(0));
-  CHECK(batch.beginnings.empty() || std::ssize(batch.beginnings) == batch.sequences(),
-        "{} sequences, but {} beginnings", batch.sequences(), batch.beginnings.size());
+  CHECK(batch.prefixes.empty() || std::ssize(batch.prefixes) == batch.sequences(),
+        "{} sequences, but {} prefixes", batch.sequences(), batch.prefixes.size());
   CHECK(batch.longest() <= config_.max_position_embeddings,
         "a sequence of {} tokens, but the model has {} positions", batch.longest(),
         config_.max_position_embeddings);

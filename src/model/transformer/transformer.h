@@ -38,7 +38,7 @@ class Transformer {
 
   // Returns hidden states after the final norm, [T, hidden_size] for the batch's rows. They are
   // differentiable in the parameters unless gradients are off. On a CPU a row has the same bits
-  // whether or not its sequence shares its beginning. Logits are never stored: see
+  // whether or not its sequence shares its prefix. Logits are never stored: see
   // linear_logprob.h.
   at::Tensor forward(const PackedBatch& batch) const;
 

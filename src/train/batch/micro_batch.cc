@@ -15,9 +15,9 @@ at::Tensor on_device(const std::vector<T>& values, c10::ScalarType type, c10::De
 MicroBatch pack_members(std::span<const TrainingSequence> sequences, MicroBatchPlan plan,
                         c10::Device device) {
   std::vector<std::int64_t> inputs, rows, targets, offsets = {0};
-  for (std::size_t place = 0; place < plan.members.size(); ++place) {
-    const TrainingSequence& sequence = sequences[plan.members[place]];
-    const std::int64_t before = plan.beginnings.empty() ? 0 : plan.beginnings[place].length;
+  for (std::size_t index = 0; index < plan.members.size(); ++index) {
+    const TrainingSequence& sequence = sequences[plan.members[index]];
+    const std::int64_t before = plan.prefixes.empty() ? 0 : plan.prefixes[index].length;
     const std::int64_t begin = offsets.back() - before;  // where its first token would be
     inputs.insert(inputs.end(), sequence.tokens.begin() + before, sequence.tokens.end() - 1);
     offsets.push_back(static_cast<std::int64_t>(inputs.size()));
@@ -28,7 +28,7 @@ MicroBatch pack_members(std::span<const TrainingSequence> sequences, MicroBatchP
   }
   return {.packed = {.tokens = on_device(inputs, at::kLong, device),
                      .offsets = std::move(offsets),
-                     .beginnings = std::move(plan.beginnings)},
+                     .prefixes = std::move(plan.prefixes)},
           .rows = on_device(rows, at::kLong, device),
           .targets = on_device(targets, at::kLong, device),
           .members = std::move(plan.members),

@@ -18,9 +18,10 @@ namespace {
 
 // The first token of a completion is predicted from a row of its own sequence, so the last token of
 // a prompt is never shared.
-model::Beginning beginning_of(std::span<const TrainingSequence> sequences,
-                              std::span<const std::size_t> before, const TrainingSequence& own) {
-  model::Beginning longest;
+model::SharedPrefix shared_prefix_of(std::span<const TrainingSequence> sequences,
+                                     std::span<const std::size_t> before,
+                                     const TrainingSequence& own) {
+  model::SharedPrefix longest;
   const auto end = own.tokens.begin() + static_cast<std::ptrdiff_t>(own.prompt_length) - 1;
   for (std::size_t place = 0; place < before.size(); ++place) {
     const auto& other = sequences[before[place]].tokens;
@@ -40,14 +41,14 @@ std::span<const TokenId> prompt_of(const TrainingSequence& sequence) {
 bool MicroBatchPlan::add(std::span<const TrainingSequence> sequences, std::size_t member,
                          const PackingOptions& options) {
   const TrainingSequence& own = sequences[member];
-  const model::Beginning beginning =
-      options.shares_prompts ? beginning_of(sequences, members, own) : model::Beginning();
-  const std::int64_t rest = std::ssize(own.tokens) - 1 - beginning.length;
+  const model::SharedPrefix prefix =
+      options.shares_prompts ? shared_prefix_of(sequences, members, own) : model::SharedPrefix();
+  const std::int64_t rest = std::ssize(own.tokens) - 1 - prefix.length;
   if (!members.empty() && tokens + rest > options.budget) return false;
   members.push_back(member);
-  if (options.shares_prompts) beginnings.push_back(beginning);
+  if (options.shares_prompts) prefixes.push_back(prefix);
   tokens += rest;
-  shared += beginning.length;
+  shared += prefix.length;
   return true;
 }
 

@@ -39,13 +39,13 @@ struct PackingOptions {
 };
 
 // The sequences of a micro-batch while it fills. The last token of a sequence predicts nothing and
-// is left out. With shared prompts a sequence shares the longest common beginning with an earlier
+// is left out. With shared prompts a sequence shares the longest common prefix with an earlier
 // sequence, at most its prompt without the last token. Of several such sequences it takes the
 // first.
 struct MicroBatchPlan {
   std::vector<std::size_t> members;
-  std::vector<model::Beginning> beginnings;  // of each member; empty if none are shared
-  std::int64_t tokens = 0;                   // tokens that are computed
+  std::vector<model::SharedPrefix> prefixes;  // of each member; empty if none are shared
+  std::int64_t tokens = 0;                    // tokens that are computed
   std::int64_t shared = 0;  // tokens that are not computed, because they are shared
 
   // Adds the sequence, or leaves the plan unchanged if the budget would be exceeded. The first

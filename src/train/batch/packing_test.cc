@@ -36,12 +36,12 @@ TEST(Packing, FillsEachMicroBatchUpToTheBudget) {
   EXPECT_THAT(plans[2].members, ElementsAre(3));
   EXPECT_THAT(plans[3].members, ElementsAre(4, 5));
   EXPECT_EQ(plans[0].tokens, 7);
-  EXPECT_TRUE(plans[0].beginnings.empty());
+  EXPECT_TRUE(plans[0].prefixes.empty());
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(const MicroBatchPlan& plan) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (const auto& each : plan.beginnings) pairs.emplace_back(each.sequence, each.length);
+  for (const auto& each : plan.prefixes) pairs.emplace_back(each.sequence, each.length);
   return pairs;
 }
 

@@ -68,8 +68,9 @@ void Experience::append(Experience more) {
 Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutOptions& options,
                             const RolloutParts& parts) {
   const std::size_t total = prompts.size() * static_cast<std::size_t>(options.samples);
-  // Ids differ between the lots of a run too: a late verdict of an earlier one is no confusion.
-  const std::uint64_t first = static_cast<std::uint64_t>(options.lot) * total;
+  // Ids also differ between the prompt batches of a run, so a late verdict of an earlier batch is never
+  // taken for one of this batch.
+  const std::uint64_t first = static_cast<std::uint64_t>(options.prompt_batch) * total;
   const auto prompt_of = [&](std::size_t number) -> const Prompted& {
     return prompts[number / static_cast<std::size_t>(options.samples)];
   };

@@ -16,7 +16,7 @@ namespace tritonsmith::train {
 struct RolloutOptions {
   std::int64_t step = 0;
   // number of earlier batches of prompts in this run, which gives each batch its own seeds
-  std::int64_t lot = 0;
+  std::int64_t prompt_batch = 0;
   std::uint64_t seed = 0;
   int samples = 8;                   // for each prompt
   int first_group = 0;               // the first prompt's group number within the step

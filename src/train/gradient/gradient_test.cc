@@ -8,8 +8,8 @@
 #include "base/rng.h"
 #include "base/temp_dir.h"
 #include "model/checkpoint/checkpoint.h"
+#include "train/gradient/partial_update.h"
 #include "train/gradient/policy_gradient.h"
-#include "train/gradient/running_gradient.h"
 #include "train/gradient/sft_gradient.h"
 
 namespace tritonsmith::train {
@@ -209,7 +209,7 @@ TEST_P(PolicyGradientTest, TakenUpPieceByPieceIsThatOfTheWholeStep) {
   const auto whole = set_policy_gradient(*learner_, policy, in_order(), rules);
   const at::Tensor expected = learner_->parameters().gradients().clone();
   for (const std::size_t piece : {1, 3, 100}) {
-    RunningGradient gradient(*learner_, rules);
+    PartialUpdate gradient(*learner_, rules);
     for (std::size_t begin = 0; begin < policy.sequences.size(); begin += piece)
       gradient.add(sequences_of(policy, begin, std::min(begin + piece, policy.sequences.size())));
     const auto report = gradient.finish();
@@ -227,7 +227,7 @@ TEST_P(PolicyGradientTest, OfPiecesIsTheSameToTheBitHoweverTheyCome) {
   const PolicyBatch policy = batch();
   at::Tensor expected;
   for (const std::size_t piece : {1, 2, 100}) {
-    RunningGradient gradient(*learner_, rules);
+    PartialUpdate gradient(*learner_, rules);
     for (std::size_t begin = 0; begin < policy.sequences.size(); begin += piece)
       gradient.add(sequences_of(policy, begin, std::min(begin + piece, policy.sequences.size())));
     gradient.finish();
@@ -239,7 +239,7 @@ TEST_P(PolicyGradientTest, OfPiecesIsTheSameToTheBitHoweverTheyCome) {
 TEST_P(PolicyGradientTest, OfPiecesWithoutAnyAdvantageIsZeroAndStillMeasured) {
   PolicyBatch policy = batch();
   for (auto& row : policy.advantages) row.assign(row.size(), 0.0F);
-  RunningGradient gradient(*learner_, options());
+  PartialUpdate gradient(*learner_, options());
   gradient.add(policy);
   EXPECT_GT(gradient.finish().measured, 0);
   EXPECT_EQ(learner_->parameters().gradients().abs().max().item<float>(), 0.0F);
@@ -341,7 +341,7 @@ TEST_P(SharedPromptsTest, GiveTheGradientsOfPromptsComputedForEachSample) {
     EXPECT_EQ(shared.measured, whole.measured);
     EXPECT_EQ(shared.tokens + shared.shared_tokens, whole.tokens);
     EXPECT_EQ(shared.shared_tokens > 0, budget > 1);
-    RunningGradient gradient(*learner_, rules);
+    PartialUpdate gradient(*learner_, rules);
     for (std::size_t s = 0; s < policy.sequences.size(); ++s)
       gradient.add(sequences_of(policy, s, s + 1));
     const auto piece_by_piece = gradient.finish();

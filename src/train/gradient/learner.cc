@@ -30,10 +30,10 @@ FlatParameters flat_parameters(model::Transformer& model, const distributed::Ran
 
 }  // namespace
 
-Learner::Learner(model::Transformer model, const Seat& seat, Masters masters)
-    : ranks_(&seat.ranks),
+Learner::Learner(model::Transformer model, const LearnerOptions& options, Masters masters)
+    : ranks_(&options.ranks),
       model_(std::make_unique<model::Transformer>(std::move(model))),
-      parameters_(flat_parameters(*model_, seat.ranks, masters)) {}
+      parameters_(flat_parameters(*model_, options.ranks, masters)) {}
 
 void Learner::adapt(model::LoraAdapter adapter) {
   FlatParameters flat(model::tensors_of(adapter.parameters()), ranks_->size());
@@ -44,11 +44,11 @@ void Learner::adapt(model::LoraAdapter adapter) {
   adapted_->adapter.merge();
 }
 
-Result<Learner> Learner::start(const fs::path& directory, Seat seat, const model::LoraConfig& lora,
-                               std::uint64_t seed) {
-  TRY_ASSIGN(model::Transformer model, model::load_model(directory, seat.device));
-  model.set_precision(seat.precision);
-  Learner learner(std::move(model), seat, lora.rank > 0 ? Masters::whole : seat.masters);
+Result<Learner> Learner::start(const fs::path& directory, LearnerOptions options,
+                               const model::LoraConfig& lora, std::uint64_t seed) {
+  TRY_ASSIGN(model::Transformer model, model::load_model(directory, options.device));
+  model.set_precision(options.precision);
+  Learner learner(std::move(model), options, lora.rank > 0 ? Masters::whole : options.masters);
   if (lora.rank > 0) {
     TRY_ASSIGN(auto adapter, model::LoraAdapter::make(*learner.model_, lora, seed));
     learner.adapt(std::move(adapter));
@@ -57,20 +57,22 @@ Result<Learner> Learner::start(const fs::path& directory, Seat seat, const model
   return learner;
 }
 
-Result<Learner> Learner::start_from(const fs::path& directory, const fs::path& adapter, Seat seat) {
-  TRY_ASSIGN(model::Transformer model, model::load_model(directory, seat.device));
-  model.set_precision(seat.precision);
-  Learner learner(std::move(model), seat, Masters::whole);
+Result<Learner> Learner::start_from(const fs::path& directory, const fs::path& adapter,
+                                    LearnerOptions options) {
+  TRY_ASSIGN(model::Transformer model, model::load_model(directory, options.device));
+  model.set_precision(options.precision);
+  Learner learner(std::move(model), options, Masters::whole);
   TRY_ASSIGN(auto loaded, model::LoraAdapter::load(*learner.model_, adapter));
   learner.adapt(std::move(loaded));
   learner.begin_optimizer();
   return learner;
 }
 
-Result<Learner> Learner::resume(const fs::path& directory, Seat seat, const fs::path& origin) {
+Result<Learner> Learner::resume(const fs::path& directory, LearnerOptions options,
+                                const fs::path& origin) {
   const bool is_adapted = model::is_adapter(directory / kAdapterDirectory);
-  auto started =
-      is_adapted ? start_from(origin, directory / kAdapterDirectory, seat) : start(directory, seat);
+  auto started = is_adapted ? start_from(origin, directory / kAdapterDirectory, options)
+                            : start(directory, options);
   TRY(started);
   Learner learner = *std::move(started);
   TRY(learner.optimizer_->read(learner.trained(), directory));

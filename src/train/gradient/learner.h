@@ -27,14 +27,14 @@
 namespace tritonsmith::train {
 
 // The device and the ranks of a learner.
-struct Seat {
+struct LearnerOptions {
   c10::Device device;
   distributed::Ranks& ranks;
   model::Precision precision = model::Precision::float16;
   Masters masters = Masters::whole;  // for all weights; an adapter's masters are always whole
-  Seat(c10::Device on, distributed::Ranks& with = distributed::nobody_else())
+  LearnerOptions(c10::Device on, distributed::Ranks& with = distributed::nobody_else())
       : device(on), ranks(with) {}
-  Seat(c10::DeviceType on) : Seat(c10::Device(on)) {}
+  LearnerOptions(c10::DeviceType on) : LearnerOptions(c10::Device(on)) {}
 };
 
 // A learner's state at one time. Any thread may write it while the learner goes on. On a GPU it is
@@ -57,14 +57,14 @@ class Learner {
  public:
   // Reads the weights of `directory` and makes a new optimizer. If an adapter is requested, it is a
   // function of the seed.
-  static Result<Learner> start(const std::filesystem::path& directory, Seat seat,
+  static Result<Learner> start(const std::filesystem::path& directory, LearnerOptions options,
                                const model::LoraConfig& lora = {}, std::uint64_t seed = 0);
   // The same with an existing adapter.
   static Result<Learner> start_from(const std::filesystem::path& directory,
-                                    const std::filesystem::path& adapter, Seat seat);
+                                    const std::filesystem::path& adapter, LearnerOptions options);
   // Restores weights and optimizer as save() wrote them. `origin` holds the initial model: merged
   // weights do not tell the weights to which an adapter was added.
-  static Result<Learner> resume(const std::filesystem::path& directory, Seat seat,
+  static Result<Learner> resume(const std::filesystem::path& directory, LearnerOptions options,
                                 const std::filesystem::path& origin);
   // Also copies the tokenizer's files from `origin`.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
@@ -105,7 +105,7 @@ class Learner {
     model::LoraAdapter adapter;
     FlatParameters parameters;
   };
-  Learner(model::Transformer model, const Seat& seat, Masters masters);
+  Learner(model::Transformer model, const LearnerOptions& options, Masters masters);
   void adapt(model::LoraAdapter adapter);
   // Once it is known what is trained: an adapter's moments are small, the model's are not.
   void begin_optimizer() { optimizer_.emplace(trained(), *ranks_); }

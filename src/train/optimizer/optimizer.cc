@@ -43,8 +43,8 @@ Result<std::vector<fs::path>> shard_files(const fs::path& directory) {
   return found;
 }
 
-// A stretch of the whole state, as one file has it.
-struct Stretch {
+// The part of the whole state that one file has.
+struct SavedShard {
   at::Tensor first, second;
   at::Tensor masters;  // or undefined
   std::int64_t begin = 0, updates = 0;
@@ -52,37 +52,37 @@ struct Stretch {
   std::int64_t end() const { return begin + first.numel(); }
 };
 
-Result<Stretch> stretch_of(const model::SafetensorsFile& file) {
-  Stretch stretch;
-  TRY_ASSIGN(stretch.first, file.view(kFirst));
-  TRY_ASSIGN(stretch.second, file.view(kSecond));
+Result<SavedShard> saved_shard_of(const model::SafetensorsFile& file) {
+  SavedShard saved;
+  TRY_ASSIGN(saved.first, file.view(kFirst));
+  TRY_ASSIGN(saved.second, file.view(kSecond));
   TRY_ASSIGN(const at::Tensor updates, file.tensor(kUpdates));
   if (file.entries().contains(kMasters)) {
-    TRY_ASSIGN(stretch.masters, file.view(kMasters));
+    TRY_ASSIGN(saved.masters, file.view(kMasters));
   }
   for (const at::Tensor& moments :
-       {stretch.first, stretch.second, stretch.masters.defined() ? stretch.masters : stretch.first})
+       {saved.first, saved.second, saved.masters.defined() ? saved.masters : saved.first})
     if (moments.dim() != 1 || moments.scalar_type() != at::kFloat ||
-        moments.numel() != stretch.first.numel())
+        moments.numel() != saved.first.numel())
       return fail("{}: the optimizer's state has other tensors", file.path().string());
-  stretch.updates = updates.item<std::int64_t>();
+  saved.updates = updates.item<std::int64_t>();
   if (file.entries().contains(kBegin)) {
     TRY_ASSIGN(const at::Tensor begin, file.tensor(kBegin));
-    stretch.begin = begin.item<std::int64_t>();
+    saved.begin = begin.item<std::int64_t>();
   }
-  return stretch;
+  return saved;
 }
 
-// What of the stretch falls into the own shard.
-void take(const Stretch& stretch, const distributed::Shard& own, AdamWState& state) {
-  const std::int64_t begin = std::max(own.begin, stretch.begin);
-  const std::int64_t count = std::min(own.begin + own.count, stretch.end()) - begin;
+// Copies the elements of the saved shard that lie in the own shard.
+void take(const SavedShard& saved, const distributed::Shard& own, AdamWState& state) {
+  const std::int64_t begin = std::max(own.begin, saved.begin);
+  const std::int64_t count = std::min(own.begin + own.count, saved.end()) - begin;
   if (count <= 0) return;
   const auto copy = [&](const at::Tensor& into, const at::Tensor& from) {
-    into.narrow(0, begin - own.begin, count).copy_(from.narrow(0, begin - stretch.begin, count));
+    into.narrow(0, begin - own.begin, count).copy_(from.narrow(0, begin - saved.begin, count));
   };
-  copy(state.first, stretch.first);
-  copy(state.second, stretch.second);
+  copy(state.first, saved.first);
+  copy(state.second, saved.second);
 }
 
 // Whether AdamW's kernel writes the own part of what is computed with.
@@ -198,19 +198,19 @@ Status Optimizer::read_shards(const FlatParameters& parameters,
   std::int64_t covered = 0;
   for (const fs::path& path : files) {
     TRY_ASSIGN(const auto file, model::SafetensorsFile::open(path));
-    TRY_ASSIGN(const Stretch stretch, stretch_of(file));
-    const bool is_next = stretch.begin == covered || stretch.first.numel() == 0;
-    if (!is_next || (covered > 0 && stretch.updates != state_.updates))
+    TRY_ASSIGN(const SavedShard saved, saved_shard_of(file));
+    const bool is_next = saved.begin == covered || saved.first.numel() == 0;
+    if (!is_next || (covered > 0 && saved.updates != state_.updates))
       return fail("{}: the shards do not belong together", path.string());
-    covered += stretch.first.numel();
-    state_.updates = stretch.updates;
-    take(stretch, own(parameters), state_);
-    if (stretch.masters.defined()) {
-      parameters.take_masters(stretch.begin, stretch.masters);
-      file.release(stretch.masters);
+    covered += saved.first.numel();
+    state_.updates = saved.updates;
+    take(saved, own(parameters), state_);
+    if (saved.masters.defined()) {
+      parameters.take_masters(saved.begin, saved.masters);
+      file.release(saved.masters);
     }
-    file.release(stretch.first);
-    file.release(stretch.second);
+    file.release(saved.first);
+    file.release(saved.second);
   }
   if (covered != parameters.saved_count())
     return fail("{}: the optimizer's state does not belong to this model", files[0].string());

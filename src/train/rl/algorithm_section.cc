@@ -68,7 +68,7 @@ Fields<S> filter_fields() {
             "groups whose rewards hardly differ are not trained on"),
       field("filter_deviation", &S::filter_deviation, "how much they must", between(0.0, 1e6)),
       field("sampling_lots", &S::sampling_lots,
-            "dynamic sampling: lots of prompts that may be sampled to fill a step with groups "
+            "dynamic sampling: prompt batches that may be sampled to fill a step with groups "
             "that differ",
             between(1, 1000))};
 }

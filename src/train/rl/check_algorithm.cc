@@ -61,7 +61,7 @@ Status check_filters(const RlConfig& config) {
   if (a.sampling_lots > 1 && !a.filter_groups)
     return fail(
         "algorithm.sampling_lots = {} needs filter_groups = true: without it every group counts "
-        "and the first lot fills the step",
+        "and the first prompt batch fills the step",
         a.sampling_lots);
   if (a.overlong_weight > 0 &&
       (a.overlong_cache < 1 || a.overlong_cache > config.rollout.sampling.max_new_tokens))

@@ -63,21 +63,21 @@ double reward_of(const Reward& reward, RewardClass part) {
   return sum;
 }
 
-struct Standing {
+struct TurnFlags {
   std::vector<char> is_scored, is_kept;  // of each turn
 };
 
 // Each turn's advantage by one part of the reward.
 std::vector<double> advantages_by(RewardClass part, std::span<const JudgedSample> turns,
-                                  const Standing& standing, const CreditRules& rules) {
+                                  const TurnFlags& flags, const CreditRules& rules) {
   std::map<std::pair<int, int>, std::size_t> groups;  // (prompt, turn)
   std::vector<algorithm::Outcome> outcomes(turns.size());
   for (const Span& trajectory : trajectories_of(turns)) {
     std::vector<algorithm::MaybeReward> rewards;
     for (std::size_t i = trajectory.begin; i < trajectory.end; ++i) {
       algorithm::MaybeReward reward;
-      if (standing.is_scored[i] != 0)
-        reward = standing.is_kept[i] != 0 ? reward_of(turns[i].sample.reward, part) : 0.0;
+      if (flags.is_scored[i] != 0)
+        reward = flags.is_kept[i] != 0 ? reward_of(turns[i].sample.reward, part) : 0.0;
       rewards.push_back(reward);
     }
     const auto returns = algorithm::discounted_returns(rewards, rules.discount);
@@ -85,19 +85,19 @@ std::vector<double> advantages_by(RewardClass part, std::span<const JudgedSample
       const Sample& sample = turns[i].sample;
       outcomes[i].group =
           groups.try_emplace({sample.group, sample.turn}, groups.size()).first->second;
-      if (standing.is_kept[i] != 0) outcomes[i].reward = returns[i - trajectory.begin];
+      if (flags.is_kept[i] != 0) outcomes[i].reward = returns[i - trajectory.begin];
     }
   }
   return algorithm::batch_advantages(outcomes, rules.advantage);
 }
 
-void fill_advantages(std::span<JudgedSample> turns, const Standing& standing,
+void fill_advantages(std::span<JudgedSample> turns, const TurnFlags& flags,
                      const CreditRules& rules, PolicyBatch& batch) {
   const bool apart = rules.kind == CreditKind::hierarchical;
   const auto code =
-      advantages_by(apart ? RewardClass::code : RewardClass::all, turns, standing, rules);
+      advantages_by(apart ? RewardClass::code : RewardClass::all, turns, flags, rules);
   std::vector<double> plan(turns.size(), 0.0);
-  if (apart) plan = advantages_by(RewardClass::plan, turns, standing, rules);
+  if (apart) plan = advantages_by(RewardClass::plan, turns, flags, rules);
   batch.advantages.resize(turns.size());
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const std::size_t tokens = batch.sampler[i].size();
@@ -114,21 +114,21 @@ void fill_advantages(std::span<JudgedSample> turns, const Standing& standing,
 Rejections assign_credit(std::span<JudgedSample> turns, std::span<const char> is_scored,
                          const CreditRules& rules, PolicyBatch& batch) {
   Rejections rejections;
-  Standing standing{.is_scored = {is_scored.begin(), is_scored.end()},
-                    .is_kept = kept_by_mismatch(turns, rules.mismatch, batch)};
+  TurnFlags flags{.is_scored = {is_scored.begin(), is_scored.end()},
+                  .is_kept = kept_by_mismatch(turns, rules.mismatch, batch)};
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const Sample& sample = turns[i].sample;
     const bool by_profile = kept_by_profile(sample, rules);
     const bool is_cut = rules.mask_truncated && sample.completion.finish != FinishReason::stop;
     rejections.unscored += is_scored[i] == 0;
-    rejections.mismatch += standing.is_kept[i] == 0;
+    rejections.mismatch += flags.is_kept[i] == 0;
     rejections.profile += !by_profile;
     rejections.truncated += is_cut;
-    const bool is_kept = is_scored[i] != 0 && standing.is_kept[i] != 0 && by_profile;
-    standing.is_kept[i] = static_cast<char>(is_kept);
+    const bool is_kept = is_scored[i] != 0 && flags.is_kept[i] != 0 && by_profile;
+    flags.is_kept[i] = static_cast<char>(is_kept);
     batch.counts[i] = static_cast<char>(is_kept && !is_cut);
   }
-  fill_advantages(turns, standing, rules, batch);
+  fill_advantages(turns, flags, rules, batch);
   return rejections;
 }
 

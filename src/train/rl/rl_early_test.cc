@@ -40,8 +40,8 @@ TEST_F(RlTest, LearnsEarlyByTheSameNumbers) {
   EXPECT_THAT(metric("seconds/train_early"), Each(::testing::Ge(0.0)));
 }
 
-// Whatever is written for t1 is right, so its groups teach nothing and further lots are sampled.
-TEST_F(RlTest, LearnsEarlyFromAsManyLotsByTheSameNumbers) {
+// Whatever is written for t1 is right, so its groups teach nothing and further prompt batches are sampled.
+TEST_F(RlTest, LearnsEarlyFromAsManyPromptBatchesByTheSameNumbers) {
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.task.id == "t1" ? gym::api::accepted_verdict() : judge_letters(job);
   });
@@ -50,14 +50,14 @@ TEST_F(RlTest, LearnsEarlyFromAsManyLotsByTheSameNumbers) {
   config_.algorithm.sampling_lots = 6;
   ASSERT_TRUE(run_with(judge));
   const auto expected = samples();
-  const std::vector<double> norms = metric("grad_norm"), lots = metric("groups/lots");
-  EXPECT_THAT(lots, ::testing::Contains(::testing::Gt(1.0)));
+  const std::vector<double> norms = metric("grad_norm"), batches = metric("groups/lots");
+  EXPECT_THAT(batches, ::testing::Contains(::testing::Gt(1.0)));
   fs::remove_all(path("run"));
   config_.rollout.learn_early = true;
   const auto summary = run_with(judge);
   ASSERT_TRUE(summary) << summary.error().message;
   expect_same(samples(), expected);
-  EXPECT_EQ(metric("groups/lots"), lots);
+  EXPECT_EQ(metric("groups/lots"), batches);
   EXPECT_THAT(metric("grad_norm"), ::testing::Pointwise(::testing::DoubleNear(1e-5), norms));
 }
 

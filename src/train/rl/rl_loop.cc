@@ -254,7 +254,7 @@ int RlLoop::choose_groups(std::span<const JudgedSample> samples, std::span<const
 
 Status RlLoop::learn(std::span<JudgedSample> turns, std::vector<char> is_scored, Metrics& metrics) {
   TimePoint began = system_clock().now();
-  GpuTurn turn(lease_, run_.learner().model().device());
+  GpuLease turn(lease_, run_.learner().model().device());
   const auto pause = [&turn] { turn.give_way(); };
   CreditCounts counts;
   TRY_ASSIGN(const PolicyBatch batch, credited(turns, std::move(is_scored), pause, counts));

@@ -18,10 +18,10 @@
 
 #include "base/lease.h"
 #include "base/log.h"
-#include "train/gradient/running_gradient.h"
+#include "train/gradient/partial_update.h"
 #include "train/rl/credit.h"
 #include "train/rl/rl.h"
-#include "train/run/gpu_turn.h"
+#include "train/run/gpu_lease.h"
 #include "train/run/training_run.h"
 
 namespace tritonsmith::train {
@@ -69,7 +69,7 @@ class RlLoop {
   struct Learnt {
     Learnt(Learner& learner, PolicyGradientOptions options)
         : gradient(learner, std::move(options)) {}
-    RunningGradient gradient;
+    PartialUpdate gradient;
     CreditCounts counts;
     double seconds = 0;        // spent on it
     double early_seconds = 0;  // of those, while something was still written or judged
@@ -142,7 +142,7 @@ class RlLoop {
   TrainingRun& run_;
   RlModels models_;
   std::optional<Lease> lease_;
-  std::optional<GpuTurn> turn_;  // of the update that is under way
+  std::optional<GpuLease> turn_;  // of the update that is under way
   EpochOrder order_;
   gym::api::FaultStreak faults_{gym::api::kFaultsInARow};
   Progress progress_;

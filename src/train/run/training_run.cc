@@ -30,32 +30,32 @@ Status check_masters(const TrainingRunOptions& options) {
       "added to must be whole");
 }
 
-Result<RunPlace> make_place(const TrainingRunOptions& options) {
+Result<RunFiles> make_files(const TrainingRunOptions& options) {
   TRY_ASSIGN(RunDirectory directory,
              RunDirectory::open(options.run.dir, options.command, options.settings));
   TRY_ASSIGN(CheckpointStore store,
              CheckpointStore::open(directory.checkpoints(), options.checkpoint));
   TRY_ASSIGN(const auto latest, store.latest());
-  return RunPlace{.directory = std::move(directory), .store = std::move(store), .latest = latest};
+  return RunFiles{.directory = std::move(directory), .store = std::move(store), .latest = latest};
 }
 
 // The first rank makes the directory, or finds the run in it; the others go by what it says.
-Result<RunPlace> open_place(const TrainingRunOptions& options) {
+Result<RunFiles> open_files(const TrainingRunOptions& options) {
   distributed::Ranks& ranks = *options.ranks;
   if (ranks.is_first()) {
-    auto place = make_place(options);
-    TRY(ranks.agree(place ? ok() : Status(tl::unexpected(place.error())), "opening the run"));
-    TRY(ranks.from_first(place->latest ? std::to_string(*place->latest) : "", "the last step"));
-    return place;
+    auto files = make_files(options);
+    TRY(ranks.agree(files ? ok() : Status(tl::unexpected(files.error())), "opening the run"));
+    TRY(ranks.from_first(files->latest ? std::to_string(*files->latest) : "", "the last step"));
+    return files;
   }
   TRY(ranks.agree(ok(), "opening the run"));
   TRY_ASSIGN(const std::string latest, ranks.from_first({}, "the last step"));
   RunDirectory directory = RunDirectory::of_first_rank(options.run.dir);
   CheckpointStore store =
       CheckpointStore::of_first_rank(directory.checkpoints(), options.checkpoint);
-  RunPlace place{.directory = std::move(directory), .store = std::move(store), .latest = {}};
-  if (!latest.empty()) place.latest = std::stoll(latest);
-  return place;
+  RunFiles files{.directory = std::move(directory), .store = std::move(store), .latest = {}};
+  if (!latest.empty()) files.latest = std::stoll(latest);
+  return files;
 }
 
 }  // namespace
@@ -84,9 +84,9 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
   TRY(check_masters(options));
   distributed::Ranks& ranks = *options.ranks;
   TRY(same_on_all(ranks, "config", toml_from_settings(options.settings)));
-  TRY_ASSIGN(RunPlace place, open_place(options));
-  const bool is_new = !place.latest;
-  auto run = open_in(options, std::move(place));
+  TRY_ASSIGN(RunFiles files, open_files(options));
+  const bool is_new = !files.latest;
+  auto run = open_in(options, std::move(files));
   TRY(ranks.agree(run ? ok() : Status(tl::unexpected(run.error())), "opening the run"));
   TRY(same_on_all(ranks, "kind of device (model.device)",
                   c10::DeviceTypeName(run->learner_.model().device().type())));
@@ -95,21 +95,21 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
 }
 
 // What each rank does for itself.
-Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunPlace place) {
+Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunFiles files) {
   TRY_ASSIGN(const c10::Device device, model::open_device(options.model.device));
-  Seat seat(device, *options.ranks);
-  seat.precision = options.model.precision;
-  seat.masters = options.model.masters;
-  auto learner = place.latest
-                     ? Learner::resume(place.store.path_of(*place.latest), seat,
-                                       first_model(options.run, options.model))
-                     : Learner::start(options.model.path, seat, options.lora, options.run.seed);
+  LearnerOptions learner_options(device, *options.ranks);
+  learner_options.precision = options.model.precision;
+  learner_options.masters = options.model.masters;
+  auto learner = files.latest ? Learner::resume(files.store.path_of(*files.latest), learner_options,
+                                                first_model(options.run, options.model))
+                              : Learner::start(options.model.path, learner_options, options.lora,
+                                               options.run.seed);
   TRY(learner);
   learner->set_recompute(options.model.recompute);
   learner->set_sums(options.model.sums);
-  TrainingRun run(options, std::move(place.directory), CheckpointWriter(std::move(place.store)),
+  TrainingRun run(options, std::move(files.directory), CheckpointWriter(std::move(files.store)),
                   *std::move(learner));
-  if (place.latest) TRY(run.restore(*place.latest));
+  if (files.latest) TRY(run.restore(*files.latest));
   return run;
 }
 

@@ -35,7 +35,7 @@ struct RunOutlook {
 };
 
 // The files of a run, and the step of its last checkpoint.
-struct RunPlace {
+struct RunFiles {
   RunDirectory directory;
   CheckpointStore store;
   std::optional<std::int64_t> latest;
@@ -89,7 +89,7 @@ class TrainingRun {
         directory_(std::move(directory)),
         writer_(std::move(writer)),
         learner_(std::move(learner)) {}
-  static Result<TrainingRun> open_in(const TrainingRunOptions& options, RunPlace place);
+  static Result<TrainingRun> open_in(const TrainingRunOptions& options, RunFiles files);
   Status restore(std::int64_t step);
   Status begin();
   Status save();

@@ -1,4 +1,4 @@
-// The same sequences in two packed batches, without and with shared beginnings.
+// The same sequences in two packed batches, without and with shared prefixes.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -40,7 +40,7 @@ inline Twice twice(const std::vector<SharingPart>& parts, TokenId vocabulary, c1
       rows.push_back(begin + part.before + i);
     }
     made.shared.offsets.push_back(std::ssize(compact));
-    made.shared.beginnings.push_back({.sequence = part.of, .length = part.before});
+    made.shared.prefixes.push_back({.sequence = part.of, .length = part.before});
     begin += part.before + part.own;
     sequences.push_back(std::move(tokens));
   }

@@ -1,4 +1,4 @@
-// RunningGradient: the policy gradient of one update, computed group by group while the rest of the
+// PartialUpdate: the policy gradient of one update, computed group by group while the rest of the
 // step is still written and judged. The divisor depends on the whole step, but it is one number for
 // all tokens. Micro-batches therefore pass through the model undivided as soon as they are full,
 // and the sum is divided at the end. They are the same micro-batches, in the same order, as those
@@ -10,11 +10,11 @@
 
 namespace tritonsmith::train {
 
-class RunningGradient {
+class PartialUpdate {
  public:
   // Clears the learner's gradients and uses them from here on. Requires a learner with one rank and
   // a step with one update.
-  RunningGradient(Learner& learner, PolicyGradientOptions options);
+  PartialUpdate(Learner& learner, PolicyGradientOptions options);
 
   // Adds the step's next sequences with their advantages. Full micro-batches pass through the
   // model.

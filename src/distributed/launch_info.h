@@ -1,4 +1,5 @@
-// Place: the rank of this process in its job, read from the environment variables of the launcher:
+// LaunchInfo: the rank of this process in its job, read from the environment variables of the
+// launcher:
 //   torchrun, or by hand   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE] MASTER_ADDR MASTER_PORT
 //   Slurm (srun)           SLURM_PROCID SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_LOCALID, ...
 //   MPI                    OMPI_COMM_WORLD_RANK ... (Open MPI), PMI_RANK ... (MPICH, Intel)
@@ -16,7 +17,7 @@
 
 namespace tritonsmith::distributed {
 
-struct Place {
+struct LaunchInfo {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;  // among the processes of this host
   std::string host = "127.0.0.1";      // rank 0's host, where the job's store listens
@@ -34,8 +35,8 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // The environment of this process. An empty variable counts as unset.
 Environment process_environment();
 
-// Returns a place with one process if no launcher has set a variable.
-Result<Place> place_from(const Environment& environment);
+// Describes a job with one process if no launcher has set a variable.
+Result<LaunchInfo> launch_info_from(const Environment& environment);
 
 // Parses Slurm's short forms. first_host returns the first host of "node[003-010,12],other".
 // tasks_on_node returns the tasks of the n-th node in "4(x2),3".
@@ -45,6 +46,7 @@ std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node);
 // Every process of a host takes a GPU of its own: the one whose number among the visible GPUs is
 // its local rank. The value for CUDA_VISIBLE_DEVICES; nothing: leave it, the launcher has dealt
 // them out (one is visible) or this process is alone on its host.
-std::optional<std::string> own_gpu(const Place& place, const std::optional<std::string>& visible);
+std::optional<std::string> own_gpu(const LaunchInfo& launch,
+                                   const std::optional<std::string>& visible);
 
 }  // namespace tritonsmith::distributed

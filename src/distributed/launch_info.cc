@@ -1,4 +1,4 @@
-#include "distributed/place.h"
+#include "distributed/launch_info.h"
 
 #include <algorithm>
 #include <charconv>
@@ -46,71 +46,71 @@ bool is_loopback(const std::string& host) {
 }
 
 // Reads MASTER_ADDR and MASTER_PORT if they are set.
-Status read_address(const Reader& reader, Place& place) {
-  if (const auto host = reader.text({"MASTER_ADDR"})) place.host = *host;
+Status read_address(const Reader& reader, LaunchInfo& launch) {
+  if (const auto host = reader.text({"MASTER_ADDR"})) launch.host = *host;
   TRY_ASSIGN(const auto port, reader.number({"MASTER_PORT"}));
   if (port && (*port == 0 || *port > 65535))
     return fail("MASTER_PORT is {}: a port from 1 to 65535 is needed", *port);
-  if (port) place.port = static_cast<std::uint16_t>(*port);
+  if (port) launch.port = static_cast<std::uint16_t>(*port);
   return ok();
 }
 
-Result<Place> from_torchrun(const Reader& reader, Place place) {
-  if (place.size > 1 && !reader.text({"MASTER_ADDR"}))
+Result<LaunchInfo> from_torchrun(const Reader& reader, LaunchInfo launch) {
+  if (launch.size > 1 && !reader.text({"MASTER_ADDR"}))
     return fail(
         "WORLD_SIZE is {}, but MASTER_ADDR is not set: name the host of rank 0 (127.0.0.1 where "
         "all are on this one)",
-        place.size);
-  TRY(read_address(reader, place));
+        launch.size);
+  TRY(read_address(reader, launch));
   // Launchers with one process for each host, such as Kubernetes operators, set no local rank.
-  const bool are_all_here = is_loopback(place.host);
+  const bool are_all_here = is_loopback(launch.host);
   TRY_ASSIGN(const auto local_rank, reader.number({"LOCAL_RANK"}));
   TRY_ASSIGN(const auto local_size, reader.number({"LOCAL_WORLD_SIZE"}));
-  place.local_rank = local_rank.value_or(are_all_here ? place.rank : 0);
-  place.local_size =
-      local_size.value_or(are_all_here ? place.size : std::max(1, place.local_rank + 1));
+  launch.local_rank = local_rank.value_or(are_all_here ? launch.rank : 0);
+  launch.local_size =
+      local_size.value_or(are_all_here ? launch.size : std::max(1, launch.local_rank + 1));
   if (reader.text({"TORCHELASTIC_USE_AGENT_STORE"}) == "True") {
-    place.launcher_keeps_store = true;
+    launch.launcher_keeps_store = true;
     // The same prefix as torch.distributed's for the workers of an attempt.
-    place.store_prefix = fmt::format("/worker/attempt_{}",
-                                     reader.text({"TORCHELASTIC_RESTART_COUNT"}).value_or("0"));
+    launch.store_prefix = fmt::format("/worker/attempt_{}",
+                                      reader.text({"TORCHELASTIC_RESTART_COUNT"}).value_or("0"));
   }
-  return place;
+  return launch;
 }
 
-Result<Place> from_slurm(const Reader& reader, Place place) {
+Result<LaunchInfo> from_slurm(const Reader& reader, LaunchInfo launch) {
   TRY_ASSIGN(const auto local_rank, reader.number({"SLURM_LOCALID"}));
   TRY_ASSIGN(const auto node, reader.number({"SLURM_NODEID"}));
   TRY_ASSIGN(const auto nodes, reader.number({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}));
   const bool are_all_here = nodes == 1;
-  place.local_rank = local_rank.value_or(are_all_here ? place.rank : 0);
+  launch.local_rank = local_rank.value_or(are_all_here ? launch.rank : 0);
   const auto tasks = reader.text({"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
   const auto here = tasks ? tasks_on_node(*tasks, node.value_or(0)) : std::nullopt;
-  place.local_size = are_all_here ? place.size : here.value_or(place.local_rank + 1);
+  launch.local_size = are_all_here ? launch.size : here.value_or(launch.local_rank + 1);
   if (!are_all_here)
     if (const auto list = reader.text({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"}))
-      place.host = first_host(*list);
+      launch.host = first_host(*list);
   // Jobs on one host need different ports.
   TRY_ASSIGN(const auto job, reader.number({"SLURM_JOB_ID"}));
-  if (job) place.port = static_cast<std::uint16_t>(15000 + *job % 20000);
-  TRY(read_address(reader, place));
-  return place;
+  if (job) launch.port = static_cast<std::uint16_t>(15000 + *job % 20000);
+  TRY(read_address(reader, launch));
+  return launch;
 }
 
-Result<Place> from_mpi(const Reader& reader, Place place) {
+Result<LaunchInfo> from_mpi(const Reader& reader, LaunchInfo launch) {
   TRY_ASSIGN(const auto local_rank,
              reader.number({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}));
   TRY_ASSIGN(const auto local_size,
              reader.number({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}));
-  place.local_rank = local_rank.value_or(place.rank);
-  place.local_size = local_size.value_or(place.size);
-  if (place.spans_hosts() && !reader.text({"MASTER_ADDR"}))
+  launch.local_rank = local_rank.value_or(launch.rank);
+  launch.local_size = local_size.value_or(launch.size);
+  if (launch.spans_hosts() && !reader.text({"MASTER_ADDR"}))
     return fail(
         "MPI started {} processes on several hosts, but MASTER_ADDR is not set: name the host of "
         "rank 0 (mpirun -x MASTER_ADDR=HOST)",
-        place.size);
-  TRY(read_address(reader, place));
-  return place;
+        launch.size);
+  TRY(read_address(reader, launch));
+  return launch;
 }
 
 // A batch script of Slurm sees a rank although only srun starts the tasks of a step.
@@ -128,11 +128,11 @@ Environment process_environment() {
   };
 }
 
-Result<Place> place_from(const Environment& environment) {
+Result<LaunchInfo> launch_info_from(const Environment& environment) {
   struct Launcher {
     const char* rank;
     std::vector<const char*> size;
-    Result<Place> (*read)(const Reader&, Place);
+    Result<LaunchInfo> (*read)(const Reader&, LaunchInfo);
   };
   static constexpr auto kSlurmRank = "SLURM_PROCID";
   const std::vector<Launcher> launchers = {
@@ -148,9 +148,9 @@ Result<Place> place_from(const Environment& environment) {
     if (launcher.rank == kSlurmRank && !is_step_of_slurm(reader)) continue;
     if (*rank >= *size)
       return fail("{} is {}, but there are {} ranks, counted from 0", launcher.rank, *rank, *size);
-    return launcher.read(reader, Place{.rank = *rank, .size = *size});
+    return launcher.read(reader, LaunchInfo{.rank = *rank, .size = *size});
   }
-  return Place{};
+  return LaunchInfo{};
 }
 
 std::string first_host(std::string_view nodes) {
@@ -184,9 +184,10 @@ std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node) {
   return std::nullopt;
 }
 
-std::optional<std::string> own_gpu(const Place& place, const std::optional<std::string>& visible) {
-  if (place.local_size <= 1) return std::nullopt;
-  if (!visible) return std::to_string(place.local_rank);
+std::optional<std::string> own_gpu(const LaunchInfo& launch,
+                                   const std::optional<std::string>& visible) {
+  if (launch.local_size <= 1) return std::nullopt;
+  if (!visible) return std::to_string(launch.local_rank);
   std::vector<std::string> gpus;
   for (std::string_view rest = *visible; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(','));
@@ -194,7 +195,7 @@ std::optional<std::string> own_gpu(const Place& place, const std::optional<std::
     rest.remove_prefix(std::min(one.size() + 1, rest.size()));
   }
   if (gpus.size() <= 1) return std::nullopt;
-  const auto own = static_cast<std::size_t>(place.local_rank);
+  const auto own = static_cast<std::size_t>(launch.local_rank);
   return own < gpus.size() ? gpus[own] : "-1";  // no GPU is left for this process
 }
 

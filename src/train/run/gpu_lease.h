@@ -1,4 +1,4 @@
-// GpuTurn: the trainer's use of a GPU on which kernels are also timed (base/lease.h). It holds the
+// GpuLease: the trainer's use of a GPU on which kernels are also timed (base/lease.h). It holds the
 // lease while it computes, and its destructor gives the lease back. Between micro-batches it lets
 // waiting processes in. Without a lease it does nothing. The loop's thread owns it.
 #pragma once
@@ -11,12 +11,12 @@
 
 namespace tritonsmith::train {
 
-class GpuTurn {
+class GpuLease {
  public:
-  GpuTurn(std::optional<Lease>& lease, c10::Device device);
-  ~GpuTurn();
-  GpuTurn(const GpuTurn&) = delete;
-  GpuTurn& operator=(const GpuTurn&) = delete;
+  GpuLease(std::optional<Lease>& lease, c10::Device device);
+  ~GpuLease();
+  GpuLease(const GpuLease&) = delete;
+  GpuLease& operator=(const GpuLease&) = delete;
 
   // Call it between pieces of work: it waits for the device, then lets in waiting processes.
   void give_way();

@@ -1,4 +1,4 @@
-#include "train/run/gpu_turn.h"
+#include "train/run/gpu_lease.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
@@ -12,30 +12,31 @@ constexpr std::chrono::seconds kPatience{60};
 
 }  // namespace
 
-GpuTurn::GpuTurn(std::optional<Lease>& lease, c10::Device device) : lease_(lease), device_(device) {
+GpuLease::GpuLease(std::optional<Lease>& lease, c10::Device device)
+    : lease_(lease), device_(device) {
   take();
 }
 
-GpuTurn::~GpuTurn() { give_back(); }
+GpuLease::~GpuLease() { give_back(); }
 
-void GpuTurn::give_way() {
+void GpuLease::give_way() {
   if (!lease_ || !lease_->is_wanted()) return;
   give_back();
   take();
 }
 
-void GpuTurn::take() {
+void GpuLease::take() {
   if (lease_ && !lease_->take(Lease::Hold::shared, Deadline::after(kPatience)))
     LOG("the GPU's lease was not to be had within {} s; going on without", kPatience.count());
 }
 
-void GpuTurn::settle() const {
+void GpuLease::settle() const {
   if (!device_.is_cuda()) return;
   const c10::impl::VirtualGuardImpl gpu(device_.type());
   gpu.synchronizeStream(gpu.getStream(device_));
 }
 
-void GpuTurn::give_back() {
+void GpuLease::give_back() {
   if (!lease_ || !lease_->is_held()) return;
   settle();
   lease_->give_back();

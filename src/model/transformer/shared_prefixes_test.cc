@@ -1,4 +1,4 @@
-// Sequences with shared beginnings, compared with the same sequences one by one.
+// Sequences with shared prefixes, compared with the same sequences one by one.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -44,7 +44,7 @@ Transformer model_of(Family family, c10::ScalarType type) {
   return model;
 }
 
-TEST(SharedBeginnings, GiveTheStatesAndGradientsOfWholeSequencesInDouble) {
+TEST(SharedPrefixes, GiveTheStatesAndGradientsOfWholeSequencesInDouble) {
   const Twice both = twice(parts(), 101, c10::kCPU);
   for (const Family family : {Family::qwen2, Family::qwen3, Family::llama}) {
     Transformer model = model_of(family, at::kDouble);
@@ -54,7 +54,7 @@ TEST(SharedBeginnings, GiveTheStatesAndGradientsOfWholeSequencesInDouble) {
   }
 }
 
-TEST(SharedBeginnings, ChangeNoBitOfTheStatesAndLittleOfTheGradientsInFloat) {
+TEST(SharedPrefixes, ChangeNoBitOfTheStatesAndLittleOfTheGradientsInFloat) {
   const Twice both = twice(parts(), 101, c10::kCPU);
   Transformer model = model_of(Family::qwen2, at::kFloat);
   const auto whole = run(model, both.whole, LayerPath::automatic, both.rows);
@@ -63,7 +63,7 @@ TEST(SharedBeginnings, ChangeNoBitOfTheStatesAndLittleOfTheGradientsInFloat) {
   EXPECT_LT(worst(shared, whole), 2e-5);
 }
 
-TEST(SharedBeginnings, GiveTheSameBitsForEveryNumberOfThreads) {
+TEST(SharedPrefixes, GiveTheSameBitsForEveryNumberOfThreads) {
   const Twice both = twice(parts(), 101, c10::kCPU);
   Transformer model = model_of(Family::qwen3, at::kFloat);
   const int threads = at::get_num_threads();
@@ -77,7 +77,7 @@ TEST(SharedBeginnings, GiveTheSameBitsForEveryNumberOfThreads) {
   at::set_num_threads(threads);
 }
 
-TEST(SharedBeginnings, AreWhatPrecedesASequencesRows) {
+TEST(SharedPrefixes, AreWhatPrecedesASequencesRows) {
   const PackedBatch batch = twice({{0, 0, 4}, {0, 3, 2}, {1, 4, 1}}, 101, c10::kCPU).shared;
   EXPECT_EQ(batch.longest(), 5);
   EXPECT_EQ(batch.longest_rows(), 4);
@@ -91,9 +91,9 @@ TEST(SharedBeginnings, AreWhatPrecedesASequencesRows) {
   EXPECT_EQ(keys.use_offsets, (std::vector<std::int64_t>{0, 3, 6, 9, 10, 12, 13, 14}));
 }
 
-TEST(SharedBeginnings, MayBeOfEarlierSequencesOnly) {
+TEST(SharedPrefixes, MayBeOfEarlierSequencesOnly) {
   PackedBatch batch = twice({{0, 0, 4}, {0, 3, 2}}, 101, c10::kCPU).shared;
-  batch.beginnings[1].sequence = 1;
+  batch.prefixes[1].sequence = 1;
   EXPECT_DEATH(shared_keys(batch), "sequence 1 begins with 3 tokens of sequence 1");
 }
 

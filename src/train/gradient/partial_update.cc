@@ -1,4 +1,4 @@
-#include "train/gradient/running_gradient.h"
+#include "train/gradient/partial_update.h"
 
 #include <numeric>
 
@@ -21,20 +21,20 @@ std::vector<std::size_t> numbers(std::size_t begin, std::size_t end) {
 
 }  // namespace
 
-RunningGradient::RunningGradient(Learner& learner, PolicyGradientOptions options)
+PartialUpdate::PartialUpdate(Learner& learner, PolicyGradientOptions options)
     : learner_(learner), options_(std::move(options)) {
   CHECK(learner.ranks().is_alone(), "a running gradient is of one rank");
   learner_.zero_gradients();
 }
 
-double RunningGradient::own_weight(std::size_t segment) const {
+double PartialUpdate::own_weight(std::size_t segment) const {
   const std::int64_t length = counted_length(batch_, segment);
   if (length == 0) return 0;
   const bool by_length = options_.aggregation == algorithm::Aggregation::sequence_mean;
   return by_length ? 1.0 / static_cast<double>(length) : 1.0;
 }
 
-void RunningGradient::append(PolicyBatch more) {
+void PartialUpdate::append(PolicyBatch more) {
   const std::size_t before = batch_.sequences.size();
   for (std::size_t& sequence : more.sequence_of) sequence += before;
   append_all(batch_.sequences, std::move(more.sequences));
@@ -49,11 +49,11 @@ void RunningGradient::append(PolicyBatch more) {
     weights_.push_back(own_weight(g));
 }
 
-void RunningGradient::pass(std::span<const std::size_t> members) {
+void PartialUpdate::pass(std::span<const std::size_t> members) {
   add_policy_gradient(learner_, batch_, {.members = members, .weights = weights_}, options_, sums_);
 }
 
-void RunningGradient::add(PolicyBatch more) {
+void PartialUpdate::add(PolicyBatch more) {
   const std::size_t before = batch_.sequences.size();
   append(std::move(more));
   // As pack_in_order() cuts.
@@ -66,7 +66,7 @@ void RunningGradient::add(PolicyBatch more) {
   }
 }
 
-PolicyGradientReport RunningGradient::finish() {
+PolicyGradientReport PartialUpdate::finish() {
   const auto all = numbers(0, batch_.sequences.size());
   // So that there is something to report.
   if (waiting_.members.empty() && sums_.tokens() == 0)

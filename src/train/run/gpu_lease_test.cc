@@ -1,4 +1,4 @@
-#include "train/run/gpu_turn.h"
+#include "train/run/gpu_lease.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace tritonsmith::train {
 namespace {
 
-TEST(GpuTurn, LetsInWhoWaitsBetweenMicroBatchesAndNobodyDuringOne) {
-  const auto folder = TempDir::make("gpu-turn-test");
+TEST(GpuLease, LetsInWhoWaitsBetweenMicroBatchesAndNobodyDuringOne) {
+  const auto folder = TempDir::make("gpu-gpu-test");
   ASSERT_TRUE(folder);
   const auto file = folder->path() / "gpu";
   auto opened = Lease::open(file);
@@ -20,8 +20,8 @@ TEST(GpuTurn, LetsInWhoWaitsBetweenMicroBatchesAndNobodyDuringOne) {
   const Deadline patience = Deadline::after(std::chrono::seconds(20));
   std::atomic<bool> timed = false;
   {
-    GpuTurn turn(lease, c10::kCPU);
-    turn.give_way();  // to nobody
+    GpuLease gpu(lease, c10::kCPU);
+    gpu.give_way();  // to nobody
     EXPECT_TRUE(lease->is_held());
     std::jthread referee([&] {
       auto own = Lease::open(file);
@@ -29,17 +29,17 @@ TEST(GpuTurn, LetsInWhoWaitsBetweenMicroBatchesAndNobodyDuringOne) {
     });
     while (!lease->is_wanted() && !patience.passed()) std::this_thread::yield();
     EXPECT_FALSE(timed);
-    turn.give_way();
+    gpu.give_way();
     EXPECT_TRUE(timed);
     EXPECT_TRUE(lease->is_held());
   }
   EXPECT_FALSE(lease->is_held());
 }
 
-TEST(GpuTurn, DoesNothingWithoutALease) {
+TEST(GpuLease, DoesNothingWithoutALease) {
   std::optional<Lease> none;
-  GpuTurn turn(none, c10::kCPU);
-  turn.give_way();
+  GpuLease gpu(none, c10::kCPU);
+  gpu.give_way();
 }
 
 }  // namespace

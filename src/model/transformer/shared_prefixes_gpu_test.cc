@@ -1,4 +1,4 @@
-// Sequences with shared beginnings on a GPU, compared with the same sequences one by one. Skips
+// Sequences with shared prefixes on a GPU, compared with the same sequences one by one. Skips
 // without a GPU or without kernels in the build.
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tritonsmith::model {
 namespace {
 
-// Two groups, one of which begins like the other, and single sequences. Shared beginnings end
+// Two groups, one of which begins like the other, and single sequences. Shared prefixes end
 // within a tile of attention and at its end.
 const std::vector<SharingPart>& sharing_parts() {
   static const std::vector<SharingPart> all = {
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SharedOnGpu,
 struct BatchAttention {
   QueryKeyValue parts;
   std::shared_ptr<const CudaBatch> batch;
-  AttentionPlace place;
+  AttentionBatch attention;
 };
 
 BatchAttention attention_of(const PackedBatch& batch, const at::Tensor& qkv, Sums sums) {
@@ -39,11 +39,11 @@ BatchAttention attention_of(const PackedBatch& batch, const at::Tensor& qkv, Sum
   made.parts = {qkv.narrow(1, 0, heads), qkv.narrow(1, heads, key_heads),
                 qkv.narrow(1, heads + key_heads, key_heads)};
   made.batch = make_cuda_batch(batch, {}, sums);
-  made.place = {.offsets = made.batch->offsets,
-                .longest = made.batch->longest,
-                .scale = 1.0 / std::sqrt(static_cast<double>(qkv.size(2))),
-                .sums = sums,
-                .shared = made.batch->shared ? &*made.batch->shared : nullptr};
+  made.attention = {.offsets = made.batch->offsets,
+                    .longest = made.batch->longest,
+                    .scale = 1.0 / std::sqrt(static_cast<double>(qkv.size(2))),
+                    .sums = sums,
+                    .shared = made.batch->shared ? &*made.batch->shared : nullptr};
   return made;
 }
 
@@ -57,8 +57,8 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
       const at::Tensor uses = at::tensor(shared_keys(both.shared).rows, at::kLong).to(device_);
       const BatchAttention shared = attention_of(both.shared, compact, sums);
       const BatchAttention whole = attention_of(both.whole, compact.index_select(0, uses), sums);
-      const Attended got = cuda_attend(shared.parts, shared.place);
-      const Attended expected = cuda_attend(whole.parts, whole.place);
+      const Attended got = cuda_attend(shared.parts, shared.attention);
+      const Attended expected = cuda_attend(whole.parts, whole.attention);
       const at::Tensor out = expected.out.index_select(0, both.rows);
       if (sums == Sums::equal) {
         EXPECT_TRUE(at::equal(got.out, out)) << "head size " << head_dim;
@@ -75,9 +75,9 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
       const at::Tensor d_whole = at::zeros_like(expected.out.to(at::kBFloat16));
       d_whole.index_copy_(0, both.rows, d_got);
       const auto d_shared =
-          cuda_attend_backward(as_bfloat16(shared.parts), got, d_got, shared.place);
+          cuda_attend_backward(as_bfloat16(shared.parts), got, d_got, shared.attention);
       const auto d_expected =
-          cuda_attend_backward(as_bfloat16(whole.parts), expected, d_whole, whole.place);
+          cuda_attend_backward(as_bfloat16(whole.parts), expected, d_whole, whole.attention);
       const auto summed = [&](const at::Tensor& gradient) {
         at::Tensor sum = at::zeros({both.shared.length(), gradient.size(1), head_dim}, at::kDouble);
         return sum.index_add_(0, uses.to(at::kCPU), wide(gradient));
