@@ -73,8 +73,9 @@ TRAIN = {
     "gradient": ["batch", "optimizer"],
     "run": ["optimizer", "config", "gradient"],
     "experience": ["run"],
+    "credit": ["gradient", "experience"],
     "sft": ["batch", "optimizer", "config", "gradient", "run"],
-    "rl": ["batch", "optimizer", "config", "gradient", "run", "experience", "sft"],
+    "rl": ["batch", "optimizer", "config", "gradient", "run", "experience", "credit", "sft"],
     "compare": ["gradient"],
 }
 # Besides, in tests: the same layers' fakes and builders, and whole programs to test against.

@@ -109,7 +109,7 @@ QueryKeyValue behind(const CacheTarget& target, const QueryKeyValue& qkv) {
           .value = at::cat({target.earlier_values, qkv.value})};
 }
 
-// Whether tensors that only the backward reads are saved.
+// Whether tensors that only the backward reads are kept.
 enum class Keep { nothing, for_backward };
 
 // Returns the rows for the weight gradients, if the forward has them in the backward's type.
@@ -119,16 +119,15 @@ at::Tensor kept_rows(const at::Tensor& normed, Keep keep) {
 }
 
 void project(const at::Tensor& x, const LayerCall& call, const CacheTarget& target, Keep keep,
-             Activations& activations) {
+             Activations& kept) {
   const HalfLayer& half = *call.weights.half;
   const LayerWeights& masters = *call.weights.masters;
   const at::Tensor normed = norm(call.norm_input(x, masters.input_norm), call.type());
-  activations.normed = kept_rows(normed, keep);
-  activations.qkv = half_rows(x, half.qkv.size(0), call.type());
-  call.cublas.linear(activations.qkv, normed, half.qkv, half.qkv_bias);
-  if (keep == Keep::for_backward && masters.q_norm.defined())
-    activations.raw = activations.qkv.clone();
-  kernels().rope({.qkv = data<Half>(activations.qkv),
+  kept.normed = kept_rows(normed, keep);
+  kept.qkv = half_rows(x, half.qkv.size(0), call.type());
+  call.cublas.linear(kept.qkv, normed, half.qkv, half.qkv_bias);
+  if (keep == Keep::for_backward && masters.q_norm.defined()) kept.raw = kept.qkv.clone();
+  kernels().rope({.qkv = data<Half>(kept.qkv),
                   .cos = data(call.batch.rope.cos),
                   .sin = data(call.batch.rope.sin),
                   .positions = data<int>(call.batch.positions),
@@ -150,16 +149,15 @@ at::Tensor rows_of(const Attended& attended) {
 }
 
 // Computes the gated product of the MLP, [T, I], times inner_share().
-at::Tensor gated(const LayerCall& call, const at::Tensor& middle, Keep keep,
-                 Activations& activations) {
+at::Tensor gated(const LayerCall& call, const at::Tensor& middle, Keep keep, Activations& kept) {
   const HalfLayer& half = *call.weights.half;
   const at::Tensor normed =
       norm(call.norm_input(middle, call.weights.masters->post_norm), call.type());
-  activations.normed_middle = kept_rows(normed, keep);
-  activations.gate_up = half_rows(middle, half.gate_up.size(0), call.type());
-  call.cublas.linear(activations.gate_up, normed, half.gate_up);
+  kept.normed_middle = kept_rows(normed, keep);
+  kept.gate_up = half_rows(middle, half.gate_up.size(0), call.type());
+  call.cublas.linear(kept.gate_up, normed, half.gate_up);
   const at::Tensor inner = half_rows(middle, half.down.size(1), call.type());
-  kernels().swiglu({.gate_up = data<Half>(activations.gate_up),
+  kernels().swiglu({.gate_up = data<Half>(kept.gate_up),
                     .out = data<Half>(inner),
                     .tokens = middle.size(0),
                     .inner = static_cast<int>(inner.size(1)),
@@ -170,19 +168,18 @@ at::Tensor gated(const LayerCall& call, const at::Tensor& middle, Keep keep,
 }
 
 // Computes everything except the last product, which the backward does not need.
-at::Tensor forward_to_inner(const at::Tensor& x, const LayerCall& call, Activations& activations) {
-  project(x, call, {}, Keep::for_backward, activations);
-  activations.attended = cuda_attend(split(activations.qkv, call.config), call.attention());
-  activations.middle = at::empty_like(x);
-  call.cublas.linear_onto(activations.middle, x, rows_of(activations.attended),
-                          call.weights.half->o);
-  return gated(call, activations.middle, Keep::for_backward, activations);
+at::Tensor forward_to_inner(const at::Tensor& x, const LayerCall& call, Activations& kept) {
+  project(x, call, {}, Keep::for_backward, kept);
+  kept.attended = cuda_attend(split(kept.qkv, call.config), call.attention());
+  kept.middle = at::empty_like(x);
+  call.cublas.linear_onto(kept.middle, x, rows_of(kept.attended), call.weights.half->o);
+  return gated(call, kept.middle, Keep::for_backward, kept);
 }
 
-at::Tensor forward(const at::Tensor& x, const LayerCall& call, Activations& activations) {
-  const at::Tensor inner = forward_to_inner(x, call, activations);
+at::Tensor forward(const at::Tensor& x, const LayerCall& call, Activations& kept) {
+  const at::Tensor inner = forward_to_inner(x, call, kept);
   const at::Tensor out = at::empty_like(x);
-  call.cublas.linear_onto(out, activations.middle, inner, call.weights.half->down,
+  call.cublas.linear_onto(out, kept.middle, inner, call.weights.half->down,
                           1 / inner_share(call.type()));
   return out;
 }
@@ -244,23 +241,22 @@ at::Tensor rows_for_gradient(const at::Tensor& activation, const NormInput& inpu
 }
 
 // Computes the gradient of `middle` from that of the layer's output, in both types.
-NormGradient mlp_backward(const LayerCall& call, const Activations& activations,
-                          const at::Tensor& d_out) {
+NormGradient mlp_backward(const LayerCall& call, const Activations& kept, const at::Tensor& d_out) {
   const HalfLayer& half = *call.weights.half;
   const LayerWeights& masters = *call.weights.masters;
   const at::Tensor d_out_half = d_out.to(at::kBFloat16);
   const at::Tensor inner = half_rows(d_out, half.down.size(1));  // first used for its gradient
   call.cublas.input_gradient(inner, d_out_half, for_backward(half.down));
-  kernels().swiglu_backward({.gate_up = data<Half>(activations.gate_up),
+  kernels().swiglu_backward({.gate_up = data<Half>(kept.gate_up),
                              .d_out = data<Bf16>(inner),
                              .tokens = d_out.size(0),
                              .inner = static_cast<int>(inner.size(1)),
                              .type = call.half_type()},
                             call.stream);
-  const at::Tensor d_gate_up = activations.gate_up.view(at::kBFloat16);
+  const at::Tensor d_gate_up = kept.gate_up.view(at::kBFloat16);
   add_weight_gradients(call, {&masters.down}, d_out_half, inner);
-  const NormInput input = call.norm_input(activations.middle, masters.post_norm);
-  const at::Tensor normed = rows_for_gradient(activations.normed_middle, input);
+  const NormInput input = call.norm_input(kept.middle, masters.post_norm);
+  const at::Tensor normed = rows_for_gradient(kept.normed_middle, input);
   add_weight_gradients(call, {&masters.gate, &masters.up}, d_gate_up, normed);
   const at::Tensor d_normed = at::empty_like(normed);
   call.cublas.input_gradient(d_normed, d_gate_up, for_backward(half.gate_up));
@@ -268,12 +264,12 @@ NormGradient mlp_backward(const LayerCall& call, const Activations& activations,
 }
 
 // Returns the gradient of the packed projections before RoPE.
-at::Tensor attention_backward(const LayerCall& call, const Activations& activations,
+at::Tensor attention_backward(const LayerCall& call, const Activations& kept,
                               const at::Tensor& d_attended) {
   const QueryKeyValue gradient =
-      cuda_attend_backward(split(for_backward(activations.qkv), call.config), activations.attended,
-                           d_attended.view(activations.attended.out.sizes()), call.attention());
-  const at::Tensor d_qkv = half_rows(activations.qkv, activations.qkv.size(1));
+      cuda_attend_backward(split(for_backward(kept.qkv), call.config), kept.attended,
+                           d_attended.view(kept.attended.out.sizes()), call.attention());
+  const at::Tensor d_qkv = half_rows(kept.qkv, kept.qkv.size(1));
   const LayerWeights& masters = *call.weights.masters;
   const bool is_normed = masters.q_norm.defined();
   const at::Tensor partials = is_normed ? at::empty({cuda::kRopeParts, 2, call.config.head_dim},
@@ -286,7 +282,7 @@ at::Tensor attention_backward(const LayerCall& call, const Activations& activati
                            .cos = data(call.batch.rope.cos),
                            .sin = data(call.batch.rope.sin),
                            .positions = data<int>(call.batch.positions),
-                           .raw = data<Half>(activations.raw),
+                           .raw = data<Half>(kept.raw),
                            .q_norm = data(masters.q_norm),
                            .k_norm = data(masters.k_norm),
                            .partials = data(partials),
@@ -312,19 +308,19 @@ void add_bias_gradients(const LayerWeights& masters, const at::Tensor& d_qkv) {
   }
 }
 
-at::Tensor backward(const at::Tensor& x, const LayerCall& call, const Activations& activations,
+at::Tensor backward(const at::Tensor& x, const LayerCall& call, const Activations& kept,
                     const at::Tensor& d_out) {
   const HalfLayer& half = *call.weights.half;
   const LayerWeights& masters = *call.weights.masters;
-  const NormGradient d_middle = mlp_backward(call, activations, d_out);
-  const at::Tensor attended = for_backward(rows_of(activations.attended));
+  const NormGradient d_middle = mlp_backward(call, kept, d_out);
+  const at::Tensor attended = for_backward(rows_of(kept.attended));
   add_weight_gradients(call, {&masters.o}, d_middle.d_x_half, attended);
   const at::Tensor d_attended = half_rows(x, half.o.size(1));
   call.cublas.input_gradient(d_attended, d_middle.d_x_half, for_backward(half.o));
-  const at::Tensor d_qkv = attention_backward(call, activations, d_attended);
+  const at::Tensor d_qkv = attention_backward(call, kept, d_attended);
   add_bias_gradients(masters, d_qkv);
   const NormInput input = call.norm_input(x, masters.input_norm);
-  const at::Tensor normed = rows_for_gradient(activations.normed, input);
+  const at::Tensor normed = rows_for_gradient(kept.normed, input);
   add_weight_gradients(call, {&masters.q, &masters.k, &masters.v}, d_qkv, normed);
   const at::Tensor d_normed = at::empty_like(normed);
   call.cublas.input_gradient(d_normed, d_qkv, for_backward(half.qkv));
@@ -351,15 +347,13 @@ struct LayerContext : torch::CustomClassHolder {
 struct LayerFunction : torch::autograd::Function<LayerFunction> {
   static at::Tensor forward(AutogradContext* ctx, const c10::intrusive_ptr<LayerContext>& context,
                             const at::Tensor& x) {
-    Activations activations;
-    const at::Tensor out = model::forward(x, context->call(), activations);
+    Activations kept;
+    const at::Tensor out = model::forward(x, context->call(), kept);
     variable_list saved = {x};
     if (context->recompute == Recompute::nothing)
-      saved.insert(
-          saved.end(),
-          {activations.qkv, activations.attended.out, activations.attended.log_normaliser,
-           activations.attended.random_state, activations.attended.unused, activations.raw,
-           activations.normed, activations.normed_middle, activations.middle, activations.gate_up});
+      saved.insert(saved.end(), {kept.qkv, kept.attended.out, kept.attended.log_normaliser,
+                                 kept.attended.random_state, kept.attended.unused, kept.raw,
+                                 kept.normed, kept.normed_middle, kept.middle, kept.gate_up});
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["context"] = c10::IValue::make_capsule(context);
     return out;
@@ -371,16 +365,16 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
     const auto capsule = ctx->saved_data["context"].toCapsule();
     const auto& context = static_cast<const LayerContext&>(*capsule);
     const LayerCall call = context.call();
-    Activations activations;
+    Activations kept;
     if (context.recompute == Recompute::nothing) {
-      activations = {saved[1], {saved[2], saved[3], saved[4], saved[5]},
-                     saved[6], saved[7],
-                     saved[8], saved[9],
-                     saved[10]};
+      kept = {saved[1], {saved[2], saved[3], saved[4], saved[5]},
+              saved[6], saved[7],
+              saved[8], saved[9],
+              saved[10]};
     } else {
-      forward_to_inner(saved[0], call, activations);
+      forward_to_inner(saved[0], call, kept);
     }
-    return {at::Tensor(), model::backward(saved[0], call, activations, d_outputs[0].contiguous())};
+    return {at::Tensor(), model::backward(saved[0], call, kept, d_outputs[0].contiguous())};
   }
 };
 
@@ -472,12 +466,11 @@ void cuda_layer_inference(const at::Tensor& x, const CudaLayerWeights& weights,
                           .batch = batch,
                           .cublas = cublas,
                           .stream = current_stream(x.device())};
-  Activations activations;
-  project(x, call, target, Keep::nothing, activations);
-  activations.attended =
-      cuda_attend(behind(target, split(activations.qkv, config)), call.attention());
-  cublas.linear_onto(x, x, rows_of(activations.attended), weights.half->o);
-  const at::Tensor inner = gated(call, x, Keep::nothing, activations);
+  Activations kept;
+  project(x, call, target, Keep::nothing, kept);
+  kept.attended = cuda_attend(behind(target, split(kept.qkv, config)), call.attention());
+  cublas.linear_onto(x, x, rows_of(kept.attended), weights.half->o);
+  const at::Tensor inner = gated(call, x, Keep::nothing, kept);
   cublas.linear_onto(x, x, inner, weights.half->down, 1 / inner_share(call.type()));
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "algorithm/policy_loss.h"
-#include "train/rl/credit.h"
+#include "train/credit/credit.h"
 
 namespace tritonsmith::train {
 

@@ -7,7 +7,7 @@
 #include "algorithm/advantage.h"
 #include "algorithm/mismatch.h"
 #include "algorithm/profile_rejection.h"
-#include "train/rl/policy_batch.h"
+#include "train/credit/policy_batch.h"
 
 namespace tritonsmith::train {
 

@@ -1,4 +1,4 @@
-#include "train/rl/credit.h"
+#include "train/credit/credit.h"
 
 #include <map>
 

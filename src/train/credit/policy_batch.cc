@@ -1,4 +1,4 @@
-#include "train/rl/policy_batch.h"
+#include "train/credit/policy_batch.h"
 
 #include <algorithm>
 
