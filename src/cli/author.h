@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/command.h"
 #include "eval/evaluate.h"
 #include "model/checkpoint/checkpoint.h"
 #include "model/memory/device.h"
@@ -20,6 +21,9 @@ struct Placement {
   model::DeviceChoice device = model::DeviceChoice::automatic;
   model::Precision precision = model::Precision::float16;
 };
+
+// --device and --precision.
+void add_placement_options(CLI::App& command, Placement& placement);
 
 class ModelAuthor {
  public:

@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/shared_gpu.h"
 #include "cli/training.h"
+#include "cli/version.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::cli {
@@ -102,7 +105,8 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
                                  },
                              .references = std::move(material.references),
                              .ranks = ranks,
-                             .gpu_lease = lease};
+                             .gpu_lease = lease,
+                             .program = program_name()};
   return train::run_rl(config, material.tasks, parts, stop);
 }
 
@@ -130,18 +134,18 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   TRY_ASSIGN(const auto summary, reinforce(config, std::move(material), stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config, "rl");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
-             100 * summary.accepted);
+  show("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
+       100 * summary.accepted);
   print_model(summary.checkpoint);
   return ok();
 }
-
-}  // namespace
 
 void add_rl_command(CLI::App& app, Run& run) {
   auto call = std::make_shared<TrainingCall>();
   CLI::App* command = add_training_command(
       app, "rl", "Train a model by the gym's verdicts on what it writes", call);
+  add_example(*command, "rl configs/rl-small.toml --set run.steps=20");
+  add_example(*command, "rl runs/rl-small");
   command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
   // Over judge.url; a run may go on with another gym.
   const auto gym = std::make_shared<GymChoice>();
@@ -156,4 +160,7 @@ void add_rl_command(CLI::App& app, Run& run) {
   });
 }
 
+const Command rl_command(CommandGroup::train, "rl", add_rl_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -41,9 +41,9 @@ Result<Watched> watch_over_others(JobStore& store, const JoinOptions& options, i
 Result<Watched> be_watched(JobStore& store, const LaunchInfo& launch, const JoinOptions& options) {
   const auto found = store.get("watch");
   if (!found)
-    return fail("rank 0 did not come within {} s ({})",
-                std::chrono::duration_cast<std::chrono::seconds>(options.join).count(),
-                found.error().message);
+    return fail_by_fault("rank 0 did not come within {} s ({})",
+                         std::chrono::duration_cast<std::chrono::seconds>(options.join).count(),
+                         found.error().message);
   const std::size_t space = std::min(found->find(' '), found->size() - 1);
   const auto port = static_cast<std::uint16_t>(std::strtoul(found->c_str(), nullptr, 10));
   TRY_ASSIGN(Fd connection, connect_to(launch.host, port));

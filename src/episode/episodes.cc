@@ -69,7 +69,7 @@ Result<std::optional<PlayedTurn>> Episodes::next() {
     if (judging_.empty()) return std::optional<PlayedTurn>();
     TRY_ASSIGN(const bool took, take_verdict(Deadline::after(options_.patience)));
     if (!took)
-      return fail(
+      return fail_by_fault(
           "the gym gave no verdict for {} s while {} are missing; `tritonsmith doctor` "
           "may say why, judge.patience_seconds allows more",
           options_.patience.count(), judging_.size());
@@ -79,9 +79,10 @@ Result<std::optional<PlayedTurn>> Episodes::next() {
 Status Episodes::write_or_judge() {
   const Deadline pause = judging_.empty() ? Deadline::never() : Deadline::after(kBetweenLooks);
   TRY_ASSIGN(auto generated, parts_.generator.next_by(pause));
-  if (!generated && !pause.passed()) return fail("the generator lost {} completions", writing_);
-  const auto device = generated ? place_of(generated->id) : std::nullopt;
-  if (device) TRY(take_completion(*device, std::move(generated->completion)));
+  if (!generated && !pause.passed())
+    return fail_by_fault("the generator lost {} completions", writing_);
+  const auto place = generated ? place_of(generated->id) : std::nullopt;
+  if (place) TRY(take_completion(*place, std::move(generated->completion)));
   for (bool took = true; took && !judging_.empty();) {
     TRY_ASSIGN(took, take_verdict(Deadline::after(Milliseconds(0))));
   }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/utc_time.h"
 #include "data/sample.h"
 #include "eval/metrics.h"
 
@@ -115,7 +116,7 @@ class Session {
                                     .seed = Rng(options_.seed, "evaluation", number).next_u64()};
     if (member_of(number) == kGreedy) request.sampling.temperature = 0;
     TRY_ASSIGN(const bool goes_on, episodes_.begin(std::move(request), std::move(played_[number])));
-    if (!goes_on) show_progress();
+    if (!goes_on) progress_.count_from(++finished_);
     return ok();
   }
 
@@ -136,6 +137,7 @@ class Session {
     conversation.verdicts.push_back(sample.verdict);
     conversation.tokens.push_back(static_cast<int>(sample.completion.tokens.size()));
     accepted_ += sample.verdict.accepted ? 1 : 0;
+    parsed_ += sample.verdict.stage >= Stage::parsed ? 1 : 0;
   }
 
   void show_progress() { progress_.advance_to(++finished_, fmt::format("accepted {}", accepted_)); }
@@ -163,7 +165,10 @@ class Session {
                           .policy = std::string(name_of(options_.policy)),
                           .turns = options_.turns.limit,
                           .temperature = options_.sampling.temperature,
-                          .seconds = seconds};
+                          .seconds = seconds,
+                          .parsed = parsed_};
+    evaluation.program = options_.program;
+    evaluation.date = utc_time();
     summarise(tasks, evaluation);
     evaluation.backend = name_of(conversations_[0].verdicts[0].backend);
     TRY(write_file_atomic(options_.directory / "evaluation.json",
@@ -180,6 +185,7 @@ class Session {
   episode::Episodes episodes_;
   std::size_t finished_ = 0;
   int accepted_ = 0;  // conversations, at their latest turn
+  int parsed_ = 0;    // completions that hold Python
   Progress progress_;
 };
 

@@ -29,7 +29,8 @@ struct EvaluateOptions {
   episode::TurnsConfig turns;
   // The task linter's findings by task id. Findings in verdicts are added.
   std::map<std::string, std::vector<std::string>> marks;
-  std::filesystem::path directory;  // receives samples.jsonl and evaluation.json
+  std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
+  std::string program = {};         // for the record: name, version and commit
 };
 
 // The model that writes: its engine, and the conversion between text and tokens.

@@ -70,8 +70,11 @@ Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& c
   if (!judge->sending_->http.is_valid())
     return fail("'{}' is no URL, as in http://127.0.0.1:8800", config.url);
   const auto reply = judge->sending_->http.Get("/v1/status");
-  if (!reply || reply->status != 200)
-    return fail("the gym at {} does not serve us: {}", config.url, refusal_of(reply));
+  if (!reply || reply->status != 200) {
+    const Error refused{
+        fmt::format("the gym at {} does not serve us: {}", config.url, refusal_of(reply))};
+    return tl::unexpected(reply && is_final(reply->status) ? refused : refused.as_fault());
+  }
   judge->sender_ =
       std::jthread([self = judge.get()](const std::stop_token& stop) { self->send(stop); });
   judge->listener_ =
@@ -246,7 +249,7 @@ void RemoteJudge::take_event(const std::string& data) {
     own.task_id = waiting->second.submission.job.task.id;
     own.from_store = own.from_store || at != begin;
     waiting_.erase(waiting);
-    outbox_.deliver({at->second, std::move(own)});
+    outbox_.deliver({at->second, std::move(own), at->first});
   }
   by_name_.erase(begin, end);
 }

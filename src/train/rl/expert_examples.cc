@@ -72,7 +72,9 @@ Result<std::vector<SftExample>> expert_examples(const fs::path& run_directory,
     examples.push_back(
         {.task_id = samples[i].task_id,
          .prompt = prompt_of(samples, i, *tasks.at(samples[i].task_id), config.prompt),
-         .completion = samples[i].completion.text});
+         .completion = samples[i].completion.text,
+         .asked = text::PromptRecord{.prompt = config.prompt,
+                                     .max_new_tokens = config.rollout.sampling.max_new_tokens}});
   if (examples.empty())
     return fail("{}: none of {} samples is a success of reward {} or more on a task not yet solved",
                 run_directory.string(), samples.size(), options.reward);

@@ -74,7 +74,8 @@ Result<std::optional<model::Transformer>> load_reference(const RlConfig& config,
 }
 
 TrainingRunOptions run_options(const RlConfig& config,
-                               distributed::Ranks& ranks = distributed::nobody_else()) {
+                               distributed::Ranks& ranks = distributed::nobody_else(),
+                               const std::string& program = {}) {
   return {.command = "rl",
           .settings = settings_of(config),
           .run = config.run,
@@ -85,7 +86,8 @@ TrainingRunOptions run_options(const RlConfig& config,
                           to_text(text::PromptRecord{
                               .prompt = config.prompt,
                               .max_new_tokens = config.rollout.sampling.max_new_tokens})}},
-          .ranks = &ranks};
+          .ranks = &ranks,
+          .program = program};
 }
 
 }  // namespace
@@ -113,7 +115,7 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
         "rollout.learn_early goes with one process: several ranks know a group's samples only once "
         "all have exchanged theirs");
   // Opened first: only then is it settled which model the run begins with.
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, parts.ranks)));
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, parts.ranks, parts.program)));
   TRY_ASSIGN(auto prompting, prompting_for(config, first_model(config.run, config.model), tasks));
   TRY(run.keep_data("tasks.jsonl", to_jsonl(tasks)));
   if (!parts.references.empty())

@@ -46,6 +46,7 @@ struct RlParts {
   // The lease file of the training GPU if kernels are timed on it too; empty: no other use of the
   // GPU. The generator has its own lease.
   std::filesystem::path gpu_lease = {};
+  std::string program = {};  // for the record: name, version and commit
 };
 
 // Begins the run in config.run.dir or resumes it; a finished run is left unchanged. The tasks are

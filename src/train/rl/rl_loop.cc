@@ -4,9 +4,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "train/experience/scoring.h"
+#include "train/run/sample_text.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -75,7 +75,8 @@ RlLoop::RlLoop(RlWorld world, TrainingRun& run, RlModels models)
       config_(world_.config),
       run_(run),
       models_(std::move(models)),
-      progress_("rl", static_cast<std::size_t>(config_.run.steps)),
+      progress_("rl", static_cast<std::size_t>(config_.run.steps),
+                static_cast<std::size_t>(run_.step())),
       trace_(config_.trace, run_),
       updater_(config_, run_, models_.reference ? &*models_.reference : nullptr, trace_),
       gatherer_(world_, run_, *models_.generator,
@@ -90,8 +91,8 @@ Result<RlSummary> RlLoop::run(const StopFlag& stop) {
     TRY(without_exceptions([&] { return step(stop); }));
   }
   return RlSummary{.steps = run_.step(),
-                   .reward = recent_mean("reward/mean"),
-                   .accepted = recent_mean("stage/accepted"),
+                   .reward = recent_mean(run_.recent(), "reward/mean"),
+                   .accepted = recent_mean(run_.recent(), "stage/accepted"),
                    .checkpoint = run_.checkpoint_path(),
                    .is_finished = run_.is_finished()};
 }
@@ -123,14 +124,13 @@ Status RlLoop::step(const StopFlag& stop) {
   const TimePoint recording = system_clock().now();
   const Experience& experience = rollouts.experience;
   for (const JudgedSample& judged : experience.samples) TRY(run_.directory().append(judged.sample));
+  TRY(record_examples(experience.samples));
   trace_.add(TraceLane::training, "record", recording);
   StepSeconds seconds{
       .awaited = rollouts.waited_seconds, .training = trained, .whole = watch.seconds()};
   if (config_.rollout.learn_early) seconds.early = rollouts.early_seconds;
   add_timings(experience, updated.gradient.tokens, seconds, metrics);
   TRY(trace_.write(experience.spans));
-  recent_.push_back(metrics);
-  if (recent_.size() > kRecent) recent_.pop_front();
   TRY(run_.finish_step(metrics, stop));
   show_progress("");
   return ok();
@@ -214,21 +214,22 @@ void RlLoop::observe_stages(const Rollouts& rollouts) {
   run_.state()["stages"] = reward::to_json(stages_);
 }
 
-void RlLoop::show_progress(std::string_view more) {
-  progress_.advance_to(static_cast<std::size_t>(run_.step()),
-                       fmt::format("reward {:.3f}, accepted {:.0f} %{}", recent_mean("reward/mean"),
-                                   100 * recent_mean("stage/accepted"), more));
+// Records each step's completions with the highest and the lowest reward, for TensorBoard.
+Status RlLoop::record_examples(std::span<const JudgedSample> samples) {
+  const auto [worst, best] = std::ranges::minmax_element(
+      samples, {}, [](const JudgedSample& judged) { return judged.sample.reward.total; });
+  if (best == samples.end()) return ok();
+  RunDirectory& directory = run_.directory();
+  const std::int64_t step = run_.step() + 1;
+  TRY(directory.append_text(step, "completions/best", text_of_sample(best->sample)));
+  return directory.append_text(step, "completions/worst", text_of_sample(worst->sample));
 }
 
-double RlLoop::recent_mean(std::string_view name) const {
-  double sum = 0, count = 0;
-  for (const Metrics& metrics : recent_) {
-    const auto at = std::ranges::find(metrics, name, &Metrics::value_type::first);
-    if (at == metrics.end() || !std::isfinite(at->second)) continue;
-    sum += at->second;
-    count += 1;
-  }
-  return count > 0 ? sum / count : 0;
+void RlLoop::show_progress(std::string_view more) {
+  progress_.advance_to(
+      static_cast<std::size_t>(run_.step()),
+      fmt::format("reward {:.3f}, accepted {:.0f} %{}", recent_mean(run_.recent(), "reward/mean"),
+                  100 * recent_mean(run_.recent(), "stage/accepted"), more));
 }
 
 }  // namespace tritonsmith::train

@@ -13,8 +13,6 @@
 //     finished, so training stays on-policy.
 #pragma once
 
-#include <deque>
-
 #include "base/log.h"
 #include "train/rl/policy_updater.h"
 #include "train/rl/rollout_stream.h"
@@ -66,10 +64,9 @@ class RlLoop {
   void refresh_behaviour();
 
   void observe_stages(const Rollouts& rollouts);
+  Status record_examples(std::span<const JudgedSample> samples);
   void show_progress(std::string_view more);
-  double recent_mean(std::string_view name) const;
 
-  static constexpr std::size_t kRecent = 20;
   RlWorld world_;
   const RlConfig& config_;
   TrainingRun& run_;
@@ -80,7 +77,6 @@ class RlLoop {
   RolloutGatherer gatherer_;
   reward::StageState stages_;
   std::int64_t prompt_batches_ = 0;  // sampled so far in the run
-  std::deque<Metrics> recent_;
   // After the members that its thread uses, because its destructor waits for the thread.
   std::unique_ptr<RolloutStream> ahead_;
 };

@@ -11,6 +11,8 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "base/utc_time.h"
 #include "train/run/tensorboard.h"
 
 namespace tritonsmith::train {
@@ -38,8 +40,9 @@ Result<int> lock_file(const fs::path& path, int flags) {
 // What a process that was killed in write_file_atomic leaves beside the file.
 bool is_half_written(const std::string& name) { return name.find(".new-") != std::string::npos; }
 
+// The judge's secret, its store and its compile cache: it may write them before the run begins.
 bool is_of_the_judge(const std::string& name) {
-  return name.starts_with("judge.secret") || name.starts_with("verdicts.");
+  return name.starts_with("judge.secret") || name.starts_with("verdicts.") || name == "kernels";
 }
 
 // Everything a run may leave before its first step is done.
@@ -47,7 +50,7 @@ bool is_of_unbegun_run(const std::string& name) {
   static const std::set<std::string, std::less<>> known = {
       "config.toml",      "checkpoints", ".lock",          "steps.jsonl",
       "samples.jsonl",    "tasks.jsonl", "examples.jsonl", "heldout.jsonl",
-      "references.jsonl", kEventsFile,   "trace.json"};
+      "references.jsonl", kEventsFile,   "trace.json",     "calls.jsonl"};
   return known.contains(name.substr(0, name.find(".new-"))) || is_of_the_judge(name);
 }
 
@@ -97,6 +100,11 @@ bool may_differ(std::string_view name) {
          name == "trace.steps";
 }
 
+// More steps may be asked of a run than it began with.
+bool is_raised(std::string_view name, const Json& there, const Json& here) {
+  return name == "run.steps" && there.is_number() && here.is_number() && here > there;
+}
+
 Status compare_with(const fs::path& path, const std::string& command, const Settings& config) {
   TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
   for (const auto& [name, value] : config) {
@@ -104,12 +112,28 @@ Status compare_with(const fs::path& path, const std::string& command, const Sett
     const auto known =
         std::ranges::find_if(there, [&, key = name](const auto& s) { return s.first == key; });
     if (known == there.end() || known->second == value) continue;
+    if (is_raised(name, known->second, value)) continue;
     return fail(
         "{} holds a run with another config ({} is {} there, {} here); to go on with that "
         "run: tritonsmith {} {}; for a new one set run.dir to another directory",
         path.string(), name, to_line(known->second), to_line(value), command, path.string());
   }
   return ok();
+}
+
+// The record says how many steps the run has: the next call need not name them again.
+Status record_raised_steps(const fs::path& path, const Settings& config) {
+  TRY_ASSIGN(Settings there, settings_from_toml_file(path / "config.toml"));
+  bool changed = false;
+  for (auto& [name, value] : there)
+    for (const auto& [key, wanted] : config)
+      if (key == name && is_raised(name, value, wanted)) {
+        LOG("{}: {} is {} from now on; it was {}", path.string(), name, to_line(wanted),
+            to_line(value));
+        value = wanted;
+        changed = true;
+      }
+  return changed ? write_file_atomic(path / "config.toml", toml_from_settings(there)) : ok();
 }
 
 }  // namespace
@@ -159,6 +183,7 @@ Result<RunDirectory> RunDirectory::open(const fs::path& path, const std::string&
         path, [](const std::string& name) { return name != ".lock" && !is_of_the_judge(name); }));
   TRY(remove_entries(path, is_half_written));
   if (!has_config(path)) TRY(write_file_atomic(path / "config.toml", toml_from_settings(config)));
+  TRY(record_raised_steps(path, config));
   TRY(make_directories(run.checkpoints()));
   return run;
 }
@@ -204,6 +229,40 @@ Status RunDirectory::append(const Sample& sample) {
   if (!is_ours()) return ok();
   CHECK(records_, "open_records comes first");
   return records_->samples.append_line(to_line(to_json(sample)));
+}
+
+Status RunDirectory::append_text(std::int64_t step, const std::string& name,
+                                 std::string_view markdown) {
+  if (!is_ours()) return ok();
+  CHECK(records_, "open_records comes first");
+  return records_->events.append(text_record(wall_seconds(), step, name, markdown));
+}
+
+Status RunDirectory::append_call(const std::string& command, const std::string& program,
+                                 std::int64_t step) const {
+  if (!is_ours()) return ok();
+  TRY_ASSIGN(LineWriter calls, LineWriter::open(path_ / "calls.jsonl"));
+  return calls.append(to_line({{"schema", 1},
+                               {"command", command},
+                               {"program", program},
+                               {"at", utc_time()},
+                               {"step", step}}));
+}
+
+Result<std::deque<Metrics>> RunDirectory::last_steps(std::size_t count) const {
+  std::deque<Metrics> steps;
+  if (!is_ours()) return steps;
+  CHECK(records_, "open_records comes first");
+  TRY_ASSIGN(const auto lines, read_lines(path_ / "steps.jsonl"));
+  for (std::size_t i = lines.size() - std::min(count, lines.size()); i < lines.size(); ++i) {
+    const auto place = fmt::format("{}:{}", (path_ / "steps.jsonl").string(), i + 1);
+    const auto json = parse_json(lines[i]);
+    TRY_WITHIN(place, json);
+    auto step = step_from_json(*json);
+    TRY_WITHIN(place, step);
+    steps.push_back(std::move(step->metrics));
+  }
+  return steps;
 }
 
 Result<RecordSizes> RunDirectory::sync_records() {

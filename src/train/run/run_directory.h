@@ -2,11 +2,13 @@
 //   config.toml    the resolved config
 //   steps.jsonl    one line of numbers a step; the same for TensorBoard in events.out.tfevents.*
 //   samples.jsonl  each sample with its verdict
+//   calls.jsonl    one line for each call that trained: when, and by which program
 //   checkpoints/   see checkpoint_store.h
 // The judge also keeps its secret and its verdicts there. One process holds a run at a time, by a
 // lock that ends with the process. docs/records.md describes each file.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -53,7 +55,14 @@ class RunDirectory {
   Status open_records(const RecordSizes& kept);
   Status append(const StepRecord& record);
   Status append(const Sample& sample);
-  // Writes all records to the disk and returns their lengths.
+  // For TensorBoard alone: a text under a name, Markdown.
+  Status append_text(std::int64_t step, const std::string& name, std::string_view markdown);
+  // One more line of calls.jsonl: this call goes on after `step`.
+  Status append_call(const std::string& command, const std::string& program,
+                     std::int64_t step) const;
+  // The numbers of the last `count` steps in the records, oldest first. After open_records.
+  Result<std::deque<Metrics>> last_steps(std::size_t count) const;
+  // All records are on the disk; their lengths.
   Result<RecordSizes> sync_records();
 
   // Stores the run's data (tasks.jsonl, examples.jsonl, references.jsonl) beside its records. A run

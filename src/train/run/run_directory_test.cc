@@ -60,6 +60,44 @@ TEST_F(RunDirectoryTest, RefusesAnotherConfigAndSaysHowToGoOn) {
   EXPECT_THAT(other.error().message, HasSubstr("tritonsmith sft " + path().string()));
 }
 
+TEST_F(RunDirectoryTest, LetsTheStepsBeRaisedAndRecordsIt) {
+  const auto open_with = [&](int steps) {
+    return RunDirectory::open(path(), "sft",
+                              {{"run.dir", path().string()}, {"run.steps", steps}, {"a", 1}});
+  };
+  {
+    auto run = open_with(10);
+    ASSERT_TRUE(run && run->open_records({}) && run->append(step(1)));
+  }
+  const auto raised = open_with(25);
+  ASSERT_TRUE(raised) << raised.error().message;
+  EXPECT_THAT(*read_file(path() / "config.toml"), HasSubstr("run.steps = 25\na = 1"));
+  EXPECT_THAT(open_with(10).error().message, HasSubstr("another process"));
+}
+
+TEST_F(RunDirectoryTest, DoesNotTakeStepsBack) {
+  const auto open_with = [&](int steps) {
+    return RunDirectory::open(path(), "sft", {{"run.dir", path().string()}, {"run.steps", steps}});
+  };
+  {
+    auto run = open_with(10);
+    ASSERT_TRUE(run && run->open_records({}) && run->append(step(1)));
+  }
+  EXPECT_THAT(open_with(9).error().message, HasSubstr("run.steps is 10 there, 9 here"));
+}
+
+TEST_F(RunDirectoryTest, KnowsTheNumbersOfItsLastSteps) {
+  auto run = open();
+  ASSERT_TRUE(run && run->open_records({}));
+  for (std::int64_t n = 1; n <= 5; ++n)
+    ASSERT_TRUE(run->append(StepRecord{
+        .step = n, .phase = "sft", .metrics = {{"loss", 0.5 * static_cast<double>(n)}}}));
+  const auto last = run->last_steps(2);
+  ASSERT_TRUE(last) << last.error().message;
+  EXPECT_THAT(*last, ElementsAre(Metrics{{"loss", 2}}, Metrics{{"loss", 2.5}}));
+  EXPECT_EQ(run->last_steps(20)->size(), 5U);
+}
+
 TEST_F(RunDirectoryTest, RefusesAForeignDirectoryAndASecondTrainer) {
   fs::create_directories(path());
   std::ofstream(path() / "thesis.tex") << "x";
@@ -102,10 +140,15 @@ TEST_F(RunDirectoryTest, LeavesTheJudgesFilesAlone) {
   fs::create_directories(path());
   std::ofstream(path() / "judge.secret") << "s";
   std::ofstream(path() / "verdicts.sqlite-wal") << "v";
-  ASSERT_TRUE(open(0.5));
-  ASSERT_TRUE(open(0.25));
+  fs::create_directories(path() / "kernels");
+  std::ofstream(path() / "kernels" / "0123.cubin") << "k";
+  for (const double rate : {0.5, 0.25}) {
+    const auto run = open(rate);
+    ASSERT_TRUE(run) << run.error().message;
+  }
   EXPECT_EQ(*read_file(path() / "judge.secret"), "s");
   EXPECT_EQ(*read_file(path() / "verdicts.sqlite-wal"), "v");
+  EXPECT_EQ(*read_file(path() / "kernels" / "0123.cubin"), "k");
 }
 
 TEST_F(RunDirectoryTest, TakesWhatAKilledProcessLeftHalfWritten) {

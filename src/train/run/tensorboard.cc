@@ -82,4 +82,19 @@ std::string scalar_record(double wall_seconds, std::int64_t step, const Metrics&
   return tfrecord(double_field(1, wall_seconds) + integer_field(2, step) + bytes_field(5, summary));
 }
 
+// Value: 1 tag, 8 tensor, 9 metadata. Tensor: 1 dtype, 2 shape, 8 strings. Shape: 2 dimensions,
+// each with 1 size. Metadata: 1 plugin data, with 1 the plugin's name.
+std::string text_record(double wall_seconds, std::int64_t step, const std::string& name,
+                        std::string_view markdown) {
+  constexpr std::int64_t kString = 7;
+  const std::string shape = bytes_field(2, integer_field(1, 1));
+  const std::string tensor =
+      integer_field(1, kString) + bytes_field(2, shape) + bytes_field(8, markdown);
+  const std::string metadata = bytes_field(1, bytes_field(1, "text"));
+  const std::string value =
+      bytes_field(1, name) + bytes_field(8, tensor) + bytes_field(9, metadata);
+  return tfrecord(double_field(1, wall_seconds) + integer_field(2, step) +
+                  bytes_field(5, bytes_field(1, value)));
+}
+
 }  // namespace tritonsmith::train

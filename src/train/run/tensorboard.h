@@ -26,4 +26,8 @@ std::string event_file_head(double wall_seconds);
 // Returns one record with all metrics of a step. Numbers that are not finite are left out.
 std::string scalar_record(double wall_seconds, std::int64_t step, const Metrics& metrics);
 
+// A text for TensorBoard's text plugin, which shows it as Markdown.
+std::string text_record(double wall_seconds, std::int64_t step, const std::string& name,
+                        std::string_view markdown);
+
 }  // namespace tritonsmith::train

@@ -137,5 +137,38 @@ TEST(EventFile, IsReadBackRecordByRecord) {
   EXPECT_EQ(step.scalars, (std::map<std::string, float>{{"loss", 1.5F}, {"reward/mean", -0.25F}}));
 }
 
+// The bytes of a message's field; the fields before it are passed over.
+std::string_view field_of(std::string_view message, std::uint64_t wanted) {
+  for (Reader reader(message); !reader.done();) {
+    const std::uint64_t key = reader.varint();
+    switch (key & 7) {
+      case 0:
+        reader.varint();
+        break;
+      case 1:
+        reader.take(8);
+        break;
+      case 2: {
+        const std::string_view bytes = reader.take(reader.varint());
+        if (key >> 3 == wanted) return bytes;
+        break;
+      }
+      default:
+        reader.take(4);
+    }
+  }
+  throw std::runtime_error("no such field");
+}
+
+TEST(EventFile, HoldsATextForTheTextPlugin) {
+  const auto records = records_of(text_record(1700000001.5, 7, "completions/best", "**a** \n\n b"));
+  ASSERT_EQ(records.size(), 1U);
+  const std::string_view value = field_of(field_of(records[0], 5), 1);
+  EXPECT_EQ(field_of(value, 1), "completions/best");
+  EXPECT_EQ(field_of(field_of(value, 8), 8), "**a** \n\n b");
+  EXPECT_EQ(field_of(field_of(field_of(value, 9), 1), 1), "text");
+  EXPECT_EQ(Reader(field_of(value, 8)).varint(), 1U << 3 | 0) << "the type comes first";
+}
+
 }  // namespace
 }  // namespace tritonsmith::train

@@ -1,5 +1,7 @@
 #include "train/run/training_run.h"
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <utility>
 
@@ -91,6 +93,8 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
   TRY(same_on_all(ranks, "kind of device (model.device)",
                   c10::DeviceTypeName(run->learner_.model().device().type())));
   if (is_new) TRY(run->begin());
+  if (!run->is_finished())
+    TRY(run->directory_.append_call(options.command, options.program, run->step_));
   return run;
 }
 
@@ -129,6 +133,7 @@ Status TrainingRun::restore(std::int64_t step) {
   TRY_WITHIN(file.string(), reader.status());
   TRY_ASSIGN(const RecordSizes kept, record_sizes_from_json(reader.object("records")));
   TRY(directory_.open_records(kept));
+  TRY_ASSIGN(recent_, directory_.last_steps(kRecentSteps));
   if (step_ > 0) LOG("{}: going on after step {}", directory_.path().string(), step_);
   return ok();
 }
@@ -186,6 +191,8 @@ Result<bool> TrainingRun::goes_on(const StopFlag& stop) {
 
 Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   ++step_;
+  recent_.push_back(metrics);
+  if (recent_.size() > kRecentSteps) recent_.pop_front();
   TRY(directory_.append(StepRecord{.step = step_, .phase = options_.command, .metrics = metrics}));
   TRY_ASSIGN(is_stopping_, ranks().any(stop, "the end of the step"));
   const bool is_last = is_finished() || *is_stopping_;
@@ -195,13 +202,24 @@ Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   return is_last ? publish() : ok();
 }
 
+double recent_mean(const std::deque<Metrics>& recent, std::string_view name) {
+  double sum = 0, count = 0;
+  for (const Metrics& metrics : recent) {
+    const auto value = metric_of(metrics, name);
+    if (!value || !std::isfinite(*value)) continue;
+    sum += *value;
+    count += 1;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
 Status without_exceptions(const std::function<Status()>& body) {
   try {
     return body();
   } catch (const std::exception& error) {
     std::string message = error.what();
     message.resize(std::min(message.find('\n'), message.size()));  // the rest is a stack trace
-    return fail("LibTorch: {}", message);
+    return fail_by_fault("LibTorch: {}", message);
   }
 }
 

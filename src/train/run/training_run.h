@@ -5,6 +5,7 @@
 // steps. Only the first rank writes, apart from each rank's shard of the optimizer.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,8 +25,9 @@ struct TrainingRunOptions {
   ModelSection model;
   model::LoraConfig lora;
   CheckpointConfig checkpoint;
-  std::map<std::string, std::string> companions;  // name -> content of files for each checkpoint
-  distributed::Ranks* ranks = &distributed::nobody_else();  // must outlive the run
+  std::map<std::string, std::string> companions;  // file names and contents, for each checkpoint
+  distributed::Ranks* ranks = &distributed::nobody_else();  // outlive the run
+  std::string program;  // that trains, for the record: name, version and commit
 };
 
 // The plan of a call, found without writing anything.
@@ -57,8 +59,11 @@ class TrainingRun {
   Learner& learner() { return learner_; }
   std::int64_t step() const { return step_; }  // number of finished steps
   bool is_finished() const { return step_ >= options_.run.steps; }
-  // Called before each step: tells whether there is a further one. All ranks stop after the same
-  // step, whichever rank was asked to stop.
+  // The recorded numbers of the last steps that are done, up to `kRecentSteps`, oldest first: when
+  // the run goes on, those of the process before. Empty on ranks that record nothing.
+  const std::deque<Metrics>& recent() const { return recent_; }
+  // Before each step: whether there is one. All ranks stop after the same step, whichever of them
+  // was asked to.
   Result<bool> goes_on(const StopFlag& stop);
   // Tells whether a checkpoint follows this step in any case.
   bool ends_in_checkpoint(std::int64_t step) const {
@@ -104,9 +109,16 @@ class TrainingRun {
   std::optional<std::int64_t> unpublished_;  // of several ranks: the step whose parts are written
   std::optional<bool> is_stopping_;  // what the ranks agreed on; nothing yet before the first step
   Json state_ = Json::object();
+  std::deque<Metrics> recent_;
 };
 
-// Runs `body` and converts LibTorch's exceptions (out of memory, a broken GPU) into an Error.
+// What a summary and a progress line are means of.
+inline constexpr std::size_t kRecentSteps = 20;
+
+// The mean of what the steps recorded under this name, as far as it is a finite number; 0 without.
+double recent_mean(const std::deque<Metrics>& recent, std::string_view name);
+
+// Runs `body`; what LibTorch throws in it (out of memory, a broken GPU) becomes an Error.
 Status without_exceptions(const std::function<Status()>& body);
 
 }  // namespace tritonsmith::train

@@ -2,9 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <deque>
-#include <numeric>
-
 #include "base/log.h"
 #include "train/gradient/sft_gradient.h"
 #include "train/sft/heldout.h"
@@ -39,7 +36,8 @@ class SftLoop {
         order_(config.run.seed, "sft order", sequences_.trained.size()) {}
 
   Result<SftSummary> run(const StopFlag& stop) {
-    Progress progress("sft", static_cast<std::size_t>(config_.run.steps));
+    Progress progress("sft", static_cast<std::size_t>(config_.run.steps),
+                      static_cast<std::size_t>(run_.step()));
     for (;;) {
       TRY_ASSIGN(const bool goes_on, run_.goes_on(stop));
       if (!goes_on) break;
@@ -68,7 +66,8 @@ class SftLoop {
     TRY_ASSIGN(const auto update, run_.learner().update(config_.optimizer, config_.run.steps));
     run_.state()["place"] = place;
     const double seconds = watch.seconds();
-    note(gradient, seconds);
+    tokens_ += static_cast<double>(gradient.tokens);
+    seconds_ += seconds;
     if (is_tried_after(run_.step() + 1)) TRY(try_heldout("heldout/loss", heldout));
     Metrics metrics = {{"loss", gradient.loss},
                        {"entropy", gradient.entropy},
@@ -103,25 +102,14 @@ class SftLoop {
     return ok();
   }
 
-  void note(const SftGradientReport& gradient, double seconds) {
-    constexpr std::size_t kRecent = 20;
-    recent_losses_.push_back(gradient.loss);
-    if (recent_losses_.size() > kRecent) recent_losses_.pop_front();
-    tokens_ += static_cast<double>(gradient.tokens);
-    seconds_ += seconds;
-  }
-  double mean_loss() const {
-    const double sum = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0);
-    return recent_losses_.empty() ? 0 : sum / static_cast<double>(recent_losses_.size());
-  }
+  double mean_loss() const { return recent_mean(run_.recent(), "loss"); }
   double tokens_per_second() const { return seconds_ > 0 ? tokens_ / seconds_ : 0; }
 
   const SftConfig& config_;
   TrainingRun& run_;
   Sequences sequences_;
   EpochOrder order_;
-  std::deque<double> recent_losses_;
-  double tokens_ = 0, seconds_ = 0;
+  double tokens_ = 0, seconds_ = 0;  // of this process
 };
 
 // `model`: the directory that the run begins with.
@@ -149,15 +137,31 @@ Result<Sequences> encode(const SftConfig& config, const std::filesystem::path& m
   return sequences;
 }
 
-TrainingRunOptions run_options(const SftConfig& config,
-                               distributed::Ranks& ranks = distributed::nobody_else()) {
-  return {.command = "sft",
-          .settings = settings_of(config),
-          .run = config.run,
-          .model = config.model,
-          .lora = config.lora,
-          .checkpoint = config.checkpoint,
-          .ranks = &ranks};
+// Adds the prompt.json that the examples call for. A checkpoint has that of its first model anyway,
+// which may know more: how long a completion may be.
+Status add_prompt_record(const std::filesystem::path& first,
+                         const std::optional<text::PromptRecord>& asked,
+                         TrainingRunOptions& options) {
+  if (!asked) return ok();
+  TRY_ASSIGN(const auto known, text::read_prompt_record(first));
+  const bool says_the_same = known && known->prompt == asked->prompt && asked->max_new_tokens == 0;
+  if (!says_the_same) options.companions.emplace(text::kPromptRecordFile, to_text(*asked));
+  return ok();
+}
+
+Result<TrainingRunOptions> run_options(const SftConfig& config, const SftMaterial& material,
+                                       distributed::Ranks& ranks = distributed::nobody_else()) {
+  TrainingRunOptions options{.command = "sft",
+                             .settings = settings_of(config),
+                             .run = config.run,
+                             .model = config.model,
+                             .lora = config.lora,
+                             .checkpoint = config.checkpoint,
+                             .ranks = &ranks,
+                             .program = material.program};
+  TRY(add_prompt_record(first_model(config.run, config.model), asked_alike(material.examples),
+                        options));
+  return options;
 }
 
 }  // namespace
@@ -193,7 +197,8 @@ Status check(const SftConfig& config) { return check_sections(config.run, config
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material) {
   TRY(check(config));
   SftPreview preview;
-  TRY_ASSIGN(preview.run, TrainingRun::outlook(run_options(config)));
+  TRY_ASSIGN(const auto options, run_options(config, material));
+  TRY_ASSIGN(preview.run, TrainingRun::outlook(options));
   TRY_ASSIGN(const Sequences sequences, encode(config, preview.run.model, material));
   preview.sequences = sequences.trained.size();
   for (const TrainingSequence& each : sequences.trained) preview.tokens += std::ssize(each.tokens);
@@ -204,7 +209,8 @@ Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop, distributed::Ranks& ranks) {
   TRY(check(config));
   // Opened first: only then is it settled which model the run begins with.
-  TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, ranks)));
+  TRY_ASSIGN(const auto options, run_options(config, material, ranks));
+  TRY_ASSIGN(TrainingRun run, TrainingRun::open(options));
   TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), material));
   TRY(run.keep_data("examples.jsonl", sft_examples_to_jsonl(material.examples)));
   if (!material.heldout.empty())

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "model/lora/lora.h"
 #include "train/config/sections.h"
@@ -42,6 +43,7 @@ Status check(const SftConfig& config);
 struct SftMaterial {
   std::span<const SftExample> examples;
   std::span<const SftExample> heldout = {};
+  std::string program = {};  // for the record: name, version and commit
 };
 
 struct SftPreview {

@@ -26,7 +26,9 @@ Json to_json(const SftExample& example) {
   Json prompt = Json::array();
   for (const text::Message& message : example.prompt)
     prompt.push_back({{"role", name_of(message.role)}, {"content", message.content}});
-  return {{"task", example.task_id}, {"prompt", prompt}, {"completion", example.completion}};
+  Json json = {{"task", example.task_id}, {"prompt", prompt}, {"completion", example.completion}};
+  if (example.asked) json["asked"] = to_json(*example.asked);
+  return json;
 }
 
 Result<SftExample> sft_example_from_json(const Json& json) {
@@ -37,6 +39,9 @@ Result<SftExample> sft_example_from_json(const Json& json) {
   TRY(reader.status());
   if (!json.contains("prompt")) return fail("'prompt' is missing");
   TRY_ASSIGN(example.prompt, prompt_from_json(json["prompt"]));
+  if (reader.has("asked")) {
+    TRY_ASSIGN(example.asked, text::prompt_record_from_json(json["asked"], "'asked'"));
+  }
   return example;
 }
 
@@ -59,6 +64,16 @@ std::string sft_examples_to_jsonl(std::span<const SftExample> examples) {
   std::string text;
   for (const SftExample& example : examples) text += to_line(to_json(example)) + '\n';
   return text;
+}
+
+std::optional<text::PromptRecord> asked_alike(std::span<const SftExample> examples) {
+  std::optional<text::PromptRecord> common;
+  for (const SftExample& example : examples) {
+    if (!example.asked) continue;
+    if (common && *common != *example.asked) return std::nullopt;
+    common = example.asked;
+  }
+  return common;
 }
 
 std::vector<TrainingSequence> encode_examples(std::span<const SftExample> examples,

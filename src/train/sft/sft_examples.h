@@ -7,12 +7,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "text/chat.h"
+#include "text/prompt_record.h"
 #include "train/batch/packing.h"
 
 namespace tritonsmith::train {
@@ -21,6 +23,7 @@ struct SftExample {
   std::string task_id;
   std::vector<text::Message> prompt;
   std::string completion;
+  std::optional<text::PromptRecord> asked = std::nullopt;  // how the prompt was made, where known
 };
 
 Json to_json(const SftExample& example);
@@ -29,7 +32,10 @@ Result<SftExample> sft_example_from_json(const Json& json);
 Result<std::vector<SftExample>> read_sft_examples(const std::filesystem::path& file);
 std::string sft_examples_to_jsonl(std::span<const SftExample> examples);
 
-// Encodes in the order of the examples. Examples longer than `max_tokens` are left out.
+// How the examples were asked, where any of them says so and none says otherwise.
+std::optional<text::PromptRecord> asked_alike(std::span<const SftExample> examples);
+
+// In the order of the examples; those longer than `max_tokens` are left out.
 std::vector<TrainingSequence> encode_examples(std::span<const SftExample> examples,
                                               const text::Tokenizer& tokenizer,
                                               const text::ChatTemplate& chat,

@@ -189,6 +189,22 @@ TEST_F(SftTest, LeavesAFinishedRunAsItIs) {
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->is_finished);
   EXPECT_EQ(*read_file(path("run") / "steps.jsonl"), before);
+  EXPECT_GT(again->loss, 0);
+}
+
+TEST_F(SftTest, ReportsTheSameLossWhenAFinishedRunIsCalledAgain) {
+  const auto first = run(path("run"));
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_DOUBLE_EQ(run(path("run"))->loss, first->loss);
+}
+
+TEST_F(SftTest, GoesOnWhereMoreStepsAreAskedOfAFinishedRun) {
+  ASSERT_TRUE(run(path("run")));
+  config_.run.steps = 15;
+  const auto more = run(path("run"));
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_EQ(more->steps, 15);
+  EXPECT_EQ(steps_of(path("run")).size(), 15U);
 }
 
 TEST_F(SftTest, NeedsOnlyItsDirectoryToGoOn) {
@@ -214,6 +230,29 @@ TEST_F(SftTest, SaysWhatIsWrongWithItsInput) {
   EXPECT_THAT(run(path("run")).error().message, HasSubstr("model.path is not set"));
 }
 
+TEST_F(SftTest, SaysInEachCheckpointHowTheExamplesWereAsked) {
+  const text::PromptRecord asked{.prompt = {.style = text::PromptStyle::compact}};
+  for (SftExample& example : examples_) example.asked = asked;
+  const auto summary = run(path("run"));
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(*text::read_prompt_record(summary->checkpoint), asked);
+  // The model that it begins with knows more: how long a completion may be.
+  const text::PromptRecord known{.prompt = asked.prompt, .max_new_tokens = 320};
+  ASSERT_TRUE(write_file_atomic(path("model") / text::kPromptRecordFile, to_text(known)));
+  EXPECT_EQ(*text::read_prompt_record(run(path("second"))->checkpoint), known);
+  // It was asked otherwise than these examples are.
+  for (SftExample& example : examples_) example.asked->prompt.system = "Write a kernel.";
+  EXPECT_EQ(*text::read_prompt_record(run(path("third"))->checkpoint), examples_[0].asked);
+}
+
+TEST_F(SftTest, HandsOnThePromptOfItsModelWhereExamplesDoNotAgree) {
+  const text::PromptRecord known{.max_new_tokens = 320};
+  ASSERT_TRUE(write_file_atomic(path("model") / text::kPromptRecordFile, to_text(known)));
+  examples_[0].asked = text::PromptRecord{.prompt = {.style = text::PromptStyle::compact}};
+  examples_[1].asked = text::PromptRecord{.prompt = {.style = text::PromptStyle::full}};
+  EXPECT_EQ(*text::read_prompt_record(run(path("run"))->checkpoint), known);
+}
+
 TEST_F(SftTest, WantsTheSameExamplesWhenItGoesOn) {
   ASSERT_TRUE(run(path("run")));
   examples_.pop_back();
@@ -231,6 +270,11 @@ TEST(SftExamples, AreReadFromJsonlWithTheLineOfAMistake) {
   ASSERT_EQ(examples->size(), 2U);
   EXPECT_EQ((*examples)[0].prompt, (std::vector<text::Message>{{text::Role::user, "p"}}));
   EXPECT_EQ((*examples)[1].prompt[0].role, text::Role::system);
+  EXPECT_FALSE((*examples)[0].asked);
+  const text::PromptRecord asked{.prompt = {.style = text::PromptStyle::compact}};
+  std::ofstream(file) << sft_examples_to_jsonl(std::vector<SftExample>{
+      {.prompt = (*examples)[0].prompt, .completion = "c", .asked = asked}});
+  EXPECT_EQ((*read_sft_examples(file))[0].asked, asked);
   std::ofstream(file) << R"({"prompt": "p", "completion": "c"})"
                       << "\n"
                       << R"({"prompt": "p"})";
