@@ -64,7 +64,7 @@ double reward_of(const Reward& reward, RewardClass part) {
 }
 
 struct TurnFlags {
-  std::vector<char> is_scored, is_kept;  // of each turn
+  std::vector<char> is_scored, is_kept;  // of each turn; is_kept: no rule rejects it
 };
 
 // Each turn's advantage by one part of the reward.

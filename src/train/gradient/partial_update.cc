@@ -23,7 +23,7 @@ std::vector<std::size_t> numbers(std::size_t begin, std::size_t end) {
 
 PartialUpdate::PartialUpdate(Learner& learner, PolicyGradientOptions options)
     : learner_(learner), options_(std::move(options)) {
-  CHECK(learner.ranks().is_alone(), "a running gradient is of one rank");
+  CHECK(learner.ranks().is_alone(), "a partial update needs a learner with one rank");
   learner_.zero_gradients();
 }
 
@@ -56,7 +56,7 @@ void PartialUpdate::pass(std::span<const std::size_t> members) {
 void PartialUpdate::add(PolicyBatch more) {
   const std::size_t before = batch_.sequences.size();
   append(std::move(more));
-  // As pack_in_order() cuts.
+  // Cuts micro-batches as pack_in_order() does.
   for (const std::size_t member :
        needed_members(batch_, numbers(before, batch_.sequences.size()), options_)) {
     if (waiting_.add(batch_.sequences, member, options_.packing)) continue;
@@ -68,12 +68,12 @@ void PartialUpdate::add(PolicyBatch more) {
 
 PolicyGradientReport PartialUpdate::finish() {
   const auto all = numbers(0, batch_.sequences.size());
-  // So that there is something to report.
+  // The report needs the measurements of at least one sequence.
   if (waiting_.members.empty() && sums_.tokens() == 0)
     waiting_.members = members_for_model(batch_, all, options_);
   if (!waiting_.members.empty()) pass(waiting_.members);
   const std::vector<double> divided = weights_of(batch_, all, options_);
-  double share = 0;  // of the whole step, that each token has
+  double share = 0;  // one factor for all tokens of the step
   for (std::size_t g = 0; g < divided.size() && share == 0; ++g)
     if (weights_[g] > 0) share = divided[g] / weights_[g];
   learner_.scale_gradients(share);

@@ -25,15 +25,15 @@ class PartialUpdate {
 
  private:
   void append(PolicyBatch more);
-  // These of batch_'s sequences.
+  // Passes these members of batch_ through the model.
   void pass(std::span<const std::size_t> members);
-  // What a token of the segment is multiplied by, up to the one number that is not known yet.
+  // Returns the factor of the segment's tokens, apart from the divisor of the whole step.
   double own_weight(std::size_t segment) const;
   Learner& learner_;
   PolicyGradientOptions options_;
-  PolicyBatch batch_;            // until now
+  PolicyBatch batch_;            // the sequences so far
   std::vector<double> weights_;  // of its segments
-  MicroBatchPlan waiting_;       // that is not full yet
+  MicroBatchPlan waiting_;       // the micro-batch that is not full yet
   GradientSums sums_;
 };
 

@@ -8,6 +8,8 @@
 #include <functional>
 #include <string_view>
 
+#include "gym/api/fault_streak.h"
+#include "text/chat.h"
 #include "train/batch/packing.h"
 #include "train/experience/rollout_step.h"
 #include "train/rl/rl.h"

@@ -7,7 +7,7 @@
 namespace tritonsmith::train {
 namespace {
 
-// Timings take at most seconds; who holds the lease for longer is broken.
+// A timing takes seconds at most. A process that holds the lease longer is broken.
 constexpr std::chrono::seconds kPatience{60};
 
 }  // namespace
