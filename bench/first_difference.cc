@@ -23,6 +23,7 @@
 #include "model/layers/cuda_attention.h"
 #include "model/layers/cuda_layer.h"
 #include "model/memory/device.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 namespace {

@@ -9,6 +9,7 @@
 #include "model/layers/cuda_layer.h"
 #include "model/layers/testing/on_gpu.h"
 #include "model/transformer/testing/twice.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
