@@ -22,9 +22,9 @@
 #include "base/process.h"
 #include "base/rng.h"
 #include "base/temp_dir.h"
-#include "model/checkpoint.h"
-#include "model/device.h"
-#include "train/sft_gradient.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/memory/device.h"
+#include "train/gradient/sft_gradient.h"
 
 namespace tritonsmith::train {
 namespace {

@@ -3,7 +3,7 @@
 // trainer computes all tokens of many sequences together, the engine reads a prompt, and the engine
 // decodes.
 //   first_difference [SEQUENCES] [LENGTH] [LAYERS] [float16]     (64 256 8; below a minute)
-// For `fast` and for `equal` sums (model/sums.h) it prints
+// For `fast` and for `equal` sums (model/config/sums.h) it prints
 //   - a line for each operation: the share of elements that differ from the trainer's and their
 //     relative difference, with the trainer's inputs for every operation, the worst of all layers;
 //   - a line for each layer: the error of the residual stream with the way's own inputs.
@@ -20,9 +20,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "model/cuda_attention.h"
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/layers/cuda_attention.h"
+#include "model/layers/cuda_layer.h"
+#include "model/memory/device.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -239,9 +240,9 @@ class Comparison {
       const auto part = [&](std::int64_t begin, std::int64_t count) {
         return all.narrow(1, begin, count);
       };
-      const AttentionPlace place = {offsets, length_, /*is_even=*/true, scale(), model_.sums()};
+      const AttentionBatch attention = {offsets, length_, /*is_even=*/true, scale(), model_.sums()};
       return cuda_attend({part(0, heads), part(heads, kv_heads), part(heads + kv_heads, kv_heads)},
-                         place)
+                         attention)
           .out.reshape({qkv.size(0), -1});
     };
   }

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <functional>
 
-#include "model/cuda_attention.h"
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/layers/cuda_attention.h"
+#include "model/layers/cuda_layer.h"
+#include "model/memory/device.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -272,14 +272,14 @@ void rows_of_training(const Bench& bench, std::int64_t tokens) {
        {std::tuple{"any sequences", false, Sums::fast},
         std::tuple{"even sequences", true, Sums::fast}, std::tuple{"in order", false, Sums::equal},
         std::tuple{"in order, even", true, Sums::equal}}) {
-    const AttentionPlace place = {ends, kLength, is_even, 0.088, sums};
-    for (int i = 0; is_even && i < 300; ++i) cuda_attend({q, k, v}, place);
-    const Attended kept = cuda_attend({q, k, v}, place);
+    const AttentionBatch attention = {ends, kLength, is_even, 0.088, sums};
+    for (int i = 0; is_even && i < 300; ++i) cuda_attend({q, k, v}, attention);
+    const Attended kept = cuda_attend({q, k, v}, attention);
     bench.computed(fmt::format("attention forward, {}", name), flops, [&](int) {
-      cuda_attend({q, k, v}, place);
+      cuda_attend({q, k, v}, attention);
     });
     bench.computed(fmt::format("attention backward, {}", name), 2.5 * flops, [&](int) {
-      cuda_attend_backward({q, k, v}, kept, kept.out, place);
+      cuda_attend_backward({q, k, v}, kept, kept.out, attention);
     });
   }
 }

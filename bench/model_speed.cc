@@ -14,11 +14,11 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "model/cuda/kernels.h"
-#include "model/device.h"
-#include "model/linear_logprob.h"
+#include "model/layers/linear_logprob.h"
+#include "model/memory/device.h"
 #include "rollout/cuda_engine.h"
-#include "train/adamw.h"
-#include "train/token_gradient.h"
+#include "train/gradient/token_gradient.h"
+#include "train/optimizer/adamw.h"
 
 namespace tritonsmith {
 namespace {
@@ -37,7 +37,8 @@ constexpr const char* kHelp =
     "      |log-probability of the trainer minus the engine's| on tokens of the engine: with "
     "random\n"
     "      weights, and again once they have been trained to be sure\n"
-    "words: bfloat16 (else float16), equal (sums, model/sums.h; else fast), recompute (layers in "
+    "words: bfloat16 (else float16), equal (sums, model/config/sums.h; else fast), recompute "
+    "(layers in "
     "the\n"
     "backward), 1.5b (that model's shape; else Coder-3B's)\n";
 

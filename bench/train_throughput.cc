@@ -10,8 +10,8 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "model/linear_logprob.h"
-#include "model/transformer.h"
+#include "model/layers/linear_logprob.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "cli/shared_gpu.h"
-#include "model/generation_config.h"
-#include "model/sums.h"
+#include "model/config/generation_config.h"
+#include "model/config/sums.h"
 #include "text/checkpoint_chat.h"
 
 namespace tritonsmith::cli {

@@ -7,8 +7,8 @@
 
 #include "cli/command.h"
 #include "eval/evaluate.h"
-#include "model/checkpoint.h"
-#include "model/device.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/memory/device.h"
 #include "rollout/engine.h"
 #include "text/chat.h"
 #include "text/prompt.h"

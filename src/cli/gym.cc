@@ -9,8 +9,8 @@
 #include "cli/help.h"
 #include "cli/judge_text.h"
 #include "cli/output.h"
-#include "gym/remote/remote_judge.h"
 #include "gym/api/token.h"
+#include "gym/remote/remote_judge.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -30,10 +30,10 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
   std::vector<gym::api::JudgeJob> jobs;
   if (options.jobs_file.empty()) {
     gym::api::JudgeJob job{.policy = options.policy,
-                      .comparison = options.comparison,
-                      .backend = options.backend,
-                      .trials = options.trials,
-                      .use_store = !options.fresh};
+                           .comparison = options.comparison,
+                           .backend = options.backend,
+                           .trials = options.trials,
+                           .use_store = !options.fresh};
     TRY_ASSIGN(job.task.source, read_file(options.task_file));
     TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
     job.task.id = std::filesystem::path(options.task_file).stem().string();

@@ -41,10 +41,10 @@ struct JudgeOptions {
 // One for each kernel; its id is the kernel's place among them.
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
   gym::api::JudgeJob job{.policy = options.policy,
-                    .comparison = options.comparison,
-                    .backend = options.backend,
-                    .trials = options.trials,
-                    .use_store = !options.no_store};
+                         .comparison = options.comparison,
+                         .backend = options.backend,
+                         .trials = options.trials,
+                         .use_store = !options.no_store};
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
   std::vector<gym::api::JudgeJob> jobs;
@@ -172,8 +172,9 @@ void add_gym_referee_command(CLI::App& app, Run& run) {
   command->add_option("--gpu", options->gpu, "Run plans on this GPU");
   command->add_option("--lease", options->lease, "The file of this GPU's lease");
   command->add_option("--memory", options->memory_bytes, "The largest budget of a job, in bytes");
-  command->callback(
-      [options, &run] { run = [options] { return ExitCode{gym::referee::serve_referee(3, *options)}; }; });
+  command->callback([options, &run] {
+    run = [options] { return ExitCode{gym::referee::serve_referee(3, *options)}; };
+  });
 }
 
 const Command judge_command(CommandGroup::judge, "judge", add_judge_command);

@@ -56,12 +56,13 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
   return gym::judge::LocalJudge::start(config, inspect::inspect_kernel, own_referee());
 }
 
-Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(const gym::judge::LocalJudgeConfig& config) {
+Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
+    const gym::judge::LocalJudgeConfig& config) {
   auto judge = start_untested_judge(config);
   if (!judge) return tl::unexpected(judge.error().as_fault());
   const std::string mark = mark_of_judge(config);
-  const Status tested = gym::judge::self_test_once(**judge, (*judge)->referees(),
-                                            mark.empty() ? "" : cache_directory("self-test"), mark);
+  const Status tested = gym::judge::self_test_once(
+      **judge, (*judge)->referees(), mark.empty() ? "" : cache_directory("self-test"), mark);
   if (!tested) return tl::unexpected(tested.error().as_fault());
   return judge;
 }

@@ -7,9 +7,9 @@
 #include "cli/help.h"
 #include "cli/new_model.h"
 #include "cli/output.h"
-#include "model/checkpoint.h"
-#include "model/export_model.h"
-#include "model/lora.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/checkpoint/export_model.h"
+#include "model/lora/lora.h"
 
 namespace tritonsmith::cli {
 namespace {

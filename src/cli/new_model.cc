@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "model/checkpoint.h"
-#include "model/random_weights.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/weights/random_weights.h"
 #include "text/checkpoint_chat.h"
 #include "text/tokenizer.h"
 

@@ -23,7 +23,7 @@
 #include "cli/version.h"
 #include "curriculum/suite.h"
 #include "report/report.h"
-#include "train/rl.h"
+#include "train/rl/rl.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -1,6 +1,6 @@
 // `tritonsmith rl CONFIG.toml | RUN_DIR`: reinforcement learning against the gym.
 // docs/settings.md lists the config.
-#include "train/rl.h"
+#include "train/rl/rl.h"
 
 #include <fmt/format.h>
 
@@ -111,21 +111,21 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
 }
 
 // What the ranks of a host share, others do not see.
-Status check_gym_of_hosts(const GymChoice& gym, const distributed::Place& device) {
-  if (!device.spans_hosts() || !gym.url.empty()) return ok();
+Status check_gym_of_hosts(const GymChoice& gym, const distributed::LaunchInfo& launch) {
+  if (!launch.spans_hosts() || !gym.url.empty()) return ok();
   return fail(
       "ranks on several hosts share no gym of this machine: start `tritonsmith gym serve` where "
       "all reach it, and give its URL (--gym or judge.url)");
 }
 
 Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks,
-                       const distributed::Place& device) {
+                       const distributed::LaunchInfo& launch) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
   Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
-  TRY(check_gym_of_hosts(material.gym, device));
+  TRY(check_gym_of_hosts(material.gym, launch));
   if (ranks.is_first()) warn_of_what_nothing_measures(config, material.gym);
-  material.gym.processes = device.local_size;
+  material.gym.processes = launch.local_size;
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));
   if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
@@ -152,9 +152,9 @@ void add_rl_command(CLI::App& app, Run& run) {
   add_gym_options(*command, *gym);
   command->callback([&run, call, gym] {
     run = [call, gym] {
-      return finish(
-          with_ranks([&](distributed::Ranks& ranks, const distributed::Place& device) -> Status {
-            return train_by_reward(*call, *gym, ranks, device);
+      return finish(with_ranks(
+          [&](distributed::Ranks& ranks, const distributed::LaunchInfo& launch) -> Status {
+            return train_by_reward(*call, *gym, ranks, launch);
           }));
     };
   });

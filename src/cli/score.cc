@@ -10,10 +10,10 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "model/checkpoint.h"
-#include "model/device.h"
-#include "model/linear_logprob.h"
-#include "model/lora.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/layers/linear_logprob.h"
+#include "model/lora/lora.h"
+#include "model/memory/device.h"
 #include "text/tokenizer.h"
 
 namespace tritonsmith::cli {

@@ -1,6 +1,6 @@
 // `tritonsmith sft CONFIG.toml | RUN_DIR`: supervised fine-tuning on examples, as `tasks teach`
 // writes them. docs/settings.md lists the config.
-#include "train/sft.h"
+#include "train/sft/sft.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ void add_sft_command(CLI::App& app, Run& run) {
   command->footer([] { return "settings:\n" + config_help<SftConfig>(); });
   command->callback([&run, call] {
     run = [call] {
-      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::Place&) {
+      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::LaunchInfo&) {
         return train_supervised(*call, ranks);
       }));
     };

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "model/device.h"
+#include "model/memory/device.h"
 #include "rollout/engine.h"
 
 namespace tritonsmith::cli {

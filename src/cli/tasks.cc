@@ -23,7 +23,7 @@
 #include "curriculum/teacher/teacher.h"
 #include "gym/judge/task_linter.h"
 #include "text/prompt.h"
-#include "train/sft_examples.h"
+#include "train/sft/sft_examples.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "train/expert_examples.h"
+#include "train/rl/expert_examples.h"
 
 namespace tritonsmith::cli {
 namespace {

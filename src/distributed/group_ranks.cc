@@ -26,11 +26,12 @@ at::Tensor bytes_in(std::string_view bytes, std::int64_t length) {
 
 }  // namespace
 
-GroupRanks::GroupRanks(const Place& place, Parts parts, std::chrono::milliseconds patience)
-    : Ranks(place.rank, place.size),
+GroupRanks::GroupRanks(const LaunchInfo& launch, Parts parts, std::chrono::milliseconds patience)
+    : Ranks(launch.rank, launch.size),
       parts_(std::move(parts)),
       // Rank 0 knows which rank is late, so its patience ends first.
-      patience_(patience + (place.rank == 0 ? std::chrono::seconds(0) : std::chrono::seconds(5))) {}
+      patience_(patience + (launch.rank == 0 ? std::chrono::seconds(0) : std::chrono::seconds(5))) {
+}
 
 GroupRanks::~GroupRanks() {
   if (is_broken_ || parts_.watch->lost()) {

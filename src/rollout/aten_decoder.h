@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "model/aten_layer.h"
+#include "model/layers/aten_layer.h"
 #include "rollout/decoder.h"
 
 namespace tritonsmith::rollout {

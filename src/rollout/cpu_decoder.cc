@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "model/aten_layer.h"
 #include "model/cpu/kernels.h"
 #include "model/cpu/logprob.h"
 #include "model/cpu/parallel.h"
-#include "model/fused_layer.h"
+#include "model/layers/aten_layer.h"
+#include "model/layers/fused_layer.h"
 
 namespace tritonsmith::rollout {
 namespace {

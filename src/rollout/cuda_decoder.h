@@ -4,7 +4,7 @@
 // results later, in the order of the launches, so that the device never waits for the host.
 // CudaEngine decides the slot and the pages of each sequence.
 //
-// The weights are the trainer's own 16-bit copy (model/half_weights.h), read in place. One thread
+// The weights are the trainer's own 16-bit copy (model/weights/half_weights.h), read in place. One thread
 // calls it. All its work runs on a stream of its own, and refresh() waits for the trainer's stream.
 #pragma once
 
@@ -16,8 +16,8 @@
 #include <memory>
 #include <span>
 
-#include "model/cuda_layer.h"
-#include "model/transformer.h"
+#include "model/layers/cuda_layer.h"
+#include "model/transformer/transformer.h"
 #include "rollout/generator.h"
 
 namespace tritonsmith::rollout {

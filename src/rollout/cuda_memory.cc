@@ -1,7 +1,7 @@
 // What a CudaDecoder takes of a GPU, counted before it takes it.
 #include <algorithm>
 
-#include "model/cublas.h"
+#include "model/cublas/cublas.h"
 #include "rollout/cuda_decoder.h"
 #include "rollout/decode_sizes.h"
 
@@ -12,7 +12,7 @@ using model::cuda::kPage;
 
 // Of reading prompts, all of so many tokens at once, what a layer holds of each at the moment when
 // it holds most: the residual stream, the packed projections, what attention gave (and its
-// normalisers), the norm, the gates and their product (model/cuda_layer.cc).
+// normalisers), the norm, the gates and their product (model/layers/cuda_layer.cc).
 std::int64_t prefill_bytes(const model::ModelConfig& c, const CudaDecoder::Limits& limits) {
   constexpr std::int64_t kIndices = 32;  // token, position, slot, as they are sent
   const std::int64_t of_token =

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "model/testing/on_gpu.h"
+#include "model/layers/testing/on_gpu.h"
 #include "rollout/cuda_engine.h"
 
 namespace tritonsmith::rollout {

@@ -3,7 +3,7 @@
 // them. The functions are pure.
 #pragma once
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::rollout {
 

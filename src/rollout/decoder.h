@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::rollout {
 

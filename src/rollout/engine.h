@@ -13,7 +13,7 @@
 #include <memory>
 #include <set>
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 #include "rollout/decoder.h"
 #include "rollout/generator.h"
 #include "rollout/sampler.h"

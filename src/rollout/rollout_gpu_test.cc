@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/rng.h"
-#include "model/linear_logprob.h"
-#include "model/testing/on_gpu.h"
+#include "model/layers/linear_logprob.h"
+#include "model/layers/testing/on_gpu.h"
 #include "rollout/cuda_engine.h"
 
 namespace tritonsmith::rollout {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/rng.h"
-#include "model/linear_logprob.h"
+#include "model/layers/linear_logprob.h"
 #include "rollout/aten_decoder.h"
 #include "rollout/cpu_decoder.h"
 #include "rollout/engine.h"

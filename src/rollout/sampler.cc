@@ -65,7 +65,7 @@ Result<SampledToken> sample_token(std::span<const float> logits, const SamplingP
                                   std::uint64_t seed, std::uint64_t position) {
   const auto& kernel = model::cpu::kernels<float>();
   const bool greedy = params.temperature == 0;
-  // The trainer's own expression (model/linear_logprob.h), so that both get the same bits.
+  // The trainer's own expression (model/layers/linear_logprob.h), so that both get the same bits.
   const auto inverse = static_cast<float>(1.0 / (greedy ? 1.0 : params.temperature));
   const auto count = static_cast<std::int64_t>(logits.size());
   const float normaliser = kernel.row_logprob(logits.data(), count, inverse).log_normaliser;

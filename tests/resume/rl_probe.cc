@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "distributed/join.h"
 #include "gym/api/testing/fake_judge.h"
-#include "train/rl.h"
-#include "train/testing/pattern_generator.h"
-#include "train/testing/tiny_model.h"
+#include "train/rl/rl.h"
+#include "train/rl/testing/pattern_generator.h"
+#include "train/run/testing/tiny_model.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -72,8 +72,8 @@ Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
 
 // Runs as one of several ranks if the environment says so.
 Status run_as_rank(const RlConfig& config) {
-  TRY_ASSIGN(const auto device, distributed::place_from(distributed::process_environment()));
-  TRY_ASSIGN(const auto ranks, distributed::join(device));
+  TRY_ASSIGN(const auto launch, distributed::launch_info_from(distributed::process_environment()));
+  TRY_ASSIGN(const auto ranks, distributed::join(launch));
   const Status status = run_probe(config, *ranks);
   ranks->end(status);
   return status;

@@ -46,7 +46,7 @@ Status check_job(const JudgeJob& job);
 
 struct Judged {
   std::uint64_t id = 0;
-  Verdict verdict;  // fault == infrastructure only after the gym's own retries were used up
+  Verdict verdict;        // fault == infrastructure only after the gym's own retries were used up
   std::string name = {};  // what a service calls the job; empty: it was judged here
 };
 

@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "base/file.h"
-#include "model/safetensors.h"
+#include "model/weights/safetensors.h"
 #include "rollout/engine.h"
-#include "train/sft_gradient.h"
+#include "train/gradient/sft_gradient.h"
 
 namespace tritonsmith::train {
 namespace {
