@@ -3,6 +3,7 @@
 // to. The API is docs/openapi.json, explained in docs/service.md.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -41,10 +42,15 @@ HttpReply error_reply(int status, std::string_view code, std::string_view messag
 
 class Service {
  public:
+  // Answers calls that the service itself does not know; nothing where it does not know one either.
+  using FurtherCalls = std::function<std::optional<HttpReply>(const HttpCall& call)>;
+
   Service(Docket& docket, const Clerk& clerk, ServiceMetrics& metrics, SubmissionLimits limits)
       : docket_(docket), clerk_(clerk), metrics_(metrics), limits_(limits) {}
 
   HttpReply answer(const HttpCall& call);
+  // Before the first call: what is asked beyond judging, which the gym knows nothing of.
+  void extend(FurtherCalls further) { further_ = std::move(further); }
   // Answered to anybody.
   static bool is_public(const std::string& path);
 
@@ -71,6 +77,7 @@ class Service {
   const Clerk& clerk_;
   ServiceMetrics& metrics_;
   SubmissionLimits limits_;
+  FurtherCalls further_ = [](const HttpCall&) { return std::nullopt; };
   std::stop_source stopping_;
 };
 
