@@ -222,7 +222,7 @@ class Faults(ClientTest):
 
         waiting = threading.Thread(target=work)
         waiting.start()
-        self.until(lambda: self.gym.jobs)
+        self.until(lambda: self.gym.submitted)  # Its reply may still be on its way.
         judge.close()
         waiting.join(20)
         self.assertEqual(ended, ["the judge is closed"])

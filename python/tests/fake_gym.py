@@ -173,8 +173,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(text)))
         for name, value in (headers or {}).items():
             self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(text[: len(text) // 2] if cut else text)
+        try:
+            self.end_headers()
+            self.wfile.write(text[: len(text) // 2] if cut else text)
+        except OSError:
+            pass  # The client has gone.
 
     def stream(self, client, until_idle, cut):
         gym = self.gym

@@ -10,12 +10,12 @@ import asyncio
 import json
 import time
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional
 
 from tritonsmith.errors import AccessDenied, BadRequest, GymUnavailable, JudgeError
 from tritonsmith.wire import Address, Reply, WireError, request
 
-__all__ = ["Calls", "Patience", "SessionOptions", "encoded", "exception_of", "is_final"]
+__all__ = ["Calls", "Patience", "SessionOptions", "encoded", "end_tasks", "exception_of", "is_final"]
 
 _ITEMS_AT_ONCE = 64
 _BYTES_AT_ONCE = 8 * 1024 * 1024
@@ -112,9 +112,7 @@ class Calls:
             await patience.rest(reply)
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         for queue in self._queues.values():
             _fail(queue.items, JudgeError("the judge is closed"))
         self._queues.clear()
@@ -158,6 +156,14 @@ class Calls:
                 raise
             except Exception as own:
                 _fail([one], own)
+
+
+async def end_tasks(tasks: Iterable["asyncio.Task[None]"]) -> None:
+    """Cancels tasks until they have ended: before Python 3.12 a task may lose a cancellation in asyncio.wait_for."""
+    while pending := [task for task in tasks if not task.done()]:
+        for task in pending:
+            task.cancel()
+        await asyncio.wait(pending, timeout=0.5)
 
 
 def _fail(batch: list[tuple[Any, "asyncio.Future[Any]"]], error: Exception) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import quote
 
-from tritonsmith.calls import Calls, Patience, SessionOptions, encoded, exception_of, is_final
+from tritonsmith.calls import Calls, Patience, SessionOptions, encoded, end_tasks, exception_of, is_final
 from tritonsmith.errors import DeadlinePassed, GymUnavailable, InfrastructureFault, JudgeError
 from tritonsmith.verdict import Finding, Kernel, Reward, RewardTerm, Verdict
 from tritonsmith.wire import Reply, ServerEvent, WireError, events, request
@@ -44,7 +44,7 @@ class Session:
         self._unsent: list[_Entry] = []
         self._waiting: dict[str, list[_Entry]] = {}
         self._early: dict[str, Mapping[str, Any]] = {}  # Verdicts of jobs whose name we are about to learn.
-        self._sending = False
+        self._posted: list[_Entry] = []  # What the request under way carries.
         self._work, self._awaited = asyncio.Event(), asyncio.Event()
         self._sender: Optional[asyncio.Task[None]] = None
         self._listener: Optional[asyncio.Task[None]] = None
@@ -102,11 +102,8 @@ class Session:
         return await self._calls.exchange("GET", "/v1/status")
 
     async def close(self) -> None:
-        unfinished = bool(self._unsent or self._waiting or self._sending)
-        tasks = [task for task in (self._sender, self._listener, *self._withdrawals) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        unfinished = bool(self._unsent or self._waiting or self._posted)
+        await end_tasks([task for task in (self._sender, self._listener, *self._withdrawals) if task is not None])
         self._sender = self._listener = None
         self._fail_all(JudgeError("the judge is closed"))
         await self._calls.close()
@@ -129,7 +126,7 @@ class Session:
         if self._sender is None:
             self._sender = self._started(self._send())
             self._listener = self._started(self._listen())
-        if not self._unsent and not self._waiting:
+        if not self._unsent and not self._waiting and not self._posted:
             self._heard.renew()
         entry = _Entry(job, asyncio.get_running_loop().create_future())
         self._unsent.append(entry)
@@ -182,18 +179,18 @@ class Session:
                 self._work.clear()
                 continue
             reply: Optional[Reply] = None
-            self._sending = True
+            self._posted = batch
             try:
                 body = encoded({"client": self._client, "jobs": [entry.job for entry in batch]})
                 reply = await request(self._calls.address, "POST", "/v1/jobs", self._calls.headers, body)
                 if reply.status == 202:
                     self._take_states(batch, _states(reply, len(batch)))
                     at_once = min(_JOBS_AT_ONCE, 2 * at_once)
+                    self._posted = []
                     continue
             except WireError:
                 reply = None
-            finally:
-                self._sending = False
+            self._posted = []
             self._unsent = [entry for entry in batch if not entry.verdict.done()] + self._unsent
             if reply is not None and is_final(reply.status):
                 self._refuse(batch, reply)
@@ -251,7 +248,7 @@ class Session:
         await self._heard.rest(reply)
 
     def _fail_all(self, error: JudgeError) -> None:
-        entries = [*self._unsent, *(entry for entries in self._waiting.values() for entry in entries)]
+        entries = [*self._unsent, *self._posted, *(entry for entries in self._waiting.values() for entry in entries)]
         self._unsent, self._waiting = [], {}
         _fail(entries, error)
 
@@ -298,7 +295,7 @@ class Session:
             raise WireError("the service sent an event that is no verdict") from error
         if not isinstance(verdict, dict):
             raise WireError("the service sent a verdict that is none")
-        if self._sending:
+        if self._posted:
             self._early[name] = verdict
         for entry in self._waiting.pop(name, []):
             if not entry.verdict.done():

@@ -10,11 +10,12 @@ import asyncio
 import json
 import ssl
 from dataclasses import dataclass
-from typing import Any, AsyncIterator, Mapping, Optional
+from typing import Any, AsyncIterator, Awaitable, Mapping, Optional, TypeVar
 from urllib.parse import urlsplit
 
 __all__ = ["Address", "Reply", "ServerEvent", "WireError", "events", "request"]
 
+T = TypeVar("T")
 _MOST_HEADER_BYTES = 64 * 1024
 _MOST_BODY_BYTES = 256 * 1024 * 1024
 _CONNECT_SECONDS = 5.0
@@ -83,6 +84,7 @@ class _Connection:
         self._address = address
         self._silence = silence
         self._writer: Optional[asyncio.StreamWriter] = None
+        self._expired = False
 
     async def __aenter__(self) -> "_Connection":
         tls = ssl.create_default_context() if self._address.secure else None
@@ -140,8 +142,20 @@ class _Connection:
         while piece := await self._patiently(self._reader.read(1 << 16)):
             yield piece
 
-    async def _patiently(self, waiting: Any) -> Any:
-        return await asyncio.wait_for(waiting, self._silence)
+    async def _patiently(self, waiting: Awaitable[T]) -> T:
+        """Waits for at most `silence` seconds. Python's own wait_for may lose a cancellation (before 3.12)."""
+        expiry = asyncio.get_running_loop().call_later(self._silence, self._expire)
+        try:
+            return await waiting
+        finally:
+            expiry.cancel()
+            if self._expired:
+                raise WireError(f"{self._address.authority}: nothing came for {self._silence:g} s")
+
+    def _expire(self) -> None:
+        self._expired = True
+        assert self._writer is not None
+        self._writer.transport.abort()
 
 
 # What the standard library raises for a broken connection or a broken reply.
@@ -151,7 +165,7 @@ _BROKEN = (OSError, EOFError, asyncio.TimeoutError, asyncio.LimitOverrunError, V
 def _as_wire_error(error: Exception, address: Address) -> WireError:
     if isinstance(error, WireError):
         return error
-    what = "the connection fell silent" if isinstance(error, asyncio.TimeoutError) else str(error) or type(error).__name__
+    what = "the connection takes too long" if isinstance(error, asyncio.TimeoutError) else str(error) or type(error).__name__
     return WireError(f"{address.authority}: {what}")
 
 
