@@ -1,5 +1,5 @@
-// ModelAuthor: a model directory opened for writing kernels: weights, tokenizer, chat, prompts and
-// the rollout engine. What eval, write and quickstart share.
+// ModelAuthor: a model directory opened for writing kernels, with weights, tokenizer, chat, prompts
+// and the rollout engine. eval, write and quickstart use it.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace tritonsmith::cli {
 
-// Where the model computes, and in what on a GPU.
+// The device of the model, and its 16-bit type on a GPU.
 struct Placement {
   model::DeviceChoice device = model::DeviceChoice::automatic;
   model::Precision precision = model::Precision::float16;
@@ -28,10 +28,10 @@ class ModelAuthor {
                                                    const Placement& placement,
                                                    const text::PromptConfig& prompt);
 
-  // For eval::evaluate; refers to this object.
+  // For eval::evaluate. The result refers to this object.
   eval::Author author();
   std::vector<TokenId> prompt_tokens(const Task& task) const;
-  // Those given, ending at the chat's stop token.
+  // Returns the given parameters with the chat's stop token added.
   rollout::SamplingParams sampling(rollout::SamplingParams params) const;
   const text::Tokenizer& tokenizer() const { return tokenizer_; }
   const text::ChatTemplate& chat() const { return *chat_; }
@@ -44,7 +44,7 @@ class ModelAuthor {
   text::Tokenizer tokenizer_;
   text::PromptConfig prompt_;
   std::optional<text::ChatTemplate> chat_;
-  std::vector<TokenId> stop_tokens_;  // the chat's own first
+  std::vector<TokenId> stop_tokens_;  // the chat's own token first
   std::unique_ptr<rollout::Generator> engine_;
 };
 

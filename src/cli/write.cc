@@ -95,7 +95,7 @@ Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const WriteOp
   // Its store answers a kernel that several conversations arrive at.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
   TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
-  gym::FaultStreak faults(gym::kFaultsInARow);
+  gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   episode::Episodes episodes(
       {.turns = turns,
        .positions = author.positions(),

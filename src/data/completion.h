@@ -1,5 +1,5 @@
-// Completion: what the model wrote for one prompt, as tokens with their log-probabilities. Tokens
-// are never made anew from the text: training uses these.
+// Completion: the model's answer to one prompt, as tokens with their log-probabilities. Training
+// uses these tokens and never tokenizes the text again.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ inline constexpr auto enum_names<FinishReason> =
 
 struct Completion {
   std::vector<TokenId> prompt;  // [P]
-  std::vector<TokenId> tokens;  // [T], the stop token included when there was one
-  std::vector<float> logprobs;  // [T], of the sampler's own distribution (temperature applied)
-  std::string text;             // decoded tokens without the stop token
+  std::vector<TokenId> tokens;  // [T], includes the stop token if there was one
+  std::vector<float> logprobs;  // [T], from the distribution that was sampled (temperature applied)
+  std::string text;             // the decoded tokens without the stop token
   FinishReason finish = FinishReason::stop;
 };
 

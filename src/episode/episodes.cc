@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
-#include "gym/client/missing_kernel.h"
+#include "gym/api/missing_kernel.h"
 #include "rollout/stop_strings.h"
 #include "text/extract.h"
 #include "text/feedback.h"
@@ -22,19 +22,19 @@ std::span<const TokenId> without_stop_token(const Completion& completion) {
   return has_one ? tokens.first(tokens.size() - 1) : tokens;
 }
 
-std::uint64_t Episodes::job_of(const Place& place) const {
-  return place.episode * static_cast<std::uint64_t>(options_.turns.limit) +
-         static_cast<std::uint64_t>(place.turn);
+std::uint64_t Episodes::job_of(const Place& device) const {
+  return device.episode * static_cast<std::uint64_t>(options_.turns.limit) +
+         static_cast<std::uint64_t>(device.turn);
 }
 
 // Nothing for what belongs to an episode that is not in flight, or to somebody else.
 std::optional<Episodes::Place> Episodes::place_of(std::uint64_t job) const {
   const auto limit = static_cast<std::uint64_t>(options_.turns.limit);
-  const Place place{.episode = job / limit, .turn = static_cast<int>(job % limit)};
-  const auto at = episodes_.find(place.episode);
-  if (at == episodes_.end() || at->second.past.size() != static_cast<std::size_t>(place.turn))
+  const Place device{.episode = job / limit, .turn = static_cast<int>(job % limit)};
+  const auto at = episodes_.find(device.episode);
+  if (at == episodes_.end() || at->second.past.size() != static_cast<std::size_t>(device.turn))
     return std::nullopt;
-  return place;
+  return device;
 }
 
 Result<bool> Episodes::begin(EpisodeRequest request, std::vector<PlayedTurn> played) {
@@ -80,8 +80,8 @@ Status Episodes::write_or_judge() {
   const Deadline pause = judging_.empty() ? Deadline::never() : Deadline::after(kBetweenLooks);
   TRY_ASSIGN(auto generated, parts_.generator.next_by(pause));
   if (!generated && !pause.passed()) return fail("the generator lost {} completions", writing_);
-  const auto place = generated ? place_of(generated->id) : std::nullopt;
-  if (place) TRY(take_completion(*place, std::move(generated->completion)));
+  const auto device = generated ? place_of(generated->id) : std::nullopt;
+  if (device) TRY(take_completion(*device, std::move(generated->completion)));
   for (bool took = true; took && !judging_.empty();) {
     TRY_ASSIGN(took, take_verdict(Deadline::after(Milliseconds(0))));
   }
@@ -104,42 +104,42 @@ void Episodes::end_stretch(Stretch::What what, std::uint64_t job) {
   began_.erase(job);
 }
 
-Status Episodes::write_turn(Place place, std::vector<TokenId> prompt) {
-  const EpisodeRequest& request = episodes_.at(place.episode).request;
+Status Episodes::write_turn(Place device, std::vector<TokenId> prompt) {
+  const EpisodeRequest& request = episodes_.at(device.episode).request;
   const std::uint64_t seed =
-      place.turn == 0
+      device.turn == 0
           ? request.seed
-          : Rng(request.seed, "turn", static_cast<std::uint64_t>(place.turn)).next_u64();
+          : Rng(request.seed, "turn", static_cast<std::uint64_t>(device.turn)).next_u64();
   TRY_WITHIN(request.task->id,
              parts_.generator.submit(
-                 {.id = job_of(place),
+                 {.id = job_of(device),
                   .prompt = std::move(prompt),
                   .sampling = request.sampling,
                   .seed = seed,
                   .is_complete = rollout::holds_any_of(request.sampling.stop, parts_.tokenizer)}));
   account();
-  began_[job_of(place)] = system_clock().now();
+  began_[job_of(device)] = system_clock().now();
   ++writing_;
   return ok();
 }
 
-Status Episodes::take_completion(Place place, Completion completion) {
+Status Episodes::take_completion(Place device, Completion completion) {
   account();
-  end_stretch(Stretch::What::writing, job_of(place));
+  end_stretch(Stretch::What::writing, job_of(device));
   --writing_;
   ++written_;
   seconds_of_writing_ = watch_.seconds();
   auto decoded = text::decode_with_ends(parts_.tokenizer, without_stop_token(completion));
-  const Task& task = *episodes_.at(place.episode).request.task;
-  PlayedTurn turn{.episode = place.episode, .turn = place.turn};
+  const Task& task = *episodes_.at(device.episode).request.task;
+  PlayedTurn turn{.episode = device.episode, .turn = device.turn};
   turn.kernel = text::extract_kernel(decoded.text, decoded.token_ends);
   completion.text = std::move(decoded.text);
   turn.completion = std::move(completion);
   if (turn.kernel.source.empty()) {
-    turn.verdict = gym::missing_kernel_verdict(task, turn.kernel, options_.policy);
+    turn.verdict = gym::api::missing_kernel_verdict(task, turn.kernel, options_.policy);
     return conclude(std::move(turn));
   }
-  TRY(parts_.judge.submit({.id = job_of(place),
+  TRY(parts_.judge.submit({.id = job_of(device),
                            .task = task,
                            .kernel = turn.kernel.source,
                            .policy = options_.policy,
@@ -147,8 +147,8 @@ Status Episodes::take_completion(Place place, Completion completion) {
                            .trials = options_.trials,
                            .baselines = options_.baselines}));
   account();
-  began_[job_of(place)] = system_clock().now();
-  judging_.emplace(job_of(place), std::move(turn));
+  began_[job_of(device)] = system_clock().now();
+  judging_.emplace(job_of(device), std::move(turn));
   return ok();
 }
 

@@ -1,11 +1,11 @@
-// Episodes: many conversations at once between the model that writes and the gym that judges. Each
-// goes prompt, completion, verdict; in many turns the verdict becomes feedback, and the next prompt
-// follows (text/conversation.h). Completions go on to the judge as they finish, and verdicts are
-// looked for between the generator's steps and bring the next turn to it at once, so both work side
-// by side. Training, evaluation and the
-// assistant are all played by this. One thread calls it.
+// Episodes: many simultaneous conversations between the model that writes and the gym that judges.
+// Each goes from prompt to completion to verdict. In many turns the verdict becomes feedback, and
+// the next prompt follows (text/conversation.h). Completions go to the judge as they finish.
+// Between the generator's steps the loop looks for verdicts and submits the next turns at once, so
+// both work at the same time. Training, evaluation and the assistant all use it. One thread calls
+// it.
 //
-// What is written depends on each request's own seed, not on which finished first.
+// A completion depends on its request's own seed, not on the order in which others finish.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "data/kernel.h"
 #include "episode/turns.h"
-#include "gym/client/fault_streak.h"
-#include "gym/client/judge.h"
+#include "gym/api/fault_streak.h"
+#include "gym/api/judge.h"
 #include "rollout/generator.h"
 #include "text/chat.h"
 #include "text/prompt.h"
@@ -28,17 +28,18 @@ namespace tritonsmith::episode {
 
 struct EpisodeOptions {
   TurnsConfig turns;
-  std::int64_t positions = 0;  // a prompt and its completion must fit in so many; 0: no limit
+  // limit for the tokens of prompt and completion together; 0: no limit
+  std::int64_t positions = 0;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
-  std::vector<std::string> baselines = {};  // of every job (gym/client/judge.h)
-  std::chrono::seconds patience{600};       // a gym that gives no verdict for so long is broken
+  std::vector<std::string> baselines = {};  // baselines of every job (gym/api/judge.h)
+  std::chrono::seconds patience{600};       // a gym without a verdict for this long is broken
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 
-// One turn being written, from the request to the last token, or judged, from the kernel to the
-// verdict; each as the conversations' thread saw it.
+// The time in which one turn is written or judged, as the conversations' thread sees it. Writing
+// lasts from the request to the last token, judging from the kernel to the verdict.
 struct Stretch {
   enum class What { writing, judging };
   What what = What::writing;
@@ -46,25 +47,25 @@ struct Stretch {
   TimePoint begin, end;
 };
 
-// Seconds in which something was being written, judged, or both.
+// Seconds in which at least one turn was written, judged, or both.
 struct Activity {
   double writing = 0, judging = 0, both = 0;
 };
 
 struct EpisodeParts {
   rollout::Generator& generator;
-  gym::Judge& judge;
-  gym::FaultStreak& faults;  // the caller's: a row of faults may span several lots of episodes
+  gym::api::Judge& judge;
+  gym::api::FaultStreak& faults;  // the caller's: a row of faults may span several lots of episodes
   const text::Tokenizer& tokenizer;
   const text::ChatTemplate& chat;
-  // What a turn is worth, for ContextRule::best.
+  // Returns the score of a turn, for ContextRule::best.
   std::function<double(const Kernel&, const Verdict&)> score;
-  // Told of each stretch when it ends; for who draws time lines.
+  // Called at the end of each stretch, for time lines.
   std::function<void(const Stretch&)> observe = nullptr;
 };
 
 struct EpisodeRequest {
-  std::uint64_t id = 0;  // differs between the episodes in flight, and from those just before
+  std::uint64_t id = 0;  // differs from the episodes in flight and those just before
   const Task* task = nullptr;
   std::vector<TokenId> prompt;
   rollout::SamplingParams sampling;  // stop tokens included
@@ -85,15 +86,16 @@ class Episodes {
   Episodes(EpisodeOptions options, EpisodeParts parts)
       : options_(options), parts_(std::move(parts)) {}
 
-  // `played`: its first turns, when it goes on after a kill; they are not given again. False: it is
-  // over already.
+  // `played` has the episode's first turns if it resumes after a kill; next() does not return them.
+  // Returns false if the episode is over already.
   Result<bool> begin(EpisodeRequest request, std::vector<PlayedTurn> played = {});
-  // The next judged turn, in whatever order they finish; nothing when all episodes are over.
+  // Returns the next judged turn in the order in which turns finish. Returns nothing when all
+  // episodes are over.
   Result<std::optional<PlayedTurn>> next();
 
   std::size_t written() const { return written_; }
   std::size_t judged() const { return judged_; }
-  // When the last completion until now was finished.
+  // The time at which the latest completion was finished.
   double seconds_of_writing() const { return seconds_of_writing_; }
   const Activity& activity() const { return activity_; }
 
@@ -106,7 +108,7 @@ class Episodes {
     std::uint64_t episode;
     int turn;
   };
-  std::uint64_t job_of(const Place& place) const;
+  std::uint64_t job_of(const Place& device) const;
   std::optional<Place> place_of(std::uint64_t job) const;
 
   // Before something begins or ends: what was going on until now.
@@ -115,8 +117,8 @@ class Episodes {
 
   // The next thing that happens while something is being written.
   Status write_or_judge();
-  Status write_turn(Place place, std::vector<TokenId> prompt);
-  Status take_completion(Place place, Completion completion);
+  Status write_turn(Place device, std::vector<TokenId> prompt);
+  Status take_completion(Place device, Completion completion);
   Result<bool> take_verdict(Deadline deadline);
   // Its verdict is there: what follows?
   Status conclude(PlayedTurn turn);
@@ -136,7 +138,7 @@ class Episodes {
   std::map<std::uint64_t, TimePoint> began_;  // of each job's stretch under way
 };
 
-// The completion's tokens but the stop token that ended it.
+// Returns the completion's tokens without the stop token that ended it.
 std::span<const TokenId> without_stop_token(const Completion& completion);
 
 }  // namespace tritonsmith::episode

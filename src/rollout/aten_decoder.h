@@ -1,6 +1,6 @@
-// AtenDecoder: decoding in plain ATen, what a GPU runs. All slots up to the highest in use take
-// part in a step, so that the cache is read in place; a slot that has no step in it gets a token
-// whose result is dropped.
+// AtenDecoder: decoding in plain ATen, for a GPU that our own kernels do not support. All slots up
+// to the highest one in use take part in a step, so that the cache is read in place. A slot without
+// a step gets a token whose result is dropped.
 #pragma once
 
 #include <ATen/core/Tensor.h>

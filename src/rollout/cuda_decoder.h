@@ -1,11 +1,11 @@
-// CudaDecoder: the device's side of rollouts on a GPU. It holds the paged cache and the state of
-// the slots, reads prompts, and decodes one token for any set of slots as one CUDA graph, sampling
-// included: the drawn token stays on the device for the next step. What was drawn is read later, by
-// read_oldest(), in the order of the launches, so that the device never waits for the host. Which
-// sequence has which slot and pages is CudaEngine's to decide.
+// CudaDecoder: the device side of rollouts on a GPU. It holds the paged cache and the state of the
+// slots. It reads prompts, and decodes one token for any set of slots as one CUDA graph, sampling
+// included. The sampled token stays on the device for the next step. read_oldest() reads the
+// results later, in the order of the launches, so that the device never waits for the host.
+// CudaEngine decides the slot and the pages of each sequence.
 //
-// Weights are the trainer's own 16-bit copy (model/half_weights.h), read in place. One thread
-// calls it; all its work is on a stream of its own, and refresh() waits for the trainer's.
+// The weights are the trainer's own 16-bit copy (model/half_weights.h), read in place. One thread
+// calls it. All its work runs on a stream of its own, and refresh() waits for the trainer's stream.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,29 +26,30 @@ class CudaDecoder {
  public:
   struct Limits {
     int slots = 64;
-    int prompts = 64;           // whose last logits are kept
-    int max_length = 2048;      // of a sequence
-    int prefill_tokens = 8192;  // of prompts, at once
-    int pages = 0;              // of the cache
+    int prompts = 64;           // prompts whose last logits are kept
+    int max_length = 2048;      // tokens of a sequence
+    int prefill_tokens = 8192;  // prompt tokens that are computed at once
+    int pages = 0;              // pages of the cache
   };
-  // A slot's new occupant. Its first token is drawn from the logits of a kept prompt.
+  // A slot's new sequence. Its first token is sampled from the logits of a kept prompt.
   struct Placement {
     int slot = 0;
-    int prompt = 0;  // its row of kept logits
+    int prompt = 0;  // the prompt's row of kept logits
     int prompt_length = 0;
-    std::vector<int> pages;  // of prompt and completion, in order
+    std::vector<int> pages;  // pages of prompt and completion, in order
     std::uint64_t seed = 0;
     SamplingParams sampling;
   };
   struct Prompt {
-    int row = 0;  // where its logits are kept
+    int row = 0;  // the row that keeps its logits
     std::span<const TokenId> tokens;
     std::span<const int> pages;
   };
   struct PageCopy {
     int from = 0, to = 0;
   };
-  // What one launch drew, for each of its slots; token -1: the logits are no finite numbers.
+  // The samples of one launch, for each of its slots. Token -1 means that the logits are not
+  // finite.
   struct Draws {
     std::vector<TokenId> tokens;
     std::vector<float> logprobs;
@@ -59,21 +60,21 @@ class CudaDecoder {
   CudaDecoder(const CudaDecoder&) = delete;
   CudaDecoder& operator=(const CudaDecoder&) = delete;
 
-  // Bytes of cache a page takes, and the most that such a decoder allocates of everything else,
-  // while it reads prompts or chooses its kernels too.
+  // Bytes of cache for one page, and the most bytes that such a decoder allocates for everything
+  // else. The latter includes reading prompts and choosing kernels.
   static std::int64_t page_bytes(const model::ModelConfig& config);
   static std::int64_t other_bytes(const model::Transformer& model, const Limits& limits);
 
   Status refresh();
-  // Computes prompts into their pages: together, which must be no more tokens than the limit, or
-  // one of any length.
+  // Computes prompts into their pages: several with at most `prefill_tokens` tokens together, or a
+  // single one of any length.
   void prefill(std::span<const Prompt> prompts);
   void copy_pages(std::span<const PageCopy> copies);
-  // Takes the slots over and draws each one's first token: a launch.
+  // Assigns the slots and samples the first token of each, in one launch.
   Status place(std::span<const Placement> placements);
-  // Decodes a token for each of these slots and draws the next: a launch.
+  // Decodes one token for each of these slots and samples the next, in one launch.
   Status step(std::span<const int> slots);
-  // Waits for the oldest launch that has not been read.
+  // Waits for the oldest launch that was not read yet.
   Result<Draws> read_oldest();
   std::size_t unread() const { return unread_.size(); }
 

@@ -1,16 +1,16 @@
-// CudaEngine: the Generator on a GPU, over CudaDecoder. Requests wait in line for a slot and for
-// the pages that prompt and completion can need at most, so no sequence is ever put out again. A
-// prompt is computed once for all requests that have it: they share its whole pages, and each
-// copies the last, partly filled one. Every step decodes all sequences that want a token; the host
-// reads a step's tokens while the device is at the next, so a sequence that stops is decoded once
-// more for nothing.
+// CudaEngine: the Generator on a GPU, over CudaDecoder. Requests wait for a slot and for the pages
+// that prompt and completion can need at most. A running sequence therefore never has to stop for
+// lack of pages. A prompt is computed once for all requests with it: they share its full pages, and
+// each copies the last, partly filled page. Every step decodes all sequences that want a token. The
+// host reads a step's tokens while the device computes the next step, so a finished sequence is
+// decoded once more in vain.
 //
-// The draws of a sample depend on its seed alone. Its logits do too but for the rounding of sums
-// whose order depends on the number of rows (cuBLASLt picks its kernel by that), so now and then a
-// sample differs between batches.
+// The random draws of a sample depend on its seed alone. Its logits vary by rounding, because the
+// order of sums depends on the number of rows (cuBLASLt chooses a kernel by it). A sample may
+// therefore rarely differ between batches.
 //
-// Weights are read as the Generator's contract says: they may change while the engine is idle, and
-// what was computed with the old ones is forgotten then. One thread calls it.
+// The weights may change while the engine is idle, as the Generator's contract says; the engine
+// then forgets the results of the old ones. One thread calls it.
 #pragma once
 
 #include <deque>
@@ -25,8 +25,9 @@ namespace tritonsmith::rollout {
 
 class CudaEngine : public Generator {
  public:
-  // Allocates at once what it keeps; fails, with the numbers, when that, and what reading prompts
-  // and choosing kernels takes besides, does not fit. The model must outlive the engine.
+  // Allocates all its permanent memory at once. Fails, with the numbers, if that memory does not
+  // fit together with the needs of reading prompts and choosing kernels. The model must outlive the
+  // engine.
   static Result<std::unique_ptr<CudaEngine>> make(const model::Transformer& model,
                                                   const EngineConfig& config);
   ~CudaEngine() override;
@@ -38,7 +39,7 @@ class CudaEngine : public Generator {
 
   const EngineCounts& counts() const { return counts_; }
   std::int64_t cache_tokens() const;
-  // What it takes of the GPU at most, whatever is asked of it: as make() said.
+  // Returns the upper limit of its GPU memory in bytes, for every workload. make() has reported it.
   std::int64_t most_bytes() const;
 
  private:

@@ -1,22 +1,24 @@
-// How many rows a decode step computes, and in how many parts its sums wait or are read side by
-// side: what CudaDecoder's buffers are made for, and its memory is counted by. Pure.
+// The sizes of a decode step: its number of rows, the parts of its sums, and the parts of a
+// sequence that are read side by side. CudaDecoder's buffers and its memory budget follow from
+// them. The functions are pure.
 #pragma once
 
 #include "model/transformer.h"
 
 namespace tritonsmith::rollout {
 
-// Graphs are made for these numbers of rows; a step takes the next larger one.
+// Returns the number of rows of the graph for a step. A step uses the next larger graph.
 std::int64_t bucket_of(std::int64_t rows);
 
-// Parts of a sequence that are read side by side: as few as give every multiprocessor a block,
-// since beginning and joining parts costs more than an uneven end (bench/kernel_speed).
+// Returns the number of parts of a sequence that are read side by side. It is the smallest number
+// that gives every multiprocessor a block. Starting and joining parts costs more than an uneven end
+// (bench/kernel_speed).
 int splits_for(std::int64_t rows, std::int64_t kv_heads);
 
-// The most of them that a step of at most so many rows writes, of all heads.
+// Returns the largest number of parts that a step of at most `rows` rows writes, over all heads.
 std::int64_t attention_parts(const model::ModelConfig& config, std::int64_t rows);
 
-// Sums in parts that wait to be added to the residual stream.
+// Returns the number of parts of a sum that wait for their addition to the residual stream.
 std::int64_t parts_of_sums(const model::Transformer& model);
 
 }  // namespace tritonsmith::rollout

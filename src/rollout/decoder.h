@@ -1,7 +1,7 @@
-// Decoder: the model with a KV cache, in slots. A slot holds the keys and values of one sequence;
-// the engine decides which sequence is where. CpuDecoder runs the trainer's own kernels, so that a
-// token's logits have the same bits as in a full forward pass whatever else is in the batch;
-// AtenDecoder runs anywhere. One thread uses a decoder.
+// Decoder: the model with a KV cache in slots. A slot holds the keys and values of one sequence.
+// The engine assigns the slots. CpuDecoder runs the trainer's own kernels: a token's logits have
+// the same bits as in a full forward pass, in every batch. AtenDecoder runs on any device. One
+// thread uses a decoder.
 #pragma once
 
 #include <memory>
@@ -20,24 +20,24 @@ class Decoder {
   struct Step {
     int slot = 0;
     TokenId token = 0;
-    std::int64_t position = 0;  // of this token: the slot holds those before it
+    std::int64_t position = 0;  // position of the token; the slot holds the tokens before it
   };
 
   virtual ~Decoder() = default;
-  // Reads the weights as they are now. Called before first use and after each change of the
+  // Reads the current weights. It must be called before the first use and after each change of the
   // weights.
   virtual void refresh() = 0;
   // Makes room in an empty slot for a sequence of up to `length` tokens.
   virtual void reserve(int slot, std::int64_t length) = 0;
   // Fills the slots and writes the logits after each prompt's last token: [prompts, V].
   virtual void prefill(std::span<const Prompt> prompts, float* logits) = 0;
-  // The first `length` tokens of one slot also become those of another.
+  // Copies the first `length` tokens of one slot to another.
   virtual void copy(int from, int to, std::int64_t length) = 0;
   // Appends one token to each slot and writes the logits after it: [steps, V].
   virtual void decode(std::span<const Step> steps, float* logits) = 0;
 };
 
-// Which one serves a model best; the model must outlive it.
+// Makes the best decoder for a model. The model must outlive it.
 std::unique_ptr<Decoder> make_decoder(const model::Transformer& model, int slots);
 
 }  // namespace tritonsmith::rollout

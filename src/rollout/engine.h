@@ -1,11 +1,11 @@
-// Engine: the Generator over a model's own weights. Requests wait in line for a slot of the KV
-// cache; every step all slots in use decode one token together, and a finished sequence's slot goes
-// to the next in line at once. A prompt that some slot still holds is not computed again but
-// copied, so a group of samples of one prompt pays for it once.
+// Engine: the Generator over a model's own weights. Requests wait for a slot of the KV cache. Every
+// step decodes one token for all slots in use, and the slot of a finished sequence goes to the next
+// request at once. A prompt that a slot still holds is copied and not computed again. A group of
+// samples of one prompt thus computes it once.
 //
-// The weights are read whenever a request arrives at an idle engine. They must not change while
-// requests are in flight; between batches the trainer may change them at will, and nothing computed
-// with the old ones is used again. One thread calls it; the kernels use all threads of LibTorch's
+// A request that arrives at an idle engine makes it read the weights again. The weights must not
+// change while requests are in flight. Between batches the trainer may change them; the engine uses
+// no result of the old ones. One thread calls it, and the kernels use all threads of LibTorch's
 // pool.
 #pragma once
 
@@ -22,14 +22,15 @@ namespace tritonsmith::rollout {
 
 struct EngineConfig {
   int slots = 64;             // sequences decoded together
-  int max_length = 0;         // prompt and completion; 0: the model's own limit
-  int prefill_tokens = 8192;  // of prompts computed at once
-  int cache_mib = 0;  // of KV cache on a GPU; 0: what the slots need, up to half of the free
+  int max_length = 0;         // tokens of prompt and completion; 0: the model's limit
+  int prefill_tokens = 8192;  // prompt tokens that are computed at once
+  // MiB of KV cache on a GPU; 0: the need of the slots, at most half of the free memory
+  int cache_mib = 0;
 
   static Fields<EngineConfig> fields();
 };
 
-// What an engine has done since it was made.
+// Counts since the engine was made.
 struct EngineCounts {
   std::uint64_t prompts_computed = 0;
   std::uint64_t prompts_shared = 0;
@@ -70,16 +71,16 @@ class Engine : public Generator {
   EngineCounts counts_;
 };
 
-// The engine that serves a model best: CudaEngine where the model is on a GPU and our own kernels
-// serve it, else Engine. The model must outlive it.
+// Makes the best engine for a model: CudaEngine if the model is on a GPU that our own kernels
+// support, else Engine. The model must outlive it.
 Result<std::unique_ptr<Generator>> make_generator(const model::Transformer& model,
                                                   const EngineConfig& config = {});
 
-// What no engine serves, named: tokens that the model does not have, an empty prompt, too great a
-// length.
+// Refuses requests that no engine can run: tokens outside the vocabulary, an empty prompt, too
+// great a length. The error names the reason.
 Status check_request(const GenerationRequest& request, std::int64_t vocabulary, int max_length);
 
-// Submits all, and gives their completions in the order of the requests. Nothing else may be in
+// Submits all requests and returns their completions in the same order. No other request may be in
 // flight.
 Result<std::vector<Completion>> generate_all(Generator& generator,
                                              std::span<const GenerationRequest> requests);

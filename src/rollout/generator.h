@@ -1,7 +1,7 @@
-// Generator: all that training and evaluation see of the rollout engine. Requests go in, finished
-// completions come out in whatever order they finish. Token-level: text is made by who has the
-// tokenizer. One thread calls submit, next and cancel; the work happens inside next. Who has other
-// things to look after meanwhile asks for completions by a deadline, and asks again.
+// Generator: the interface of the rollout engine for training and evaluation. Requests go in, and
+// completions come out in the order in which they finish. It works on tokens; the owner of the
+// tokenizer makes the text. One thread calls submit, next and cancel, and the work happens inside
+// next. A caller with other work asks for completions by a deadline, and asks again later.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@
 namespace tritonsmith::rollout {
 
 struct SamplingParams {
-  double temperature = 1.0;  // 0 is greedy
+  double temperature = 1.0;  // 0: greedy
   double top_p = 1.0;
   int top_k = 0;  // 0: no limit
   int max_new_tokens = 512;
-  std::vector<TokenId> stop_tokens;  // the first of them to be sampled ends the completion
-  // So does a text that holds one of these; looked for by who has the tokenizer (stop_strings.h).
+  std::vector<TokenId> stop_tokens;  // the first sampled one of them ends the completion
+  // A text with one of these strings also ends it. The owner of the tokenizer looks for them
+  // (stop_strings.h).
   std::vector<std::string> stop;
 
   static Fields<SamplingParams> fields() {
@@ -42,17 +43,17 @@ struct SamplingParams {
 };
 
 struct GenerationRequest {
-  std::uint64_t id = 0;         // the caller's; must differ between requests in flight
+  std::uint64_t id = 0;         // chosen by the caller; must differ between requests in flight
   std::vector<TokenId> prompt;  // at least one token
   SamplingParams sampling;
   std::uint64_t seed = 0;  // the draws depend on (seed, position) alone, not on the batch
-  // Asked after every token, with all of the completion so far: true ends it there, as a stop token
-  // does. So stop strings are found by who has the tokenizer. Null: never.
+  // Called after every token with the whole completion so far. A result of true ends it there, like
+  // a stop token. The owner of the tokenizer finds stop strings in this way. Null: never.
   std::function<bool(std::span<const TokenId> tokens)> is_complete = nullptr;
 };
 
-// `completion.text` is empty; `completion.logprobs` are those of softmax(logits / temperature),
-// before top-p and top-k cut it (temperature 0: of softmax(logits)).
+// `completion.text` is empty. `completion.logprobs` are those of softmax(logits / temperature),
+// before top-p and top-k. At temperature 0 they are those of softmax(logits).
 struct Generated {
   std::uint64_t id = 0;
   Completion completion;
@@ -61,15 +62,16 @@ struct Generated {
 class Generator {
  public:
   virtual ~Generator() = default;
-  // Fails, naming the limit, when prompt and max_new_tokens can never fit.
+  // Fails, with the limit, if prompt and max_new_tokens can never fit.
   virtual Status submit(GenerationRequest request) = 0;
-  // Decodes until a completion is finished; nothing when no request is in flight.
+  // Decodes until a completion is finished. Returns nothing if no request is in flight.
   Result<std::optional<Generated>> next() { return next_by(Deadline::never()); }
-  // Likewise, but no longer than a step beyond the deadline: nothing also when that has passed.
+  // The same, until one step after the deadline at most. Returns nothing also when the deadline has
+  // passed.
   virtual Result<std::optional<Generated>> next_by(Deadline deadline) = 0;
-  // Waits until nothing that was launched is still at work on the device.
+  // Waits until the device has finished all launched work.
   virtual Status settle() { return ok(); }
-  // The request's completion will not come.
+  // Drops the request. Its completion will not be returned.
   virtual void cancel(std::uint64_t id) = 0;
 };
 

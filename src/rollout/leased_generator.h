@@ -1,6 +1,7 @@
-// LeasedGenerator: a Generator on a GPU that something else is timed on (base/lease.h). It decodes
-// only while it holds the lease, gives way between steps as soon as somebody waits, and holds
-// nothing between calls: its caller may then wait for the very verdict that waits for the lease.
+// LeasedGenerator: a Generator on a GPU on which kernels are also timed (base/lease.h). It decodes
+// only while it holds the lease, and gives way between steps when another process waits. It holds
+// no lease between calls, because its caller may then wait for a verdict that itself waits for the
+// lease.
 #pragma once
 
 #include <memory>

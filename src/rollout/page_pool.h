@@ -1,6 +1,6 @@
-// PagePool: who holds which page of a paged KV cache. A page is free, or held by one sequence, or
-// by several that share a prompt; the last to give it back frees it. Bookkeeping alone: the memory
-// is CudaDecoder's. One thread uses it.
+// PagePool: the holders of each page of a paged KV cache. A page is free, held by one sequence, or
+// held by several sequences with a common prompt. The last holder frees it. The pool only keeps
+// count; CudaDecoder owns the memory. One thread uses it.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ class PagePool {
 
   int size() const { return static_cast<int>(holders_.size()); }
   int free_pages() const { return static_cast<int>(free_.size()); }
-  // Nothing when fewer are free.
+  // Returns nothing if fewer pages are free.
   std::optional<std::vector<int>> take(int count);
-  // One more holder of each.
+  // Adds one holder to each page.
   void share(std::span<const int> pages);
   void give_back(std::span<const int> pages);
 

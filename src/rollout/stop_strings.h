@@ -1,5 +1,5 @@
-// Stop strings: what ends a completion as text does that no single token is. For
-// GenerationRequest::is_complete, by who has the tokenizer.
+// Stop strings: texts that end a completion and that no single token represents. The owner of the
+// tokenizer uses them for GenerationRequest::is_complete.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,13 @@
 
 namespace tritonsmith::rollout {
 
-// True once the text of the tokens holds one of the strings, however they are cut into tokens. For
-// one request alone: it remembers the tokens that it has seen. The tokenizer must outlive it.
+// Returns a function that is true once the text of the tokens contains one of the strings, however
+// it is cut into tokens. The function serves one request, because it remembers the tokens that it
+// has seen. The tokenizer must outlive it.
 std::function<bool(std::span<const TokenId>)> holds_any_of(std::vector<std::string> strings,
                                                            const text::Tokenizer& tokenizer);
 
-// The text before the first of the strings; all of it where there is none.
+// Returns the text before the first of the strings, or the whole text if it contains none.
 std::string_view before_any_of(std::string_view text, std::span<const std::string> strings);
 
 }  // namespace tritonsmith::rollout

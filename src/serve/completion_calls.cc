@@ -8,7 +8,7 @@
 #include "data/kernel.h"
 #include "data/task.h"
 #include "data/verdict.h"
-#include "gym/client/missing_kernel.h"
+#include "gym/api/missing_kernel.h"
 #include "reward/terms.h"
 #include "text/extract.h"
 #include "text/feedback.h"
@@ -79,7 +79,7 @@ Result<Json> extract(const Json& body) {
     Json answer = {{"source", kernel.source}, {"findings", std::move(findings)}};
     if (kernel.source.empty())
       answer["verdict"] =
-          to_json(gym::missing_kernel_verdict({.id = "task"}, kernel, Policy::strict));
+          to_json(gym::api::missing_kernel_verdict({.id = "task"}, kernel, Policy::strict));
     return answer;
   });
 }

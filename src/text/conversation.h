@@ -1,8 +1,8 @@
-// Conversation: the prompt of a later turn: the first prompt, then for each earlier turn that is
-// shown the completion as the tokens that were sampled and its feedback. Token-exact: where all
-// earlier turns are shown, each turn's prompt is a prefix of the next one's, with that turn's
-// completion between, so that a whole trajectory is one sequence for training. Which turns are
-// shown is context management (Dr. Kernel, arXiv 2602.05885: the best 4 by reward).
+// Conversation: the prompt of a later turn. It consists of the first prompt and, for each earlier
+// turn that is shown, the sampled completion and its feedback. It is token-exact. If all earlier
+// turns are shown, each turn's prompt plus its completion is a prefix of the next prompt. A whole
+// trajectory is then one sequence for training. Context management decides which turns are shown
+// (Dr. Kernel, arXiv 2602.05885: the best 4 by reward).
 #pragma once
 
 #include <span>
@@ -14,22 +14,22 @@
 
 namespace tritonsmith::text {
 
-// all: every earlier turn. best: those with the highest scores, last: the latest ones; both in the
-// order they were played.
+// all: every earlier turn. best: the turns with the highest scores. last: the latest turns. The
+// shown turns keep their order.
 enum class ContextRule { all, best, last };
 
-// Indices of the turns to show, by rising index; `keep` of them unless the rule is all. Of turns
+// Returns the indices of the turns to show in ascending order: all, or `keep` of them. Of turns
 // with equal scores the later one is shown.
 std::vector<std::size_t> turns_to_show(std::span<const double> scores, ContextRule rule,
                                        std::size_t keep);
 
 struct PastTurn {
-  std::vector<TokenId> completion;  // as sampled
+  std::vector<TokenId> completion;  // the sampled tokens
   std::string feedback;
   double score = 0;
 };
 
-// The ids of the next turn's prompt.
+// Returns the ids of the next turn's prompt.
 std::vector<TokenId> next_prompt(const ChatTemplate& chat, std::span<const TokenId> first_prompt,
                                  std::span<const PastTurn> turns,
                                  std::span<const std::size_t> shown);

@@ -1,6 +1,6 @@
-// PatternGenerator: a Generator for tests that answers with a whole, well-formed completion around
-// a few letters sampled from the model itself, so that a model of random weights can already be
-// judged and rewarded, and what it writes depends on its weights. Log-probabilities are exact.
+// PatternGenerator: a Generator for tests. It answers with a complete, well-formed completion that
+// contains a few letters sampled from the model. A model of random weights can thus be judged and
+// rewarded, and its completions depend on its weights. Log-probabilities are exact.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -33,7 +33,7 @@ class PatternGenerator : public rollout::Generator {
 
   Result<std::optional<rollout::Generated>> next_by(Deadline) override {
     if (requests_.empty()) return std::optional<rollout::Generated>();
-    // The last first: nobody may rely on the order.
+    // The last request comes first, so that no test relies on the order.
     const rollout::GenerationRequest request = std::move(requests_.back());
     requests_.pop_back();
     rollout::Generated generated{.id = request.id};
