@@ -1,5 +1,5 @@
 # Every target prepares the machine first (tools/setup; well under a second when it is prepared).
-.PHONY: build test install uninstall quickstart bench soak fuzz format lint lint-all clean
+.PHONY: build test test-peers wheel install uninstall quickstart bench soak fuzz format lint lint-all clean
 SHELL := /bin/bash
 BUILD ?= build
 ARGS ?=
@@ -10,6 +10,14 @@ build:
 
 test: build
 	@tools/run_tests $(BUILD)
+
+# Trainers of others (TRL, SkyRL, verifiers), pinned from PyPI, drive the gym.
+test-peers: build
+	@tools/test_peers $(BUILD)
+
+# dist/tritonsmith-VERSION-py3-none-linux_x86_64.whl: the program and the Python package.
+wheel: build
+	@tools/wheel $(BUILD)
 
 # The program, its completion for bash and its man page (docs/install.md).
 PREFIX ?= $(HOME)/.local

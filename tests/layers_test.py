@@ -107,6 +107,7 @@ LAYERS = {
     "reward": BASE,
     "report": BASE,
     **inner("gym", GYM, BASE),
+    "serve": BASE + ["text", "reward", "gym/api"],
     "algorithm": BASE,
     "distributed": BASE,
     **inner("model", MODEL, BASE),
