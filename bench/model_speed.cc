@@ -13,10 +13,10 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "generate/engine/cuda_engine.h"
 #include "model/cuda/kernels.h"
 #include "model/device.h"
 #include "model/linear_logprob.h"
-#include "rollout/cuda_engine.h"
 #include "train/adamw.h"
 #include "train/token_gradient.h"
 
@@ -97,10 +97,10 @@ void synchronize(c10::Device device) {
   model::cuda::kernels()->runtime.synchronize(model::current_stream(device));
 }
 
-rollout::GenerationRequest request_of(int index, int prompt, int tokens) {
-  rollout::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
-                                     .sampling = {.max_new_tokens = tokens},
-                                     .seed = static_cast<std::uint64_t>(index)};
+generate::GenerationRequest request_of(int index, int prompt, int tokens) {
+  generate::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
+                                      .sampling = {.max_new_tokens = tokens},
+                                      .seed = static_cast<std::uint64_t>(index)};
   Rng rng(1, "prompt", static_cast<std::uint64_t>(index));
   for (int t = 0; t < prompt; ++t)
     request.prompt.push_back(static_cast<TokenId>(rng.below(151936)));
@@ -137,10 +137,10 @@ Status decode(const model::Transformer& model, int rows, int context, int tokens
   constexpr int kShort = 8, kPrefill = 8192;
   const int prompt = context - tokens / 2;
   const int rounds = (rows * prompt + kPrefill - 1) / kPrefill;  // a decode step after each
-  TRY_ASSIGN(const auto engine,
-             rollout::CudaEngine::make(model, {.slots = rows,
-                                               .max_length = context + tokens + rounds + kShort,
-                                               .prefill_tokens = kPrefill}));
+  TRY_ASSIGN(const auto engine, generate::engine::CudaEngine::make(
+                                    model, {.slots = rows,
+                                            .max_length = context + tokens + rounds + kShort,
+                                            .prefill_tokens = kPrefill}));
   for (int turn = 0; turn < 2; ++turn) {  // kernels are chosen and graphs made in the first
     const Stopwatch prefill;
     for (int i = 0; i < rows; ++i) {
@@ -363,7 +363,7 @@ struct GapWork {
 
 Status measure_gap(const model::Transformer& model, const std::string& name, const GapWork& work) {
   TRY_ASSIGN(const auto engine,
-             rollout::CudaEngine::make(
+             generate::engine::CudaEngine::make(
                  model, {.slots = work.sequences, .max_length = work.prompt + work.tokens}));
   for (int i = 0; i < work.sequences; ++i) {
     auto request = request_of(i, 0, work.tokens);

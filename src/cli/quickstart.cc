@@ -133,7 +133,7 @@ class Quickstart {
     const train::RlParts parts{.judge = *judge_,
                                .make_generator =
                                    [&](const model::Transformer& model) {
-                                     return make_generator_by_turns(model, rl.engine, lease);
+                                     return make_leased_engine(model, rl.engine, lease);
                                    },
                                .gpu_lease = lease};
     TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
@@ -145,19 +145,18 @@ class Quickstart {
   Status finish_phase(const std::string& name, const fs::path& model, const Stopwatch& watch) {
     const Placement placement = {config_.rl.model.device, config_.rl.model.precision};
     TRY_ASSIGN(auto author, ModelAuthor::open(model, placement, config_.rl.prompt));
-    TRY_ASSIGN(auto evaluation,
-               eval::evaluate(lessons_.heldout,
-                              {.name = name,
-                               .suite = "curriculum, held-out",
-                               .model = model,
-                               .samples = config_.samples,
-                               .sampling = author->sampling(config_.rl.rollout.sampling),
-                               .policy = config_.rl.judge.policy,
-                               .backend = config_.rl.judge.backend,
-                               .trials = config_.trials,
-                               .seed = config_.seed,
-                               .directory = out_ / ("eval-" + name)},
-                              author->author(), *judge_));
+    TRY_ASSIGN(auto evaluation, eval::evaluate(lessons_.heldout,
+                                               {.name = name,
+                                                .suite = "curriculum, held-out",
+                                                .model = model,
+                                                .samples = config_.samples,
+                                                .sampling = config_.rl.rollout.sampling,
+                                                .policy = config_.rl.judge.policy,
+                                                .backend = config_.rl.judge.backend,
+                                                .trials = config_.trials,
+                                                .seed = config_.seed,
+                                                .directory = out_ / ("eval-" + name)},
+                                               author->author(), *judge_));
     phases_.push_back({std::move(evaluation), watch.seconds()});
     return ok();
   }

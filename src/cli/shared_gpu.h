@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "generate/engine/engine.h"
 #include "model/device.h"
-#include "rollout/engine.h"
 
 namespace tritonsmith::cli {
 
@@ -17,9 +17,9 @@ std::size_t visible_gpus();
 // where it takes none; also, with a line that says why, where the file cannot be made.
 std::filesystem::path lease_of_model(model::DeviceChoice device);
 
-// The engine that serves the model best; with a lease it gives way to timings.
-Result<std::unique_ptr<rollout::Generator>> make_generator_by_turns(
-    const model::Transformer& model, const rollout::EngineConfig& config,
+// The engine that serves the model best. With a lease it gives way to timings.
+Result<std::unique_ptr<generate::TokenGenerator>> make_leased_engine(
+    const model::Transformer& model, const generate::engine::EngineConfig& config,
     const std::filesystem::path& lease);
 
 }  // namespace tritonsmith::cli

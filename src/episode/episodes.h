@@ -1,11 +1,12 @@
-// Episodes: many conversations at once between the model that writes and the gym that judges. Each
-// goes prompt, completion, verdict; in many turns the verdict becomes feedback, and the next prompt
-// follows (text/conversation.h). Completions go on to the judge as they finish, and verdicts are
-// looked for between the generator's steps and bring the next turn to it at once, so both work side
-// by side. Training, evaluation and the
-// assistant are all played by this. One thread calls it.
+// Episodes: many conversations at once between a writer and the judge. A turn is a prompt, a
+// completion and a verdict. In a conversation of several turns the verdict becomes feedback, and
+// the next prompt follows (text/conversation.h).
 //
-// What is written depends on each request's own seed, not on which finished first.
+// Completions go to the judge as they finish. Between the writer's steps the episodes look for
+// verdicts, and each verdict brings the next turn to the writer at once. So writer and judge work
+// in parallel. Training, evaluation and the assistant all use this class. One thread calls it.
+//
+// What is written depends on each request's own seed, and not on which request finished first.
 #pragma once
 
 #include <chrono>
@@ -17,18 +18,15 @@
 #include "base/clock.h"
 #include "data/kernel.h"
 #include "episode/turns.h"
+#include "generate/writer.h"
 #include "gym/client/fault_streak.h"
 #include "gym/client/judge.h"
-#include "rollout/generator.h"
-#include "text/chat.h"
 #include "text/prompt.h"
-#include "text/tokenizer.h"
 
 namespace tritonsmith::episode {
 
 struct EpisodeOptions {
   TurnsConfig turns;
-  std::int64_t positions = 0;  // a prompt and its completion must fit in so many; 0: no limit
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
@@ -37,11 +35,11 @@ struct EpisodeOptions {
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 
-// One turn being written, from the request to the last token, or judged, from the kernel to the
-// verdict; each as the conversations' thread saw it.
-struct Stretch {
-  enum class What { writing, judging };
-  What what = What::writing;
+// The time in which one turn was written, from the request to the last token, or judged, from the
+// kernel to the verdict. The thread of the episodes measures it.
+enum class TurnPhase { writing, judging };
+struct PhaseTime {
+  TurnPhase phase = TurnPhase::writing;
   std::uint64_t job = 0;  // differs between the turns in flight
   TimePoint begin, end;
 };
@@ -52,29 +50,28 @@ struct Activity {
 };
 
 struct EpisodeParts {
-  rollout::Generator& generator;
+  generate::Writer& writer;
   gym::Judge& judge;
-  gym::FaultStreak& faults;  // the caller's: a row of faults may span several lots of episodes
-  const text::Tokenizer& tokenizer;
-  const text::ChatTemplate& chat;
-  // What a turn is worth, for ContextRule::best.
+  gym::FaultStreak& faults;  // the caller's: a row of faults may span several sets of episodes
+  // A turn's value, for ContextRule::best. Null: 0.
   std::function<double(const Kernel&, const Verdict&)> score;
-  // Told of each stretch when it ends; for who draws time lines.
-  std::function<void(const Stretch&)> observe = nullptr;
+  // Called at the end of each phase; for time lines.
+  std::function<void(const PhaseTime&)> observe = nullptr;
 };
 
 struct EpisodeRequest {
   std::uint64_t id = 0;  // differs between the episodes in flight, and from those just before
   const Task* task = nullptr;
-  std::vector<TokenId> prompt;
-  rollout::SamplingParams sampling;  // stop tokens included
+  std::vector<text::Message> messages;  // of the first turn's prompt
+  generate::SamplingParams sampling;
   std::uint64_t seed = 0;
 };
 
 struct PlayedTurn {
   std::uint64_t episode = 0;
   int turn = 0;
-  Completion completion;  // with its text
+  std::string prompt;     // as the model read it
+  Completion completion;  // with its text; with tokens where the writer has them
   Kernel kernel;
   Verdict verdict;
   bool is_last = false;
@@ -85,15 +82,15 @@ class Episodes {
   Episodes(EpisodeOptions options, EpisodeParts parts)
       : options_(options), parts_(std::move(parts)) {}
 
-  // `played`: its first turns, when it goes on after a kill; they are not given again. False: it is
-  // over already.
+  // `played`: the first turns, when an episode goes on after a kill; they are not returned again.
+  // False: the episode is over already.
   Result<bool> begin(EpisodeRequest request, std::vector<PlayedTurn> played = {});
   // The next judged turn, in whatever order they finish; nothing when all episodes are over.
   Result<std::optional<PlayedTurn>> next();
 
   std::size_t written() const { return written_; }
   std::size_t judged() const { return judged_; }
-  // When the last completion until now was finished.
+  // When the latest completion was finished.
   double seconds_of_writing() const { return seconds_of_writing_; }
   const Activity& activity() const { return activity_; }
 
@@ -102,26 +99,27 @@ class Episodes {
     EpisodeRequest request;
     std::vector<text::PastTurn> past;
   };
-  struct Place {
+  struct TurnId {
     std::uint64_t episode;
     int turn;
   };
-  std::uint64_t job_of(const Place& place) const;
-  std::optional<Place> place_of(std::uint64_t job) const;
+  std::uint64_t job_of(const TurnId& id) const;
+  std::optional<TurnId> turn_of(std::uint64_t job) const;
 
-  // Before something begins or ends: what was going on until now.
+  // Adds the time since the last call to the activity. Called before something begins or ends.
   void account();
-  void end_stretch(Stretch::What what, std::uint64_t job);
+  void end_phase(TurnPhase phase, std::uint64_t job);
 
-  // The next thing that happens while something is being written.
+  // Waits for the next completion or verdict, while something is being written.
   Status write_or_judge();
-  Status write_turn(Place place, std::vector<TokenId> prompt);
-  Status take_completion(Place place, Completion completion);
+  Status write_turn(TurnId id, std::vector<text::Message> messages);
+  Status take_completion(TurnId id, generate::Written written);
   Result<bool> take_verdict(Deadline deadline);
-  // Its verdict is there: what follows?
+  // Begins the next turn, or ends the episode. The turn's verdict is there.
   Status conclude(PlayedTurn turn);
-  // The next turn's prompt; nothing when the conversation is over or has no room left.
-  std::optional<std::vector<TokenId>> prompt_after(Episode& episode, const PlayedTurn& turn) const;
+  // The next turn's messages; nothing when the conversation is over or has no room left.
+  std::optional<std::vector<text::Message>> messages_after(Episode& episode,
+                                                           const PlayedTurn& turn) const;
 
   EpisodeOptions options_;
   EpisodeParts parts_;
@@ -133,10 +131,7 @@ class Episodes {
   double seconds_of_writing_ = 0;
   Activity activity_;
   double accounted_ = 0;                      // until then, by watch_
-  std::map<std::uint64_t, TimePoint> began_;  // of each job's stretch under way
+  std::map<std::uint64_t, TimePoint> began_;  // when each job's current phase began
 };
-
-// The completion's tokens but the stop token that ended it.
-std::span<const TokenId> without_stop_token(const Completion& completion);
 
 }  // namespace tritonsmith::episode

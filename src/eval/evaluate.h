@@ -20,7 +20,7 @@ struct EvaluateOptions {
   std::string name = "evaluation";  // what reports call it
   std::string suite, model;         // for the record
   int samples = 8;                  // drawn a task, beside the greedy one
-  rollout::SamplingParams sampling;
+  generate::SamplingParams sampling;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
@@ -32,17 +32,14 @@ struct EvaluateOptions {
   std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
 };
 
-// Who writes: the engine, and how text becomes tokens and back.
+// The writer that is evaluated, and how it is asked.
 struct Author {
-  rollout::Generator& generator;
-  const text::Tokenizer& tokenizer;
-  const text::ChatTemplate& chat;
-  std::function<std::vector<TokenId>(const Task&)> prompt;
+  generate::Writer& writer;
+  std::function<std::vector<text::Message>(const Task&)> prompt;
   text::PromptStyle feedback = text::PromptStyle::full;
-  std::int64_t positions = 0;  // of the model; 0: no limit
 };
 
-// Fails when the records cannot be written, or the engine or the gym is broken (a row of
+// Fails when the records cannot be written, or the writer or the gym is broken (a row of
 // infrastructure faults, gym/client/fault_streak.h); whatever was judged until then stays in
 // samples.jsonl. A single infrastructure fault that outlasted the gym's retries counts as not
 // accepted, is named in `errors`, and is judged anew when the evaluation is run again.

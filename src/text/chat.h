@@ -3,7 +3,7 @@
 //   Llama 3 <|start_header_id|>user<|end_header_id|>\n\n...<|eot_id|>...
 // with a mask of what the assistant wrote (its text and the token that ends it): what training
 // learns from. Rendering only ever appends: the ids of a conversation are a prefix of the ids of
-// its continuation, and completions go in as the tokens that were sampled, never tokenised anew.
+// its continuation. A completion goes in as the tokens that were sampled (Message::tokens).
 // Special tokens written out in a message stay plain text.
 #pragma once
 
@@ -22,6 +22,9 @@ enum class Role { system, user, assistant };
 struct Message {
   Role role = Role::user;
   std::string content;
+  // An assistant's message as it was sampled, with or without the token that ended it. Where there
+  // are tokens, a template renders them and not the content: nothing is tokenised again.
+  std::vector<TokenId> tokens = {};
   bool operator==(const Message&) const = default;
 };
 

@@ -183,7 +183,6 @@ Result<RlLoop::Gathered> RlLoop::gather(const Beginning& beginning) {
 
 Result<Experience> RlLoop::gather_lot(const Beginning& beginning, std::int64_t lot, int first_group,
                                       TakeGroup on_group) {
-  const text::ChatTemplate& chat = world_.chat;
   std::vector<Prompted> prompts;
   const auto count = static_cast<std::uint64_t>(config_.rollout.prompts);
   const auto first = static_cast<std::uint64_t>(lot - 1) * count;
@@ -198,16 +197,12 @@ Result<Experience> RlLoop::gather_lot(const Beginning& beginning, std::int64_t l
                          .sampling = config_.rollout.sampling,
                          .episode = config_.episode_options(),
                          .is_traced = config_.trace.wants(beginning.step)};
-  options.sampling.stop_tokens = world_.stop_tokens;
-  options.episode.positions = run_.learner().model().config().max_position_embeddings;
   const at::NoGradGuard no_grad;
   TRY_ASSIGN(Experience mine,
              roll_out(prompts, options,
-                      {.episode = {.generator = *models_.generator,
+                      {.episode = {.writer = *models_.writer,
                                    .judge = world_.parts.judge,
                                    .faults = faults_,
-                                   .tokenizer = world_.tokenizer,
-                                   .chat = chat,
                                    .score =
                                        [&](const Kernel& kernel, const Verdict& verdict) {
                                          const auto reward =

@@ -4,7 +4,7 @@
 //
 // With rollout.staleness = 1 the next step's experience is gathered on a thread of its own while
 // this step's is trained on, with the weights from before the update: a copy, which nobody changes
-// meanwhile. That thread alone uses the generator, the judge and the order of tasks then. A step
+// meanwhile. That thread alone uses the writer, the judge and the order of tasks then. A step
 // that ends in a checkpoint gathers nothing ahead: so a killed run goes on to the same numbers.
 //
 // With rollout.learn_early the step's own groups are learnt from, one after the other, while later
@@ -17,6 +17,7 @@
 
 #include "base/lease.h"
 #include "base/log.h"
+#include "generate/token_writer.h"
 #include "train/credit.h"
 #include "train/gpu_turn.h"
 #include "train/rl.h"
@@ -29,17 +30,14 @@ namespace tritonsmith::train {
 struct RlWorld {
   const RlConfig& config;
   const RlParts& parts;
-  const text::Tokenizer& tokenizer;
-  text::ChatTemplate chat;
-  std::vector<Prompted> prompts;     // of every task
-  std::vector<TokenId> stop_tokens;  // of any completion
+  std::vector<Prompted> prompts;  // of every task
 };
 
 // The models beside the learner's.
 struct RlModels {
   std::unique_ptr<model::Transformer> behaviour;  // a copy; only with rollout.staleness
-  // Of the weights that completions are sampled with: the learner's own, or `behaviour`.
-  std::unique_ptr<rollout::Generator> generator;
+  // Writes with the learner's own weights, or with `behaviour`.
+  std::unique_ptr<generate::TokenWriter> writer;
   std::optional<model::Transformer> reference;  // only with a KL term
 };
 

@@ -1,4 +1,4 @@
-// One step's experience: prompts go to the generator, finished completions at once on to the judge,
+// One step's experience: prompts go to the writer, finished completions at once on to the judge,
 // verdicts back as the next turn's feedback (episode/episodes.h); what comes back is in the order
 // of the prompts, whatever finished first. Each request's seed depends on the run's seed and the
 // sample's number alone, so the ranks of a job may share a step's samples among them.
@@ -17,17 +17,17 @@ struct RolloutOptions {
   std::int64_t step = 0;
   std::int64_t lot = 0;  // lots of prompts sampled so far in this run, for seeds of their own
   std::uint64_t seed = 0;
-  int samples = 8;                   // for each prompt
-  int first_group = 0;               // the first prompt's number within the step
-  int rank = 0, ranks = 1;           // which part of the samples is rolled out here
-  rollout::SamplingParams sampling;  // stop tokens included
+  int samples = 8;          // for each prompt
+  int first_group = 0;      // the first prompt's number within the step
+  int rank = 0, ranks = 1;  // which part of the samples is rolled out here
+  generate::SamplingParams sampling;
   episode::EpisodeOptions episode;
   bool is_traced = false;
 };
 
 struct Prompted {
   const Task* task = nullptr;
-  std::vector<TokenId> tokens;
+  std::vector<text::Message> messages;
 };
 
 // One turn of one sample.
