@@ -1,7 +1,7 @@
-// How many verdicts a second a LocalJudge gives: elementwise and reduction kernels over 8k
-// elements, three trials, the IR of each distinct, store off, each in a freshly forked guest.
-// Prints the rate after a warm-up, where the time went, and the processor time of each kind of
-// process (a compile worker that retires meanwhile takes its share along).
+// Verdicts per second of a LocalJudge: elementwise and reduction kernels over 8k elements, three
+// trials, distinct IR, store off, each in a new guest. It prints the rate after a warm-up and the
+// time of each stage. It also prints the processor time of each kind of process, without that of
+// compile workers that end meanwhile.
 //
 //   judge_throughput [verdicts] [slots] [compilers] [referees]
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "gym/schedule/local_judge.h"
+#include "gym/judge/local_judge.h"
 #include "inspect/inspect.h"
 #include "processor_time.h"
 #include "referee_program.h"
@@ -39,7 +39,7 @@ def get_init_inputs():
       is_reduction ? "torch.sum(torch.relu(x), dim=1)" : "torch.sigmoid(x) * x + 1.0");
 }
 
-// `salt` makes the IR, not just the text, differ: a constant that is added and taken away again.
+// `salt` changes the IR and not only the text: a constant that is added and subtracted again.
 std::string kernel_source(bool is_reduction, int salt) {
   const std::string body = is_reduction ? R"(
     row = tl.program_id(0)
@@ -76,7 +76,7 @@ class ModelNew(nn.Module):
   return source;
 }
 
-gym::JudgeJob job(int number) {
+gym::api::JudgeJob job(int number) {
   const bool is_reduction = number % 2 == 1;
   return {.id = static_cast<std::uint64_t>(number),
           .task = {.id = is_reduction ? "reduction" : "elementwise",
@@ -91,7 +91,7 @@ struct Tally {
   std::string first_failure;
 };
 
-Status take(gym::Judge& judge, int count, Tally& tally) {
+Status take(gym::api::Judge& judge, int count, Tally& tally) {
   for (int k = 0; k < count; ++k) {
     TRY_ASSIGN(const auto judged, judge.next(Deadline::never()));
     if (!judged) return fail("a verdict is missing");
@@ -110,13 +110,13 @@ int argument(int argc, char** argv, int place, int fallback) {
 
 Status measure(int argc, char** argv) {
   const int count = argument(argc, argv, 1, 100);
-  gym::LocalJudgeConfig config;
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = argument(argc, argv, 2, 2);
   config.capture.compilers = argument(argc, argv, 3, 1);
   config.referees = argument(argc, argv, 4, 1);
   const Stopwatch cold;
   TRY_ASSIGN(const auto judge,
-             gym::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
+             gym::judge::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   Tally first, tally;
   TRY(judge->submit(job(1'000'000)));
   TRY(take(*judge, 1, first));

@@ -1,6 +1,6 @@
-// Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights; the other
-// side of bench/transformers_speed.py. One line a measurement: name, value, unit. kHelp below says
-// what it is called with.
+// Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights, for
+// comparison with bench/transformers_speed.py. Each measurement prints one line: name, value, unit.
+// kHelp below lists the arguments.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -79,7 +79,7 @@ model::Transformer random_model(const model::ModelConfig& config, c10::Device de
   return model;
 }
 
-// How it computes, for the names of measurements: nothing for an engine's default.
+// Returns the way of computing for the names of measurements; empty for an engine's default.
 std::string way_of(const model::Transformer& model) {
   std::string way;
   if (model.precision() == model::Precision::bfloat16) way += "_bfloat16";
@@ -107,7 +107,8 @@ generate::GenerationRequest request_of(int index, int prompt, int tokens) {
   return request;
 }
 
-// How far the engine's log-probabilities of its own tokens are from the trainer's.
+// Returns the difference between the engine's log-probabilities of its own tokens and the
+// trainer's.
 at::Tensor gap_of(const model::Transformer& model, const Completion& completion) {
   const at::NoGradGuard no_grad;
   std::vector<TokenId> sequence = completion.prompt;
@@ -131,8 +132,8 @@ void print_gap(const std::string& name, const at::Tensor& gap) {
     fmt::print("{}_p{}\t{:.5f}\tnats\n", name, percent, quantile(percent / 100.0));
 }
 
-// The last request is a short one: once it is finished all prompts have been read and every slot
-// decodes, and the clock runs until the first of the long ones ends.
+// The last request is short. Once it is finished, all prompts have been read and every slot
+// decodes. The clock then runs until the first long request ends.
 Status decode(const model::Transformer& model, int rows, int context, int tokens) {
   constexpr int kShort = 8, kPrefill = 8192;
   const int prompt = context - tokens / 2;
@@ -206,7 +207,7 @@ TrainingCost train_step(model::Transformer& model, train::FlatParameters& flat,
   return {.seconds = watch.seconds(), .optimizer_seconds = optimizer.seconds()};
 }
 
-// Of the products and causal attention, forward and backward, as 6ND + attention counts them.
+// Counts products and causal attention, forward and backward, as 6ND + attention.
 double flops_of(const model::ModelConfig& c, double parameters, int count, int length) {
   const double tokens = static_cast<double>(count) * length;
   const double attention =
@@ -214,7 +215,7 @@ double flops_of(const model::ModelConfig& c, double parameters, int count, int l
   return tokens * (6.0 * parameters + attention);
 }
 
-// A model with what an optimizer holds of it.
+// A model with its optimizer's memory.
 struct Trained {
   explicit Trained(model::Transformer& trained)
       : model(trained),
@@ -228,7 +229,7 @@ struct Trained {
 TrainingCost median_step(Trained& trained, std::span<const train::MicroBatch> batches) {
   std::vector<TrainingCost> costs;
   const auto step = [&] { return train_step(trained.model, trained.flat, trained.state, batches); };
-  // Shapes that come back often get their kernel by measuring, within the first steps.
+  // Within the first steps, the kernels of frequent shapes are chosen by measurement.
   constexpr int kWarmUp = 6, kSteps = 5;
   for (int i = 0; i < kWarmUp; ++i) step();
   for (int i = 0; i < kSteps; ++i) costs.push_back(step());
@@ -264,7 +265,7 @@ struct GroupWork {
   int groups = 0, samples = 0, prompt = 0, answer = 0, budget = 0;
 };
 
-// Answers of one length or another, half to one and a half of `answer`.
+// Answers of different lengths, from half of `answer` to one and a half.
 std::vector<train::TrainingSequence> samples_of(const GroupWork& work) {
   std::vector<train::TrainingSequence> all;
   for (int group = 0; group < work.groups; ++group) {
@@ -308,7 +309,7 @@ Status group(model::Transformer& model, const GroupWork& work) {
   return ok();
 }
 
-// Text of little entropy: after each of kKnown tokens one of four comes, with odds 8 : 4 : 3 : 1
+// Text of low entropy: one of four tokens follows each of kKnown tokens, with odds 8 : 4 : 3 : 1
 // (1.18 nats).
 constexpr std::uint64_t kKnown = 1024;
 TokenId next_token(TokenId last, Rng& rng) {
@@ -324,7 +325,7 @@ std::vector<TokenId> chain(std::uint64_t index, int length) {
   return tokens;
 }
 
-// Trains until a token costs less than so many nats; gives what the last steps' cost.
+// Trains until a token costs less than `nats`. Returns the cost in the last steps.
 double train_to(model::Transformer& model, double nats, int most_steps) {
   train::FlatParameters flat(model::tensors_of(model.parameters()));
   auto state = train::AdamWState::zeros_like(flat);
@@ -391,12 +392,12 @@ Status gap(model::Transformer& model, const GapWork& work) {
   return measure_gap(model, "gap_trained" + way_of(model), work);
 }
 
-// Takes the word out of the arguments.
+// Removes the word from the arguments and tells whether it was there.
 bool take_word(std::vector<std::string>& words, std::string_view word) {
   return std::erase(words, word) > 0;
 }
 
-// What is left of the words is what to measure, and its numbers.
+// The remaining words are the measurement and its numbers.
 Status check_words(const std::vector<std::string>& words) {
   constexpr std::string_view kMeasured[] = {"decode", "train", "group", "gap"};
   if (words.empty() || std::ranges::find(kMeasured, words[0]) == std::end(kMeasured))

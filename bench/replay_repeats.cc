@@ -1,13 +1,15 @@
-// How far medians of one kernel judged again and again lie apart on a GPU, and why: each experiment
-// judges one plan, an operator of 2048 x 16384 floats (70 us on an H200), twenty times, with its
-// buffers where they happen to come to lie, elsewhere each time or always at one place, with as
-// many rounds as the referee takes (timing.h) or more; round_noise.h says what the columns mean. It
-// reads so:
+// Measures how much the medians of one kernel vary over many judgements on a GPU, and why. Each
+// experiment judges one plan twenty times, an operator on 2048 x 16384 floats (70 us on an H200).
+// Its buffers lie where the allocator puts them, elsewhere in each judgement, or always in one
+// place. It takes the referee's number of rounds (timing.h) or more. round_noise.h explains the
+// columns. How to read the result:
 //
-//   `between` far above 1, and back to 1 in "one trial": where the buffers lie decides. Still above
-//   1 there: clocks (see the MHz) or whatever else drifts. `first` or `referenced` off: what came
-//   before a round decides. `neighbours` far below 0: rounds alternate. `heaps` far above 2.7: two
-//   states, and the estimators beside the median of all rounds say what another would be worth.
+//   `between` far above 1, and near 1 in "one trial": the place of the buffers decides.
+//   `between` still above 1 in "one trial": clocks (see the MHz) or another drift decide.
+//   `first` or `referenced` not near 0: the work before a round decides.
+//   `neighbours` far below 0: rounds alternate.
+//   `heaps` far above 2.7: there are two states. The estimators beside the median of all rounds
+//   then show the value of another estimator.
 //
 //   replay_repeats [seconds in all] [aten operator of one tensor, with an `out` overload]
 #include <ATen/ATen.h>
@@ -18,10 +20,10 @@
 #include <cstdlib>
 
 #include "base/json.h"
-#include "gym/gpu/cuda_executor.h"
-#include "gym/referee/gpu_place.h"
-#include "gym/referee/testing/plan_builder.h"
-#include "gym/referee/timing.h"
+#include "gym/device/cuda_device.h"
+#include "gym/language/triton/cuda_executor.h"
+#include "gym/plan/testing/plan_builder.h"
+#include "gym/timing/timing.h"
 #include "round_noise.h"
 
 namespace tritonsmith::gym {
@@ -30,7 +32,7 @@ namespace {
 constexpr std::int64_t kRows = 2048, kColumns = 16384;
 constexpr int kJudgements = 20;
 
-// The clocks, from the driver's management library where it is there.
+// Reads clocks through the driver's management library, if the machine has it.
 class Clocks {
  public:
   Clocks() {
@@ -43,7 +45,7 @@ class Clocks {
     if (init == nullptr || handle == nullptr || init() != 0 || handle(0, &device_) != 0)
       ask_ = nullptr;
   }
-  // Of the multiprocessors, in MHz; 0: not known.
+  // Returns the multiprocessors' clock in MHz, or 0 if unknown.
   unsigned now() const {
     constexpr int multiprocessors = 1;
     unsigned mhz = 0;
@@ -57,29 +59,30 @@ class Clocks {
 };
 
 struct Plans {
-  Plan task, candidate;
+  plan::Plan task, candidate;
 };
 
 Plans plans_of(const std::string& op) {
-  PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+  plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
   const int x = task.tensor({kRows, kColumns}), y = task.tensor({kRows, kColumns});
-  task.aten(Phase::inputs, "aten::randn", {ints({kRows, kColumns})}, {x})
-      .input(t(x))
-      .aten(Phase::forward, op, {t(x)}, {y})
-      .returns(t(y));
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({kRows, kColumns})}, {x})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, op, {plan::t(x)}, {y})
+      .returns(plan::t(y));
   // As a kernel's, its output lies in a buffer that forward reserves.
   const int own = candidate.tensor({kRows, kColumns}), buffer = candidate.tensor({kRows, kColumns}),
             written = candidate.view(buffer, {kRows, kColumns}, {kColumns, 1});
-  candidate.input(t(own))
-      .aten(Phase::forward, "aten::empty_like", {t(own)}, {buffer})
-      .aten(Phase::forward, op + ".out", {t(own)}, {written}, {{"out", t(buffer)}})
-      .returns(t(buffer));
+  candidate.input(plan::t(own))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(own)}, {buffer})
+      .aten(plan::Phase::forward, op + ".out", {plan::t(own)}, {written},
+            {{"out", plan::t(buffer)}})
+      .returns(plan::t(buffer));
   return {task.plan(), candidate.plan()};
 }
 
 struct Experiment {
   std::string name;
-  TimingLimits limits;
+  timing::TimingLimits limits;
   bool fresh_memory = false;  // all memory given back, and a hole left, before each judgement
   bool one_trial = false;     // inputs drawn once, the same buffers throughout
 };
@@ -96,27 +99,27 @@ std::vector<Experiment> experiments() {
 
 class Laboratory {
  public:
-  Laboratory(std::unique_ptr<GpuPlace> place, Plans plans)
-      : place_(std::move(place)), plans_(std::move(plans)), executor_(place_->driver()) {}
+  Laboratory(std::unique_ptr<device::CudaDevice> device, Plans plans)
+      : device_(std::move(device)), plans_(std::move(plans)), executor_(device_->driver()) {}
 
   Status run(const Experiment& experiment) {
     std::vector<Rounds> judgements;
     std::vector<double> reference, told;
     std::vector<unsigned> mhz;
-    std::unique_ptr<Trial> trial;
+    std::unique_ptr<trial::Trial> trial;
     const Stopwatch watch;
     for (int k = 0; k < kJudgements; ++k) {
       if (experiment.fresh_memory) move_memory(k);
       if (!trial || !experiment.one_trial) {
-        trial.reset();  // its memory serves the next
+        trial.reset();  // its memory serves the next one
         TRY_ASSIGN(trial, tried(k));
       }
-      TimingLimits limits = experiment.limits;
+      timing::TimingLimits limits = experiment.limits;
       limits.known_reference = &reference;
       Rounds rounds;
       limits.rounds = &rounds;
       mhz.push_back(clocks_.now());
-      const TimingOutcome outcome = time_trial(*trial, *place_, limits);
+      const timing::TimingOutcome outcome = timing::time_trial(*trial, *device_, limits);
       if (outcome.stop) return fail("{}: {}", experiment.name, outcome.stop->error.message);
       judgements.push_back(std::move(rounds));
       told.push_back(outcome.timing->candidate.median);
@@ -128,8 +131,8 @@ class Laboratory {
     return ok();
   }
 
-  // Of the first experiment's first judgements, in their order; a star follows the first of a
-  // batch, an r those with the reference behind.
+  // Rounds of the first experiment's first judgements in order. A star follows the first round of a
+  // batch, an r follows rounds after the reference.
   const std::string& rows() const { return rows_; }
 
   static void print_head() {
@@ -141,26 +144,26 @@ class Laboratory {
   }
 
  private:
-  Result<std::unique_ptr<Trial>> tried(int number) {
-    const TrialSetting setting{.task = plans_.task,
-                               .candidate = plans_.candidate,
-                               .secret = "repeats",
-                               .trial = number,
-                               .memory_bytes = std::int64_t{8} << 30};
-    auto trial = std::make_unique<Trial>(setting, executor_, *place_);
-    trial->keep_state(StateKeeping::watched);
-    const TrialResult result = trial->run();
+  Result<std::unique_ptr<trial::Trial>> tried(int number) {
+    const trial::TrialConfig config{.task = plans_.task,
+                                    .candidate = plans_.candidate,
+                                    .secret = "repeats",
+                                    .trial = number,
+                                    .memory_bytes = std::int64_t{8} << 30};
+    auto trial = std::make_unique<trial::Trial>(config, executor_, *device_);
+    trial->keep_state(trial::StateKeeping::watched);
+    const trial::TrialResult result = trial->run();
     for (const auto* stop : {&result.candidate_stop, &result.reference_stop})
       if (*stop) return fail("the trial: {}", (*stop)->error.message);
     return trial;
   }
 
-  // Odd sizes, so that what comes next lies elsewhere.
+  // Odd sizes, so that the next allocation lies elsewhere.
   void move_memory(int number) {
     hole_ = at::Tensor();
     c10::getDeviceAllocator(c10::kCUDA)->emptyCache();
     hole_ = at::empty({(1 + number) * std::int64_t{37 << 20}},
-                      at::dtype(at::kByte).device(place_->device()));
+                      at::dtype(at::kByte).device(device_->torch_device()));
   }
 
   static void print(const std::vector<Rounds>& judgements, const std::vector<unsigned>& mhz,
@@ -183,29 +186,29 @@ class Laboratory {
   void keep_rows(const std::vector<Rounds>& judgements) {
     for (std::size_t k = 0; k < 3; ++k) {
       rows_ += fmt::format("judgement {}:", k);
-      for (const TimedRound& round : judgements[k])
+      for (const timing::TimedRound& round : judgements[k])
         rows_ += fmt::format(" {:.3f}{}{}", 1e3 * round.candidate_ms, round.is_first ? "*" : "",
                              round.with_reference ? "r" : "");
       rows_ += "\n";
     }
   }
 
-  std::unique_ptr<GpuPlace> place_;
+  std::unique_ptr<device::CudaDevice> device_;
   Plans plans_;
-  gpu::CudaExecutor executor_;
+  language::triton::CudaExecutor executor_;
   Clocks clocks_;
   at::Tensor hole_;
   std::string rows_;
 };
 
 Status measure(double seconds, const std::string& op) {
-  if (gpu::list_gpus().empty()) return fail("no GPU is here");
+  if (cuda::list_gpus().empty()) return fail("no GPU is here");
   const auto end =
       Deadline::after(std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * seconds)));
-  TRY_ASSIGN(auto place, GpuPlace::open(0));
-  fmt::print("{}, L2 of {:.0f} MB, {}\n", place->facts().name,
-             static_cast<double>(place->facts().cache_bytes) / 1e6, op);
-  Laboratory laboratory(std::move(place), plans_of(op));
+  TRY_ASSIGN(auto device, device::CudaDevice::open(0));
+  fmt::print("{}, L2 of {:.0f} MB, {}\n", device->facts().name,
+             static_cast<double>(device->facts().cache_bytes) / 1e6, op);
+  Laboratory laboratory(std::move(device), plans_of(op));
   Laboratory::print_head();
   for (const Experiment& experiment : experiments()) {
     if (end.passed()) return fail("out of time before `{}`", experiment.name);

@@ -1,8 +1,7 @@
-// Which tasks of a folder replay natively, and whether both sides of a timing are treated alike:
-// captures every file below the folder, and judges each task's plan against itself, as a candidate
-// that is the reference. Where there is a GPU, on it: then it also prints how far the two medians
-// of one plan lie apart. One line for each task that was timed, or does not come to a verdict of
-// "correct".
+// Shows which tasks of a folder replay natively, and whether a timing treats both sides alike. It
+// captures every file below the folder and judges each task's plan against itself, with the
+// reference as its own candidate. On a GPU it also prints the difference between the two medians of
+// one plan. It prints one line for each task that was timed, or whose verdict is not "correct".
 //
 //   replay_tasks FOLDER [cpu|gpu] [seconds a task] [of them for rounds of timing]
 #include <fmt/format.h>
@@ -19,9 +18,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "gym/capture/capture_pool.h"
-#include "gym/gpu/driver.h"
+#include "gym/cuda/driver.h"
+#include "gym/judge/secret.h"
 #include "gym/plan/plan.h"
-#include "gym/schedule/secret.h"
 #include "referee_program.h"
 
 namespace tritonsmith {
@@ -31,16 +30,17 @@ namespace fs = std::filesystem;
 
 struct Captured {
   std::string name, source;
-  gym::CaptureOutcome outcome;
+  gym::capture::CaptureOutcome outcome;
 };
 
-// The reference's own plan as a candidate's: what it draws for itself is not its business.
+// Converts the reference's plan into a candidate's plan. The steps that draw inputs are left out.
 std::string as_candidate(const std::string& json) {
-  gym::Plan plan = *gym::parse_plan(json);
-  plan.role = gym::PlanRole::candidate;
-  std::erase_if(plan.steps,
-                [](const gym::PlanStep& step) { return step.phase == gym::Phase::inputs; });
-  return to_line(gym::to_json(plan));
+  gym::plan::Plan plan = *gym::plan::parse_plan(json);
+  plan.role = gym::plan::PlanRole::candidate;
+  std::erase_if(plan.steps, [](const gym::plan::PlanStep& step) {
+    return step.phase == gym::plan::Phase::inputs;
+  });
+  return to_line(gym::plan::to_json(plan));
 }
 
 std::vector<fs::path> tasks_below(const fs::path& folder) {
@@ -53,7 +53,7 @@ std::vector<fs::path> tasks_below(const fs::path& folder) {
 
 struct Tally {
   int tasks = 0, correct = 0, native = 0;
-  std::vector<double> apart;  // of the two medians, as a share
+  std::vector<double> apart;  // relative difference of the two medians
   std::map<std::string, int> endings;
 
   void fail(const std::string& name, const std::string& how, const std::string& message) {
@@ -62,7 +62,7 @@ struct Tally {
   }
 };
 
-void take_report(const gym::RefereeReport& report, const std::string& name, Tally& tally) {
+void take_report(const gym::referee::RefereeReport& report, const std::string& name, Tally& tally) {
   if (report.error) return tally.fail(name, report.error->error_class, report.error->message);
   ++tally.correct;
   if (!report.timing || report.timing->reference.median <= 0) return;
@@ -72,46 +72,46 @@ void take_report(const gym::RefereeReport& report, const std::string& name, Tall
              report.timing->candidate.median, report.timing->reference.median, 100 * (ratio - 1));
 }
 
-void judge(gym::RefereeClient& referee, const Captured& captured, const gym::RefereeBudget& budget,
-           Tally& tally) {
+void judge(gym::judge::RefereeClient& referee, const Captured& captured,
+           const gym::referee::RefereeBudget& budget, Tally& tally) {
   ++tally.tasks;
-  if (const auto* failure = std::get_if<gym::CandidateFailure>(&captured.outcome.result))
+  if (const auto* failure = std::get_if<gym::sandbox::CandidateFailure>(&captured.outcome.result))
     return tally.fail(captured.name, failure->error.error_class,
                       fmt::format("line {}: {}", failure->error.line, failure->error.message));
-  if (const auto* fault = std::get_if<gym::InfrastructureFault>(&captured.outcome.result))
+  if (const auto* fault = std::get_if<gym::sandbox::InfrastructureFault>(&captured.outcome.result))
     return tally.fail(captured.name, "infrastructure", fault->message);
-  const std::string& plan = std::get<gym::CapturedPlan>(captured.outcome.result).json;
-  if (const auto parsed = gym::parse_plan(plan); !parsed || !parsed->unplanned.empty())
+  const std::string& plan = std::get<gym::capture::CapturedPlan>(captured.outcome.result).json;
+  if (const auto parsed = gym::plan::parse_plan(plan); !parsed || !parsed->unplanned.empty())
     return tally.fail(captured.name, "no plan of forward",
                       parsed ? parsed->unplanned : parsed.error().message);
   ++tally.native;
-  const gym::RefereeJob job{.task_key = content_key(captured.source),
-                            .candidate_plan = as_candidate(plan),
-                            .secret = content_key(*gym::fresh_secret()),
-                            .trials = 1,
-                            .policy = Policy::open,
-                            .budget = budget};
+  const gym::referee::RefereeJob job{.task_key = content_key(captured.source),
+                                     .candidate_plan = as_candidate(plan),
+                                     .secret = content_key(*gym::judge::fresh_secret()),
+                                     .trials = 1,
+                                     .policy = Policy::open,
+                                     .budget = budget};
   const auto outcome = referee.judge(job, plan);
-  if (const auto* failure = std::get_if<gym::RefereeFailure>(&outcome))
+  if (const auto* failure = std::get_if<gym::judge::RefereeFailure>(&outcome))
     return tally.fail(captured.name, "no verdict", failure->message);
-  take_report(std::get<gym::RefereeReport>(outcome), captured.name, tally);
+  take_report(std::get<gym::referee::RefereeReport>(outcome), captured.name, tally);
 }
 
-Status run(const fs::path& folder, bool on_gpu, const gym::RefereeBudget& budget) {
+Status run(const fs::path& folder, bool on_gpu, const gym::referee::RefereeBudget& budget) {
   const auto files = tasks_below(folder);
   BoundedQueue<Captured> captured(files.size() + 1);
-  gym::CaptureConfig config;
+  gym::capture::CaptureConfig config;
   config.slots = std::max(2, usable_cores());
-  TRY_ASSIGN(const auto pool, gym::CapturePool::start(config));
-  gym::RefereeProgram program = referee_program();
+  TRY_ASSIGN(const auto pool, gym::capture::CapturePool::start(config));
+  gym::judge::RefereeProgram program = referee_program();
   if (on_gpu) program.gpu = 0;
-  gym::RefereeProcess referee(program);
+  gym::judge::RefereeProcess referee(program);
   const Stopwatch watch;
   for (const fs::path& file : files) {
     TRY_ASSIGN(const std::string source, read_file(file));
-    pool->capture({.role = gym::CaptureRole::task, .source = source, .path = "task.py"},
-                  [&captured, source,
-                   name = file.lexically_relative(folder).string()](gym::CaptureOutcome outcome) {
+    pool->capture({.role = gym::capture::CaptureRole::task, .source = source, .path = "task.py"},
+                  [&captured, source, name = file.lexically_relative(folder).string()](
+                      gym::capture::CaptureOutcome outcome) {
                     captured.push({name, source, std::move(outcome)});
                   });
   }
@@ -138,10 +138,10 @@ int main(int argc, char** argv) {
                "replay_tasks FOLDER [cpu|gpu] [seconds a task] [of them for rounds of timing]\n");
     return 2;
   }
-  const bool here = !tritonsmith::gym::gpu::list_gpus().empty();
+  const bool here = !tritonsmith::gym::cuda::list_gpus().empty();
   const bool on_gpu = argc > 2 ? std::string_view(argv[2]) == "gpu" : here;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who cuts it off has read what it found
-  tritonsmith::gym::RefereeBudget budget{.seconds = 60};
+  tritonsmith::gym::referee::RefereeBudget budget{.seconds = 60};
   if (argc > 3) budget.seconds = std::atof(argv[3]);
   if (argc > 4) budget.timing_seconds = std::atof(argv[4]);
   const auto status = tritonsmith::run(argv[1], on_gpu, budget);

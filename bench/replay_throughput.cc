@@ -1,7 +1,7 @@
-// How many verdicts a second a LocalJudge gives with a GPU: distinct correct kernels of six
-// elementwise operators, written by our own teacher in several styles, five trials and timing,
-// store off, each in a freshly forked guest. Prints the rate after a warm-up, where the time went,
-// how near the medians' 95 % intervals lie, and how much the medians of equal kernels vary.
+// Verdicts per second of a LocalJudge with a GPU: distinct correct kernels of six elementwise
+// operators, written by our own teacher in several styles. It uses five trials, timing, no store,
+// and a new guest for each kernel. After a warm-up it prints the rate, the time of each stage, the
+// width of the medians' 95 % intervals, and the variation between medians of equal kernels.
 //
 //   replay_throughput [verdicts] [guests] [compilers] [rows] [columns] [repeats of one kernel]
 //   replay_throughput --write DIRECTORY      writes one task and one kernel for do_bench.py
@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "curriculum/teacher/solution.h"
 #include "curriculum/torch_source.h"
-#include "gym/schedule/local_judge.h"
+#include "gym/judge/local_judge.h"
 #include "inspect/inspect.h"
 #include "referee_program.h"
 
@@ -34,14 +34,15 @@ curriculum::Program program_of(Op op) {
   return {.inputs = {{.name = "x"}}, .root = curriculum::apply(op, {}, {curriculum::leaf(0)})};
 }
 
-// Another name is another IR: nothing is answered by the compile cache.
+// Another name gives another IR, so the compile cache never answers.
 std::string renamed(std::string code, int number) {
   const std::string_view mark = "@triton.jit\ndef ";
   const auto begin = code.find(mark) + mark.size();
   const std::string name = code.substr(begin, code.find('(', begin) - begin);
   const std::string fresh = fmt::format("{}_{}", name, number);
   for (std::size_t at = 0; (at = code.find(name, at)) != std::string::npos; at += fresh.size()) {
-    const char before = at == 0 ? ' ' : code[at - 1];  // a dot: tl.sigmoid is another's
+    // after a dot the name belongs to another module, as in tl.sigmoid
+    const char before = at == 0 ? ' ' : code[at - 1];
     const bool whole =
         std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '.';
     const char after = at + name.size() < code.size() ? code[at + name.size()] : ' ';
@@ -54,7 +55,8 @@ struct Shape {
   int rows = 2048, columns = 16384;
 };
 
-gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> style = std::nullopt) {
+gym::api::JudgeJob job(int number, Shape shape,
+                       std::optional<curriculum::Style> style = std::nullopt) {
   const auto program =
       program_of(kOperators.at(static_cast<std::size_t>(number) % kOperators.size()));
   const curriculum::Sizes sizes{.lead = {shape.rows}, .n = shape.columns};
@@ -75,7 +77,8 @@ gym::JudgeJob job(int number, Shape shape, std::optional<curriculum::Style> styl
           .use_store = false};
 }
 
-// How far the farther end of a median's 95 % interval lies from it, as a share of it.
+// Returns the distance of the median from the farther end of its 95 % interval, relative to the
+// median.
 double reach_of(const Timing& timing) {
   if (timing.median_high <= 0) return std::numeric_limits<double>::infinity();
   return std::max(timing.median_high / timing.median - 1, 1 - timing.median_low / timing.median);
@@ -83,15 +86,15 @@ double reach_of(const Timing& timing) {
 
 struct Tally {
   int accepted = 0;
-  std::vector<double> reach, reference_reach;  // of each verdict
+  std::vector<double> reach, reference_reach;  // one for each verdict
   double samples = 0, spread = 0;              // spread: p90 - p10 as a share of the median
-  std::map<int, int> by_samples;               // verdicts that took at most so many
+  std::map<int, int> by_samples;               // verdicts with at most this many samples
   std::map<std::string, double> stage_ms;
   std::vector<double> medians, alone_ms;
   std::string first_failure, first_verdict;
 };
 
-Status take(gym::Judge& judge, int count, Tally& tally) {
+Status take(gym::api::Judge& judge, int count, Tally& tally) {
   for (int k = 0; k < count; ++k) {
     TRY_ASSIGN(const auto judged, judge.next(Deadline::never()));
     if (!judged) return fail("a verdict is missing");
@@ -149,7 +152,7 @@ void print_tally(const Tally& tally, int count, double seconds) {
 
 // One kernel again and again, alone: how far its medians lie apart, and how long a verdict takes.
 // Two of them, and both once more, so that what the device does in its first seconds shows.
-Status repeat(gym::Judge& judge, int repeats, Shape shape) {
+Status repeat(gym::api::Judge& judge, int repeats, Shape shape) {
   for (const int number : {0, 3, 0, 3}) {
     Tally tally;
     std::vector<double> took;
@@ -180,7 +183,7 @@ Status repeat(gym::Judge& judge, int repeats, Shape shape) {
 Status write_example(const std::filesystem::path& directory) {
   TRY(make_directories(directory));
   for (const int number : {0, 3}) {
-    const gym::JudgeJob made = job(number, {}, curriculum::Style::flat);
+    const gym::api::JudgeJob made = job(number, {}, curriculum::Style::flat);
     TRY(write_file_atomic(directory / fmt::format("task_{}.py", number), made.task.source));
     TRY(write_file_atomic(directory / fmt::format("kernel_{}.py", number), made.kernel));
   }
@@ -190,14 +193,14 @@ Status write_example(const std::filesystem::path& directory) {
 Status measure(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--write") return write_example(argv[2]);
   const int count = argument(argc, argv, 1, 500);
-  gym::LocalJudgeConfig config;
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = argument(argc, argv, 2, 8);
   config.capture.compilers = argument(argc, argv, 3, 4);
   config.in_flight = 4 * config.capture.slots;
   const Shape shape{argument(argc, argv, 4, 2048), argument(argc, argv, 5, 16384)};
   const Stopwatch cold;
   TRY_ASSIGN(const auto judge,
-             gym::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
+             gym::judge::LocalJudge::start(config, inspect::inspect_kernel, referee_program()));
   Tally first, tally;
   for (int k = 0; k < kWarmUp; ++k) TRY(judge->submit(job(1'000'000 + k, shape)));
   TRY(take(*judge, 1, first));

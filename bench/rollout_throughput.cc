@@ -1,4 +1,4 @@
-// Sampled tokens a second of the quickstart's model on this machine: groups of samples of shared
+// Sampled tokens per second of the quickstart's model on this machine: groups of samples of shared
 // prompts, continuous batching, temperature 1. The untrained model never stops by itself, so every
 // completion has its full length.
 //   rollout_throughput [slots] [samples] [prompt tokens] [new tokens] [threads]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Why two passes through one model differ in 16 bits: a simulation on the CPU, in ten seconds, of what docs/gpu.md measures on a GPU.
+"""Why two passes through one model differ in 16 bits: a simulation on the CPU, in ten seconds, of what docs/results/engine.md has of a GPU.
 
   bench/rounding_gap.py [LAYERS]      16 unless told otherwise
 

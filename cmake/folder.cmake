@@ -1,14 +1,19 @@
 # One call a folder: every source in it becomes the library tritonsmith_<name>, every *_test.cc goes into the
 # program <name>_test. Files are found by pattern, so adding one needs no edit here.
 #
-#   tritonsmith_folder(<name> [TORCH] [OWN_OPTIONS] [DEPENDS other names] [LINK outside libraries])
+#   tritonsmith_folder(<name> [TORCH] [OWN_OPTIONS] [SUBFOLDERS names] [DEPENDS other names] [LINK outside libraries])
 #
+# The sources of SUBFOLDERS belong to the same library.
 # TORCH folders get LibTorch's headers; the others build without torch. *_gpu_test.cc goes into <name>_gpu_test, which
 # carries the ctest label gpu. OWN_OPTIONS: the folder sets compile options of its own, which precompiled headers
 # (precompiled.cmake) do not survive.
 function(tritonsmith_folder name)
-  cmake_parse_arguments(arg "TORCH;OWN_OPTIONS" "" "DEPENDS;LINK" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "*.cc" "testing/*.cc")
+  cmake_parse_arguments(arg "TORCH;OWN_OPTIONS" "" "SUBFOLDERS;DEPENDS;LINK" ${ARGN})
+  set(patterns "*.cc" "testing/*.cc")
+  foreach(subfolder IN LISTS arg_SUBFOLDERS)
+    list(APPEND patterns "${subfolder}/*.cc")
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

@@ -1,5 +1,5 @@
-// What strangers send over HTTP: bodies of submissions and of KernelGYM's /evaluate, and what a
-// service sends its clients: event streams. The first byte says which. What is accepted must
+// Fuzzes data that strangers send over HTTP: bodies of submissions and of KernelGYM's /evaluate,
+// and event streams that a service sends to clients. The first byte chooses. Accepted data must
 // survive being written and read again, and keep its name.
 #include <cstddef>
 #include <cstdint>
@@ -7,28 +7,30 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "gym/client/event_stream.h"
-#include "gym/client/token.h"
-#include "gym/server/kernelgym.h"
+#include "gym/api/token.h"
+#include "gym/remote/event_stream.h"
+#include "gym/service/kernelgym.h"
 
 namespace {
 
 using namespace tritonsmith;
 using namespace tritonsmith::gym;
 
-void check_again(const Submission& submission) {
-  const auto json = parse_json(to_line(to_json(submission)));
+void check_again(const api::Submission& submission) {
+  const auto json = parse_json(to_line(api::to_json(submission)));
   CHECK(json.has_value(), "{}", json.error().message);
-  const auto again = submission_from_json(*json);
+  const auto again = api::submission_from_json(*json);
   CHECK(again.has_value(), "{}", again.error().message);
-  CHECK(job_name(*again) == job_name(submission), "another job came back");
+  CHECK(api::job_name(*again) == api::job_name(submission), "another job came back");
 }
 
 void read_events(std::string_view bytes) {
   constexpr std::size_t most = 4096;
   const std::size_t step = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes.front());
-  EventStreamReader reader(
-      [](const ServerEvent& event) { CHECK(event.data.size() <= most, "an event too large"); },
+  remote::EventStreamReader reader(
+      [](const remote::ServerEvent& event) {
+        CHECK(event.data.size() <= most, "an event too large");
+      },
       most);
   for (std::size_t at = 0; at < bytes.size(); at += step)
     if (!reader.feed(bytes.substr(at, step))) return;
@@ -41,17 +43,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 4) {
     case 0:
-      if (const auto parsed = parse_submission_body(body))
-        for (const Submission& submission : parsed->submissions) check_again(submission);
+      if (const auto parsed = api::parse_submission_body(body))
+        for (const api::Submission& submission : parsed->submissions) check_again(submission);
       break;
     case 1:
-      if (const auto parsed = parse_kernelgym_request(body)) check_again(parsed->submission);
+      if (const auto parsed = service::parse_kernelgym_request(body))
+        check_again(parsed->submission);
       break;
     case 2:
       read_events(body);
       break;
     default:
-      static_cast<void>(parse_host_and_port(body));
+      static_cast<void>(api::parse_host_and_port(body));
   }
   return 0;
 }

@@ -1,6 +1,5 @@
-// libFuzzer entry for parse_plan: whatever is accepted must survive being written and read again.
-// How to build it: fuzz/CMakeLists.txt.
-// -DTRITONSMITH_WITH_TORCH=OFF
+// libFuzzer entry for parse_plan. An accepted plan must survive being written and read again.
+// fuzz/CMakeLists.txt says how to build it.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,9 +9,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tritonsmith;
-  const auto plan = gym::parse_plan({reinterpret_cast<const char*>(data), size});
+  const auto plan = gym::plan::parse_plan({reinterpret_cast<const char*>(data), size});
   if (!plan) return 0;
-  const auto again = gym::parse_plan(to_line(to_json(*plan)));
+  const auto again = gym::plan::parse_plan(to_line(gym::plan::to_json(*plan)));
   CHECK(again.has_value(), "{}", again.error().message);
   return 0;
 }

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: which folder may include which, file lengths, and who reaches the teacher.
+"""Checks what the compiler does not: which folder may include which, the size of files, classes and folders.
 
-A folder may include only the folders listed for it (the arrows of ARCHITECTURE.md); nothing includes cli.
+A layer may include only the layers listed for it (the arrows of ARCHITECTURE.md); nothing includes cli. Layers are
+folders of src/; those of gym/ have inner layers, and `gym/plan/analysis` is another layer than `gym/plan`. The table is
+in order: a layer's row names only rows above it, so there is no cycle. Tests and testing/ folders may also use what
+TESTS_MAY_INCLUDE lists.
 """
 import pathlib
 import re
@@ -10,62 +13,117 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
 
-BASE = {"base", "data"}
-MAY_INCLUDE = {
-    "base": set(),
-    "data": {"base"},
+BASE = ["base", "data"]
+# Inside the gym: what each inner layer may include besides base and data.
+GYM = {
+    "wire": [],
+    "plan": [],
+    "language": ["plan"],
+    "triton_ir/syntax": [],
+    "triton_ir/program": ["triton_ir/syntax", "language"],
+    "triton_ir/memory": ["triton_ir/syntax", "triton_ir/program"],
+    "triton_ir/execute": ["triton_ir/syntax", "triton_ir/program", "triton_ir/memory", "language"],
+    "triton_ir/lower": ["triton_ir/syntax", "triton_ir/program", "triton_ir/execute"],
+    "triton_ir": ["triton_ir/syntax", "triton_ir/program", "triton_ir/memory", "triton_ir/execute", "triton_ir/lower",
+                  "language"],
+    "cuda": ["plan"],
+    "plan/operators": ["plan"],
+    "plan/analysis": ["plan", "plan/operators", "cuda"],
+    "tensors": ["plan"],
+    "compare": ["plan", "tensors", "cuda"],
+    "device": ["plan", "tensors", "compare", "cuda"],
+    "language/triton": ["plan", "language", "triton_ir", "cuda", "tensors"],
+    "replay": ["plan", "plan/operators", "language", "tensors", "device"],
+    "trial": ["plan", "plan/operators", "plan/analysis", "triton_ir/syntax", "language", "tensors", "compare", "device",
+              "replay", "cuda"],
+    "sandbox": ["wire"],
+    "compile": ["sandbox", "wire"],
+    "capture": ["compile", "sandbox", "wire"],
+    "referee/protocol": ["language", "wire"],
+    "timing": ["plan", "plan/operators", "plan/analysis", "language", "language/triton", "tensors", "compare", "device",
+               "replay", "trial", "cuda", "referee/protocol"],
+    "referee": ["plan", "plan/operators", "plan/analysis", "language", "language/triton", "tensors", "compare", "device",
+                "replay", "trial", "timing", "cuda", "sandbox", "wire", "referee/protocol"],
+    "api": [],
+    "remote": ["api"],
+    "service": ["api"],
+    "judge": ["api", "plan", "language", "capture", "compile", "sandbox", "wire", "referee/protocol", "cuda"],
+    "guest": ["plan"],
+}
+# Besides, in tests: the same layers' fakes and builders, and whole programs to test against.
+TESTS_MAY_INCLUDE = {
+    "plan": ["language"],
+    "replay": ["plan/analysis"],
+    "plan/analysis": ["language"],
+    "cuda": ["plan"],
+    "capture": ["plan"],
+    "service": ["remote"],
+    "timing": ["plan", "language"],
+}
+LAYERS = {
+    "base": [],
+    "data": ["base"],
     "text": BASE,
     "inspect": BASE,
     "curriculum": BASE,
     "reward": BASE,
     "report": BASE,
-    "gym": BASE | {"inspect"},
+    **{f"gym/{name}": BASE + [f"gym/{other}" for other in others] for name, others in GYM.items()},
     "algorithm": BASE,
     "distributed": BASE,
     "model": BASE,
-    "generate": BASE | {"text"},
-    "generate/engine": BASE | {"text", "model", "generate"},
-    "generate/api": BASE | {"text", "generate"},
-    "episode": BASE | {"text", "generate", "gym/client"},
-    "eval": BASE | {"text", "generate", "episode", "reward", "gym/client", "curriculum"},
-    "train": BASE | {"text", "model", "generate", "episode", "reward", "gym/client", "algorithm", "curriculum", "distributed"},
-    "serve": BASE | {"text", "model", "generate", "episode", "reward", "gym/client", "eval"},
+    "generate": BASE + ["text"],
+    "generate/engine": BASE + ["text", "model", "generate"],
+    "episode": BASE + ["text", "generate", "gym/api"],
+    "eval": BASE + ["text", "generate", "episode", "reward", "gym/api", "curriculum"],
+    "train": BASE + ["text", "model", "generate", "generate/engine", "episode", "reward", "gym/api", "algorithm",
+                     "curriculum", "distributed"],
 }
-# Folders that know the interfaces of a folder, and none of its parts.
-MAY_NOT_INCLUDE = {
-    "generate": {"generate/engine", "generate/api"},
-    "generate/engine": {"generate/api"},
-    "generate/api": {"generate/engine"},
-    "episode": {"generate/engine", "generate/api"},
-    "eval": {"generate/engine", "generate/api"},
-}
-TORCH_FREE = {"base", "data", "text", "generate", "generate/api", "inspect", "curriculum", "reward", "report", "episode", "eval"}
+TORCH_FREE = {"base", "data", "text", "generate", "inspect", "curriculum", "reward", "report", "episode", "eval"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 TEACHER_USERS = {"cli/tasks.cc", "cli/teaching.h", "cli/quickstart_config.h"}
 
 
-def folder_of(name: str) -> str:
-    """The folder of a file under src/, to which a row of MAY_INCLUDE applies: the inner one where it has a row of its own."""
-    inner = "/".join(name.split("/")[:2])
-    return inner if inner in MAY_INCLUDE else name.split("/")[0]
+def layer_of(name: str) -> str:
+    """The longest listed folder that the file lies in; its top folder where none is listed (cli)."""
+    folders = name.split("/")[:-1]
+    for length in range(len(folders), 0, -1):
+        if "/".join(folders[:length]) in LAYERS:
+            return "/".join(folders[:length])
+    return folders[0]
 
 
-def allowed(folder: str, included: str) -> bool:
-    if folder == "cli" or folder_of(included) == folder:
+def is_test(name: str) -> bool:
+    return "_test." in name or "/testing/" in name
+
+
+def allowed(name: str, included: str) -> bool:
+    layer, other = layer_of(name), layer_of(included)
+    if layer == "cli" or other == layer:
         return True
-    if folder_of(included) in MAY_NOT_INCLUDE.get(folder, set()):
-        return False
-    names = MAY_INCLUDE.get(folder, set())
-    return any(included.startswith(name + "/") for name in names)
+    also = TESTS_MAY_INCLUDE.get(layer.removeprefix("gym/"), []) if is_test(name) else []
+    return other in LAYERS.get(layer, []) or other.removeprefix("gym/") in also
+
+
+def order_problems():
+    seen = set()
+    for layer, others in LAYERS.items():
+        for other in others:
+            if other not in LAYERS:
+                yield f"tests/layers_test.py: {layer} names {other}, which is no layer"
+            elif other not in seen:
+                yield f"tests/layers_test.py: {layer} names {other}, which stands below it"
+        seen.add(layer)
 
 
 def problems():
+    yield from order_problems()
     for path in sorted(SRC.rglob("*")):
         if path.suffix not in MAX_LINES:
             continue
         name = path.relative_to(SRC).as_posix()
-        folder = folder_of(name)
+        layer = layer_of(name)
         text = path.read_text()
         lines = text.count("\n")
         if lines > MAX_LINES[path.suffix]:
@@ -73,14 +131,14 @@ def problems():
         for included in INCLUDE.findall(text):
             if "/" not in included:
                 continue
-            if not allowed(folder, included):
-                yield f"src/{name}: {folder} may not include {included}"
+            if not allowed(name, included):
+                yield f"src/{name}: {layer_of(name)} may not include {included}"
             if included.startswith("curriculum/teacher") and not (
                 name.startswith("curriculum/teacher") or name in TEACHER_USERS
             ):
                 yield f"src/{name}: the teacher may be reached only from {', '.join(sorted(TEACHER_USERS))}"
-        if folder in TORCH_FREE and re.search(r"#include\s+[<\"](torch|ATen|c10)/", text):
-            yield f"src/{name}: {folder} builds without torch"
+        if layer in TORCH_FREE and re.search(r"#include\s+[<\"](torch|ATen|c10)/", text):
+            yield f"src/{name}: {layer} builds without torch"
 
 
 found = list(problems())

@@ -8,7 +8,7 @@ namespace tritonsmith::algorithm {
 namespace {
 
 struct Moments {
-  double count = 0, mean = 0, squares = 0;  // squares: sum of (r - mean)^2
+  double count = 0, mean = 0, squares = 0;  // squares: the sum of (r - mean)^2
 
   double deviation(Deviation kind) const {
     const double freedom = kind == Deviation::unbiased ? count - 1 : count;
@@ -33,7 +33,7 @@ bool divides_by_the_batch(AdvantageRule rule) {
   return rule == AdvantageRule::batch_std || rule == AdvantageRule::reinforce_baseline;
 }
 
-// What (r_i - mean) is multiplied by within its group, which has at least two rewards that differ.
+// Returns the factor of (r_i - mean) in a group. The group has at least two different rewards.
 double scale_of(const Moments& moments, const AdvantageOptions& options) {
   switch (options.rule) {
     case AdvantageRule::grpo:
@@ -63,7 +63,7 @@ std::vector<double> within_group(std::span<const MaybeReward> rewards,
   return advantages;
 }
 
-// The whole batch divided by one number.
+// Divides all advantages of the batch by one number.
 void divide_by_batch(std::span<const Outcome> outcomes, const AdvantageOptions& options,
                      std::vector<double>& advantages) {
   std::vector<MaybeReward> values;
@@ -74,7 +74,7 @@ void divide_by_batch(std::span<const Outcome> outcomes, const AdvantageOptions& 
   }
   const double divisor = deviation_of(values, options.deviation) + options.epsilon;
   for (double& advantage : advantages)
-    if (advantage != 0) advantage /= divisor;  // some reward differs, so the divisor is not 0
+    if (advantage != 0) advantage /= divisor;  // some rewards differ, so the divisor is not 0
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Advantages: how much better each outcome (a sample, or one turn of it) did than those it is
-// compared with. Pure functions on rewards; nothing here may fail. An outcome without a reward (the
-// gym failed, or a filter rejected it) takes no part: it counts in no mean, and its advantage is 0.
+// Advantages: compare the reward of each outcome (a sample, or one turn of it) with the rewards of
+// other outcomes. The functions are pure and cannot fail. An outcome without a reward (the gym
+// failed, or a filter rejected it) takes no part. It counts in no mean, and its advantage is 0.
 //
-// Outcomes are compared within groups: all samples of a prompt, in many turns all samples' turns of
-// the same number. With r_1..r_n the rewards of a group (in many turns: returns, see returns.h):
+// Outcomes are compared within groups: all samples of a prompt. In many turns, a group is all
+// samples' turns with the same number. Let r_1..r_n be the rewards of a group; in many turns they
+// are returns (returns.h).
 //   grpo       A_i = (r_i - mean) / (std + epsilon)         DeepSeekMath, arXiv 2402.03300
 //   mean_only  A_i = r_i - mean                             Dr. GRPO, arXiv 2503.20783
 //   batch_std  A_i = (r_i - mean) / (std of all rewards of the batch + epsilon)
@@ -13,11 +14,13 @@
 //   reinforce_baseline  x_i = r_i - mean, A_i = x_i / (std of all x of the batch + epsilon)
 //                                                           REINFORCE++, arXiv 2501.03262
 //   trloo      rloo over the returns of (prompt, turn)      Dr. Kernel, arXiv 2602.05885
-// The x of a batch have mean 0 already, as those of each group have, so nothing else is subtracted.
+// The x of each group have mean 0, so those of a batch have mean 0 too, and no further mean is
+// subtracted.
 //
-// A group of one has nothing to be compared with: A = 0, or with Singleton::own_reward A = r (what
-// Dr. Kernel defines for trloo: a baseline of 0). A group without variance has A = 0 exactly (also
-// where rounding of the mean would leave 1e-17, which dividing by a small epsilon would blow up).
+// A group of one has no other outcome to compare with, so A = 0. With Singleton::own_reward A = r
+// instead, as Dr. Kernel defines for trloo (a baseline of 0). A group without variance has A = 0
+// exactly. Otherwise a rounding error of 1e-17 in the mean, divided by a small epsilon, would
+// become large.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +34,8 @@ namespace tritonsmith::algorithm {
 
 enum class AdvantageRule { grpo, mean_only, batch_std, rloo, reinforce_baseline, trloo };
 
-// unbiased divides by n - 1 (TRL, verl), population by n (nano-aha); at n = 8 they differ by 6.5 %.
+// unbiased divides by n - 1 (TRL, verl), population divides by n (nano-aha). At n = 8 they differ
+// by 6.5 %.
 enum class Deviation { unbiased, population };
 
 enum class Singleton { zero, own_reward };
@@ -46,22 +50,22 @@ struct AdvantageOptions {
 using MaybeReward = std::optional<double>;
 
 struct Outcome {
-  std::size_t group = 0;  // any number; equal ones are compared with each other
+  std::size_t group = 0;  // any number; outcomes with equal numbers form a group
   MaybeReward reward;
 };
 
-// One advantage for each outcome of a batch, in their order.
+// Returns one advantage for each outcome of a batch, in the order of the outcomes.
 std::vector<double> batch_advantages(std::span<const Outcome> outcomes,
                                      const AdvantageOptions& options);
 
-// The same where the batch is one group.
+// The same for a batch of one group.
 std::vector<double> group_advantages(std::span<const MaybeReward> rewards,
                                      const AdvantageOptions& options);
 
-// Fewer than two rewards, or all equal: such a group teaches nothing.
+// True for fewer than two rewards, or for equal ones. Such a group teaches nothing.
 bool is_without_variance(std::span<const MaybeReward> rewards);
 
-// Over the rewards that are there; 0 with fewer than two.
+// Returns the standard deviation of the rewards that are present, or 0 for fewer than two.
 double deviation_of(std::span<const MaybeReward> rewards, Deviation deviation);
 
 }  // namespace tritonsmith::algorithm

@@ -1,11 +1,12 @@
-// RLoop's filter (arXiv 2511.04285): between two rounds of reinforcement learning the successful
-// trajectories of the finished round become a supervised set, and the next round begins with the
-// first policy fine-tuned on it, rather than with the last policy, which has overfitted its way.
-// A trajectory is chosen when
+// RLoop's filter (arXiv 2511.04285). After a round of reinforcement learning, the successful
+// trajectories become a supervised set. The next round begins with the first policy fine-tuned on
+// that set, because the last policy has overfitted. The function is pure.
+//
+// A trajectory is chosen if
 //   it succeeded: its reward is at least `reward`,
-//   its task was not solved nearly always (share of successes <= `solved`): those teach nothing
-//   new, it is not a copy of one chosen before,
-// at most `per_task` of a task, higher rewards first, then the earlier ones. Pure.
+//   its task is not solved nearly always: its share of successes is at most `solved`, and
+//   it is not a copy of a trajectory chosen before.
+// At most `per_task` trajectories of a task are chosen: higher rewards first, then earlier ones.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace tritonsmith::algorithm {
 
 struct Trajectory {
   std::string_view task;
-  std::string_view text;  // all that the model wrote
+  std::string_view text;  // the whole text that the model wrote
   double reward = 0;
 };
 
@@ -27,7 +28,7 @@ struct ExpertOptions {
   int per_task = 4;
 };
 
-// Indices of the chosen, in the order given.
+// Returns the indices of the chosen trajectories in ascending order.
 std::vector<std::size_t> choose_experts(std::span<const Trajectory> trajectories,
                                         const ExpertOptions& options);
 

@@ -1,11 +1,11 @@
 // Estimates of KL(policy || reference) from one sampled token, with x = l_ref - l:
 //   k1  -x             unbiased, of either sign
 //   k2  x^2 / 2        biased, small variance; its gradient is that of the KL on average
-//   k3  e^x - x - 1    unbiased, never negative            Schulman, "Approximating KL divergence",
-//                                                          2020
-// In the loss the gradient flows through l: d k1 = 1, d k2 = -x, d k3 = 1 - e^x. The mean of
-// d k1 * grad l over the policy's own samples is 0, so k1 in the loss teaches nothing; it belongs
-// into the reward. Pure; any device.
+//   k3  e^x - x - 1    unbiased, never negative
+// (Schulman, "Approximating KL divergence", 2020). In the loss the gradient flows through l: d k1 =
+// 1, d k2 = -x, d k3 = 1 - e^x. The mean of d k1 * grad l over the policy's own samples is 0. k1
+// therefore teaches nothing in the loss and belongs into the reward. The functions are pure and run
+// on any device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,8 +18,8 @@ namespace tritonsmith::algorithm {
 
 enum class KlEstimator { k1, k2, k3 };
 
-// Where the penalty kl_beta * k acts: on each token's loss, or, summed over a completion, on its
-// reward (RLOO, arXiv 2402.14740).
+// The place of the penalty kl_beta * k. loss: each token's loss. reward: the sum over a completion
+// lowers its reward (RLOO, arXiv 2402.14740).
 enum class KlPlace { loss, reward };
 
 struct KlTokens {
@@ -27,11 +27,11 @@ struct KlTokens {
   at::Tensor derivative;  // [N], d value / d logprob
 };
 
-// x is limited to +-20, so that one absurd token gives a large number and never infinity.
+// x is limited to +-20, so that an extreme token gives a large number and never infinity.
 KlTokens kl_of_tokens(const at::Tensor& logprob, const at::Tensor& reference,
                       KlEstimator estimator);
 
-// The sum over one completion's tokens.
+// Returns the sum over the tokens of one completion.
 double kl_of_completion(std::span<const float> logprobs, std::span<const float> reference,
                         KlEstimator estimator);
 

@@ -2,7 +2,7 @@
 
 namespace tritonsmith::algorithm {
 
-// A token's log-ratio of two policies is bounded by this before it goes through exp.
+// The limit of a token's log-ratio of two policies before exp.
 inline constexpr double kLargestLogRatio = 20.0;
 
 }  // namespace tritonsmith::algorithm

@@ -1,18 +1,19 @@
-// Mismatch: what to do where the sampler's numbers differ from the trainer's, though both have the
-// same weights (other kernels, other precision). With l_old the trainer's log-probability at
-// rollout time, l_inf the sampler's, and for one completion
+// Mismatch: corrects for a sampler whose log-probabilities differ from the trainer's. Both have the
+// same weights, but other kernels or another precision. l_old is the trainer's log-probability at
+// rollout time, l_inf the sampler's. A ratio is taken for each token or for a whole completion:
 //   token level     w_t = exp(l_old_t - l_inf_t)
 //   sequence level  w_t = exp(sum over the completion of (l_old - l_inf)), the same for each token
-// the policy term of each token (never the KL) is multiplied by
-//   truncate   min(w, cap)                            "Your efficient RL framework secretly brings
-//   mask       w where floor <= w <= cap, else 0      you off-policy RL training", 2025; IcePop,
-//   2025
-// (importance sampling, truncated or masked). Or whole samples are rejected, Dr. Kernel's mismatch
-// rejection sampling (MRS, arXiv 2602.05885):
-//   band  a trajectory is kept where low <= exp(mean over all its tokens of (l_old - l_inf)) <=
-//   high veto  a turn with any token whose ratio is below `veto` is left out
-// Log-ratios are limited to +-20. Pure, on the host: the weights must be known before the
-// normalisers of the step are.
+// The policy term of each token is multiplied by a weight; the KL term is not:
+//   truncate   min(w, cap)                        truncated importance sampling: "Your efficient RL
+//                                                 framework secretly brings you off-policy RL
+//                                                 training", 2025
+//   mask       w where floor <= w <= cap, else 0  masked importance sampling: IcePop, 2025
+// Alternatively whole samples are rejected, as in Dr. Kernel's mismatch rejection sampling (MRS,
+// arXiv 2602.05885):
+//   band  a trajectory is kept if low <= exp(mean over all its tokens of (l_old - l_inf)) <= high
+//   veto  a turn is left out if the ratio of any of its tokens is below `veto`
+// Log-ratios are limited to +-20. The functions are pure and run on the host, because the weights
+// must be known before the normalisers of the step are.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +29,15 @@ enum class MismatchRule { off, token_truncate, token_mask, sequence_truncate, se
 struct MismatchOptions {
   MismatchRule rule = MismatchRule::off;
   double cap = 3.0;
-  double floor = 0.0;  // of the masks
+  double floor = 0.0;  // lower bound of the masks
 };
 
-// The weight of each token of one completion.
+// Returns the weight of each token of one completion.
 std::vector<float> mismatch_weights(std::span<const float> old_logprobs,
                                     std::span<const float> sampler_logprobs,
                                     const MismatchOptions& options);
 
-// The log-ratios of a turn or, added up, of a trajectory.
+// The log-ratios of one turn, or the sum over the turns of a trajectory.
 struct LogRatios {
   double sum = 0, lowest = 0;
   std::int64_t tokens = 0;

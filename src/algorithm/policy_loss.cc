@@ -8,7 +8,7 @@
 namespace tritonsmith::algorithm {
 namespace {
 
-// Each token's log-ratio replaced by the mean over its completion.
+// Replaces each token's log-ratio by the mean over its completion.
 at::Tensor mean_of_sequence(const at::Tensor& log_ratio, const at::Tensor& sequence) {
   CHECK(sequence.defined(), "gspo needs to know which completion a token is of");
   if (log_ratio.numel() == 0) return log_ratio;

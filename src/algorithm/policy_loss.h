@@ -1,25 +1,24 @@
-// Policy loss: each sampled token's loss and its derivative by that token's own log-probability.
-// The trainer feeds the derivatives (times the aggregation weights) straight into the backward pass
-// of the log-probabilities, so the gradient is a sum of coefficient * d logprob, and no autograd
-// graph hangs on the loss. Pure; any device.
+// Policy loss: each sampled token's loss and its derivative by that token's log-probability. The
+// trainer multiplies the derivatives by the aggregation weights and feeds them into the backward
+// pass of the log-probabilities. The gradient is thus a sum of coefficient * d logprob, and the
+// loss needs no autograd graph. The functions are pure and run on any device.
 //
-// With l the log-probability now, l_old the trainer's at rollout time, A the advantage, L the
-// tokens of a completion, rho = exp(l - l_old), bounded rho = clip(rho, 1 - clip_low, 1 +
-// clip_high):
-//   clip      -min(rho A, bounded rho A)              PPO, arXiv 1707.06347; asymmetric bounds
+// l is the current log-probability, l_old the trainer's at rollout time. A is the advantage and L
+// the number of tokens of a completion. rho = exp(l - l_old), and bounded rho = clip(rho, 1 -
+// clip_low, 1 + clip_high).
+//   clip       -min(rho A, bounded rho A)             PPO, arXiv 1707.06347; asymmetric bounds
 //                                                     ("clip higher"): DAPO, arXiv 2503.14476
-//   dual clip min(that, -dual_clip A) where A < 0     arXiv 1912.09729: bounds what a bad token
-//   that
-//                                                     became likelier can pull
-//   gspo      clip with rho = exp(mean over the completion of (l - l_old)); d rho / d l = rho / L,
-//             and as each of the L tokens carries the sequence's loss, -rho A a token
+//   dual clip  min(that, -dual_clip A) where A < 0    arXiv 1912.09729: bounds the effect of a bad
+//                                                     token that became likelier
+//   gspo       clip with rho = exp(mean over the completion of (l - l_old)); d rho / d l = rho / L.
+//              Each of the L tokens carries the sequence's loss, so a token has -rho A
 //                                                     GSPO (-token), arXiv 2507.18071
-//   cispo     -sg(bounded rho) A l: the weight is bounded, the gradient of no token is lost
+//   cispo      -sg(bounded rho) A l: the weight is bounded, and every token keeps its gradient
 //                                                     MiniMax-M1, arXiv 2506.13585
-// times the mismatch weight (mismatch.h), through which no gradient flows, plus kl_beta times the
-// estimate of the KL (kl.h), which the weight does not touch.
+// This term is multiplied by the mismatch weight (mismatch.h), through which no gradient flows. The
+// KL term, kl_beta times the estimate of kl.h, is added without that weight.
 //
-// grpo, dr_grpo, dapo and bnpo are all `clip`; they differ in what they divide by (aggregation.h).
+// grpo, dr_grpo, dapo and bnpo are all `clip`. They differ in their divisor (aggregation.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -36,30 +35,32 @@ struct PolicyOptions {
   Loss loss = Loss::dapo;
   double clip_low = 0.2;
   double clip_high = 0.28;
-  double dual_clip = 0;  // 0: off; else above 1 + clip_high
-  double kl_beta = 0;    // of the term in the loss
+  double dual_clip = 0;  // 0: off; otherwise it must exceed 1 + clip_high
+  double kl_beta = 0;    // coefficient of the KL term in the loss
   KlEstimator kl_estimator = KlEstimator::k3;
 };
 
-// All of them fp32 [N], without gradient history.
+// All tensors are fp32 [N] without gradient history.
 struct PolicyTokens {
   at::Tensor logprob;            // l
   at::Tensor old_logprob;        // l_old
   at::Tensor reference_logprob;  // undefined unless kl_beta > 0
   at::Tensor advantage;          // A
   at::Tensor mismatch_weight;    // undefined: 1
-  at::Tensor sequence;           // int64 [N]: which completion a token is of (gspo only); whole
-                                 // completions only, numbered from 0
+  // int64 [N], for gspo only: the completion of each token, numbered from 0. All tokens of each
+  // completion must be present.
+  at::Tensor sequence;
 };
 
 struct PolicyLoss {
   at::Tensor loss;        // [N]
   at::Tensor derivative;  // [N], d loss / d logprob
-  at::Tensor is_clipped;  // [N] bool: a bound holds; but for cispo it stops the token's gradient
-  at::Tensor kl;          // [N], before kl_beta; undefined unless kl_beta > 0
+  // [N] bool: a bound is active; except in cispo it stops the token's gradient
+  at::Tensor is_clipped;
+  at::Tensor kl;  // [N], before kl_beta; undefined unless kl_beta > 0
 };
 
-// Log-ratios are limited to +-20 before exp, so that one absurd token gives a large number and
+// Log-ratios are limited to +-20 before exp, so that an extreme token gives a large number and
 // never infinity.
 PolicyLoss policy_loss(const PolicyTokens& tokens, const PolicyOptions& options);
 

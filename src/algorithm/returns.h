@@ -1,7 +1,7 @@
-// Returns: what a turn is worth when later turns build on it.
-//   G_t = r_t + discount * G_{t+1},  G_last = r_last      Sutton & Barto, Reinforcement
-//   Learning, 3.3
-// Dr. Kernel (arXiv 2602.05885) takes discount 1, Kevin (arXiv 2507.11948) 0.4. Pure.
+// Returns: the value of a turn whose later turns build on it.
+//   G_t = r_t + discount * G_{t+1},  G_last = r_last
+// (Sutton & Barto, Reinforcement Learning, 3.3). Dr. Kernel (arXiv 2602.05885) takes discount 1,
+// Kevin (arXiv 2507.11948) 0.4. The function is pure.
 #pragma once
 
 #include <span>
@@ -11,8 +11,9 @@
 
 namespace tritonsmith::algorithm {
 
-// One return for each turn of one trajectory. A turn without a reward has none, and neither have
-// the turns before it, whose return would hold an unknown part (with discount 0 they keep theirs).
+// Returns one return for each turn of one trajectory. A turn without a reward has no return. The
+// turns before it have none either, since part of their return is unknown; with discount 0 they
+// keep theirs.
 std::vector<MaybeReward> discounted_returns(std::span<const MaybeReward> rewards, double discount);
 
 }  // namespace tritonsmith::algorithm

@@ -1,6 +1,6 @@
-// BoundedQueue: how threads hand each other work. Push waits while the queue is full, pop while it
-// is empty, both until a Deadline; close() lets waiting poppers drain what is left and then get
-// nothing. Any number of threads.
+// BoundedQueue: passes work from thread to thread. push() waits while the queue is full and pop()
+// waits while it is empty, each until a Deadline. After close(), poppers drain the remaining items
+// and then get nothing. Any number of threads may use a queue.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,8 @@ class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
 
-  // False when the queue is closed or stayed full until the deadline; the item is then dropped.
+  // Returns false when the queue is closed, or stays full until the deadline. The item is then
+  // dropped.
   bool push(T item, Deadline deadline = Deadline::never()) {
     std::unique_lock lock(mutex_);
     if (!wait(changed_space_, lock, deadline,
@@ -31,7 +32,7 @@ class BoundedQueue {
     return true;
   }
 
-  // Nothing when the deadline passed, or when the queue is closed and drained.
+  // Returns nothing when the deadline passes, or when the queue is closed and drained.
   std::optional<T> pop(Deadline deadline = Deadline::never()) {
     std::unique_lock lock(mutex_);
     if (!wait(changed_items_, lock, deadline, [&] { return closed_ || !items_.empty(); }) ||

@@ -1,11 +1,13 @@
-// Where programs keep what outlives them, unless told otherwise: the user's cache.
+// The user's cache directory. Programs keep files there that outlive a run, unless an option names
+// another directory.
 #pragma once
 
 #include <string>
 
 namespace tritonsmith {
 
-// "~/.cache/tritonsmith/NAME"; empty where the environment knows no home.
+// Returns "~/.cache/tritonsmith/NAME". Returns an empty string if the environment names no home
+// directory.
 std::string cache_directory(const std::string& name);
 
 }  // namespace tritonsmith

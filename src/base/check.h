@@ -1,5 +1,6 @@
-// CHECK: for our own mistakes only. A failed check prints where and why, and aborts; it is never
-// used for bad input, a bad kernel or a failing machine (those are Result and Verdict).
+// CHECK: an assertion for our own mistakes. A failed check prints its place and its message, and
+// aborts. It is never used for bad input, a bad kernel or a failing machine: those are Result and
+// Verdict.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,10 +14,10 @@ namespace tritonsmith {
 
 }  // namespace tritonsmith
 
-// LibTorch's headers define a CHECK of their own (c10/util/Logging.h); ours takes its place.
+// LibTorch's headers define another CHECK (c10/util/Logging.h). This one replaces it.
 #undef CHECK
-// CHECK(x > 0, "x is {}", x) aborts with file, line, condition and message unless the condition
-// holds.
+// CHECK(x > 0, "x is {}", x) aborts unless the condition holds. It prints the file, the line, the
+// condition and the message.
 #define CHECK(condition, ...)                                                                  \
   do {                                                                                         \
     if (!(condition)) [[unlikely]]                                                             \

@@ -1,5 +1,5 @@
-// Clock and Deadline: everything that waits takes a Deadline, and everything that reads the time
-// takes a Clock, so that tests run on a fake one and never sleep.
+// Clock and Deadline: a function that waits takes a Deadline, and a function that reads the time
+// takes a Clock. Tests therefore run on a fake clock and never sleep.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@ class Clock {
   virtual TimePoint now() const = 0;
 };
 
-// The machine's monotonic clock; one for the whole process.
+// The machine's monotonic clock. The process has one.
 const Clock& system_clock();
 
-// A point in time after which waiting ends. Deadline::never() waits for ever.
+// The point in time at which a wait ends. Deadline::never() waits for ever.
 class Deadline {
  public:
   static Deadline never() { return Deadline(TimePoint::max()); }
@@ -27,7 +27,8 @@ class Deadline {
 
   TimePoint at() const { return at_; }
   bool passed(const Clock& clock = system_clock()) const { return clock.now() >= at_; }
-  // What poll(2) takes: rounded up to whole milliseconds, 0 when passed, -1 for never.
+  // The timeout for poll(2): whole milliseconds, rounded up. 0 if the deadline has passed, -1 for
+  // never().
   int poll_timeout(const Clock& clock = system_clock()) const;
 
  private:
@@ -35,7 +36,7 @@ class Deadline {
   TimePoint at_;
 };
 
-// Seconds since this object was made.
+// Measures the time since its construction.
 class Stopwatch {
  public:
   explicit Stopwatch(const Clock& clock = system_clock()) : clock_(clock), start_(clock.now()) {}

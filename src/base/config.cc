@@ -35,7 +35,7 @@ void flatten(const toml::table& table, const std::string& prefix, Settings& out)
   }
 }
 
-// Levenshtein distance, two rows.
+// The Levenshtein distance, computed with two rows of the table.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -118,7 +118,8 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
   });
 }
 
-// Dotted names on top, one a line, are TOML too, and show each setting as --set would take it.
+// Writes one dotted name a line. That is valid TOML, and it shows each setting in the form that
+// --set takes.
 std::string toml_from_settings(const Settings& settings) {
   std::string text;
   for (const auto& [name, value] : settings) text += fmt::format("{} = {}\n", name, to_line(value));

@@ -1,18 +1,23 @@
-// Config: a struct with defaults beside its fields, and one table of fields from which its TOML
-// reader, its
-// --set key=value overrides, its JSON record, its TOML record and its help text all come.
+// Config: a struct with a default beside each field, and one table of its fields. The TOML reader,
+// the `--set key=value` overrides, the JSON and TOML records and the help text all use that table.
 //
 //   struct RolloutConfig {
 //     double temperature = 1.0;
 //     static Fields<RolloutConfig> fields() {
 //       return {field("temperature", &RolloutConfig::temperature, "1 samples the model as it is",
-//       at_least(0.0))};
+//                     at_least(0.0))};
 //     }
 //   };
-//   struct RlConfig { RolloutConfig rollout; ... fields: section("rollout", &RlConfig::rollout) ...
+//   struct RlConfig {
+//     RolloutConfig rollout;
+//     static Fields<RlConfig> fields() {
+//       Fields<RlConfig> all;
+//       append_section(all, "rollout", &RlConfig::rollout);
+//       return all;
+//     }
 //   };
 //
-// An unknown key is an error that names the nearest known one.
+// An unknown key is an error, and the error names the nearest known key.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +31,8 @@
 
 namespace tritonsmith {
 
-// A dotted name ("rollout.temperature"), its help, and how to set and get it.
+// One field: its dotted name ("rollout.temperature"), its help text, and functions that set and get
+// it.
 template <typename Config>
 struct Field {
   std::string name;
@@ -38,7 +44,8 @@ struct Field {
 template <typename Config>
 using Fields = std::vector<Field<Config>>;
 
-// What a field's type is in TOML and JSON. Numbers convert only without loss; enums go by name.
+// The conversions between a field's type and TOML or JSON. A number converts only without loss. An
+// enum value is written by its name.
 Status read_value(const Json& json, bool& out);
 Status read_value(const Json& json, int& out);
 Status read_value(const Json& json, std::int64_t& out);
@@ -104,7 +111,7 @@ Field<Config> field(const std::string& name, T Config::*member, const std::strin
           .get = [member](const Config& config) { return write_value(config.*member); }};
 }
 
-// All fields of a member struct, their names behind "name.".
+// Appends all fields of a member struct and puts "NAME." in front of their names.
 template <typename Config, typename Part>
 void append_section(Fields<Config>& fields, const std::string& name, Part Config::*member) {
   for (auto& inner : Part::fields())
@@ -116,10 +123,11 @@ void append_section(Fields<Config>& fields, const std::string& name, Part Config
          .get = [member, get = inner.get](const Config& config) { return get(config.*member); }});
 }
 
-// Names and values in the order they were found, tables flattened to dotted names.
+// Names and values in the order of the file. Tables are flattened to dotted names.
 using Settings = std::vector<std::pair<std::string, Json>>;
 Result<Settings> settings_from_toml(std::string_view text, std::string_view source_name);
-// "rollout.temperature=0.7": the value is read as TOML, or as a bare string where it is none.
+// Parses overrides such as "rollout.temperature=0.7". The value is read as TOML, or as a bare
+// string if it is no valid TOML.
 Result<Settings> settings_from_overrides(const std::vector<std::string>& overrides);
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
 std::string toml_from_settings(const Settings& settings);
@@ -141,7 +149,7 @@ Status apply_settings(Config& config, const Settings& settings, std::string_view
   return ok();
 }
 
-// Reads a TOML file over the defaults, then the overrides over both.
+// Starts from the defaults, applies the TOML file, then applies the overrides.
 template <typename Config>
 Result<Config> load_config(const std::filesystem::path& file,
                            const std::vector<std::string>& overrides);

@@ -11,7 +11,8 @@
 namespace tritonsmith {
 namespace {
 
-// Of a container, whose own group is the root of what it sees; version 2's file, else version 1's.
+// Reads the quota of the container's control group, which a container sees as the root. It reads
+// the file of cgroup version 2, or else of version 1.
 int cores_of_group() {
   if (const auto text = read_file("/sys/fs/cgroup/cpu.max")) return cores_of_quota(*text);
   const auto quota = read_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");

@@ -1,15 +1,17 @@
-// How many processor cores this process may keep busy: what sizes of pools follow from by default.
+// The number of processor cores that this process may keep busy. Pools take their default sizes
+// from it.
 #pragma once
 
 #include <string_view>
 
 namespace tritonsmith {
 
-// Those it may run on, and no more than its control group has time for. At least 1.
+// Returns the cores of the process's affinity mask, limited by its control group's CPU quota. The
+// result is at least 1.
 int usable_cores();
 
-// What a control group's limit comes to, in whole cores, rounded up; 0: no limit. `text`: of
-// cpu.max, as "150000 100000" or "max 100000". Pure.
+// Converts a control group's CPU quota into whole cores, rounded up. `text` is the content of
+// cpu.max: "150000 100000" or "max 100000". 0 means no limit. This function is pure.
 int cores_of_quota(std::string_view text);
 
 }  // namespace tritonsmith

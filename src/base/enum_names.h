@@ -1,10 +1,11 @@
-// Names of closed sets, written once: a specialisation of enum_names<E> lists each value with its
-// name in records, configs and on the command line; name_of and enum_from_name go both ways.
+// Names of closed sets. A specialisation of enum_names<E> lists each value with its name in
+// records, configs and on the command line. name_of and enum_from_name convert in both directions.
 //
 //   enum class Severity { note, warn, reject };
 //   template <> inline constexpr auto enum_names<Severity> =
-//       names<Severity>({{Severity::note, "note"}, {Severity::warn, "warn"}, {Severity::reject,
-//       "reject"}});
+//       names<Severity>({{Severity::note, "note"},
+//                        {Severity::warn, "warn"},
+//                        {Severity::reject, "reject"}});
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ constexpr std::array<std::pair<E, std::string_view>, n> names(
 }
 
 template <typename E>
-inline constexpr int enum_names = 0;  // specialised beside each enum
+inline constexpr int enum_names = 0;  // each enum specialises it
 
 template <typename E>
 concept NamedEnum = std::is_enum_v<E> && requires {
@@ -38,7 +39,7 @@ constexpr std::string_view name_of(E value) {
   check_failed(__FILE__, __LINE__, "name_of", "an enum value without a name");
 }
 
-// "a, b or c", for messages.
+// Lists all names for a message: "a, b or c".
 template <NamedEnum E>
 std::string all_names() {
   std::string list;

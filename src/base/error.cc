@@ -6,7 +6,7 @@
 namespace tritonsmith {
 namespace {
 
-// For what a user can mend; the other errors speak for themselves.
+// Advice for errors that a user can correct. The other errors explain themselves.
 std::string_view advice_for(int code) {
   switch (code) {
     case ENOSPC:

@@ -1,6 +1,6 @@
-// Error and Result: how failures of the world (files, sockets, children, GPUs, foreign bytes) are
-// passed up. Each storey that passes an Error on may put one line of context in front of it. A bad
-// kernel is no Error but a Verdict; a mistake of ours is no Error but a CHECK.
+// Error and Result: failures of the world (files, sockets, child processes, GPUs, foreign bytes).
+// Each function that passes an Error on may put one line of context in front of it. A bad kernel is
+// not an Error but a Verdict. A mistake of ours is not an Error but a failed CHECK.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,11 +12,12 @@
 
 namespace tritonsmith {
 
-// One sentence for the person who must act on it: it names the file or setting and says what to do.
+// One sentence for the person who must act on the failure. It names the file or the setting and
+// says what to do.
 struct Error {
   std::string message;
 
-  // "context: message".
+  // Returns the error with the message "context: message".
   [[nodiscard]] Error within(std::string_view context) const {
     return Error{fmt::format("{}: {}", context, message)};
   }
@@ -29,7 +30,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   using tl::expected<T, Error>::expected;
 };
 
-// A Result without a value; success is `return ok();` or `return {};`.
+// A Result without a value. A function reports success by `return ok();` or `return {};`.
 using Status = Result<void>;
 inline Status ok() { return {}; }
 
@@ -39,7 +40,7 @@ template <typename... Args>
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// The error of the last system call: "WHAT: No such file or directory".
+// Returns the error of the last system call, for example "WHAT: No such file or directory".
 [[nodiscard]] tl::unexpected<Error> fail_errno(std::string_view what);
 
 }  // namespace tritonsmith
@@ -47,7 +48,8 @@ template <typename... Args>
 #define TRITONSMITH_CONCAT_(a, b) a##b
 #define TRITONSMITH_CONCAT(a, b) TRITONSMITH_CONCAT_(a, b)
 
-// TRY(expression): passes an error up, else goes on (the value, if any, is dropped).
+// TRY(expression) returns the error to the caller. Without an error the code goes on, and a value
+// is dropped.
 #define TRY(...)                                                                     \
   do {                                                                               \
     auto&& try_result_ = (__VA_ARGS__);                                              \
@@ -55,8 +57,8 @@ template <typename... Args>
       return ::tl::unexpected<::tritonsmith::Error>(std::move(try_result_).error()); \
   } while (false)
 
-// TRY_ASSIGN(auto x, expression): passes an error up, else x takes the value. Two statements: needs
-// braces after if.
+// TRY_ASSIGN(auto x, expression) returns the error to the caller, or assigns the value to x. It
+// expands to several statements, so it needs braces after `if`.
 #define TRY_ASSIGN(target, ...) \
   TRITONSMITH_TRY_ASSIGN_(TRITONSMITH_CONCAT(try_result_, __LINE__), target, __VA_ARGS__)
 #define TRITONSMITH_TRY_ASSIGN_(name, target, ...)                          \
@@ -65,7 +67,7 @@ template <typename... Args>
     return ::tl::unexpected<::tritonsmith::Error>(std::move(name).error()); \
   target = *std::move(name)
 
-// As TRY, with one line of context in front of the error.
+// Works like TRY and puts one line of context in front of the error.
 #define TRY_WITHIN(context, ...)                                                          \
   do {                                                                                    \
     auto&& try_result_ = (__VA_ARGS__);                                                   \

@@ -1,6 +1,6 @@
-// Fd: a file descriptor that its owner closes by dying, and the few ways to make one. Every
-// descriptor is made close-on-exec; a child gets the ones it is given by base/process.h and no
-// other. May fail: out of descriptors.
+// Fd: a file descriptor that its destructor closes, and functions that make descriptors. Every
+// descriptor is close-on-exec: a child gets only those that base/process.h gives it. Making one
+// fails when the process or the machine is out of descriptors.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ class Fd {
   bool valid() const { return fd_ >= 0; }
   explicit operator bool() const { return valid(); }
   void reset();
-  // The caller owns it from here.
+  // The caller owns the descriptor afterwards.
   int release() { return std::exchange(fd_, -1); }
 
  private:
@@ -37,7 +37,7 @@ struct Pipe {
 };
 Result<Pipe> make_pipe();
 
-// Connected Unix stream sockets.
+// Two connected Unix stream sockets.
 struct SocketPair {
   Fd ours, theirs;
 };

@@ -26,7 +26,7 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   return ok();
 }
 
-// Makes a rename last through a power cut.
+// Makes a rename survive a power failure.
 void sync_directory(const fs::path& directory) {
   const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;

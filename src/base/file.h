@@ -1,4 +1,4 @@
-// Files as whole strings, written so that a crash or a full disk never leaves half of one.
+// Reads and writes whole files. A crash or a full disk never leaves a partly written file.
 #pragma once
 
 #include <filesystem>
@@ -10,21 +10,23 @@
 
 namespace tritonsmith {
 
-// Fails with one line that names the file: missing, a directory, unreadable.
+// Fails with one line that names the file if it is missing, a directory or unreadable.
 Result<std::string> read_file(const std::filesystem::path& path);
 
-// Writes beside the target, syncs, renames: the target holds either the old or the new bytes,
-// whole.
+// Writes a temporary file beside the target, syncs it and renames it. The target always holds
+// either all old bytes or all new bytes.
 Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
-// Makes the directory and its parents; fine when it is there already.
+// Makes the directory and its parents. Succeeds if the directory exists already.
 Status make_directories(const std::filesystem::path& path);
 
-// The lines of a text file without their ends; a last line without newline is kept.
+// Returns the lines of a text file without their line ends. A last line without a newline is
+// included.
 Result<std::vector<std::string>> read_lines(const std::filesystem::path& path);
 
-// An append-only JSONL file. Each append is one write of a whole line. On opening, a last line
-// without newline (what a crash in mid-write leaves) is cut off, so that records stay parsable.
+// An append-only JSONL file. Each append is one write of a whole line. A crash in the middle of a
+// write leaves a last line without newline. Opening the file cuts such a line off, so that the
+// records stay parsable.
 class LineWriter {
  public:
   static Result<LineWriter> open(const std::filesystem::path& path);
@@ -33,7 +35,8 @@ class LineWriter {
   ~LineWriter();
 
   Status append(std::string_view line);
-  // Until this returns, appended lines may be lost with the machine (not with the process).
+  // Appended lines survive a crash of the process. They survive a crash of the machine only after
+  // sync().
   Status sync();
 
  private:

@@ -1,6 +1,5 @@
-// Reading JSON that others wrote: parse_json gives a one-line error with the place; JsonReader
-// reads the members of an object with checked types, and the first wrong or missing one becomes the
-// error.
+// JSON from outside. parse_json reports a syntax error in one line with its place. JsonReader reads
+// the members of an object with checked types; its first missing or wrong member becomes the error.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,11 @@ namespace tritonsmith {
 
 using Json = nlohmann::json;
 
-// Refuses text that is no JSON, or nested deeper than `max_depth`.
+// Refuses text that is not JSON, and text that is nested deeper than `max_depth`.
 Result<Json> parse_json(std::string_view text, int max_depth = 64);
 
-// Compact, one line. Bytes that are no UTF-8 become U+FFFD, so that a record can always be written.
+// Writes compact JSON in one line. Bytes that are not UTF-8 become U+FFFD, so that every record can
+// be written.
 std::string to_line(const Json& json);
 
 // Usage:
@@ -28,8 +28,8 @@ std::string to_line(const Json& json);
 //   Finding f{.rule = reader.string("rule"), .line = reader.integer("line", 0)};
 //   TRY(reader.status());
 //   return f;
-// A member given with a default may be absent or null; without one it must be there. After the
-// first error the readers return empty values.
+// A member read with a fallback may be absent or null. A member read without one is required. After
+// the first error all readers return empty values.
 class JsonReader {
  public:
   explicit JsonReader(const Json& json);
@@ -40,7 +40,7 @@ class JsonReader {
   double number(std::string_view name, std::optional<double> fallback = std::nullopt);
   bool boolean(std::string_view name, std::optional<bool> fallback = std::nullopt);
   std::vector<std::string> strings(std::string_view name);
-  // Absent or null gives an empty array or object.
+  // An absent or null member gives an empty array or object.
   const Json& array(std::string_view name);
   const Json& object(std::string_view name);
   bool has(std::string_view name) const;

@@ -10,14 +10,15 @@
 namespace tritonsmith {
 namespace {
 
-// Read-only is enough to lock, and lets in those who may not write another user's file.
+// Opens read-only, which suffices for a lock. A user who may not write another user's file can then
+// still lock it.
 Result<Fd> open_file(const std::filesystem::path& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!fd) return fail_errno(path.string());
   return fd;
 }
 
-// flock knows no deadline, so it is asked again every millisecond.
+// flock has no timeout, so the lock is tried again every millisecond.
 bool lock_by(const Fd& fd, int operation, Deadline deadline) {
   while (::flock(fd.get(), operation | LOCK_NB) != 0) {
     if (deadline.passed()) return false;
@@ -32,7 +33,8 @@ void unlock(const Fd& fd) { ::flock(fd.get(), LOCK_UN); }
 
 Result<Lease> Lease::open(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.parent_path();
-  if (::mkdir(folder.c_str(), 0777) == 0) ::chmod(folder.c_str(), 01777);  // whatever the umask
+  // independent of the umask
+  if (::mkdir(folder.c_str(), 0777) == 0) ::chmod(folder.c_str(), 01777);
   TRY_ASSIGN(Fd lock, open_file(file));
   TRY_ASSIGN(Fd gate, open_file(file.string() + ".gate"));
   return Lease(std::move(lock), std::move(gate));

@@ -1,11 +1,14 @@
-// Lease: a thing that processes of one machine use by turns; here a GPU, on which many may work at
-// once, except while one times something. A lock on a file (flock), so it ends with the process
-// that holds it. A second lock, on FILE.gate, keeps the turns fair: whoever wants in holds the gate
-// while it waits, and nobody passes it at the gate; so one who gives the lease back and takes it
-// again at once lets those in who waited. That the gate is held is also how a holder learns that
-// somebody waits.
+// Lease: a lock that the processes of one machine share, here on a GPU. Many processes may hold it
+// together to work on the GPU; a process that measures time holds it alone. The lock is a file lock
+// (flock), so the kernel releases it when its process ends.
 //
-// One thread uses a Lease; another thread opens its own. May fail: the files cannot be made.
+// A second lock, on FILE.gate, makes the order fair. A process that waits for the lease holds the
+// gate, so no other process can overtake it. A holder that gives the lease back and takes it again
+// at once lets the waiting process go first. A holder also learns from the gate that another
+// process waits.
+//
+// One thread uses a Lease object; another thread opens its own. Opening fails if the files cannot
+// be made.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +20,19 @@ namespace tritonsmith {
 
 class Lease {
  public:
-  // shared: beside other sharers; alone: beside nobody.
+  // shared: together with other shared holders. alone: with no other holder.
   enum class Hold { shared, alone };
 
-  // Makes the files where they are missing, and their folder, which every user may write to: turns
-  // are taken between the processes of several users too.
+  // Makes the lock files and their folder if they are missing. Every user may write to the folder,
+  // because the processes of several users share a GPU.
   static Result<Lease> open(const std::filesystem::path& file);
 
-  // Must not be held. False when the deadline passed first: whoever holds it may be broken, and the
-  // caller decides what that is worth.
+  // The caller must not hold the lease already. Returns false when the deadline passes first. The
+  // holder may then be stuck; the caller decides how to go on.
   [[nodiscard]] bool take(Hold hold, Deadline deadline);
   void give_back();
   bool is_held() const { return is_held_; }
-  // Whether somebody waits for it.
+  // Tells whether another process waits for the lease.
   bool is_wanted() const;
 
  private:

@@ -1,4 +1,5 @@
-// Log lines and progress lines, on stderr: stdout belongs to results. Safe from any thread.
+// Log lines and progress lines. They go to stderr, because stdout carries results. Any thread may
+// call these functions.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,9 +15,9 @@ enum class LogLevel { quiet, info, debug };
 void set_log_level(LogLevel level);
 void log_line(LogLevel level, const std::string& message);
 
-// A line that says how far something longer than a second has come. On a terminal it rewrites
-// itself at most ten times a second; in a file it adds a line at most every ten seconds. The
-// destructor ends it with a last line.
+// A progress line for work that takes longer than a second. On a terminal the line is rewritten at
+// most ten times a second. In a file a new line is added at most every ten seconds. The destructor
+// prints the last line.
 class Progress {
  public:
   Progress(std::string what, std::size_t total);
@@ -24,7 +25,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `detail` is shown behind the count: "loss 1.23".
+  // `detail` follows the count, for example "loss 1.23".
   void advance_to(std::size_t done, const std::string& detail = {});
 
  private:
@@ -40,7 +41,7 @@ class Progress {
 
 }  // namespace tritonsmith
 
-// LibTorch's headers define a LOG of their own; ours takes its place.
+// LibTorch's headers define another LOG. This one replaces it.
 #undef LOG
 #define LOG(...) ::tritonsmith::log_line(::tritonsmith::LogLevel::info, ::fmt::format(__VA_ARGS__))
 #define TRACE(...) \

@@ -8,7 +8,7 @@
 namespace tritonsmith {
 namespace {
 
-// The first number of the text; -1 where it begins with none.
+// Returns the first number of the text, or -1 if the text does not begin with one.
 std::int64_t number_in(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   std::int64_t number = -1;
@@ -31,7 +31,7 @@ std::int64_t memory_left_of(std::string_view limit, std::string_view current, st
   return std::clamp<std::int64_t>(allowed - used, 0, most);
 }
 
-// Of a container, whose own group is the root of what it sees.
+// A container sees its own control group as the root.
 std::int64_t available_memory_bytes() {
   const auto meminfo = read_file("/proc/meminfo");
   const std::int64_t machine = meminfo ? memory_available_in(*meminfo) : 0;

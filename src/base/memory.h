@@ -1,4 +1,5 @@
-// How much memory this process may still take: what budgets of large work follow from.
+// The amount of memory that this process may still take. Large computations take their budgets from
+// it.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +7,15 @@
 
 namespace tritonsmith {
 
-// What the machine has free or can free, and no more than the control group's limit leaves. 0 where
-// the machine does not tell.
+// Returns the memory in bytes that the machine has free or can free, limited by what the control
+// group leaves. Returns 0 if the machine does not report it.
 std::int64_t available_memory_bytes();
 
-// The line MemAvailable of /proc/meminfo; 0: there is none. Pure.
+// Reads the line MemAvailable of /proc/meminfo, in bytes. Returns 0 if there is no such line. This
+// function is pure.
 std::int64_t memory_available_in(std::string_view meminfo);
-// What a control group's memory.max and memory.current leave; none: no limit. Pure.
+// Returns the bytes that a control group's memory.max (`limit`) and memory.current (`current`)
+// leave, at most `most`. A group without a limit leaves `most`. This function is pure.
 std::int64_t memory_left_of(std::string_view limit, std::string_view current, std::int64_t most);
 
 }  // namespace tritonsmith

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kFirstHighFd = 512;
 
-// All that the child needs between fork and exec, made beforehand: it may neither allocate nor lock
-// there.
+// All data that the child needs between fork and exec. The parent prepares it, because the child
+// may neither allocate memory nor take a lock there.
 struct Launch {
   std::vector<char*> argv, environment;
   std::vector<GivenFd> fds;
@@ -34,9 +34,10 @@ struct Launch {
 }
 
 void arrange_fds(const Launch& launch) {
-  // Also what others opened without close-on-exec; an old kernel's refusal leaves that to them.
+  // This also covers descriptors that other code opened without close-on-exec. An old kernel
+  // refuses the call; those descriptors then stay open.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
-  int high[32];  // out of the way first, so that no target overwrites a source
+  int high[32];  // The sources move to high numbers first, so that no target overwrites a source.
   for (std::size_t i = 0; i < launch.fds.size(); ++i) {
     high[i] = ::fcntl(launch.fds[i].ours, F_DUPFD_CLOEXEC, kFirstHighFd);
     if (high[i] < 0) give_up(launch);
@@ -57,7 +58,7 @@ void arrange_fds(const Launch& launch) {
   give_up(launch);
 }
 
-// As fork, into new namespaces, with a pidfd. 0 in the child.
+// Works like fork, and adds new namespaces and a pidfd. Returns 0 in the child.
 pid_t fork_with(unsigned long namespaces, int& pidfd) {
   return static_cast<pid_t>(
       ::syscall(SYS_clone, namespaces | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr));
@@ -94,7 +95,7 @@ Result<Process> Process::spawn(const ProcessOptions& options) {
                 .fds = {{null.get(), 0}, {null.get(), 1}, {null.get(), 2}},
                 .error_pipe = error_pipe.write.get()};
   for (const GivenFd& given : options.fds) launch.fds.push_back(given);
-  for (GivenFd& given : launch.fds)  // the pipe must not lie where a target goes
+  for (GivenFd& given : launch.fds)  // no target may have the number of the pipe
     CHECK(given.theirs < kFirstHighFd, "descriptor {} is out of range", given.theirs);
   const Fd high_pipe(::fcntl(launch.error_pipe, F_DUPFD_CLOEXEC, kFirstHighFd));
   if (!high_pipe) return fail_errno("cannot prepare a child");
@@ -163,7 +164,9 @@ Result<ExitStatus> Process::wait(Deadline deadline) {
 void Process::kill_tree() {
   if (pid_ == 0 || reaped_) return;
   ::kill(-pid_, SIGCONT);
-  ::kill(-pid_, SIGKILL);  // the process group; fails before setsid ran, hence the next line
+  // The process group. This fails until the child has called setsid, so the next line kills the
+  // child itself.
+  ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
 }
 

@@ -1,7 +1,7 @@
-// Process: a child program with exactly the descriptors and the environment it is given. It starts
-// in a session of its own, dies with the thread that started it (so start it from a thread that
-// lives as long as it should), and is killed and reaped by the destructor. How it ended is data.
-// One thread owns a Process.
+// Process: a child program with exactly the descriptors and the environment that it is given. The
+// child runs in its own session. It dies with the thread that started it, so that thread must live
+// as long as the child is needed. The destructor kills and reaps the child. The way a child ended
+// is data, not an error. One thread owns a Process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace tritonsmith {
 
-// How a child ended, as the kernel tells its parent.
+// The way a child ended, as the kernel reports it to its parent.
 struct ExitStatus {
   enum class Kind { exited, signalled };
   Kind kind = Kind::exited;
@@ -27,7 +27,7 @@ ExitStatus exit_status_from_wait(int wait_status);
 std::string describe(ExitStatus status);
 
 struct GivenFd {
-  int ours = -1;    // stays ours
+  int ours = -1;    // the descriptor in this process, which keeps it
   int theirs = -1;  // its number in the child
 };
 
@@ -35,7 +35,8 @@ struct ProcessOptions {
   std::vector<std::string> argv;         // argv[0] is a path
   std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
   std::vector<GivenFd> fds;              // 0, 1 and 2 are /dev/null unless given
-  unsigned long namespaces = 0;          // CLONE_NEW* to try together; where that is refused: none
+  // CLONE_NEW* flags. If the kernel refuses them together, the child gets none of them.
+  unsigned long namespaces = 0;
 };
 
 class Process {
@@ -46,21 +47,22 @@ class Process {
   ~Process();
 
   pid_t pid() const { return pid_; }
-  // Readable once the child has ended.
+  // Becomes readable when the child has ended.
   const Fd& pidfd() const { return pidfd_; }
-  // The CLONE_NEW* flags that held.
+  // The CLONE_NEW* flags that the kernel granted.
   unsigned long namespaces() const { return namespaces_; }
 
-  // Fails when the deadline passes first; may be called again after it succeeded.
+  // Fails when the deadline passes first. After it has succeeded, it may be called again.
   Result<ExitStatus> wait(Deadline deadline);
-  // The child, its session's process group and, where it has a PID namespace, all that lives in it.
+  // Kills the child and its session's process group. With a PID namespace it also kills all other
+  // processes in that namespace.
   void kill_tree();
 
  private:
   Process(pid_t pid, Fd pidfd, unsigned long namespaces);
   void end();
 
-  struct Pid {  // moves leave 0 behind
+  struct Pid {  // a move leaves 0 behind
     pid_t value = 0;
     Pid(pid_t pid = 0) : value(pid) {}
     Pid(Pid&& other) noexcept : value(std::exchange(other.value, 0)) {}

@@ -33,7 +33,7 @@ double Rng::uniform() { return static_cast<double>(next_u64() >> 11) * 0x1.0p-53
 std::uint64_t Rng::below(std::uint64_t bound) {
   CHECK(bound > 0, "below(0) has no answer");
   const std::uint64_t limit =
-      -bound % bound;  // 2^64 mod bound: draws under it would favour small values
+      -bound % bound;  // 2^64 mod bound. Draws below it would favour small values.
   for (;;) {
     if (const std::uint64_t draw = next_u64(); draw >= limit) return draw % bound;
   }

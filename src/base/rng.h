@@ -1,7 +1,7 @@
-// Rng: every random choice of the program comes from Rng(run_seed, purpose, index), so that a
-// resumed run makes the same choices without saving any generator state. Counter-based: draw k is a
-// hash of (key, k). Cheap to make (one SHA-256), safe to copy; not for secrets (see hash.h for
-// HMAC).
+// Rng: every random choice of the program comes from Rng(run_seed, purpose, index). A resumed run
+// therefore makes the same choices without saving the state of a generator. The generator is
+// counter-based: draw k is a hash of (key, k). It costs one SHA-256 to make and is safe to copy. It
+// must not make secrets; hash.h has HMAC for them.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class Rng {
   std::uint64_t next_u64();
   // Uniform in [0, 1), 53 bits.
   double uniform();
-  // Uniform in [0, bound); bound > 0. Without bias.
+  // Uniform in [0, bound) without bias; bound must be above 0.
   std::uint64_t below(std::uint64_t bound);
   // Standard normal (Box-Muller).
   double normal();
 
-  // Any random-access container, Fisher-Yates.
+  // Shuffles any random-access container (Fisher-Yates).
   template <typename Container>
   void shuffle(Container& items) {
     for (std::size_t i = items.size(); i > 1; --i) {

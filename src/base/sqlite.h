@@ -1,6 +1,6 @@
-// Sqlite: one SQLite file with write-ahead logging, its statements and transactions. Several
-// programs may share the file; within a program, one thread at a time uses an object. Failures name
-// the file and say what to do; what was committed before them stays.
+// Sqlite: one SQLite file with write-ahead logging, its statements and its transactions. Several
+// programs may share the file. Within a program one thread at a time uses an object. An error names
+// the file and says what to do. Transactions that were committed before an error stay committed.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct sqlite3_stmt;
 
 namespace tritonsmith {
 
-// What a commit must outlive: normal, the process (the machine may take the last ones with it);
-// full, the machine.
+// How safe a commit is. normal: it survives a crash of the process, but a crash of the machine may
+// lose the last commits. full: it survives a crash of the machine too.
 enum class SqliteDurability { normal, full };
 
 class Sqlite;
 
-// A statement with its values bound, to be stepped through.
+// A statement with bound values, and its rows.
 class SqliteRows {
  public:
-  // True when there is a (further) row.
+  // Moves to the next row. Returns false if there is none.
   Result<bool> next();
   std::string text(int column) const;  // empty for NULL
   std::int64_t integer(int column) const;
@@ -48,13 +48,13 @@ class SqliteRows {
 
 class Sqlite {
  public:
-  // Makes the file and its folder where there are none, then runs `schema`. `name` is how errors
-  // call it ("verdict store").
+  // Makes the file and its folder if they are missing, then runs `schema`. Errors call the database
+  // by `name`, for example "verdict store".
   static Result<std::unique_ptr<Sqlite>> open(const std::filesystem::path& file,
                                               std::string_view name, const std::string& schema,
                                               SqliteDurability durability);
 
-  // Values (texts, whole numbers, nullptr) take the places of the question marks. Texts are copied.
+  // Binds the values (text, whole number, nullptr) to the question marks in order. Text is copied.
   template <typename... Values>
   Result<SqliteRows> query(const char* statement, const Values&... values) const {
     TRY_ASSIGN(SqliteRows rows, prepare(statement));
@@ -68,7 +68,7 @@ class Sqlite {
     TRY(rows.next());
     return ok();
   }
-  // Rows that the last statement inserted, updated or deleted.
+  // Returns the number of rows that the last statement inserted, updated or deleted.
   std::int64_t changes() const;
   tl::unexpected<Error> failure(std::string_view doing) const;
 
@@ -85,7 +85,7 @@ class Sqlite {
   std::string name_;
 };
 
-// All or nothing: rolled back unless committed.
+// A transaction. The destructor rolls it back unless it was committed.
 class SqliteTransaction {
  public:
   static Result<SqliteTransaction> begin(const Sqlite& database);

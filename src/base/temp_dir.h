@@ -1,4 +1,4 @@
-// TempDir: a fresh directory of our own, removed with all it holds when the object dies.
+// TempDir: a new directory for this process. The destructor removes it with all its contents.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace tritonsmith {
 
 class TempDir {
  public:
-  // Below $TMPDIR or /tmp; the name begins with the prefix.
+  // Makes the directory below $TMPDIR or /tmp. Its name begins with `prefix`.
   static Result<TempDir> make(std::string_view prefix);
   TempDir(TempDir&& other) noexcept;
   TempDir& operator=(TempDir&& other) noexcept;

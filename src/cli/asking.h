@@ -1,5 +1,6 @@
-// Asking: how `eval` and `write` ask a model: as the options say; else as it was asked while it
-// learnt (its prompt.json); else by the full prompt, for 2,048 tokens or half of its positions.
+// Asking: the form of the prompts of `eval` and `write`. The options decide first, then the model's
+// prompt.json from its training. The default is the full prompt, with 2,048 tokens or half of the
+// model's positions.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +13,15 @@ namespace tritonsmith::cli {
 
 struct Asking {
   std::string style = "auto";
-  int max_tokens = 0;  // 0: see above
+  int max_tokens = 0;  // 0: the default above
 };
 
 void add_asking_options(CLI::App& command, Asking& asking);
 
-// Its max_new_tokens may still be 0. Fails when the directory's prompt.json is damaged.
+// max_new_tokens of the result may still be 0. Fails if the directory's prompt.json is damaged.
 Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem::path& model);
 
-// `positions`: those that the model has.
+// `positions` is the model's number of positions.
 int new_tokens(const text::PromptRecord& record, std::int64_t positions);
 
 }  // namespace tritonsmith::cli

@@ -14,7 +14,7 @@
 
 namespace tritonsmith::cli {
 
-// Where the model computes, and in what on a GPU.
+// The device of the model, and its 16-bit type on a GPU.
 struct Placement {
   model::DeviceChoice device = model::DeviceChoice::automatic;
   model::Precision precision = model::Precision::float16;

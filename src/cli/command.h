@@ -1,7 +1,7 @@
-// How a subcommand joins the program: one file defines `void add_<name>_command(CLI::App& app,
-// Run& run)`, which adds its options to a subcommand of `app` and, when that subcommand is chosen,
-// sets `run` to what it does. The list is in commands.h. A subcommand returns the exit code; a
-// Result's error is printed by `finish`.
+// The form of a subcommand. One file defines `void add_<name>_command(CLI::App& app, Run& run)`.
+// The function adds the subcommand's options to `app`, and sets `run` to its action if the user
+// chooses it. commands.h has the list. A subcommand returns the exit code, and `finish` prints the
+// error of a Result.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@ namespace tritonsmith::cli {
 
 using Run = std::function<int()>;
 
-// 0 for success; otherwise prints "tritonsmith: MESSAGE" on stderr and returns 1.
+// Returns 0 for success. Otherwise prints "tritonsmith: MESSAGE" on stderr and returns 1.
 int finish(const Status& status);
 
 }  // namespace tritonsmith::cli

@@ -1,5 +1,5 @@
-// Every subcommand, in the order the help shows them. Adding one: its file, a line here, a line in
-// main.cc.
+// All subcommands in the order of the help. A new one needs its own file, a line here, and a line
+// in main.cc.
 #pragma once
 
 #include "cli/command.h"

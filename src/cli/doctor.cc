@@ -14,7 +14,7 @@
 #include "cli/commands.h"
 #include "cli/fact.h"
 #include "cli/output_of.h"
-#include "gym/capture/guest_files.h"
+#include "gym/sandbox/guest_files.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -70,7 +70,7 @@ Fact disk_fact(const fs::path& folder, double wanted_gib) {
 }
 
 Fact python_fact() {
-  const std::string python = gym::guest_python({});
+  const std::string python = gym::sandbox::guest_python({});
   const std::string versions = versions_of_python(python);
   if (versions.empty())
     return {Standing::broken, "python", fmt::format("{} has no torch and triton", python),

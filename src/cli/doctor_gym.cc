@@ -8,9 +8,9 @@
 #include "cli/fact.h"
 #include "cli/judges.h"
 #include "gym/capture/capture_pool.h"
-#include "gym/jail/jail.h"
-#include "gym/jail/required_layers.h"
-#include "gym/schedule/start_check.h"
+#include "gym/judge/start_check.h"
+#include "gym/sandbox/jail.h"
+#include "gym/sandbox/required_layers.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -74,30 +74,31 @@ class ModelNew(torch.nn.Module):
 // Judges kKernel, whose verdict this is, then the self-test's kernels.
 Result<Verdict> judge_one_and_self_test() {
   TRY_ASSIGN(const auto judge, start_untested_judge({}));
-  gym::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};
+  gym::api::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};
   job.task = {.id = "doctor", .source = std::string(kTask)};
   TRY(judge->submit(std::move(job)));
   TRY_ASSIGN(auto judged, judge->next(Deadline::after(std::chrono::seconds(120))));
   if (!judged) return fail("no verdict within two minutes");
-  if (judged->verdict.accepted) TRY(gym::self_test(*judge, {.referees = judge->referees()}, {}));
+  if (judged->verdict.accepted)
+    TRY(gym::judge::self_test(*judge, {.referees = judge->referees()}, {}));
   return std::move(judged->verdict);
 }
 
 }  // namespace
 
 std::vector<Fact> jail_facts() {
-  const gym::JailReport report = gym::probe_jail_layers();
+  const gym::sandbox::JailReport report = gym::sandbox::probe_jail_layers();
   std::vector<Fact> facts;
   if (!report.refusal.empty())
     return {{Standing::broken, "jail", report.refusal, "free memory or processes, and look again"}};
   facts.push_back({Standing::fine, "jail", fmt::format("{}", fmt::join(report.held(), ", ")), ""});
-  for (const gym::JailLayer& layer : report.layers) {
+  for (const gym::sandbox::JailLayer& layer : report.layers) {
     if (layer.held) continue;
     facts.push_back({Standing::lacking, "jail", fmt::format("no {}: {}", layer.name, layer.why),
                      advice_for(layer.name)});
   }
-  for (const std::string& requirement : gym::CaptureConfig{}.required_layers)
-    if (!gym::unmet_requirement(report.layers, {requirement}).empty())
+  for (const std::string& requirement : gym::capture::CaptureConfig{}.required_layers)
+    if (!gym::sandbox::unmet_requirement(report.layers, {requirement}).empty())
       facts.push_back({Standing::broken, "jail",
                        fmt::format("no {}, without which nothing is judged", requirement),
                        "do what is said above"});
@@ -116,13 +117,13 @@ Fact judging_fact() {
             "mend what is marked above first"};
   const auto& layers = verdict->environment.jail_layers;
   const bool confined = std::find(layers.begin(), layers.end(), "namespaces") != layers.end();
-  return {
-      confined ? Standing::fine : Standing::lacking, "judging",
-      fmt::format("a kernel was captured, compiled for {}, {} and accepted, and the self-test's "
-                  "{} were judged right, in {:.1f} s{}",
-                  "sm_90", verdict->time_ms ? "run" : "evaluated", gym::self_test_cases().size(),
-                  watch.seconds(), confined ? "" : "; guests have no namespaces of their own"),
-      confined ? "" : advice_for("namespaces")};
+  return {confined ? Standing::fine : Standing::lacking, "judging",
+          fmt::format(
+              "a kernel was captured, compiled for {}, {} and accepted, and the self-test's "
+              "{} were judged right, in {:.1f} s{}",
+              "sm_90", verdict->time_ms ? "run" : "evaluated", gym::judge::self_test_cases().size(),
+              watch.seconds(), confined ? "" : "; guests have no namespaces of their own"),
+          confined ? "" : advice_for("namespaces")};
 }
 
 }  // namespace tritonsmith::cli

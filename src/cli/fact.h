@@ -1,5 +1,5 @@
-// One line of `tritonsmith doctor`: something of this machine, whether it serves, and what to do
-// where it does not.
+// One line of `tritonsmith doctor`: a property of this machine, whether it suffices, and what to do
+// if it does not.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace tritonsmith::cli {
 
 enum class Standing {
   fine,
-  lacking,  // something works less well, or is slower
+  lacking,  // works, but less well or more slowly
   broken,   // judging or training cannot work
 };
 
@@ -17,11 +17,11 @@ struct Fact {
   Standing standing = Standing::fine;
   std::string name;
   std::string found;
-  std::string advice;  // empty where there is nothing to do
+  std::string advice;  // empty if nothing has to be done
 };
 
-// The gym: which layers of the jail hold here, then one kernel judged by all of it (seconds).
-// Called while the program has one thread.
+// The gym: the layers of the jail that work here, and one kernel judged with all of them (seconds).
+// Call them while the program has one thread.
 std::vector<Fact> jail_facts();
 Fact judging_fact();
 

@@ -7,14 +7,14 @@
 #include "cli/commands.h"
 #include "cli/gym_serve.h"
 #include "cli/judge_text.h"
-#include "gym/client/remote_judge.h"
-#include "gym/client/token.h"
+#include "gym/api/token.h"
+#include "gym/remote/remote_judge.h"
 
 namespace tritonsmith::cli {
 namespace {
 
 struct SubmitOptions {
-  gym::RemoteJudgeConfig remote;
+  gym::remote::RemoteJudgeConfig remote;
   std::string task_file, kernel_file, jobs_file;
   std::string policy = "strict", comparison = "budget", backend = "auto", priority = "normal";
   int trials = 3;
@@ -22,10 +22,10 @@ struct SubmitOptions {
   std::string job;  // of status
 };
 
-Result<std::vector<gym::JudgeJob>> read_jobs(const SubmitOptions& options) {
-  std::vector<gym::JudgeJob> jobs;
+Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) {
+  std::vector<gym::api::JudgeJob> jobs;
   if (options.jobs_file.empty()) {
-    gym::JudgeJob job{.trials = options.trials, .use_store = !options.fresh};
+    gym::api::JudgeJob job{.trials = options.trials, .use_store = !options.fresh};
     TRY_ASSIGN(job.task.source, read_file(options.task_file));
     TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
     TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
@@ -40,7 +40,7 @@ Result<std::vector<gym::JudgeJob>> read_jobs(const SubmitOptions& options) {
     const std::string place = fmt::format("{}:{}", options.jobs_file, jobs.size() + 1);
     const auto json = parse_json(line);
     if (!json) return tl::unexpected(json.error().within(place));
-    auto submission = gym::submission_from_json(*json);
+    auto submission = gym::api::submission_from_json(*json);
     if (!submission) return tl::unexpected(submission.error().within(place));
     submission->job.id = jobs.size();
     submission->job.use_store = submission->job.use_store && !options.fresh;
@@ -49,7 +49,7 @@ Result<std::vector<gym::JudgeJob>> read_jobs(const SubmitOptions& options) {
   return jobs;
 }
 
-void print(const gym::Judged& judged, const SubmitOptions& options) {
+void print(const gym::api::Judged& judged, const SubmitOptions& options) {
   if (!options.json) {
     fmt::print("{}", judge_text(judged.verdict));
   } else if (options.jobs_file.empty()) {
@@ -63,9 +63,9 @@ void print(const gym::Judged& judged, const SubmitOptions& options) {
 Status submit(SubmitOptions options) {
   if (options.jobs_file.empty() == (options.task_file.empty() || options.kernel_file.empty()))
     return fail("give --task and --kernel, or --jobs");
-  TRY_ASSIGN(options.remote.priority, enum_from_name<gym::Priority>(options.priority));
+  TRY_ASSIGN(options.remote.priority, enum_from_name<gym::api::Priority>(options.priority));
   TRY_ASSIGN(auto jobs, read_jobs(options));
-  TRY_ASSIGN(const auto judge, gym::RemoteJudge::open(options.remote));
+  TRY_ASSIGN(const auto judge, gym::remote::RemoteJudge::open(options.remote));
   Progress progress("judging", jobs.size());
   std::size_t sent = 0, done = 0, faults = 0;
   while (done < jobs.size()) {
@@ -82,7 +82,7 @@ Status submit(SubmitOptions options) {
 }
 
 Status show_status(const SubmitOptions& options) {
-  TRY_ASSIGN(const std::string token, gym::read_token(options.remote.token_file));
+  TRY_ASSIGN(const std::string token, gym::api::read_token(options.remote.token_file));
   httplib::Client client(options.remote.url);
   if (!client.is_valid())
     return fail("'{}' is no URL, as in http://127.0.0.1:8800", options.remote.url);
@@ -100,7 +100,7 @@ Status show_status(const SubmitOptions& options) {
   return ok();
 }
 
-void add_remote(CLI::App& command, gym::RemoteJudgeConfig& remote) {
+void add_remote(CLI::App& command, gym::remote::RemoteJudgeConfig& remote) {
   command.add_option("--url", remote.url, "The service, as in http://127.0.0.1:8800")->required();
   command.add_option("--token-file", remote.token_file,
                      "Holds the token (default: $TRITONSMITH_GYM_TOKEN)");
@@ -119,7 +119,7 @@ void add_submit(CLI::App& gym, Run& run) {
   command->add_option("--comparison", options->comparison, all_names<Comparison>())
       ->capture_default_str();
   command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
-  command->add_option("--priority", options->priority, all_names<gym::Priority>())
+  command->add_option("--priority", options->priority, all_names<gym::api::Priority>())
       ->capture_default_str();
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000))

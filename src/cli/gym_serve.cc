@@ -10,18 +10,18 @@
 #include "base/log.h"
 #include "cli/judges.h"
 #include "cli/stop_signal.h"
-#include "gym/schedule/known_verdicts.h"
-#include "gym/schedule/local_judge.h"
-#include "gym/schedule/start_check.h"
-#include "gym/server/http_server.h"
+#include "gym/judge/known_verdicts.h"
+#include "gym/judge/local_judge.h"
+#include "gym/judge/start_check.h"
+#include "gym/service/http_server.h"
 
 namespace tritonsmith::cli {
 namespace {
 
 struct GymConfig {
-  gym::LocalJudgeConfig judge;
-  int unfinished_jobs = gym::DocketLimits{}.unfinished;
-  int finished_jobs = gym::DocketLimits{}.finished;
+  gym::judge::LocalJudgeConfig judge;
+  int unfinished_jobs = gym::service::JobStoreLimits{}.unfinished;
+  int finished_jobs = gym::service::JobStoreLimits{}.finished;
   int batch = 1000;
   int source_kib = 1024;
   int body_mib = 32;
@@ -80,11 +80,11 @@ Result<Fd> lock_directory(const std::string& directory) {
 
 Result<std::vector<std::string>> tokens_for(const std::string& token_file,
                                             const std::string& host) {
-  TRY_ASSIGN(const std::string token, gym::read_token(token_file));
+  TRY_ASSIGN(const std::string token, gym::api::read_token(token_file));
   if (!token.empty()) return std::vector<std::string>{token};
-  if (!gym::is_loopback(host))
+  if (!gym::api::is_loopback(host))
     return fail("{} can be reached from other machines: set {} or --token-file", host,
-                gym::kTokenVariable);
+                gym::api::kTokenVariable);
   return std::vector<std::string>();
 }
 
@@ -94,36 +94,37 @@ std::string gym_config_help() { return config_help<GymConfig>(); }
 
 Status serve_gym(const ServeOptions& options) {
   TRY_ASSIGN(const GymConfig config, read_config(options));
-  TRY_ASSIGN(const gym::HostAndPort address, gym::parse_host_and_port(options.listen));
+  TRY_ASSIGN(const gym::api::HostAndPort address, gym::api::parse_host_and_port(options.listen));
   TRY_ASSIGN(auto tokens, tokens_for(options.token_file, address.host));
   TRY_ASSIGN(const Fd lock, lock_directory(config.judge.directory));
   TRY_ASSIGN(const auto known,
-             gym::KnownVerdicts::open(config.judge.directory + "/verdicts.sqlite"));
-  TRY_ASSIGN(
-      const auto docket,
-      gym::Docket::open(config.judge.directory + "/jobs.sqlite",
-                        {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs},
-                        [&known](const gym::JudgeJob& job) { return known->find(job); }));
+             gym::judge::KnownVerdicts::open(config.judge.directory + "/verdicts.sqlite"));
+  TRY_ASSIGN(const auto job_store,
+             gym::service::JobStore::open(
+                 config.judge.directory + "/jobs.sqlite",
+                 {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs},
+                 [&known](const gym::api::JudgeJob& job) { return known->find(job); }));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
-  gym::ServiceMetrics metrics;
+  gym::service::ServiceMetrics metrics;
   const auto make_judge =
       [judge = config.judge,
-       &known](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::Judge>> {
+       &known](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::api::Judge>> {
     const Stopwatch watch;
     TRY_ASSIGN(auto local, start_untested_judge(judge));
-    TRY(gym::self_test(*local, {.referees = local->referees()}, stopping));
+    TRY(gym::judge::self_test(*local, {.referees = local->referees()}, stopping));
     LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
     known->learn(local->versions());
-    return std::unique_ptr<gym::Judge>(std::move(local));
+    return std::unique_ptr<gym::api::Judge>(std::move(local));
   };
   // Twice as many as are judged at a time, so that none of the judge's places is ever empty.
-  gym::Clerk clerk(*docket, make_judge, 2 * config.judge.in_flight, metrics);
-  gym::Service service(*docket, clerk, metrics,
-                       {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
-                        .batch = static_cast<std::size_t>(config.batch),
-                        .comparison = config.comparison});
-  TRY_ASSIGN(const auto server,
-             gym::HttpServer::start({.address = address,
+  gym::service::JobDispatcher dispatcher(*job_store, make_judge, 2 * config.judge.in_flight,
+                                         metrics);
+  gym::service::Service service(*job_store, dispatcher, metrics,
+                                {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
+                                 .batch = static_cast<std::size_t>(config.batch),
+                                 .comparison = config.comparison});
+  TRY_ASSIGN(const auto server, gym::service::HttpServer::start(
+                                    {.address = address,
                                      .tokens = std::move(tokens),
                                      .connections = config.connections,
                                      .streams = config.streams,

@@ -1,4 +1,4 @@
-// `tritonsmith gym serve`: the judge of this machine as a service (docs/service.md).
+// `tritonsmith gym serve`: this machine's judge as a service (docs/service.md).
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ struct ServeOptions {
   std::vector<std::string> settings;
 };
 
-// Until SIGINT or SIGTERM.
+// Runs until SIGINT or SIGTERM.
 Status serve_gym(const ServeOptions& options);
-// The keys of its config file.
+// Returns the keys of its config file.
 std::string gym_config_help();
 
 }  // namespace tritonsmith::cli

@@ -17,8 +17,8 @@
 #include "cli/commands.h"
 #include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "gym/judge/local_judge.h"
 #include "gym/referee/serve.h"
-#include "gym/schedule/local_judge.h"
 #include "text/feedback.h"
 
 namespace tritonsmith::cli {
@@ -34,14 +34,14 @@ struct JudgeOptions {
 };
 
 // One for each kernel; its id is the kernel's place among them.
-Result<std::vector<gym::JudgeJob>> read_jobs(const JudgeOptions& options) {
-  gym::JudgeJob job{.trials = options.trials, .use_store = !options.no_store};
+Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
+  gym::api::JudgeJob job{.trials = options.trials, .use_store = !options.no_store};
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
   TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
   TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(job.comparison, enum_from_name<Comparison>(options.comparison));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
-  std::vector<gym::JudgeJob> jobs;
+  std::vector<gym::api::JudgeJob> jobs;
   for (const std::string& file : options.kernel_files) {
     TRY_ASSIGN(job.kernel, read_file(file));
     job.id = jobs.size();
@@ -59,13 +59,13 @@ std::string judge_directory(const JudgeOptions& options) {
 
 // In the order of the kernels.
 Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) {
-  TRY_ASSIGN(std::vector<gym::JudgeJob> jobs, read_jobs(options));
-  gym::LocalJudgeConfig config;
+  TRY_ASSIGN(std::vector<gym::api::JudgeJob> jobs, read_jobs(options));
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
   config.directory = judge_directory(options);
   TRY_ASSIGN(const auto judge, start_judge(config));
   std::vector<Verdict> verdicts(jobs.size());
-  for (gym::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
+  for (gym::api::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     TRY_ASSIGN(auto judged, judge->next(Deadline::never()));
     if (!judged) return fail("the judge gave no verdict");
@@ -140,12 +140,12 @@ void add_judge_command(CLI::App& app, Run& run) {
 void add_gym_referee_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("gym-referee", "");
   command->group("");  // hidden: started by the judge, with its jobs on descriptor 3
-  const auto options = std::make_shared<gym::ServeOptions>();
+  const auto options = std::make_shared<gym::referee::ServeOptions>();
   command->add_option("--gpu", options->gpu, "Run plans on this GPU");
   command->add_option("--lease", options->lease, "The file of this GPU's lease");
   command->add_option("--memory", options->memory_bytes, "The largest budget of a job, in bytes");
   command->callback(
-      [options, &run] { run = [options] { return gym::serve_referee(3, *options); }; });
+      [options, &run] { run = [options] { return gym::referee::serve_referee(3, *options); }; });
 }
 
 }  // namespace tritonsmith::cli

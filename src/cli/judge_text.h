@@ -1,4 +1,4 @@
-// A verdict as a few lines for people.
+// A verdict as a few lines of text for users.
 #pragma once
 
 #include <string>

@@ -8,10 +8,10 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "cli/output_of.h"
-#include "gym/capture/guest_files.h"
-#include "gym/client/remote_judge.h"
-#include "gym/gpu/driver.h"
-#include "gym/schedule/start_check.h"
+#include "gym/cuda/driver.h"
+#include "gym/judge/start_check.h"
+#include "gym/remote/remote_judge.h"
+#include "gym/sandbox/guest_files.h"
 #include "inspect/inspect.h"
 
 namespace tritonsmith::cli {
@@ -34,40 +34,42 @@ std::string name_of_machine() {
 
 // All that judges alike: machine, program, Python with torch and triton, the GPUs that there are
 // and which of them it takes. Empty where that cannot be told.
-std::string mark_of_judge(const gym::LocalJudgeConfig& config) {
+std::string mark_of_judge(const gym::judge::LocalJudgeConfig& config) {
   const std::string program = mark_of_program();
-  const std::string python = gym::guest_python(config.capture.python);
+  const std::string python = gym::sandbox::guest_python(config.capture.python);
   const std::string versions = versions_of_python(python);
   if (program.empty() || versions.empty()) return {};
   std::string mark =
       fmt::format("machine {}\nprogram {}\npython {}: {}\n{} of the GPUs {}\n", name_of_machine(),
                   program, python, versions, config.gpus, fmt::join(config.only_gpus, ", "));
-  for (const gym::gpu::GpuFacts& gpu : gym::gpu::list_gpus())
+  for (const gym::cuda::GpuFacts& gpu : gym::cuda::list_gpus())
     mark += fmt::format("{} at {}, driver {}\n", gpu.name, gpu.bus_id, gpu.driver);
   return mark;
 }
 
 }  // namespace
 
-gym::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-referee"}}; }
+gym::judge::RefereeProgram own_referee() { return {.argv = {"/proc/self/exe", "gym-referee"}}; }
 
-Result<std::unique_ptr<gym::LocalJudge>> start_untested_judge(const gym::LocalJudgeConfig& config) {
-  return gym::LocalJudge::start(config, inspect::inspect_kernel, own_referee());
+Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
+    const gym::judge::LocalJudgeConfig& config) {
+  return gym::judge::LocalJudge::start(config, inspect::inspect_kernel, own_referee());
 }
 
-Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config) {
+Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
+    const gym::judge::LocalJudgeConfig& config) {
   TRY_ASSIGN(auto judge, start_untested_judge(config));
   const std::string mark = mark_of_judge(config);
-  TRY(gym::self_test_once(*judge, judge->referees(),
-                          mark.empty() ? "" : cache_directory("self-test"), mark));
+  TRY(gym::judge::self_test_once(*judge, judge->referees(),
+                                 mark.empty() ? "" : cache_directory("self-test"), mark));
   return judge;
 }
 
-Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
-                                               const GymChoice& gym) {
+Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
+                                                    const GymChoice& gym) {
   if (!gym.url.empty())
-    return gym::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
-  gym::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
+    return gym::remote::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
+  gym::judge::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
   config.capture.slots = std::max(1, config.capture.slots / gym.processes);
   config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
   config.referees = std::max(1, config.referees / gym.processes);
@@ -76,7 +78,7 @@ Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& dire
     config.directory = directory;
   }
   TRY_ASSIGN(auto judge, start_judge(config));
-  return std::unique_ptr<gym::Judge>(std::move(judge));
+  return std::unique_ptr<gym::api::Judge>(std::move(judge));
 }
 
 void add_gym_options(CLI::App& command, GymChoice& gym) {

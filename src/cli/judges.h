@@ -1,42 +1,44 @@
-// The gym that commands use: in this program, or a service somewhere else.
+// The gym of the commands: in this program, or a remote service.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
-#include "gym/client/judge.h"
-#include "gym/schedule/local_judge.h"
+#include "gym/api/judge.h"
+#include "gym/judge/local_judge.h"
 
 namespace tritonsmith::cli {
 
 // This program itself, as `gym-referee`.
-gym::RefereeProgram own_referee();
+gym::judge::RefereeProgram own_referee();
 
 // Judges in this program; for who has it pass the self-test himself.
-Result<std::unique_ptr<gym::LocalJudge>> start_untested_judge(const gym::LocalJudgeConfig& config);
+Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
+    const gym::judge::LocalJudgeConfig& config);
 
 // The same, tested. The first time that this program, with this Python, judges on these GPUs
-// it shows that it judges (gym/schedule/start_check.h), some seconds; the user's cache remembers
+// it shows that it judges (gym/judge/start_check.h), some seconds; the user's cache remembers
 // that it did. Fails where a kernel was misjudged.
-Result<std::unique_ptr<gym::LocalJudge>> start_judge(const gym::LocalJudgeConfig& config);
+Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
+    const gym::judge::LocalJudgeConfig& config);
 
 struct GymChoice {
-  std::string url;         // of a `gym serve`; empty: this program
-  std::string token_file;  // empty: $TRITONSMITH_GYM_TOKEN
-  // Of this program: the GPUs that run kernels, by number (empty: all), and whether kernels are
-  // timed alone.
+  std::string url;         // URL of a `gym serve`; empty: this program judges
+  std::string token_file;  // empty: the token is $TRITONSMITH_GYM_TOKEN
+  // If this program judges: the numbers of the GPUs that run kernels (empty: all), and whether
+  // kernels are timed alone.
   std::vector<std::int64_t> gpus;
   bool lease = true;
-  int processes = 1;  // that judge side by side, and share the cores
+  int processes = 1;  // processes that judge at the same time and share the cores
 };
 
 // Here, its store and its secret live in `directory`, so that a resumed run finds its verdicts;
 // with an empty one nothing is kept. A service has its own.
-Result<std::unique_ptr<gym::Judge>> open_judge(const std::filesystem::path& directory,
-                                               const GymChoice& gym = {});
+Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
+                                                    const GymChoice& gym = {});
 
-// --gym URL and --token-file FILE.
+// Adds --gym URL and --token-file FILE.
 void add_gym_options(CLI::App& command, GymChoice& gym);
 
 }  // namespace tritonsmith::cli

@@ -1,5 +1,5 @@
-// A model from scratch, to be trained: a tokenizer learnt from examples and random weights of a
-// given shape, as a model directory. What `model make` and the quickstart share.
+// A new model for training: a tokenizer learnt from examples, and random weights of a given shape,
+// as a model directory. `model make` and the quickstart use it.
 #pragma once
 
 #include <filesystem>
@@ -18,13 +18,13 @@ struct NewModelConfig {
   int vocabulary = 1024;  // tokens
   text::PieceRule pieces = text::PieceRule::phrases;
   std::int64_t vocab_size = 0;  // rows of the embedding; 0: one for each token
-  model::WeightType type = model::WeightType::float32;  // that is written
-  std::optional<text::PromptRecord> prompt;             // how it will be asked, where known
-  model::ModelConfig shape;                             // with the vocab_size that comes of these
+  model::WeightType type = model::WeightType::float32;  // the type in the written file
+  std::optional<text::PromptRecord> prompt;             // the form of its prompts, if known
+  model::ModelConfig shape;  // its vocab_size follows from the fields above
   static Fields<NewModelConfig> fields();
 };
 
-// Fails when the directory holds a model already.
+// Fails if the directory already holds a model.
 Status make_new_model(const std::filesystem::path& directory, const NewModelConfig& config,
                       std::span<const train::SftExample> examples);
 

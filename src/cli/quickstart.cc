@@ -203,7 +203,7 @@ class Quickstart {
   const train::StopFlag& stop_;
   Lessons lessons_;
   std::vector<train::SftExample> examples_;
-  std::unique_ptr<gym::Judge> judge_;
+  std::unique_ptr<gym::api::Judge> judge_;
   fs::path sft_model_, rl_model_;
   std::vector<Phase> phases_;
 };

@@ -1,5 +1,5 @@
-// The other processes of a training job, where a launcher started several (docs/training.md,
-// "Several GPUs").
+// The other processes of a training job, if a launcher started several (docs/training.md, "Several
+// GPUs").
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace tritonsmith::cli {
 
 // Joins them, runs `body`, and tells them how it ended. Each process takes its own GPU and its part
-// of the cores; all but the first are quiet. Before anything that touches a GPU.
+// of the cores. All but the first are quiet. Call it before any use of a GPU.
 using OnRanks = std::function<Status(distributed::Ranks&, const distributed::Place&)>;
 Status with_ranks(const OnRanks& body);
 

@@ -143,7 +143,7 @@ Status write_result(const std::string& file, const Json& result) {
 }
 
 Status retry_refused(const RejudgeOptions& options, const eval::RejudgeOptions& how,
-                     std::span<const eval::Suspect> suspects, gym::Judge& judge) {
+                     std::span<const eval::Suspect> suspects, gym::api::Judge& judge) {
   TRY_ASSIGN(const eval::Acquittals found, eval::retry_refused(suspects, how, judge));
   TRY(write_result(options.out, to_json(found, suspects)));
   for (const std::string& origin : found.on_all) fmt::print("accepted: {}\n", origin);

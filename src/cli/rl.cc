@@ -1,5 +1,5 @@
 // `tritonsmith rl CONFIG.toml | RUN_DIR`: reinforcement learning against the gym.
-// docs/training.md explains the config.
+// docs/settings.md lists the config.
 #include "train/rl.h"
 
 #include <fmt/format.h>
@@ -73,9 +73,9 @@ void warn_of_what_nothing_measures(const RlConfig& config, const GymChoice& gym)
 }
 
 // Every rank of this host judges what it samples, with the same secret and the same store.
-Result<std::unique_ptr<gym::Judge>> open_judges(const RlConfig& config, const GymChoice& gym,
-                                                distributed::Ranks& ranks) {
-  const auto open_first = [&]() -> Result<std::unique_ptr<gym::Judge>> {
+Result<std::unique_ptr<gym::api::Judge>> open_judges(const RlConfig& config, const GymChoice& gym,
+                                                     distributed::Ranks& ranks) {
+  const auto open_first = [&]() -> Result<std::unique_ptr<gym::api::Judge>> {
     // Before the judge writes there.
     TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
     return open_judge(config.run.dir, gym);
@@ -107,21 +107,21 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
 }
 
 // What the ranks of a host share, others do not see.
-Status check_gym_of_hosts(const GymChoice& gym, const distributed::Place& place) {
-  if (!place.spans_hosts() || !gym.url.empty()) return ok();
+Status check_gym_of_hosts(const GymChoice& gym, const distributed::Place& device) {
+  if (!device.spans_hosts() || !gym.url.empty()) return ok();
   return fail(
       "ranks on several hosts share no gym of this machine: start `tritonsmith gym serve` where "
       "all reach it, and give its URL (--gym or judge.url)");
 }
 
 Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks,
-                       const distributed::Place& place) {
+                       const distributed::Place& device) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
   Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
-  TRY(check_gym_of_hosts(material.gym, place));
+  TRY(check_gym_of_hosts(material.gym, device));
   if (ranks.is_first()) warn_of_what_nothing_measures(config, material.gym);
-  material.gym.processes = place.local_size;
+  material.gym.processes = device.local_size;
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));
   if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
@@ -149,8 +149,8 @@ void add_rl_command(CLI::App& app, Run& run) {
   command->callback([&run, call, gym] {
     run = [call, gym] {
       return finish(
-          with_ranks([&](distributed::Ranks& ranks, const distributed::Place& place) -> Status {
-            return train_by_reward(*call, *gym, ranks, place);
+          with_ranks([&](distributed::Ranks& ranks, const distributed::Place& device) -> Status {
+            return train_by_reward(*call, *gym, ranks, device);
           }));
     };
   });

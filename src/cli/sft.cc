@@ -1,5 +1,5 @@
 // `tritonsmith sft CONFIG.toml | RUN_DIR`: supervised fine-tuning on examples, as `tasks teach`
-// writes them. docs/training.md explains the config.
+// writes them. docs/settings.md lists the config.
 #include "train/sft.h"
 
 #include <fmt/format.h>

@@ -3,17 +3,17 @@
 #include "base/lease.h"
 #include "base/log.h"
 #include "generate/engine/leased_generator.h"
-#include "gym/gpu/lease_path.h"
+#include "gym/cuda/lease_path.h"
 
 namespace tritonsmith::cli {
 
-std::size_t visible_gpus() { return gym::gpu::list_gpus().size(); }
+std::size_t visible_gpus() { return gym::cuda::list_gpus().size(); }
 
 std::filesystem::path lease_of_model(model::DeviceChoice device) {
   if (device == model::DeviceChoice::cpu) return {};
-  const auto gpus = gym::gpu::list_gpus();
+  const auto gpus = gym::cuda::list_gpus();
   if (gpus.empty()) return {};
-  std::filesystem::path file = gym::gpu::lease_path(gpus.front());
+  std::filesystem::path file = gym::cuda::lease_path(gpus.front());
   const auto lease = Lease::open(file);
   if (lease) return file;
   LOG("computing beside timings without a lease of the GPU: {}", lease.error().message);

@@ -1,5 +1,5 @@
-// A GPU on which a model computes and kernels are timed, by turns (base/lease.h): what rl, eval,
-// write and quickstart do about it.
+// A GPU on which a model computes and kernels are timed in turn (base/lease.h). rl, eval, write and
+// quickstart use these functions.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,12 @@
 
 namespace tritonsmith::cli {
 
-// How many GPUs this process may use.
+// Returns the number of GPUs that this process may use.
 std::size_t visible_gpus();
 
-// The file of the lease of the GPU that a model takes when asked for `device`: the first. Empty
-// where it takes none; also, with a line that says why, where the file cannot be made.
+// Returns the lease file of the GPU that a model takes for `device`, which is the first GPU.
+// Returns an empty path if it takes none. If the file cannot be made, it logs the reason and also
+// returns an empty path.
 std::filesystem::path lease_of_model(model::DeviceChoice device);
 
 // The engine that serves the model best. With a lease it gives way to timings.

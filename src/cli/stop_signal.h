@@ -1,5 +1,6 @@
-// StopSignal: SIGINT and SIGTERM as something to wait for. One at a time; the thread that made it
-// waits. Children that exec are not concerned: handlers do not survive that.
+// StopSignal: makes SIGINT and SIGTERM something to wait for. Only one may exist at a time, and the
+// thread that made it waits. Children that call exec are not affected, because exec resets
+// handlers.
 #pragma once
 
 #include "base/fd.h"
@@ -9,7 +10,7 @@ namespace tritonsmith::cli {
 class StopSignal {
  public:
   static Result<StopSignal> install();
-  // Until one came; it may have come already.
+  // Waits for a signal. A signal that has already arrived counts.
   void wait() const;
 
  private:

@@ -15,7 +15,7 @@
 #include "cli/teaching.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
-#include "gym/schedule/task_linter.h"
+#include "gym/judge/task_linter.h"
 #include "text/prompt.h"
 #include "train/sft_examples.h"
 
@@ -116,9 +116,9 @@ Status show_task(const TasksOptions& options) {
 // What would pass for a solution without being one; beside the tasks, a line each that has
 // findings.
 Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
-  gym::CaptureConfig config;
+  gym::capture::CaptureConfig config;
   config.slots = 1;
-  TRY_ASSIGN(const auto linter, gym::TaskLinter::start(config, own_referee()));
+  TRY_ASSIGN(const auto linter, gym::judge::TaskLinter::start(config, own_referee()));
   const std::string file = options.out + ".findings.jsonl";
   std::string lines;
   int marked = 0, not_looked_at = 0;
@@ -178,11 +178,11 @@ Status teach_tasks(const TasksOptions& options) {
   TRY(apply_settings(config, settings, "--set"));
   config.curriculum.heldout = 0;  // the teacher says nothing about them
   const auto lessons = curriculum::make_lessons(config.curriculum);
-  std::unique_ptr<gym::Judge> judge;
+  std::unique_ptr<gym::api::Judge> judge;
   Teaching teaching{.teacher = config.teacher, .prompt = config.prompt};
   TRY_ASSIGN(teaching.policy, enum_from_name<Policy>(options.policy));
   TRY_ASSIGN(teaching.backend, enum_from_name<Backend>(options.backend));
-  teaching.judge = [&]() -> Result<gym::Judge*> {
+  teaching.judge = [&]() -> Result<gym::api::Judge*> {
     TRY_ASSIGN(judge, open_judge("", options.gym));
     return judge.get();
   };

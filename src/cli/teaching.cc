@@ -20,7 +20,7 @@ class FirstAnswers {
     const auto wanted = static_cast<std::size_t>(std::ranges::count_if(
         examples_, [](const Example& each) { return each.first.has_value(); }));
     if (wanted == 0) return std::move(verdicts_);
-    TRY_ASSIGN(gym::Judge* const judge, teaching_.judge());
+    TRY_ASSIGN(gym::api::Judge* const judge, teaching_.judge());
     Progress progress("judging first answers", wanted);
     for (std::size_t id = 0; id < examples_.size(); ++id) {
       if (!examples_[id].first) continue;
@@ -38,7 +38,7 @@ class FirstAnswers {
   }
 
  private:
-  Status take_all(gym::Judge& judge, Deadline deadline, Progress& progress) {
+  Status take_all(gym::api::Judge& judge, Deadline deadline, Progress& progress) {
     while (pending_ > 0) {
       TRY_ASSIGN(auto judged, judge.next(deadline));
       if (!judged) return ok();

@@ -1,7 +1,6 @@
-// Teaching: the teacher's lessons as examples for supervised fine-tuning. A second answer's prompt
-// holds the first one and what the gym said about it, in the words that a model is told in between
-// turns; so the first answers are judged before anything is written. What tasks and quickstart
-// share.
+// Teaching: converts the teacher's lessons into examples for supervised fine-tuning. The prompt of
+// a second answer contains the first answer and the gym's feedback on it. First answers are
+// therefore judged before examples are written. `tasks` and `quickstart` use it.
 #pragma once
 
 #include <functional>
@@ -10,7 +9,7 @@
 #include <string>
 
 #include "curriculum/teacher/teacher.h"
-#include "gym/client/judge.h"
+#include "gym/api/judge.h"
 #include "text/prompt.h"
 #include "train/sft_examples.h"
 
@@ -19,25 +18,25 @@ namespace tritonsmith::cli {
 struct Teaching {
   curriculum::TeacherOptions teacher;
   text::PromptConfig prompt;
-  // How first answers are judged.
+  // The settings with which first answers are judged.
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
   // Asked for a judge only where there are first answers.
-  std::function<Result<gym::Judge*>()> judge;
+  std::function<Result<gym::api::Judge*>()> judge;
 };
 
 struct Taught {
   std::vector<train::SftExample> examples;  // in the order of the lessons
-  std::map<std::string, int> counts;        // by intent, and "repair" for second answers
+  std::map<std::string, int> counts;        // by intent; "repair" counts second answers
 };
 
-// Fails when the gym is broken, or has a fault about a first answer.
+// Fails if the gym is broken, or has an infrastructure fault on a first answer.
 Result<Taught> teaching_examples(std::span<const curriculum::Lesson> lessons,
                                  const Teaching& teaching);
 
-// An honest solution of each training task, one a line as {"task", "kernel"}: what
-// reward.similarity compares with.
+// Returns an honest solution of each training task, one a line as {"task", "kernel"}.
+// reward.similarity compares with them.
 std::string reference_lines(std::span<const curriculum::Lesson> lessons,
                             curriculum::TeacherOptions options);
 

@@ -1,6 +1,6 @@
-// What the subcommands of training (sft, rl) share: their options, and how a call becomes a config.
-// A call names a config file, or a run directory, which holds all that its run needs: its resolved
-// config and its data.
+// The shared part of the training subcommands (sft, rl): their options, and the way from a call to
+// a config. A call names a config file or a run directory. A run directory holds all that its run
+// needs: its resolved config and its data.
 #pragma once
 
 #include <filesystem>
@@ -28,23 +28,23 @@ CLI::App* add_training_command(CLI::App& app, const std::string& name, const std
 template <typename Config>
 Result<Config> config_of(const TrainingCall& call) {
   TRY_ASSIGN(Config config, load_config<Config>(call.config_file(), call.set));
-  if (call.names_a_run()) config.run.dir = call.config;  // it may have been moved
+  if (call.names_a_run()) config.run.dir = call.config;  // the directory may have been moved
   return config;
 }
 
-// The file to read the run's data from: `kept` in the run directory where the call names one, else
-// the `given` of the config. Fails, naming the `setting`, where the config gives none.
+// Returns the file with the run's data. If the call names a run directory, that is `kept` in it,
+// else the config's `given`. If the config gives none, the error names `setting`.
 Result<std::filesystem::path> data_file(const TrainingCall& call, const std::string& kept,
                                         const std::string& given, std::string_view setting);
 
-// The resolved config on stdout; on stderr, what a call without --dry-run would do.
+// Prints the resolved config on stdout. On stderr it says what a call without --dry-run would do.
 void print_preview(const Settings& settings, const train::RunSection& run,
                    const train::RunOutlook& outlook, const std::string& data);
 
-// The model that a run ended with, if it kept one.
+// Prints the directory of the run's final model, if the run kept one.
 void print_model(const std::filesystem::path& checkpoint);
 
-// How a run that was asked to stop ends: in an error that says how to go on.
+// Returns the error for a run that was asked to stop. It says how to resume.
 tl::unexpected<Error> stopped_run(std::int64_t step, const train::RunSection& run,
                                   std::string_view command);
 tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSection& run);

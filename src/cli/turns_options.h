@@ -1,4 +1,4 @@
-// The options that eval and write share about conversations of many turns (test-time scaling).
+// The options of eval and write for conversations of many turns (test-time scaling).
 #pragma once
 
 #include <string>

@@ -96,7 +96,7 @@ Result<Tried> write_kernels(const eval::Author& author, const Task& task,
   // Its store answers a kernel that several conversations arrive at.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
   TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
-  gym::FaultStreak faults(gym::kFaultsInARow);
+  gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   episode::Episodes episodes(
       {.turns = turns,
        .policy = policy,

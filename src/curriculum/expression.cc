@@ -14,7 +14,8 @@ bool is_core(const Expression& tree) {
   return kind == OpKind::reduction || kind == OpKind::row || kind == OpKind::matmul;
 }
 
-// Operators with a constant operand are, up to that constant, their two-operand forms with "C".
+// Returns the name of an operator in the canonical form. An operator with a constant has the name
+// of its two-operand form, with "C" as the operand.
 std::string_view head_of(Op op) {
   switch (op) {
     case Op::add_constant:
@@ -43,7 +44,7 @@ struct Canonical {
   std::vector<Canonical> operands;
   int input = -1;
 
-  // Without the names of inputs: what operands are sorted by.
+  // The text without the names of inputs. Operands are sorted by it.
   std::string shape() const {
     if (input >= 0) return "x";
     std::vector<std::string> parts;

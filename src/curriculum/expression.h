@@ -1,5 +1,6 @@
-// Expression: a composition of operators as a tree. The leaves are the module's inputs; children[0]
-// is the main operand, the value that flows through a chain. Pure data and pure functions.
+// Expression: a composition of operators as a tree. Its leaves are the module's inputs. children[0]
+// is the main operand, whose value flows through a chain of operators. The data and the functions
+// are pure.
 #pragma once
 
 #include <set>
@@ -14,7 +15,7 @@ struct Expression {
   Op op = Op::input;
   Constants constants;
   std::vector<Expression> children;
-  int input = 0;  // which input a leaf is
+  int input = 0;  // the index of the input, for a leaf
 
   bool operator==(const Expression&) const = default;
 };
@@ -22,26 +23,28 @@ struct Expression {
 Expression leaf(int input);
 Expression apply(Op op, Constants constants, std::vector<Expression> children);
 
-// Operators in the tree, leaves not counted.
+// Counts the operators in the tree, without the leaves.
 int operator_count(const Expression& tree);
 
-// What is computed, up to constants, shapes and the order in which associative and commutative
-// operators were applied: "sum(mul(relu(a),b))". Inputs are named by where they appear.
+// Returns the computation up to constants, shapes and the order of associative and commutative
+// operators: "sum(mul(relu(a),b))". Inputs are named in the order in which they appear.
 std::string canonical_form(const Expression& tree);
 
-// The classes of all operators (operators.h). Ignores the order of operators altogether, so
-// whatever equals another tree up to constants, shapes or order has the same set; the grammar uses
-// no class twice in one tree.
+// The classes of all operators in a tree (operators.h), without their order. Trees that are equal
+// up to constants, shapes or order therefore have the same set. The grammar uses no class twice in
+// one tree.
 using OperatorClasses = std::set<std::string, std::less<>>;
 OperatorClasses operator_classes(const Expression& tree);
 
-// Every tree that comes about by taking out one operator (a binary one leaves an operand, if the
-// other is a mere input).
+// Returns every tree that results from taking out one operator. A binary operator leaves one
+// operand if the other is a plain input.
 std::vector<Expression> without_one_operator(const Expression& tree);
 
-// The row operator (reduction, softmax, norm, matmul) in the tree, or null: there is at most one.
+// Returns the row operator of the tree (reduction, softmax, norm, matmul), or null. A tree has at
+// most one.
 const Expression* find_core(const Expression& tree);
-// The tree with the core replaced by a leaf Op::core_value: what follows the core.
+// Returns the operators that follow the core: the tree with the core replaced by a leaf
+// Op::core_value.
 Expression after_core(const Expression& tree);
 
 }  // namespace tritonsmith::curriculum

@@ -10,7 +10,7 @@ namespace {
 constexpr int kLongestRow = 16384;
 constexpr int kTriesPerOperator = 40;
 
-// Grows one program, operator by operator.
+// Builds one program, operator by operator.
 class Draft {
  public:
   Draft(Rng& rng, const GrammarRules& rules) : rng_(rng), rules_(rules) {
@@ -43,7 +43,7 @@ class Draft {
     return static_cast<int>(rng_.below(static_cast<std::uint64_t>(others) + 1));
   }
 
-  // Operators of these kinds whose class the tree does not have yet.
+  // Operators of these kinds whose class the tree does not contain yet.
   std::vector<const Operator*> words(std::initializer_list<OpKind> kinds) const {
     const OperatorClasses used = operator_classes(program_.root);
     std::vector<const Operator*> found;
@@ -58,7 +58,7 @@ class Draft {
     return op.choices.empty() ? Constants{} : rng_.pick(op.choices);
   }
 
-  // Keeps the larger tree if it is sane.
+  // Keeps the larger tree if its values stay in range.
   bool keep(Expression tree, std::vector<Input> inputs) {
     Program next = program_;
     next.root = std::move(tree);
@@ -68,7 +68,7 @@ class Draft {
     return true;
   }
 
-  // Per-row values, and rows on their way into a matrix product, meet no second operand.
+  // Values per row, and rows that enter a matrix product, take no second operand.
   bool takes_operands(Place place) const {
     if (rules_.family == Family::reduction) return place == Place::before_core;
     return rules_.family != Family::matmul || place == Place::after_core;
@@ -79,8 +79,8 @@ class Draft {
       const auto choices =
           takes_operands(place) ? words({OpKind::unary, OpKind::binary}) : words({OpKind::unary});
       if (choices.empty()) return false;
-      // There are three times as many unary operators; draw the kind first, so that operands are
-      // common.
+      // There are three times as many unary operators as binary ones. The kind is drawn first, so
+      // that operands are common.
       const Operator& op = *rng_.pick(choices);
       if (op.kind == OpKind::unary && takes_operands(place) && rng_.uniform() < 0.4) continue;
       if (op.kind == OpKind::unary
@@ -106,8 +106,8 @@ class Draft {
     return keep(apply(op.op, constants_for(op), {program_.root, right}), std::move(inputs));
   }
 
-  // The index of the second operand: an input used again, or a new one. Negative when there is none
-  // to be had.
+  // Returns the index of the second operand: an existing input or a new one. Returns a negative
+  // number if there is none.
   int operand(std::vector<Input>& inputs, Place place, Op op) {
     const bool weights = place == Place::after_core &&
                          (program_.family == Family::norm || program_.family == Family::matmul);
@@ -195,7 +195,7 @@ Sizes draw_row_sizes(Rng& rng, const Program& program, TaskScale scale) {
   const bool flat_allowed = may_be_flat(program), softmax = program.family == Family::softmax;
   const double form = rng.uniform();
   if (scale == TaskScale::gpu) {
-    // Long rows would make softmax vanish below any tolerance.
+    // In long rows, softmax would give values below any tolerance.
     const int n = softmax ? pick_of(rng, {256, 512, 1000, 1024})
                           : pick_of(rng, {1024, 2048, 4096, 5000, 8192});
     const int rows =

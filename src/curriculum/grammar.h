@@ -1,6 +1,7 @@
-// Grammar: draws compositions. A program is elementwise operators, or those before and after one
-// row operator; no two operators of one class (operators.h) meet in it, none is without effect, and
-// all values stay where fp32 is accurate.
+// Grammar: draws compositions of operators at random. A program has elementwise operators only, or
+// one row operator with elementwise operators before and after it. No two operators of a program
+// have the same class (operators.h). Every operator has an effect, and all values stay where fp32
+// is accurate.
 #pragma once
 
 #include <optional>
@@ -13,18 +14,20 @@ namespace tritonsmith::curriculum {
 
 struct GrammarRules {
   Family family = Family::elementwise;
-  int operators = 3;      // how many, the row operator included
-  std::set<Op> words;     // which ones; empty: all
-  int most_inputs = 4;    // arguments and weights
+  int operators = 3;      // number of operators, the row operator included
+  std::set<Op> words;     // the operators to choose from; empty: all
+  int most_inputs = 4;    // limit of arguments and weights together
   bool broadcast = true;  // operands may be rows and columns
-  bool branches = true;  // operands may have an operator of their own, and inputs may be used twice
+  // An operand may have an operator of its own, and an input may be used twice.
+  bool branches = true;
 };
 
-// Nothing when the draw led nowhere; draw again.
+// Returns nothing if the draw leads to no valid program. The caller then draws again.
 std::optional<Program> draw_program(Rng& rng, const GrammarRules& rules);
 
-// Sizes for a program. Small: at most 8,192 elements in all inputs and the output. GPU: at least
-// 2^26 elements read or a matrix product of 17 GFLOP, 50 us and more on an H200.
+// Draws the sizes of a program. Small: at most 8,192 elements in all inputs and the output. GPU: at
+// least 2^26 elements read, or a matrix product of 17 GFLOP. The latter takes 50 us or more on an
+// H200.
 Sizes draw_sizes(Rng& rng, const Program& program, TaskScale scale);
 
 }  // namespace tritonsmith::curriculum

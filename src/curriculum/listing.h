@@ -1,5 +1,5 @@
-// Listing: an expression as straight-line code, one operator a line, each result in a variable.
-// Both PyTorch and Triton are written from it.
+// Listing: an expression as straight-line code, with one operator a line. Each line puts its result
+// into a variable. The writers of PyTorch and of Triton both start from it.
 #pragma once
 
 #include <string>
@@ -18,16 +18,17 @@ struct Line {
 
 struct Listing {
   std::vector<Line> lines;
-  std::string result;  // the variable that holds the value
+  std::string result;  // the variable with the final value
 };
 
-// Attributes ("self.weight") are never assigned to. Input i is the variable inputs[i]; what a row
-// operator left is in `core`. A result takes the place of its first operand where nobody needs that
-// any more ("x = relu(x)"), else a variable of its own.
+// Lists the operators of a tree. Input i is the variable inputs[i], and `core` is the result of the
+// row operator. A result overwrites its first operand if no later line needs that operand ("x =
+// relu(x)"). Otherwise it gets a variable of its own. Attributes ("self.weight") are never assigned
+// to.
 Listing list_operators(const Expression& tree, const std::vector<std::string>& inputs,
                        const std::string& core);
 
-// Replaces {x}, {y} by the operands and {0}, {1} by the constants.
+// Replaces {x} and {y} by the operands, and {0} and {1} by the constants.
 std::string fill_in(std::string_view pattern, const Line& line);
 
 }  // namespace tritonsmith::curriculum

@@ -1,6 +1,6 @@
-// Operators: the words of the curriculum's grammar, one row a word: what it is called, how many
-// operands and constants it takes, what it computes. How PyTorch and Triton write it stands
-// elsewhere (torch_source.cc, teacher/triton_lines.cc).
+// Operators: the vocabulary of the curriculum's grammar. One row of the table says an operator's
+// name, its numbers of operands and constants, and its function. Its PyTorch form stands in
+// torch_forms.cc, its Triton form in teacher/triton_forms.cc.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace tritonsmith::curriculum {
 
 enum class Op {
-  // Leaves: an input of the module; the value of the row operator, seen from what follows it.
+  // Leaves: an input of the module, and the row operator's value for the operators after it.
   input,
   core_value,
   // One operand.
@@ -69,7 +69,7 @@ enum class Op {
   hypot,
   lerp,
   glu,
-  // Rows [.., n] to one value each.
+  // Rows [.., n] to one value for each row.
   sum,
   mean,
   max,
@@ -90,7 +90,7 @@ enum class Op {
   matmul,
 };
 
-// What an operator does to shapes.
+// The effect of an operator on shapes.
 enum class OpKind { leaf, unary, binary, reduction, row, matmul };
 
 using Constants = std::vector<double>;
@@ -99,16 +99,16 @@ struct Operator {
   Op op;
   OpKind kind;
   std::string_view name;
-  // Operators of one class are the same up to constants, sign or shape (relu and max with a
-  // constant; sum and mean); the split treats them as one.
+  // Operators of one class are equal up to constants, sign or shape: relu and max with a constant,
+  // or sum and mean. The split treats them as one operator.
   std::string_view op_class;
-  // How an instruction says it; {x}, {y} are operands, {0}, {1} constants.
+  // The operator in an instruction: {x}, {y} are operands, {0}, {1} constants.
   std::string_view phrase;
-  // The constants to choose from; empty where there are none.
+  // The constants to choose from; empty if the operator has none.
   std::vector<Constants> choices;
-  // Elementwise operators only.
+  // For elementwise operators only.
   double (*value)(double x, double y, const Constants& c) = nullptr;
-  // Adds no rounding of its own.
+  // True if the operator adds no rounding error.
   bool exact = false;
 };
 
@@ -116,7 +116,8 @@ const Operator& describe(Op op);
 std::span<const Operator> all_operators();
 bool is_commutative(Op op);
 
-// A constant as code writes it: the shortest decimal that reads back the same; "2.0", "0.01".
+// Writes a constant as code does: the shortest decimal that reads back as the same number, such as
+// "2.0" and "0.01".
 std::string constant_text(double value);
 
 }  // namespace tritonsmith::curriculum

@@ -1,5 +1,5 @@
-// Program: what one curriculum task computes, ready to be written as PyTorch or as Triton: an
-// expression over named inputs, and the sizes it runs at.
+// Program: the computation of one curriculum task, ready to be written as PyTorch or as Triton. It
+// is an expression over named inputs. Sizes hold the sizes of one run.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace tritonsmith::curriculum {
 
 enum class Family { elementwise, reduction, softmax, norm, matmul };
 
-// Shapes, with lead = all dimensions but the last (one number or several), n = the last.
+// Shapes. lead stands for all dimensions but the last (one or several), n for the last.
 enum class InputShape {
   full,    // [lead.., n]
   row,     // [n], broadcast over the rows
   column,  // [lead.., 1], broadcast along a row
-  left,    // [m, k], what matmul takes
-  matrix,  // [k, n], what matmul multiplies by
+  left,    // [m, k], the left operand of matmul
+  matrix,  // [k, n], the right operand of matmul
 };
 
 enum class Draw { normal, uniform };  // torch.randn, torch.rand
@@ -46,18 +46,18 @@ struct Program {
   Family family = Family::elementwise;
   std::vector<Input> inputs;
   Expression root;
-  // How a reduction returns its values: [lead..] or [lead.., 1].
+  // Shape of a reduction's result: [lead.., 1] if true, else [lead..].
   bool keepdim = false;
-  // Matmul by an nn.Linear: the matrix is stored as [n, k] under "linear.weight".
+  // The matmul is an nn.Linear, whose matrix "linear.weight" is stored as [n, k].
   bool linear = false;
 };
 
-// The weight added right after the product belongs to the nn.Linear.
+// Tells whether the weight that is added right after the product belongs to the nn.Linear.
 bool has_linear_bias(const Program& program);
 
-// The shape of an input as code writes it: {16, 512}.
+// Returns the shape of an input, for example {16, 512}.
 std::vector<int> dimensions(const Input& input, const Sizes& sizes);
-// Elements of all inputs and the output.
+// Returns the number of elements of all inputs and the output together.
 std::size_t total_elements(const Program& program, const Sizes& sizes);
 
 }  // namespace tritonsmith::curriculum

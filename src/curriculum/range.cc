@@ -12,11 +12,11 @@ namespace {
 constexpr double kEpsilon = 1.2e-7;       // of fp32
 constexpr double kLargestValue = 250;     // of elementwise results
 constexpr double kLargestError = 2e-5;    // a fifth of the tightest usual tolerance
-constexpr double kSmallestSpread = 0.05;  // less, and the operator's input hardly matters
-constexpr int kSamples = 33;              // of one operand
-constexpr int kSamplesEach = 13;          // of each of two
+constexpr double kSmallestSpread = 0.05;  // with less spread, the operator's input hardly matters
+constexpr int kSamples = 33;              // samples of one operand
+constexpr int kSamplesEach = 13;          // samples of each of two operands
 
-// What the draws reach in practice: one in ten million normal draws lies outside.
+// The range of normal samples in practice: one in ten million lies outside.
 constexpr Range kNormal{-5.2, 5.2, 0};
 constexpr Range kUniform{0, 1, 0};
 
@@ -32,8 +32,8 @@ bool is_sane(const Range& range) {
          range.high - range.low >= kSmallestSpread && range.error <= kLargestError;
 }
 
-// The image of two intervals under an elementwise operator, with the error carried by the steepest
-// slope seen.
+// Returns the image of two intervals under an elementwise operator. The operands' errors are
+// multiplied by the steepest slope of the samples.
 std::optional<Range> elementwise(const Operator& op, const Constants& constants, const Range& x,
                                  const Range& y) {
   Range result{INFINITY, -INFINITY, 0};
@@ -41,7 +41,7 @@ std::optional<Range> elementwise(const Operator& op, const Constants& constants,
   bool equals_x = true, equals_y = op.kind == OpKind::binary;
   const bool binary = op.kind == OpKind::binary;
   const int samples = binary ? kSamplesEach : kSamples, samples_y = binary ? kSamplesEach : 1;
-  std::array<double, kSamplesEach> before{};  // the values at the last x
+  std::array<double, kSamplesEach> before{};  // the values at the previous x
   for (int i = 0; i < samples; ++i)
     for (int j = 0; j < samples_y; ++j) {
       const double a = at(x, i, samples), b = at(y, j, kSamplesEach);
@@ -57,7 +57,7 @@ std::optional<Range> elementwise(const Operator& op, const Constants& constants,
         slope_y = std::max(slope_y, std::fabs(value - before[column - 1]) / step(y, kSamplesEach));
     }
   if (equals_x || equals_y) return std::nullopt;
-  // The slope of a square root at zero is infinite, whatever the samples say.
+  // The slope of a square root at zero is infinite, which samples do not show.
   if (op.op == Op::sqrt_abs && x.error > 0 && x.low < 0.05 && x.high > -0.05) return std::nullopt;
   const double magnitude = std::max(std::fabs(result.low), std::fabs(result.high));
   result.error = slope_x * x.error + slope_y * y.error + (op.exact ? 0 : 2 * kEpsilon * magnitude);
@@ -65,8 +65,8 @@ std::optional<Range> elementwise(const Operator& op, const Constants& constants,
   return result;
 }
 
-// Row operators: bounds that hold for rows of n independent values in x. Sums use what a sum of
-// that many values reaches in practice, not the worst case.
+// Bounds of a row operator over rows of n independent values in x. A sum takes the bound that sums
+// of n values reach in practice, not the worst case.
 std::optional<Range> reduced(Op op, const Range& x, int n) {
   const double magnitude = std::max(std::fabs(x.low), std::fabs(x.high));
   const double middle = (x.low + x.high) / 2, spread = x.high - x.low;
@@ -109,7 +109,8 @@ std::optional<Range> reduced(Op op, const Range& x, int n) {
   }
 }
 
-// The errors of long sums are relative to sums as large; what follows them must not blow them up.
+// The error of a long sum is relative to its large value. An operator after it must not amplify
+// that error.
 constexpr bool grows_with_n(Op op) { return op == Op::sum || op == Op::sumsq || op == Op::l2norm; }
 
 bool suits_long_sums(Op op) {
@@ -117,7 +118,7 @@ bool suits_long_sums(Op op) {
          op == Op::relu || op == Op::leaky_relu || op == Op::log1p_abs;
 }
 
-// f(g(x)) = f(x): cos of abs, square of negate.
+// f(g(x)) = f(x), as for cos of abs and square of negate.
 bool undoes(const Operator& outer, const Constants& constants, const Expression& inner,
             const Range& x) {
   const Operator& op = describe(inner.op);
@@ -129,7 +130,7 @@ bool undoes(const Operator& outer, const Constants& constants, const Expression&
   return true;
 }
 
-// The same for row operators, and a square under a sum, which is another operator's name.
+// The same for row operators. A square under a sum is also refused, because it is another operator.
 bool undoes(Op core, Op inner) {
   const bool shifts = inner == Op::add_constant;
   const bool scales = inner == Op::mul_constant || inner == Op::div_constant;
@@ -156,8 +157,8 @@ bool undoes(Op core, Op inner) {
   }
 }
 
-// Softmax leaves small values; what adds to them or flattens at zero would hide them below any
-// tolerance.
+// Softmax gives small values. An operator that adds to them or is flat at zero would hide them
+// below any tolerance.
 bool suits_softmax(Op op) {
   return op == Op::mul || op == Op::mul_constant || op == Op::div_constant || op == Op::neg ||
          op == Op::glu || op == Op::div_abs;
@@ -167,7 +168,7 @@ class Estimate {
  public:
   Estimate(const Program& program, int n) : program_(program), n_(n) {}
 
-  // The range of a tree's value; `operand` receives that of its first operand.
+  // Returns the range of a tree's value. `operand` receives the range of its first operand.
   std::optional<Range> visit(const Expression& tree, Range* operand = nullptr) const {
     if (tree.op == Op::input)
       return program_.inputs[static_cast<std::size_t>(tree.input)].draw == Draw::normal ? kNormal
@@ -183,7 +184,7 @@ class Estimate {
  private:
   std::optional<Range> row_operator(const Expression& tree, const Range& x) const {
     if (undoes(tree.op, tree.children[0].op)) return std::nullopt;
-    // Rows of nearly equal values would be all rounding.
+    // If the values of a row are nearly equal, the result is mostly rounding error.
     if ((tree.op == Op::center || tree.op == Op::layernorm) && x.high - x.low < 0.5)
       return std::nullopt;
     return reduced(tree.op, x, n_);

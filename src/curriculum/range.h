@@ -1,6 +1,6 @@
-// Range: which values a program meets and how wrong fp32 may make them, estimated by interval
-// arithmetic on samples of each operator. The grammar refuses what overflows, what rounding would
-// drown, and operators that change nothing.
+// Range: the values of a program and the error of fp32, estimated by interval arithmetic on samples
+// of each operator. The grammar refuses three kinds of programs: those that overflow, those whose
+// result is mostly rounding error, and those with an operator without effect.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,9 @@ struct Range {
   double error = 0;  // largest absolute rounding error
 };
 
-// Nothing when some operator in the program is of no effect, or leaves what fp32 can hold well.
-// `longest_row` is the largest n (for matmul: k) the program will run at.
+// Returns nothing if an operator in the program has no effect, or if its values leave the range
+// where fp32 is accurate. `longest_row` is the largest n of the program's runs, and for matmul the
+// largest k.
 std::optional<Range> range_of(const Program& program, int longest_row);
 
 }  // namespace tritonsmith::curriculum

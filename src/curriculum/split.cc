@@ -9,7 +9,7 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// A number in [0, 1) that these words always have (FNV-1a, then SplitMix64's finaliser).
+// Hashes the words to a number in [0, 1) (FNV-1a, then SplitMix64's finaliser).
 double lot(std::string_view words) {
   std::uint64_t x = 0xcbf29ce484222325ULL;
   for (const char c : words) x = (x ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -18,8 +18,9 @@ double lot(std::string_view words) {
   return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1.0p-53;
 }
 
-// A quarter of all pairs of operators are reserved: three operators are held out when all their
-// pairs are. So held-out compositions lie together, and most pairs stay free for training.
+// About a quarter of all pairs of operators are reserved. Three operators are held out if all their
+// pairs are reserved. Held-out compositions therefore cluster, and most pairs stay free for
+// training.
 constexpr double kReservedPairs = 0.27;
 constexpr double kReservedLonger = 0.004;
 
@@ -37,7 +38,7 @@ const std::vector<std::string>& all_classes() {
   return classes;
 }
 
-// Held out, or one class away from what is.
+// Tells whether the classes are held out, or are one class away from held-out ones.
 bool touches_held_out(const OperatorClasses& classes) {
   if (is_held_out(classes)) return true;
   OperatorClasses changed = classes;

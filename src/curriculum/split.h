@@ -1,6 +1,6 @@
-// Split: which compositions are held out. The answer depends on the operators' classes alone, never
-// on a seed or on how many tasks were asked for, so that every curriculum ever made agrees. A
-// composition that is neither (it lies one operator from a held-out one) is used for nothing.
+// Split: divides compositions into training and held-out ones. The answer depends on the operators'
+// classes alone, not on a seed or on the number of tasks. All curricula therefore agree. A
+// composition that lies one operator from a held-out one belongs to neither part and is not used.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace tritonsmith::curriculum {
 
-// No training composition has the same operator classes as a held-out one, or all but one of them,
-// or all and one more.
+// Returns nothing for an unused composition. A training composition never has the operator classes
+// of a held-out one, nor these plus or minus one class.
 std::optional<TaskSplit> split_of(const Expression& tree);
 
 bool is_held_out(const OperatorClasses& classes);

@@ -33,10 +33,11 @@ bool defines(std::string_view source, std::string_view definition) {
 }
 
 bool names_a_model(std::string_view source) {
-  return defines(source, "class Model") || defines(source, "Model");  // `Model = Other` is one too
+  return defines(source, "class Model") || defines(source, "Model");  // `Model = Other` counts too
 }
 
-// A task or a one-line reason; skipping turns the reason into a log line.
+// Adds a task. For a bad task it returns a one-line reason, or logs the reason with
+// OnBadTask::skip.
 Status take(std::vector<Task>& tasks, Result<Task> task, OnBadTask on_bad) {
   if (task) {
     tasks.push_back(*std::move(task));
@@ -58,8 +59,8 @@ Result<Task> task_of_line(const std::string& line, const std::string& place, boo
   return task;
 }
 
-// The folder that holds the levels, where it is the root of a KernelBench checkout: there are
-// scripts beside it.
+// Returns the folder with the levels if `folder` is the root of a KernelBench checkout, which also
+// holds scripts.
 fs::path without_scripts(const fs::path& folder) {
   std::error_code error;
   const fs::path levels = folder / "KernelBench";
@@ -68,7 +69,7 @@ fs::path without_scripts(const fs::path& folder) {
 
 constexpr std::string_view kInstruction = "# instruction: ";
 
-// What export_folder wrote above the source.
+// Removes the instruction line that export_folder writes above the source, and returns its text.
 std::string take_instruction(std::string& source) {
   if (!source.starts_with(kInstruction)) return {};
   const std::size_t end = std::min(source.find('\n'), source.size());
@@ -77,7 +78,7 @@ std::string take_instruction(std::string& source) {
   return instruction;
 }
 
-// An id becomes a file's path; one that would lead outside the folder does not.
+// Converts an id into a file's path. An id that leads outside the folder is an error.
 Result<fs::path> path_of(const fs::path& folder, const std::string& id) {
   const fs::path relative = fs::path(id + ".py").lexically_normal();
   if (id.empty() || relative.is_absolute() || *relative.begin() == "..")
@@ -104,7 +105,7 @@ Result<Task> import_file(const fs::path& file, std::string id, std::string suite
   task.suite = std::move(suite);
   task.instruction = take_instruction(source);
   task.source = std::move(source);
-  task.scale = TaskScale::gpu;  // unknown, and KernelBench's own are
+  task.scale = TaskScale::gpu;  // the scale is unknown; KernelBench's tasks have this one
   return task;
 }
 

@@ -1,6 +1,6 @@
-// Suite: tasks from wherever they are: the built-in curriculum, a folder of files in KernelBench's
-// layout, or JSONL. Errors are one line that names the file (and the line of a JSONL) and says what
-// is missing.
+// Suite: loads tasks from the built-in curriculum, from a folder in KernelBench's layout, or from
+// JSONL. An error is one line. It names the file (and the line of a JSONL) and says what is
+// missing.
 #pragma once
 
 #include <filesystem>
@@ -15,37 +15,41 @@
 
 namespace tritonsmith::curriculum {
 
-// "curriculum"                       the held-out tasks of the default curriculum
-// "curriculum:seed=2,train=500"      with options of tasks.h; families are joined by '+'. `train`
-// is 0 unless given "quickstart"                       the held-out tasks of the quickstart's
-// curriculum; options as above a folder, a .jsonl, or one .py     as the functions below
+// Loads the suite that `spec` names:
+//
+//   "curriculum"                   the held-out tasks of the default curriculum
+//   "curriculum:seed=2,train=500"  the same with options of tasks.h; '+' joins several families,
+//                                  and `train` is 0 unless given
+//   "quickstart"                   the held-out tasks of the quickstart's curriculum; it takes the
+//                                  same options
+//   a folder, a .jsonl or a .py    tasks read by the functions below
 Result<std::vector<Task>> load_suite(const std::string& spec);
 
-// The lessons of a suite that is made, not read: "curriculum" or "quickstart" with options, as
-// above. Nothing for one that is read.
+// Returns the lessons of a generated suite: "curriculum" or "quickstart" with options, as above.
+// Returns nothing for a suite that is read from files.
 Result<std::optional<std::vector<Lesson>>> load_lessons(const std::string& spec);
 
-// Options of the curriculum as "seed=2" and "families=softmax+norm".
+// Parses options of the curriculum such as "seed=2" and "families=softmax+norm".
 Result<Settings> curriculum_settings(const std::vector<std::string>& overrides);
 
 enum class OnBadTask { stop, skip };
 
-// All .py files below the folder, sorted by path. The id is the path without ".py"
-// ("level1/19_ReLU"), the suite the folder's name. Of a KernelBench checkout only the levels are
-// read. A file that is no task is an error, or with OnBadTask::skip a log line. A first line
-// "# instruction: TEXT" says in words what is to be written; it is no part of the source.
+// Imports all .py files below the folder, sorted by path. A task's id is its path without ".py"
+// ("level1/19_ReLU"), and its suite is the folder's name. In a KernelBench checkout it reads only
+// the levels. A file that is no task is an error, or a log line with OnBadTask::skip. A task's
+// instruction is a first line "# instruction: TEXT", which is left out of its source.
 Result<std::vector<Task>> import_folder(const std::filesystem::path& path, OnBadTask on_bad);
 Result<Task> import_file(const std::filesystem::path& file, std::string id, std::string suite);
 
 Result<std::vector<Task>> read_task_lines(const std::filesystem::path& file, OnBadTask on_bad);
 Status write_task_lines(const std::filesystem::path& file, const std::vector<Task>& tasks);
 
-// One ID.py a task below the folder, which is made; existing files of these names are replaced.
-// A task's instruction becomes the file's first line, as above.
+// Writes one file ID.py for each task below the folder, which it makes. It replaces existing files
+// of these names. A task's instruction becomes the file's first line, as above.
 Status export_folder(const std::filesystem::path& folder, const std::vector<Task>& tasks);
 
-// Whether a source looks like a task: it defines Model and get_inputs at top level. Only a guest
-// can know more.
+// Checks that a source defines Model and get_inputs at top level. Only a guest, which runs the
+// source, can check more.
 Status check_task_source(std::string_view source);
 
 }  // namespace tritonsmith::curriculum

@@ -46,13 +46,13 @@ std::string family_code(Family family) {
   return "";
 }
 
-// The largest of many values is nearly always the same, the largest of few is not.
+// The maximum of many values is nearly always the same. The maximum of few values varies.
 bool rows_are_long(const Program& program) {
   const Expression* core = find_core(program.root);
   return core && (core->op == Op::max || core->op == Op::min || core->op == Op::peak_normalize);
 }
 
-// Few shapes, so that a small model meets each often.
+// Only a few shapes, so that a small model sees each one often.
 Sizes draw_basic_sizes(Rng& rng) {
   static const std::vector<Sizes> kShapes = {{{16}, 128}, {{32}, 64}, {{8}, 256}, {{16}, 100}};
   return rng.pick(kShapes);
@@ -72,8 +72,7 @@ class Maker {
   }
 
  private:
-  // Draws until there are `wanted` compositions of the split, or until draws have long brought
-  // nothing new.
+  // Draws until the split has `wanted` compositions, or until many draws have given nothing new.
   void fill(TaskSplit split, int wanted) {
     int made = 0;
     std::uint64_t barren = 0;
@@ -94,7 +93,7 @@ class Maker {
   std::optional<Program> draw(Rng& rng, std::uint64_t index, TaskSplit split) {
     const bool basic = options_.vocabulary == Vocabulary::basic;
     const int most = std::max(options_.min_operators, options_.max_operators);
-    // Nothing shorter than three operators is ever held out.
+    // A composition of fewer than three operators is never held out.
     const int fewest = split == TaskSplit::train ? options_.min_operators
                                                  : std::clamp(3, options_.min_operators, most);
     const auto span = static_cast<std::uint64_t>(most - fewest + 1);

@@ -1,6 +1,5 @@
-// Tasks: the built-in curriculum as tasks, made from options and a seed alone: the same options
-// give the same tasks on every machine. A Lesson is a task together with the program it was written
-// from, which is what the teacher needs.
+// Tasks: generates the built-in curriculum. Equal options and seeds give equal tasks on every
+// machine. A Lesson is a task together with its program, which the teacher needs.
 #pragma once
 
 #include <string>
@@ -13,27 +12,27 @@
 
 namespace tritonsmith::curriculum {
 
-// full: every operator. basic: the operators and shapes that a very small model can learn in
-// minutes; elementwise and reductions only, two inputs at most, no broadcasting.
+// full: every operator. basic: operators and shapes that a very small model can learn in minutes.
+// It has elementwise operators and reductions only, at most two inputs, and no broadcasting.
 enum class Vocabulary { full, basic };
 enum class Scales { small, gpu, both };
 
 struct CurriculumOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> families = {"elementwise", "reduction", "softmax", "norm", "matmul"};
-  int train = 6000;  // compositions; each gives one task a scale
+  int train = 6000;  // compositions; each gives one task for each scale
   int heldout = 300;
   Scales scale = Scales::small;
   int min_operators = 1;
   int max_operators = 5;
   Vocabulary vocabulary = Vocabulary::full;
   Idioms idioms = Idioms::varied;
-  int variants = 1;  // tasks of one composition with other constants and shapes, at most
+  int variants = 1;  // largest number of tasks of one composition, with other constants and shapes
 
   static Fields<CurriculumOptions> fields();
 };
 
-// The curriculum of `tritonsmith quickstart`.
+// Returns the options of `tritonsmith quickstart`.
 CurriculumOptions quickstart_options(std::uint64_t seed);
 
 struct Lesson {
@@ -42,11 +41,12 @@ struct Lesson {
   Sizes sizes;
 };
 
-// The lesson's composition with its constants at other sizes, and with its inputs drawn otherwise:
-// a kernel that is right must pass all of them. Their ids tell what is different.
+// Returns variants of a lesson's task: its composition and constants at other sizes and with other
+// input values. A correct kernel must pass all of them. A variant's id says what differs.
 std::vector<Task> relatives(const Lesson& lesson, std::uint64_t seed);
 
-// Training tasks first, then the held-out ones. Fewer than asked for where the grammar has no more.
+// Makes training tasks first, then held-out ones. It makes fewer than asked for if the grammar has
+// no more.
 std::vector<Lesson> make_lessons(const CurriculumOptions& options);
 std::vector<Task> make_curriculum(const CurriculumOptions& options);
 

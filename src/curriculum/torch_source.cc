@@ -23,8 +23,8 @@ std::size_t occurrences(std::string_view text, std::string_view what) {
   return count;
 }
 
-// An operand that must stand in parentheses within another expression: an operator outside all
-// parentheses.
+// Tells whether an operand needs parentheses within another expression: it has an operator outside
+// all parentheses.
 bool is_loose(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -99,8 +99,8 @@ class Writer {
     return body;
   }
 
-  // The whole tree as one expression; empty where an operand would be written twice or the line
-  // grow too long.
+  // Writes the whole tree as one expression. Returns an empty string if an operand would appear
+  // twice or the line would grow too long.
   std::string nest(const Expression& tree) {
     if (tree.op == Op::input) return names_[static_cast<std::size_t>(tree.input)];
     Line line{.target = "", .op = tree.op, .constants = tree.constants, .operands = {}};
@@ -142,7 +142,7 @@ class Writer {
                        lines);
   }
 
-  // "16, 512", or by name.
+  // Returns the sizes as literals ("16, 512") or as names.
   std::string shape_text(const Input& input) const {
     const std::vector<int> dims = dimensions(input, sizes_);
     std::vector<std::string> parts;
@@ -190,7 +190,7 @@ class Writer {
     for (const Input& input : program_.inputs) {
       has_parameters |= input.source == Source::parameter;
       if (input.source == Source::parameter) continue;
-      // A product of normal values is as large as its inner size is long; keep it near one.
+      // The values of a product grow with its inner size. This factor keeps them near one.
       const char* scale = input.shape == InputShape::matrix ? " / 20" : "";
       draws.push_back(drawn(input) + scale);
     }
@@ -212,8 +212,8 @@ class Writer {
   std::vector<std::string> names_;
 };
 
-// "relu, multiply by selu of y, sum over the last dimension": the spine of the tree, side branches
-// in words.
+// Describes the main chain of the tree, with side branches in words: "relu, multiply by selu of y,
+// sum over the last dimension".
 std::string spoken(const Expression& tree, const std::vector<std::string>& names) {
   if (tree.op == Op::input) return names[static_cast<std::size_t>(tree.input)];
   Line line{.target = "", .op = tree.op, .constants = tree.constants, .operands = {""}};

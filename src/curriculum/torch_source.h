@@ -1,5 +1,6 @@
-// Torch source: a program as a task file in KernelBench's format, written as a person would: Model,
-// get_inputs, get_init_inputs. And the sentence that asks for it without showing it.
+// Torch source: writes a program as a task file in KernelBench's format, in the style of a person:
+// Model, get_inputs, get_init_inputs. It also writes the instruction, a sentence that describes the
+// task without its code.
 #pragma once
 
 #include <string>
@@ -9,21 +10,24 @@
 
 namespace tritonsmith::curriculum {
 
-// plain: always the same words, sizes written where they are used. varied: torch.relu, F.relu,
-// .relu(), nested expressions, named sizes.
+// plain: always the same words, with sizes as literals. varied: torch.relu, F.relu or .relu(),
+// nested expressions, named sizes.
 enum class Idioms { plain, varied };
 
-// What get_inputs draws. usual: torch.randn or torch.rand, as the program says. flat and shifted:
-// the same ranges filled differently, for judging again what was judged on the usual ones.
+// The values that get_inputs draws. usual: torch.randn or torch.rand, as the program says. flat and
+// shifted: the same ranges with other distributions, to judge a kernel a second time on other
+// values.
 enum class Draws { usual, flat, shifted };
 
 std::string torch_source(const Program& program, const Sizes& sizes, Idioms idioms, Rng& rng,
                          Draws draws = Draws::usual);
 
-// "For x [16, 512] and y [512]: relu, multiply by y, sum over the last dimension."
+// Returns a sentence such as "For x [16, 512] and y [512]: relu, multiply by y, sum over the last
+// dimension."
 std::string instruction(const Program& program, const Sizes& sizes);
 
-// How one operator is written, first the plain form; {x}, {y} operands, {0}, {1} constants.
+// Returns the ways to write an operator, the plain form first. {x}, {y} are operands, {0}, {1}
+// constants.
 const std::vector<std::string>& torch_forms(Op op);
 
 }  // namespace tritonsmith::curriculum

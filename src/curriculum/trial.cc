@@ -80,8 +80,8 @@ class Trial {
  public:
   Trial(const Program& program, int rows, int n, Rng rng) : rows_(rows), n_(n) {
     for (const Input& input : program.inputs) {
-      // Full matrices for all: a row or a column is a matrix of repeated values, a product's matrix
-      // is n by n.
+      // Every input is a full matrix here. A row or a column is a matrix of repeated values, and a
+      // product's matrix is n by n.
       std::vector<Row> values(
           static_cast<std::size_t>(input.shape == InputShape::matrix ? n : rows),
           Row(static_cast<std::size_t>(n)));

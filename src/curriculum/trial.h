@@ -1,6 +1,6 @@
-// Trial: a program computed in double precision on random inputs, in plain C++. It tells what
-// ranges cannot: that a task's outputs hardly differ (whoever always answers 1.0 would pass), or
-// that two programs compute the same.
+// Trial: computes a program in double precision on random inputs, in plain C++. It answers two
+// questions that ranges cannot. Are a task's outputs nearly constant, so that a kernel could return
+// 1.0 and pass? Do two programs compute the same function?
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace tritonsmith::curriculum {
 
-// The output of a program with `rows` rows of length n (matmul: k = n too), flattened.
+// Returns the flattened output of a program with `rows` rows of length n. For matmul, k equals n.
 std::vector<double> try_out(const Program& program, int rows, int n, Rng rng);
 
-// The outputs lie close around one value, relative to what a tolerance can tell apart.
+// Tells whether all outputs lie close to one value, relative to a tolerance.
 bool is_nearly_constant(const std::vector<double>& outputs);
 
 }  // namespace tritonsmith::curriculum

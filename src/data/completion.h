@@ -1,6 +1,5 @@
-// Completion: what a model wrote for one prompt. Our engine gives tokens with their
-// log-probabilities; training uses these and never tokenises the text again. A remote model may
-// give nothing but text and usage.
+// Completion: the model's answer to one prompt, as tokens with their log-probabilities. Training
+// uses these tokens and never tokenizes the text again. A remote model may give only text and usage.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +32,9 @@ struct Usage {
 
 struct Completion {
   std::vector<TokenId> prompt;  // [P]
-  std::vector<TokenId> tokens;  // [T], the stop token included when there was one
-  std::vector<float> logprobs;  // [T], of the sampler's own distribution (temperature applied)
-  std::string text;             // decoded tokens without the stop token
+  std::vector<TokenId> tokens;  // [T], includes the stop token if there was one
+  std::vector<float> logprobs;  // [T], from the distribution that was sampled (temperature applied)
+  std::string text;             // the decoded tokens without the stop token
   FinishReason finish = FinishReason::stop;
   std::string reasoning;  // what a server returns beside the text; empty where it is in the text
   Usage usage;

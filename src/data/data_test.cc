@@ -40,7 +40,7 @@ TEST(Verdict, ComesBackFromItsJsonUnchanged) {
   EXPECT_EQ(to_json(*again), json);
 }
 
-// Verdicts that were written before there were two ways to compare.
+// A record without a comparison was judged by the budget.
 TEST(Verdict, WasReachedByTheBudgetWhereItDoesNotSay) {
   Json json = to_json(full_verdict());
   json.erase("comparison");

@@ -30,7 +30,7 @@ std::map<std::string, double> shares_from_json(const Json& json) {
   return shares;
 }
 
-// By k: JSON's keys are text.
+// An object with k as its key. JSON's keys are text.
 Json by_k_to_json(const std::map<int, double>& shares) {
   Json json = Json::object();
   for (const auto& [k, share] : shares) json[std::to_string(k)] = share;
@@ -47,7 +47,7 @@ std::map<int, double> by_k_from_json(const Json& json) {
   return shares;
 }
 
-// By threshold, then by k.
+// Threshold -> k -> share.
 using SharesByK = std::map<std::string, std::map<int, double>>;
 
 Json by_threshold_to_json(const SharesByK& shares) {

@@ -1,5 +1,5 @@
-// Finding: one thing that static inspection or the launch plan shows about a candidate, with the
-// rule's name.
+// Finding: one observation about a candidate, with the name of the rule that made it. Static
+// inspection and the launch plan give findings.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ inline constexpr auto enum_names<Severity> = names<Severity>({{Severity::note, "
                                                               {Severity::reject, "reject"}});
 
 struct Finding {
-  std::string rule;  // stable, lower_snake_case: "no_triton_kernel"
+  std::string rule;  // stable name in lower_snake_case: "no_triton_kernel"
   Severity severity = Severity::note;
-  int line = 0;  // of the candidate's source, from 1; 0 where no single line is to blame
+  int line = 0;  // in the candidate's source, from 1; 0 if no single line is to blame
   std::string message;
   bool operator==(const Finding&) const = default;
 };

@@ -1,5 +1,5 @@
-// Kernel: a candidate's Python source as extracted from a completion, with where it and the plan
-// before it stand.
+// Kernel: a candidate's Python source, extracted from a completion. It also says where the source
+// and the plan before it stand in the completion.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tritonsmith {
 
-// Half-open ranges of a completion: bytes of its text, or indices of its tokens.
+// A half-open range of a completion: bytes of its text, or indices of its tokens.
 struct Span {
   std::size_t begin = 0, end = 0;
   bool empty() const { return begin == end; }
@@ -18,9 +18,9 @@ struct Span {
 };
 
 struct Kernel {
-  std::string source;  // empty when none was found; `findings` then says why
+  std::string source;  // empty if the completion has none; `findings` then says why
   Span code_bytes, code_tokens;
-  Span plan_bytes, plan_tokens;   // the thinking before the code; empty where there is none
+  Span plan_bytes, plan_tokens;   // the thinking before the code; empty if there is none
   std::vector<Finding> findings;  // ambiguous or missing blocks
 };
 

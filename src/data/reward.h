@@ -1,5 +1,5 @@
-// Reward: what a verdict and a completion are worth, with every term kept so that records show
-// where it came from.
+// Reward: the value of a completion and its verdict. It keeps every term, so that records show how
+// the total came about.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tritonsmith {
 struct RewardTerm {
   std::string name;   // "format", "similarity", "compiled", "correct"
   double value = 0;   // before weighting
-  double weight = 0;  // after the stage schedule
+  double weight = 0;  // after the schedule of reward/stages.h
   bool operator==(const RewardTerm&) const = default;
 };
 

@@ -1,5 +1,5 @@
-// Sample: one line of samples.jsonl: a prompt, what the model made of it, how it was judged and
-// what it earned.
+// Sample: one line of samples.jsonl. It holds a prompt, the model's completion, the verdict and the
+// reward.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ struct Sample {
   std::int64_t step = 0;
   int group = 0;   // index of the prompt within the step
   int member = 0;  // index within the group
-  int turn = 0;    // of the conversation, from 0
+  int turn = 0;    // turn of the conversation, from 0
   std::string task_id;
-  std::string prompt;  // as text, for readers; the tokens are in the completion
+  std::string prompt;  // as text, for readers; the completion has the tokens
   Completion completion;
   std::string kernel;  // the extracted source
   Verdict verdict;

@@ -1,5 +1,5 @@
-// StepRecord: one line of steps.jsonl: every number a trainer measured in one step, by name. Names
-// with a slash are grouped ("reward/mean", "stage/compiled"); docs/records.md lists them all.
+// StepRecord: one line of steps.jsonl, with every number that a trainer measured in one step. A
+// slash in a name makes a group ("reward/mean", "stage/compiled"). docs/records.md lists all names.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,11 @@ struct StepRecord {
   bool operator==(const StepRecord&) const = default;
 };
 
-// Nothing where the step did not measure it.
+// Returns nothing if the step did not measure it.
 std::optional<double> metric_of(const StepRecord& record, std::string_view name);
 
-// A flat object, the metrics beside "schema", "step" and "phase". Numbers that JSON cannot hold
-// (nan, inf) are written as null and not read back; reading sorts the metrics by name.
+// A flat object: the metrics stand beside "schema", "step" and "phase". JSON cannot hold nan and
+// inf: they are written as null and are not read back. Reading sorts the metrics by name.
 Json to_json(const StepRecord& record);
 Result<StepRecord> step_from_json(const Json& json);
 

@@ -1,6 +1,6 @@
-// Task: one PyTorch module that wants a faster kernel, in KernelBench's file format: Python that
-// defines `Model`, `get_inputs()` and `get_init_inputs()`. Whatever is known about it besides is
-// kept beside the source.
+// Task: one PyTorch module that needs a faster kernel, in KernelBench's file format. The Python
+// source defines `Model`, `get_inputs()` and `get_init_inputs()`. The other fields say what else is
+// known about the task.
 #pragma once
 
 #include <optional>
@@ -23,16 +23,17 @@ inline constexpr auto enum_names<TaskSplit> = names<TaskSplit>({{TaskSplit::trai
 struct Task {
   std::string id;      // unique within its suite: "ew3-00042-small", "level1/19_ReLU"
   std::string suite;   // "curriculum", "kernelbench", or the name of an imported folder
-  std::string source;  // the Python file, whole
-  std::string
-      instruction;  // what an implementation prompt asks for in a sentence; empty where unknown
-  std::string
-      family;  // "elementwise", "reduction", "softmax", "norm", "matmul"; empty where unknown
-  std::string
-      composition;  // canonical form of what is computed (curriculum only); equal means same task
+  std::string source;  // the whole Python file
+  // The request of an implementation prompt, in one sentence. Empty if unknown.
+  std::string instruction;
+  // "elementwise", "reduction", "softmax", "norm", "matmul". Empty if unknown.
+  std::string family;
+  // The canonical form of the computation (curriculum only). Tasks with the same form are the same
+  // task.
+  std::string composition;
   TaskScale scale = TaskScale::small;
   TaskSplit split = TaskSplit::train;
-  std::optional<double> tolerance;  // tightens, never loosens, the dtype's own
+  std::optional<double> tolerance;  // may tighten the dtype's tolerance, never loosen it
 };
 
 Json to_json(const Task& task);

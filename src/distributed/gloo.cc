@@ -1,7 +1,7 @@
 #include "distributed/gloo.h"
 
 #include <ATen/ATen.h>
-#define USE_C10D_GLOO  // the wheel was built with it; its headers ask
+#define USE_C10D_GLOO  // the wheel has Gloo; its headers need this macro
 #include <cstdlib>
 #include <exception>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -11,14 +11,14 @@
 namespace tritonsmith::distributed {
 namespace {
 
-// The first line of what c10d threw: the rest is a stack trace.
+// Returns the first line of c10d's message. The rest is a stack trace.
 std::string first_line(const std::exception& error) {
   std::string message = error.what();
   message.resize(std::min(message.find('\n'), message.size()));
   return message;
 }
 
-// Runs `body`; what it throws becomes an Error.
+// Runs `body` and converts its exception into an Error.
 template <typename Body>
 auto caught(Body body) -> Result<decltype(body())> {
   try {
@@ -133,7 +133,7 @@ Result<OperationPtr> Gloo::gather(const at::Tensor& all, const at::Tensor& one) 
 }
 
 void Gloo::abandon() {
-  // Its destructor would wait for them. The process is about to end.
+  // The destructor would wait for the threads, but the process is about to end.
   if (held_) static_cast<void>(new std::shared_ptr<Held>(std::move(held_)));
 }
 

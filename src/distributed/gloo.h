@@ -1,6 +1,5 @@
-// What is taken from LibTorch's c10d on the host's side: the store that a job's processes find each
-// other by, and Gloo, which carries tensors in host memory between them. What c10d throws becomes
-// an Error here.
+// LibTorch's c10d on the host's side: the store through which a job's processes find each other,
+// and Gloo, which carries tensors in host memory. Exceptions of c10d become Errors here.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,12 +15,13 @@ namespace tritonsmith::distributed {
 
 class JobStore {
  public:
-  // Rank 0 listens at the place's address, unless the launcher does; the others connect. Fails
-  // where nobody listens within `patience`, which every later wait has too.
+  // Connects to the store. Rank 0 listens at the place's address, unless the launcher does; the
+  // other ranks connect. Fails if no process listens there within `patience`. Every later wait has
+  // the same limit.
   static Result<JobStore> open(const Place& place, std::chrono::milliseconds patience);
 
   Status set(const std::string& key, const std::string& value);
-  // Waits until somebody has set it.
+  // Waits until a rank has set the key.
   Result<std::string> get(const std::string& key);
 
  private:
@@ -33,17 +33,18 @@ class JobStore {
 
 class Gloo {
  public:
-  // `address`: of this host, as the others reach it; empty: as GLOO_SOCKET_IFNAME or, without it,
-  // the host's name says. An operation that takes longer than `patience` fails.
+  // Connects all ranks. `address` is the address by which other hosts reach this one. If it is
+  // empty, GLOO_SOCKET_IFNAME decides, or else the host's name. An operation that takes longer than
+  // `patience` fails.
   static Result<std::unique_ptr<Gloo>> connect(const JobStore& store, const Place& place,
                                                const std::string& address,
                                                std::chrono::milliseconds patience);
 
-  // In place, [N].
+  // Reduces in place; values [N].
   Result<OperationPtr> reduce(const at::Tensor& values, Reduction reduction);
-  // all [ranks N] from each rank's one [N].
+  // Fills all [ranks N] from each rank's one [N].
   Result<OperationPtr> gather(const at::Tensor& all, const at::Tensor& one);
-  // After an operation that never ended: the threads that are in it are left where they are.
+  // For an operation that never ends: leaves the threads that run it as they are.
   void abandon();
 
  private:

@@ -10,11 +10,12 @@
 namespace tritonsmith::distributed {
 namespace {
 
-// Gloo copies what it reduces: in pieces of so many elements that hardly shows.
+// Gloo copies the tensors that it reduces. Pieces of this many elements keep the copy small.
 constexpr std::int64_t kBucket = std::int64_t{1} << 24;
-// How often the GPU is looked at; an operation takes milliseconds.
+// Interval between two looks at the GPU. An operation takes milliseconds.
 constexpr std::chrono::microseconds kLook{100};
-// A connection that breaks is noticed by Gloo and by the watch at about the same time.
+// Gloo and the watch notice a broken connection at about the same time. This is the wait for the
+// watch's sentence.
 constexpr std::chrono::seconds kHearWhoItWas{10};
 
 at::Tensor bytes_in(std::string_view bytes, std::int64_t length) {
@@ -28,19 +29,19 @@ at::Tensor bytes_in(std::string_view bytes, std::int64_t length) {
 GroupRanks::GroupRanks(const Place& place, Parts parts, std::chrono::milliseconds patience)
     : Ranks(place.rank, place.size),
       parts_(std::move(parts)),
-      // Rank 0 knows who is late, so it is the first whose patience ends.
+      // Rank 0 knows which rank is late, so its patience ends first.
       patience_(patience + (place.rank == 0 ? std::chrono::seconds(0) : std::chrono::seconds(5))) {}
 
 GroupRanks::~GroupRanks() {
   if (is_broken_ || parts_.watch->lost()) {
-    // Something may still run that refers to these, and nothing can end it but the process.
+    // An operation may still run that uses these objects. Only the end of the process ends it.
     parts_.gloo->abandon();
     static_cast<void>(parts_.watch.release());
     static_cast<void>(nccl_.release());
     return;
   }
-  parts_.gloo.reset();   // its threads wake the watch
-  parts_.watch.reset();  // whose thread may call NCCL
+  parts_.gloo.reset();   // Gloo's threads wake the watch
+  parts_.watch.reset();  // the watch's thread may call NCCL
 }
 
 Status GroupRanks::carry_out(std::string_view what, const Start& start) {
@@ -52,7 +53,7 @@ Status GroupRanks::carry_out(std::string_view what, const Start& start) {
   const Status status = await(**operation, what);
   if (!status && !(*operation)->is_done()) {
     is_broken_ = true;
-    static_cast<void>(operation->release());  // something still works with its tensors
+    static_cast<void>(operation->release());  // the operation still uses its tensors
   }
   return status;
 }
@@ -76,7 +77,7 @@ Status GroupRanks::await(Operation& operation, std::string_view what) {
   return ok();
 }
 
-// Most errors are another rank's end, and the watch knows whose.
+// The cause of most errors is the end of another rank. The watch knows which one.
 tl::unexpected<Error> GroupRanks::blame(std::string_view what, const std::string& message) {
   is_broken_ = true;
   const auto waited = parts_.watch->wait([] { return false; }, Deadline::after(kHearWhoItWas));
@@ -127,7 +128,7 @@ Status GroupRanks::largest(const at::Tensor& values, std::string_view what) {
 }
 
 Status GroupRanks::sum_to_shards(const at::Tensor& flat, std::string_view what) {
-  if (!flat.is_cuda()) return sum(flat, what);  // Gloo's own reduce-scatter is no less work
+  if (!flat.is_cuda()) return sum(flat, what);  // Gloo's reduce-scatter does the same work
   TRY(connect_gpus(flat.device()));
   return carry_out(what, [&] { return nccl_->sum_to_shards(flat); });
 }

@@ -1,6 +1,6 @@
-// GroupRanks: Ranks that are several processes. Tensors in host memory go through Gloo, those on a
-// GPU through NCCL. Every operation is watched: it ends when it is done, when a rank is lost
-// (watch.h), or at its deadline, and names who is to blame.
+// GroupRanks: Ranks that are several processes. Tensors in host memory go through Gloo, tensors on
+// a GPU through NCCL. Every operation is watched. It ends when it is complete, when a rank is lost
+// (watch.h), or at its deadline. The error names the rank at fault.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace tritonsmith::distributed {
 class GroupRanks : public Ranks {
  public:
   struct Parts {
-    JobStore store;  // outlives whoever finds the others by it
+    JobStore store;  // declared first, so that it outlives its users
     std::unique_ptr<Watch> watch;
     std::unique_ptr<Gloo> gloo;
   };
@@ -37,10 +37,10 @@ class GroupRanks : public Ranks {
   tl::unexpected<Error> blame(std::string_view what, const std::string& message);
 
   Parts parts_;
-  std::unique_ptr<Nccl> nccl_;  // once there was a tensor on a GPU
+  std::unique_ptr<Nccl> nccl_;  // made at the first tensor on a GPU
   std::chrono::milliseconds patience_;
-  std::uint64_t number_ = 0;  // of operations so far
-  bool is_broken_ = false;    // one never ended
+  std::uint64_t number_ = 0;  // counts operations
+  bool is_broken_ = false;    // an operation never ended
 };
 
 }  // namespace tritonsmith::distributed

@@ -24,7 +24,7 @@ Result<std::string> fresh_token() {
 
 struct Watched {
   std::unique_ptr<Watch> watch;
-  std::string address;  // of this host as the others reach it; empty: not known from here
+  std::string address;  // by which other hosts reach this one; empty if unknown
 };
 
 Result<Watched> watch_over_others(JobStore& store, const JoinOptions& options, int size) {
@@ -64,14 +64,14 @@ Result<std::unique_ptr<Ranks>> join(const Place& place, const JoinOptions& optio
   TRY_ASSIGN(JobStore store, JobStore::open(place, options.join));
   TRY_ASSIGN(Watched watched, place.rank == 0 ? watch_over_others(store, options, place.size)
                                               : be_watched(store, place, options));
-  // Rank 0 knows who is missing: the others wait a little longer, to hear it.
+  // Rank 0 knows which ranks are missing. The others wait a little longer for its answer.
   const auto patience = options.join + std::chrono::seconds(place.rank == 0 ? 0 : 5);
   if (const Status joined = watched.watch->wait_for_all(Deadline::after(patience)); !joined) {
     watched.watch->fail_for(joined.error());
     return tl::unexpected(joined.error());
   }
-  // Where all are on one host they need no network. Elsewhere the address that leads to rank 0
-  // serves, unless it is one that only this host knows.
+  // Processes on one host need no network. Between hosts the address towards rank 0 serves, unless
+  // it is a loopback address.
   std::string address = place.spans_hosts() ? watched.address : "127.0.0.1";
   if (address.starts_with("127.") || address == "::1") address = place.spans_hosts() ? "" : address;
   auto gloo = Gloo::connect(store, place, address, 2 * options.operation);

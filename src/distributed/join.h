@@ -1,6 +1,6 @@
-// Joins the other processes of a job: the store at the launcher's address (c10d's TCPStore), the
-// watch that misses who dies, Gloo between the hosts' memories, and for tensors on GPUs NCCL.
-// Whoever fails to come within the deadline is named.
+// Joins the other processes of a job. It connects the store at the launcher's address (c10d's
+// TCPStore), the watch that detects lost processes, and Gloo. GPU tensors later add NCCL. If a rank
+// does not arrive within the deadline, the error names it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -14,9 +14,10 @@
 namespace tritonsmith::distributed {
 
 struct JoinOptions {
-  std::chrono::milliseconds join{std::chrono::minutes(5)};        // until all are here
-  std::chrono::milliseconds operation{std::chrono::minutes(60)};  // until all come to one
-  std::chrono::milliseconds grace{std::chrono::seconds(20)};      // watch.h
+  std::chrono::milliseconds join{std::chrono::minutes(5)};  // wait for all ranks to start
+  // wait for all ranks to reach an operation
+  std::chrono::milliseconds operation{std::chrono::minutes(60)};
+  std::chrono::milliseconds grace{std::chrono::seconds(20)};  // watch.h
 };
 
 // Without the others when the place is alone.

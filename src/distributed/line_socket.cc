@@ -111,7 +111,7 @@ LineReader::State LineReader::read(const Fd& connection, std::vector<std::string
       lines.push_back(rest_.substr(0, end));
       rest_.erase(0, end + 1);
     }
-    if (rest_.size() > kLongest) return State::closed;  // none of ours
+    if (rest_.size() > kLongest) return State::closed;  // not a process of this job
   }
   return state;
 }

@@ -1,6 +1,6 @@
-// TCP connections that carry lines of text: what the watch over a job's processes is made of.
-// Whoever connects is a stranger until it has shown the job's token (watch.h), so lines are short
-// and nothing else is read.
+// TCP connections that carry lines of text. The watch over a job's processes uses them. A peer is
+// untrusted until it has sent the job's token (watch.h), so lines have a length limit and nothing
+// else is read.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@ namespace tritonsmith::distributed {
 
 struct Listener {
   Fd socket;
-  std::uint16_t port = 0;  // chosen by the kernel
+  std::uint16_t port = 0;  // the kernel chooses it
 };
 Result<Listener> listen_anywhere();
 Result<Fd> accept_from(const Fd& listener);
 Result<Fd> connect_to(const std::string& host, std::uint16_t port);
 
-// The address of our end, as digits: how this host is reached by the other one.
+// Returns the address of our end as digits. The other host reaches this host by it.
 std::string own_address(const Fd& connection);
-// A host that vanishes without a word is noticed after about 20 seconds.
+// The connection closes about 20 seconds after its host vanishes without notice.
 void keep_alive(const Fd& connection);
 
-// False: nobody is there any more.
+// Returns false if the peer has closed the connection.
 bool send_line(const Fd& connection, std::string_view line);
 
-// Whole lines from what has arrived.
+// Assembles whole lines from received bytes.
 class LineReader {
  public:
   static constexpr std::size_t kLongest = 4096;
   enum class State { open, closed };
-  // Reads what is there without waiting, and adds whole lines to `lines`.
+  // Reads the available bytes without waiting, and appends whole lines to `lines`.
   State read(const Fd& connection, std::vector<std::string>& lines);
 
  private:

@@ -33,7 +33,8 @@ Status find(void* library, const char* name, Function*& function) {
 }
 
 Result<Api> load() {
-  // Where LibTorch's CUDA half is loaded, so is this; else it is found beside it in the wheel.
+  // If LibTorch's CUDA libraries are loaded, NCCL is loaded too. Otherwise it lies beside them in
+  // the wheel.
   void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) library = ::dlopen(TRITONSMITH_NCCL, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) return fail("cannot load NCCL: {}", ::dlerror());
@@ -84,7 +85,7 @@ c10::Stream current_stream(c10::Device device) {
 
 }  // namespace
 
-// Done when the stream has come past it.
+// Complete when the stream has passed it.
 class Nccl::Running : public Operation {
  public:
   Running(Nccl& nccl, at::Tensor tensor)
@@ -187,7 +188,8 @@ Result<OperationPtr> Nccl::gather_shards(const at::Tensor& flat) {
 }
 
 void Nccl::abort() {
-  // Whoever holds it is inside NCCL, perhaps for ever; the watch's grace then ends the process.
+  // If another thread holds the lock, it is inside NCCL, perhaps for ever. The watch's grace then
+  // ends the process.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   if (communicator_ != nullptr) (*loaded()).abort(communicator_);

@@ -1,6 +1,6 @@
-// NCCL: carries tensors between the GPUs of a job. As everything of CUDA it is not linked but
-// loaded, from LibTorch's wheel, and only once there are tensors on a GPU to carry. Operations are
-// enqueued on the device's current stream. One thread uses it; abort() may come from any.
+// NCCL: carries tensors between the GPUs of a job. Like CUDA it is loaded at run time and not
+// linked. It comes from LibTorch's wheel and is loaded only for tensors on a GPU. Operations are
+// enqueued on the device's current stream. One thread uses an object; any thread may call abort().
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,24 +18,25 @@ namespace tritonsmith::distributed {
 
 class Nccl {
  public:
-  // Drawn by rank 0 for all.
+  // Rank 0 makes the id for all ranks.
   static Result<std::string> make_id();
-  // 22809 for 2.28.9. Loads the library.
+  // Loads the library and returns its version, such as 22809 for 2.28.9.
   static Result<int> version();
-  // Waits for all ranks; `id` is the same for all.
+  // Waits for all ranks. All ranks pass the same `id`.
   static Result<std::unique_ptr<Nccl>> connect(const Ranks& ranks, const std::string& id,
                                                c10::Device device);
   ~Nccl();
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
 
-  // In place, [N].
+  // Reduces in place; values [N].
   Result<OperationPtr> reduce(const at::Tensor& values, Reduction reduction);
-  // In place, over equal shards: a rank's own gets the sum; every rank gets every other's.
+  // In place, on a buffer of equal shards. sum_to_shards puts the sum into each rank's own shard.
+  // gather_shards gives every rank the shards of all others.
   Result<OperationPtr> sum_to_shards(const at::Tensor& flat);
   Result<OperationPtr> gather_shards(const at::Tensor& flat);
 
-  // What is enqueued ends, with errors; nothing can be called any more.
+  // Ends enqueued operations with errors. No further call is allowed.
   void abort();
 
  private:
@@ -46,7 +47,7 @@ class Nccl {
   Result<OperationPtr> enqueue(const at::Tensor& tensor, const Call& call);
 
   std::mutex mutex_;
-  nccl::Communicator communicator_;  // null: aborted
+  nccl::Communicator communicator_;  // null after abort()
   const Ranks& ranks_;
 };
 

@@ -1,5 +1,5 @@
-// Operation: something all ranks do together and that is under way, in Gloo's threads or on the
-// GPU. It holds on to its tensors until it is done.
+// Operation: a running joint operation of all ranks, in Gloo's threads or on the GPU. It keeps its
+// tensors alive until it is complete.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,10 @@ class Operation {
  public:
   virtual ~Operation() = default;
   virtual bool is_done() = 0;
-  // Once done: what went wrong; nothing: it went well.
+  // After completion: the error message, or nothing after success.
   virtual std::optional<std::string> error() = 0;
-  // `call` is called when it is done, from any thread, or now. False: look again by yourself.
+  // Calls `call` at completion from any thread, or at once if the operation is complete. Returns
+  // false if it cannot; the caller must then poll.
   virtual bool call_when_done(std::function<void()> call) = 0;
 };
 

@@ -15,7 +15,7 @@ std::optional<int> number_in(std::string_view text) {
   return value;
 }
 
-// The first of these variables that is set, as a number.
+// Reads variables. Of several names it takes the first that is set.
 class Reader {
  public:
   explicit Reader(const Environment& environment) : environment_(environment) {}
@@ -45,7 +45,7 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// MASTER_ADDR and MASTER_PORT, where they are set.
+// Reads MASTER_ADDR and MASTER_PORT if they are set.
 Status read_address(const Reader& reader, Place& place) {
   if (const auto host = reader.text({"MASTER_ADDR"})) place.host = *host;
   TRY_ASSIGN(const auto port, reader.number({"MASTER_PORT"}));
@@ -62,7 +62,7 @@ Result<Place> from_torchrun(const Reader& reader, Place place) {
         "all are on this one)",
         place.size);
   TRY(read_address(reader, place));
-  // Launchers of one process a host (as Kubernetes operators are) tell no local rank.
+  // Launchers with one process for each host, such as Kubernetes operators, set no local rank.
   const bool are_all_here = is_loopback(place.host);
   TRY_ASSIGN(const auto local_rank, reader.number({"LOCAL_RANK"}));
   TRY_ASSIGN(const auto local_size, reader.number({"LOCAL_WORLD_SIZE"}));
@@ -71,7 +71,7 @@ Result<Place> from_torchrun(const Reader& reader, Place place) {
       local_size.value_or(are_all_here ? place.size : std::max(1, place.local_rank + 1));
   if (reader.text({"TORCHELASTIC_USE_AGENT_STORE"}) == "True") {
     place.launcher_keeps_store = true;
-    // Its own key for the workers of an attempt, as torch.distributed has it.
+    // The same prefix as torch.distributed's for the workers of an attempt.
     place.store_prefix = fmt::format("/worker/attempt_{}",
                                      reader.text({"TORCHELASTIC_RESTART_COUNT"}).value_or("0"));
   }
@@ -90,7 +90,7 @@ Result<Place> from_slurm(const Reader& reader, Place place) {
   if (!are_all_here)
     if (const auto list = reader.text({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"}))
       place.host = first_host(*list);
-  // Jobs that share a host must not share a port.
+  // Jobs on one host need different ports.
   TRY_ASSIGN(const auto job, reader.number({"SLURM_JOB_ID"}));
   if (job) place.port = static_cast<std::uint16_t>(15000 + *job % 20000);
   TRY(read_address(reader, place));
@@ -113,8 +113,7 @@ Result<Place> from_mpi(const Reader& reader, Place place) {
   return place;
 }
 
-// A batch script of Slurm sees a rank of its own although nothing but itself was started: only
-// srun starts a step.
+// A batch script of Slurm sees a rank although only srun starts the tasks of a step.
 bool is_step_of_slurm(const Reader& reader) {
   return reader.text({"SLURM_STEP_ID", "SLURM_STEP_NODELIST", "MASTER_ADDR"}).has_value();
 }
@@ -196,7 +195,7 @@ std::optional<std::string> own_gpu(const Place& place, const std::optional<std::
   }
   if (gpus.size() <= 1) return std::nullopt;
   const auto own = static_cast<std::size_t>(place.local_rank);
-  return own < gpus.size() ? gpus[own] : "-1";  // none is left for it
+  return own < gpus.size() ? gpus[own] : "-1";  // no GPU is left for this process
 }
 
 }  // namespace tritonsmith::distributed

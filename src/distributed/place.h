@@ -1,9 +1,9 @@
-// Place: which of a job's processes this one is, as the launcher tells in environment variables:
+// Place: the rank of this process in its job, read from the environment variables of the launcher:
 //   torchrun, or by hand   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE] MASTER_ADDR MASTER_PORT
 //   Slurm (srun)           SLURM_PROCID SLURM_STEP_NUM_TASKS or SLURM_NTASKS, SLURM_LOCALID, ...
 //   MPI                    OMPI_COMM_WORLD_RANK ... (Open MPI), PMI_RANK ... (MPICH, Intel)
-// Slurm and MPI say where rank 0 listens only in part; MASTER_ADDR and MASTER_PORT say it for them
-// too. Pure, given the environment. Fails in one line that names the variable.
+// Slurm and MPI tell only part of rank 0's address; MASTER_ADDR and MASTER_PORT complete it. The
+// functions are pure for a given environment. An error is one line that names the variable.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ namespace tritonsmith::distributed {
 struct Place {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;  // among the processes of this host
-  std::string host = "127.0.0.1";      // where the store of the job listens: rank 0's host
+  std::string host = "127.0.0.1";      // rank 0's host, where the job's store listens
   std::uint16_t port = 29500;
-  // torchrun keeps the store itself, for all attempts at the job; its own prefix for each.
+  // torchrun runs the store itself, for all attempts of the job. Each attempt has a prefix of its
+  // own.
   bool launcher_keeps_store = false;
   std::string store_prefix;
 
@@ -30,14 +31,14 @@ struct Place {
 };
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-// Of this process; an empty variable is none.
+// The environment of this process. An empty variable counts as unset.
 Environment process_environment();
 
-// Alone where no launcher left a word.
+// Returns a place with one process if no launcher has set a variable.
 Result<Place> place_from(const Environment& environment);
 
-// Slurm's short forms: the first host of "node[003-010,12],other"; how many tasks run on the n-th
-// node by "4(x2),3".
+// Parses Slurm's short forms. first_host returns the first host of "node[003-010,12],other".
+// tasks_on_node returns the tasks of the n-th node in "4(x2),3".
 std::string first_host(std::string_view nodes);
 std::optional<int> tasks_on_node(std::string_view tasks_per_node, int node);
 

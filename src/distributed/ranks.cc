@@ -44,7 +44,7 @@ Status Ranks::meet(std::string_view what) {
 
 Status Ranks::agree(const Status& mine, std::string_view what) {
   if (is_alone()) return mine;
-  // A mark in front: an error may have no message.
+  // A mark in front, because an error may have an empty message.
   const std::string word = mine ? "" : "!" + mine.error().message;
   TRY_ASSIGN(const auto all, gather(word, what));
   if (!mine) return mine;

@@ -1,8 +1,8 @@
-// Ranks: the processes that train one model together, one a GPU, as each of them sees the others.
-// Every rank calls the same operations in the same order with tensors of the same size; each
-// returns when its result is there, or with an Error that names the rank that was lost, failed or
-// did not come. `what` says for that message, and to whoever debugs, what the operation is for.
-// Alone, nothing costs anything. One thread of a process uses it. join.h makes one.
+// Ranks: the processes that train one model together, one for each GPU. Every rank calls the same
+// operations in the same order with tensors of the same size. An operation returns when its result
+// is present. Otherwise its Error names the rank that was lost, failed or did not arrive. `what`
+// names the purpose of the operation in that message. With one process the operations cost nothing.
+// One thread of a process uses the object. join.h makes it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +16,7 @@
 
 namespace tritonsmith::distributed {
 
-// A rank's part of a flat buffer: as long as everybody else's.
+// A rank's part of a flat buffer. All parts have the same length.
 struct Shard {
   std::int64_t begin = 0, count = 0;
 };
@@ -30,42 +30,44 @@ class Ranks {
   int size() const { return size_; }
   bool is_first() const { return rank_ == 0; }
   bool is_alone() const { return size_ == 1; }
-  // Of a buffer of so many elements, which the number of ranks must divide.
+  // Returns this rank's part of a buffer. The number of ranks must divide `elements`.
   Shard shard_of(std::int64_t elements) const;
-  // The smallest such number of elements, not below the given one, that cuts into shards of whole
+  // Returns the smallest number of elements, at least `elements`, that divides into shards of whole
   // rows.
   std::int64_t padded(std::int64_t elements, std::int64_t row) const;
 
-  // In place: every rank gets the sum, or the largest, of each element. Contiguous; float, double
-  // or int64.
+  // In place: every rank gets the sum, or the largest, of each element. Tensors are contiguous and
+  // of type float, double or int64.
   virtual Status sum(const at::Tensor& values, std::string_view what) = 0;
   virtual Status largest(const at::Tensor& values, std::string_view what) = 0;
-  // In place: a rank's own shard gets the sum over all ranks; what the rest then holds is not said.
+  // In place: each rank's own shard gets the sum over all ranks. The content of the other shards is
+  // unspecified.
   virtual Status sum_to_shards(const at::Tensor& flat, std::string_view what) = 0;
-  // In place: every rank gets every other's shard.
+  // In place: every rank gets the shards of all others.
   virtual Status gather_shards(const at::Tensor& flat, std::string_view what) = 0;
-  // What each rank gives, in their order.
+  // Returns the bytes of each rank, in the order of the ranks.
   virtual Result<std::vector<std::string>> gather(std::string_view bytes,
                                                   std::string_view what) = 0;
-  // Tells the others that this process ends, and why; nothing may be called after it.
+  // Tells the other ranks that this process ends, and why. No call may follow.
   virtual void end(const Status& status) = 0;
 
-  // What rank 0 gives.
+  // Returns the bytes of rank 0.
   Result<std::string> from_first(std::string_view bytes, std::string_view what);
-  // Until every rank has come here.
+  // Waits until every rank has arrived.
   Status meet(std::string_view what);
-  // Where an operation may fail for one rank alone: all get the first rank's error, or none.
+  // For an operation that may fail on one rank alone: all ranks get the first rank's error, or
+  // none.
   Status agree(const Status& mine, std::string_view what);
-  // Whether any rank says so.
+  // Tells whether any rank passes true.
   Result<bool> any(bool mine, std::string_view what);
 
  private:
   int rank_, size_;
 };
 
-// A process of its own.
+// Makes Ranks of one process.
 std::unique_ptr<Ranks> alone();
-// One for all who are.
+// A shared object for one process.
 Ranks& nobody_else();
 
 }  // namespace tritonsmith::distributed

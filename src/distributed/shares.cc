@@ -7,7 +7,8 @@
 
 namespace tritonsmith::distributed {
 
-// The costliest first, each to whoever has the least so far (Graham 1969: at most 4/3 of the best).
+// Takes the costliest member first and gives it to the rank with the least cost so far. The largest
+// load is at most 4/3 of the optimum (Graham 1969).
 std::vector<std::size_t> share_of(std::span<const std::size_t> members,
                                   std::span<const std::int64_t> costs, int rank, int size) {
   CHECK(members.size() == costs.size(), "every member has a cost");

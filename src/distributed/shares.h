@@ -1,6 +1,7 @@
-// How the sequences of an optimizer step are dealt to the ranks: each takes whole sequences, so
-// that all have about as many tokens to compute. Pure, the same on every rank. The update does not
-// depend on it: what divides is the same whoever computes which.
+// Assigns the sequences of an optimizer step to ranks. A rank takes whole sequences, and all ranks
+// get about the same number of tokens. The functions are pure and give the same result on every
+// rank. The assignment does not change the update, because the divisors are those of the whole
+// step.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,12 @@
 
 namespace tritonsmith::distributed {
 
-// The members (of those given, in their order) that fall to `rank`. `costs`: one for each member.
-// Alone, all of them.
+// Returns the elements of `members` that `rank` takes, in their order. `costs` has one entry for
+// each member. A single rank takes all of them.
 std::vector<std::size_t> share_of(std::span<const std::size_t> members,
                                   std::span<const std::int64_t> costs, int rank, int size);
 
-// A rank's part of so many numbers: contiguous, and as long as anybody else's but for one.
+// A rank's contiguous part of a count of numbers. The lengths of all parts differ by at most one.
 struct Range {
   std::size_t begin = 0, end = 0;
 };

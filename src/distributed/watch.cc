@@ -20,7 +20,7 @@ std::optional<Number> number_in(std::string_view text) {
   return value;
 }
 
-// The first word; what follows it stays in `line`.
+// Returns the first word; `line` keeps the rest.
 std::string_view take_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
   line.remove_prefix(std::min(word.size() + 1, line.size()));
@@ -64,7 +64,8 @@ Watch::~Watch() {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
-  const auto ignored = ::write(wake_up_.write.get(), "x", 1);  // the pipe is empty
+  // one byte always fits into the pipe
+  const auto ignored = ::write(wake_up_.write.get(), "x", 1);
   static_cast<void>(ignored);
   thread_.join();
 }
@@ -112,7 +113,7 @@ void Watch::call_at_loss(std::function<void()> call) {
 void Watch::note(std::uint64_t number, std::string_view what) {
   if (options_.rank == 0) return;
   const std::lock_guard lock(mutex_);
-  // A rank 0 that is gone is missed by the thread.
+  // If rank 0 is gone, the watch's thread notices it.
   send_line(peers_.front()->connection, fmt::format("at {} {}", number, what));
 }
 
@@ -147,7 +148,7 @@ void Watch::run() {
   }
 }
 
-// False: it is time to stop.
+// Returns false when the thread must stop.
 bool Watch::poll_once() {
   std::vector<pollfd> fds = {{.fd = wake_up_.read.get(), .events = POLLIN, .revents = 0}};
   if (listener_) fds.push_back({.fd = listener_.get(), .events = POLLIN, .revents = 0});
@@ -173,7 +174,7 @@ bool Watch::poll_once() {
 
 void Watch::accept_one() {
   auto accepted = accept_from(listener_);
-  if (!accepted) return;  // whoever knocked is gone again
+  if (!accepted) return;  // the peer has closed the connection again
   keep_alive(*accepted);
   auto peer = std::make_unique<Peer>();
   peer->connection = *std::move(accepted);
@@ -214,7 +215,7 @@ void Watch::take_line(Peer& peer, const std::string& line) {
   }
 }
 
-// A stranger's first line.
+// Checks the first line of an unknown peer.
 void Watch::greet(Peer& peer, const std::string& line) {
   std::string_view rest = line;
   const bool knows_token = take_word(rest) == options_.token;
@@ -246,7 +247,7 @@ void Watch::lose(std::string sentence) {
   changed_.notify_all();
 }
 
-// The way out of waits that nothing can interrupt.
+// Ends the process when a wait cannot be interrupted.
 void Watch::end_when_stuck() {
   if (!grace_ends_ || !grace_ends_->passed()) return;
   const std::lock_guard lock(mutex_);

@@ -1,15 +1,16 @@
-// Watch: every process of a job keeps a connection to rank 0, so that a process that dies is missed
-// at once, whatever the others are doing: the kernel closes its connection. Rank 0 tells the rest
-// which one it was. A process that ends well says so first; one that fails says why, and that is
-// what the others end with.
+// Watch: detects lost processes of a job at once. Every process keeps a connection to rank 0. When
+// a process dies, the kernel closes its connection, whatever the other processes are doing. Rank 0
+// tells the others which rank is lost. A process that ends well says so first. A process that fails
+// sends its error, and the other processes end with that message.
 //
-// Theory of operation. Rank 0 listens on a port of its own; the others find it in the job's store,
-// connect and show the job's token. One thread per process owns all reading. Lines:
+// Theory of operation. Rank 0 listens on a port of its own and puts it into the job's store. The
+// others read it, connect and send the job's token. In each process one thread does all reading.
+// Lines:
 //   other to first   TOKEN RANK SELF | at NUMBER WHAT | done | failed MESSAGE
 //   first to other   all (are here)  | lost SENTENCE  | done
-// When a rank is lost the thread wakes whoever waits and calls what is to be aborted; a main thread
-// that is stuck all the same (in a GPU that waits for ever) is given some grace, then the process
-// says the sentence and ends.
+// When a rank is lost, the thread wakes waiting threads and calls the registered functions. The
+// main thread may still hang, for example in a GPU that waits for ever. It then gets some grace;
+// after that the process prints the sentence and ends.
 #pragma once
 
 #include <chrono>
@@ -30,37 +31,40 @@ namespace tritonsmith::distributed {
 
 struct WatchOptions {
   int rank = 0, size = 1;
-  std::string token;  // of the job: who does not know it is none of us
-  std::string self;   // where this process is, for people: "on node7, process 1234"
+  std::string token;  // the job's token; a peer without it is rejected
+  std::string self;   // this process, for readers: "on node7, process 1234"
   std::chrono::milliseconds grace{20000};
 };
 
 class Watch {
  public:
-  // Of rank 0, and of any other with its connection to rank 0.
+  // of_first makes the watch of rank 0. of_other makes the watch of another rank with its
+  // connection to rank 0.
   static Result<std::unique_ptr<Watch>> of_first(WatchOptions options, Listener listener);
   static Result<std::unique_ptr<Watch>> of_other(WatchOptions options, Fd connection);
   ~Watch();
 
-  // Until every rank is connected; names those that are missing.
+  // Waits until every rank is connected. The error names the missing ranks.
   Status wait_for_all(Deadline deadline);
 
   enum class Waited { ready, lost, late };
-  // Until `is_ready`, which is asked anew after each wake(), or a rank is lost.
+  // Waits until `is_ready` or until a rank is lost. Each wake() asks `is_ready` again.
   Waited wait(const std::function<bool()>& is_ready, Deadline deadline);
   void wake();
 
-  // The sentence about the first rank that was lost.
+  // Returns the sentence about the first lost rank.
   std::optional<Error> lost() const;
-  // Called once from the watch's thread when one is lost; at once when one is lost already.
+  // Calls `call` once, from the watch's thread, when a rank is lost. If one is lost already, it is
+  // called at once.
   void call_at_loss(std::function<void()> call);
 
-  // This process has come to its `number`-th joint operation.
+  // Records that this process has reached its `number`-th joint operation.
   void note(std::uint64_t number, std::string_view what);
-  // Known to rank 0: who has not come to that operation, as "rank 1 (on ...)"; empty: nobody.
+  // Returns the ranks that have not reached that operation, as "rank 1 (on ...)". Returns an empty
+  // string if there is none. Only rank 0 knows this.
   std::string latecomers(std::uint64_t number) const;
 
-  // The last word of this process to the others: that it ended well, or why not.
+  // Sends the last message of this process: it ended well (leave), or it failed (fail_for).
   void leave();
   void fail_for(const Error& error);
 
@@ -68,9 +72,9 @@ class Watch {
   struct Peer {
     Fd connection;
     LineReader reader;
-    int rank = -1;  // not known yet
+    int rank = -1;  // -1 until the peer has sent it
     std::string self;
-    std::uint64_t number = 0;  // of the operation it has come to
+    std::uint64_t number = 0;  // the last operation that it reached
     bool has_left = false, is_closed = false;
   };
   Watch(WatchOptions options, Pipe wake_up);
@@ -85,15 +89,15 @@ class Watch {
   void end_when_stuck();
   std::string name_of(int rank, std::string_view self) const;
   void tell_all(std::string_view line);  // with the lock held
-  std::size_t joined() const;            // likewise
-  std::string missing() const;           // likewise
+  std::size_t joined() const;            // likewise, with the lock held
+  std::string missing() const;           // likewise, with the lock held
 
   WatchOptions options_;
-  Fd listener_;  // of rank 0
+  Fd listener_;  // rank 0 only
   Pipe wake_up_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Peer>> peers_;  // added and removed by the thread alone
+  std::vector<std::unique_ptr<Peer>> peers_;  // only the watch's thread adds and removes peers
   std::optional<Error> lost_;
   std::optional<Deadline> grace_ends_;
   std::vector<std::function<void()>> calls_at_loss_;

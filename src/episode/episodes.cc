@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/rng.h"
-#include "gym/client/missing_kernel.h"
+#include "gym/api/missing_kernel.h"
 #include "text/extract.h"
 #include "text/feedback.h"
 
@@ -123,7 +123,7 @@ Status Episodes::take_completion(TurnId id, generate::Written written) {
   turn.kernel = text::extract_kernel(written.completion.text, written.token_ends);
   turn.completion = std::move(written.completion);
   if (turn.kernel.source.empty()) {
-    turn.verdict = gym::missing_kernel_verdict(task, turn.kernel, options_.policy);
+    turn.verdict = gym::api::missing_kernel_verdict(task, turn.kernel, options_.policy);
     return conclude(std::move(turn));
   }
   TRY(parts_.judge.submit({.id = job_of(id),

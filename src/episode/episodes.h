@@ -19,8 +19,8 @@
 #include "data/kernel.h"
 #include "episode/turns.h"
 #include "generate/writer.h"
-#include "gym/client/fault_streak.h"
-#include "gym/client/judge.h"
+#include "gym/api/fault_streak.h"
+#include "gym/api/judge.h"
 #include "text/prompt.h"
 
 namespace tritonsmith::episode {
@@ -30,8 +30,8 @@ struct EpisodeOptions {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
-  std::vector<std::string> baselines = {};  // of every job (gym/client/judge.h)
-  std::chrono::seconds patience{600};       // a gym that gives no verdict for so long is broken
+  std::vector<std::string> baselines = {};  // baselines of every job (gym/api/judge.h)
+  std::chrono::seconds patience{600};       // a gym without a verdict for this long is broken
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 
@@ -44,15 +44,15 @@ struct PhaseTime {
   TimePoint begin, end;
 };
 
-// Seconds in which something was being written, judged, or both.
+// Seconds in which at least one turn was written, judged, or both.
 struct Activity {
   double writing = 0, judging = 0, both = 0;
 };
 
 struct EpisodeParts {
   generate::Writer& writer;
-  gym::Judge& judge;
-  gym::FaultStreak& faults;  // the caller's: a row of faults may span several sets of episodes
+  gym::api::Judge& judge;
+  gym::api::FaultStreak& faults;  // the caller's: a row of faults may span several sets of episodes
   // A turn's value, for ContextRule::best. Null: 0.
   std::function<double(const Kernel&, const Verdict&)> score;
   // Called at the end of each phase; for time lines.
@@ -60,7 +60,7 @@ struct EpisodeParts {
 };
 
 struct EpisodeRequest {
-  std::uint64_t id = 0;  // differs between the episodes in flight, and from those just before
+  std::uint64_t id = 0;  // differs from the episodes in flight and those just before
   const Task* task = nullptr;
   std::vector<text::Message> messages;  // of the first turn's prompt
   generate::SamplingParams sampling;
@@ -85,7 +85,8 @@ class Episodes {
   // `played`: the first turns, when an episode goes on after a kill; they are not returned again.
   // False: the episode is over already.
   Result<bool> begin(EpisodeRequest request, std::vector<PlayedTurn> played = {});
-  // The next judged turn, in whatever order they finish; nothing when all episodes are over.
+  // Returns the next judged turn in the order in which turns finish. Returns nothing when all
+  // episodes are over.
   Result<std::optional<PlayedTurn>> next();
 
   std::size_t written() const { return written_; }

@@ -6,7 +6,7 @@
 #include "generate/testing/fake_generator.h"
 #include "generate/testing/scripted_writer.h"
 #include "generate/token_writer.h"
-#include "gym/client/testing/fake_judge.h"
+#include "gym/api/testing/fake_judge.h"
 #include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::episode {
@@ -26,14 +26,14 @@ class EpisodesTest : public ::testing::Test {
   std::vector<PlayedTurn> play_with(generate::Writer& writer, int episodes = 1,
                                     const std::vector<PlayedTurn>& played = {}) {
     writings_ = judgings_ = 0;
-    gym::FakeJudge judge([this](const gym::JudgeJob& job) {
-      Verdict verdict = is_right_(job.kernel) ? gym::accepted_verdict()
-                                              : gym::failed_verdict(Stage::ran, "wrong_value");
+    gym::api::FakeJudge judge([this](const gym::api::JudgeJob& job) {
+      Verdict verdict = is_right_(job.kernel) ? gym::api::accepted_verdict()
+                                              : gym::api::failed_verdict(Stage::ran, "wrong_value");
       verdict.speedup = speedup_;
       if (job.kernel == broken_) verdict.fault = Fault::infrastructure;
       return verdict;
     });
-    gym::FaultStreak faults(gym::kFaultsInARow);
+    gym::api::FaultStreak faults(gym::api::kFaultsInARow);
     Episodes all(options_,
                  {.writer = writer,
                   .judge = judge,
@@ -214,12 +214,12 @@ TEST_F(EpisodesTest, GoOnAfterTheTurnsThatWerePlayed) {
 }
 
 // Gives no verdict to the first looks, as a judge that is still at it.
-class SlowJudge : public gym::FakeJudge {
+class SlowJudge : public gym::api::FakeJudge {
  public:
-  using FakeJudge::FakeJudge;
-  Result<std::optional<gym::Judged>> next(Deadline deadline) override {
-    if (looks_++ < 3) return std::optional<gym::Judged>();
-    return FakeJudge::next(deadline);
+  using gym::api::FakeJudge::FakeJudge;
+  Result<std::optional<gym::api::Judged>> next(Deadline deadline) override {
+    if (looks_++ < 3) return std::optional<gym::api::Judged>();
+    return gym::api::FakeJudge::next(deadline);
   }
 
  private:
@@ -252,9 +252,10 @@ class LongGenerator : public generate::FakeGenerator {
 TEST_F(EpisodesTest, BeginTheNextTurnWhileOthersAreStillWritten) {
   const auto writer = writer_over(
       std::make_unique<LongGenerator>([this](const auto& request) { return write(request); }, 2));
-  SlowJudge judge(
-      [](const gym::JudgeJob&) { return gym::failed_verdict(Stage::ran, "wrong_value"); });
-  gym::FaultStreak faults(gym::kFaultsInARow);
+  SlowJudge judge([](const gym::api::JudgeJob&) {
+    return gym::api::failed_verdict(Stage::ran, "wrong_value");
+  });
+  gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   options_.turns.limit = 2;
   Episodes all(options_, {.writer = *writer, .judge = judge, .faults = faults});
   for (std::uint64_t id = 1; id <= 2; ++id)

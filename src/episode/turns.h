@@ -1,5 +1,5 @@
-// TurnsConfig: how long a conversation about one task goes on, and what of it the model sees. One
-// turn is the usual case: a prompt, a completion, a verdict.
+// TurnsConfig: the length of a conversation about one task, and the part of it that the model sees.
+// One turn is the usual case: a prompt, a completion, a verdict.
 #pragma once
 
 #include "base/config.h"
@@ -8,9 +8,9 @@
 
 namespace tritonsmith::episode {
 
-// When a conversation ends before its last turn. fast: accepted and at least fast_speedup times as
-// fast as the reference; where the gym measured no speed (an evaluated verdict), accepted is
-// enough.
+// The condition that ends a conversation before its last turn. fast: the kernel is accepted and at
+// least fast_speedup times as fast as the reference. If the gym measured no speed (an evaluated
+// verdict), accepted is enough.
 enum class EndWhen { never, accepted, fast };
 
 struct TurnsConfig {
@@ -22,7 +22,7 @@ struct TurnsConfig {
   static Fields<TurnsConfig> fields();
 };
 
-// `turn` counts from 0. Nothing follows a verdict that is our own fault.
+// `turn` counts from 0. An infrastructure fault always ends the conversation.
 bool is_over(int turn, const Verdict& verdict, const TurnsConfig& config);
 
 }  // namespace tritonsmith::episode

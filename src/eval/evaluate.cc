@@ -26,12 +26,12 @@ void add_marks(const Conversation& conversation, std::vector<std::string>& marks
 class Session {
  public:
   Session(std::span<const Task> tasks, const EvaluateOptions& options, const Author& author,
-          gym::Judge& judge)
+          gym::api::Judge& judge)
       : tasks_(tasks),
         options_(options),
         author_(author),
         conversations_(tasks.size() * members()),
-        faults_(std::min(gym::kFaultsInARow, static_cast<int>(conversations_.size()))),
+        faults_(std::min(gym::api::kFaultsInARow, static_cast<int>(conversations_.size()))),
         episodes_(
             {.turns = options.turns,
              .policy = options.policy,
@@ -173,7 +173,7 @@ class Session {
   const Author& author_;
   std::vector<Conversation> conversations_;
   std::map<std::size_t, std::vector<episode::PlayedTurn>> played_;  // before a kill
-  gym::FaultStreak faults_;
+  gym::api::FaultStreak faults_;
   episode::Episodes episodes_;
   std::size_t finished_ = 0;
   int accepted_ = 0;  // conversations, at their latest turn
@@ -188,7 +188,7 @@ double worth_of(const Verdict& verdict) {
 }
 
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
-                            const Author& author, gym::Judge& judge) {
+                            const Author& author, gym::api::Judge& judge) {
   if (tasks.empty()) return fail("there are no tasks to evaluate on");
   return Session(tasks, options, author, judge).run();
 }

@@ -1,6 +1,6 @@
-// Evaluation of a model on a suite: for each task one greedy conversation and n sampled ones, of
-// one or many turns, each turn judged; rates, pass@k and speed over all of them. Every judged turn
-// is a line of samples.jsonl, so an evaluation that was killed goes on where it stopped.
+// Evaluation of a model on a suite. Each task has one greedy conversation and n sampled ones, of
+// one or many turns. Each turn is judged, and the results are rates, pass@k and speed. Every judged
+// turn is a line of samples.jsonl, so a killed evaluation resumes at its last turn.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +17,19 @@
 namespace tritonsmith::eval {
 
 struct EvaluateOptions {
-  std::string name = "evaluation";  // what reports call it
+  std::string name = "evaluation";  // name in reports
   std::string suite, model;         // for the record
   int samples = 8;                  // drawn a task, beside the greedy one
   generate::SamplingParams sampling;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
-  std::vector<std::string> baselines;  // that tasks are timed by besides, on a GPU
+  std::vector<std::string> baselines;  // further ways to time the tasks on a GPU
   std::uint64_t seed = 1;
   episode::TurnsConfig turns;
-  // What the task linter has said of tasks, by id; what verdicts say of them is added.
+  // The task linter's findings by task id. Findings in verdicts are added.
   std::map<std::string, std::vector<std::string>> marks;
-  std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
+  std::filesystem::path directory;  // receives samples.jsonl and evaluation.json
 };
 
 // The writer that is evaluated, and how it is asked.
@@ -40,14 +40,14 @@ struct Author {
 };
 
 // Fails when the records cannot be written, or the writer or the gym is broken (a row of
-// infrastructure faults, gym/client/fault_streak.h); whatever was judged until then stays in
+// infrastructure faults, gym/api/fault_streak.h); whatever was judged until then stays in
 // samples.jsonl. A single infrastructure fault that outlasted the gym's retries counts as not
 // accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
-                            const Author& author, gym::Judge& judge);
+                            const Author& author, gym::api::Judge& judge);
 
-// What a turn is worth where the best are shown to the next: accepted and fast, else how far it
-// came.
+// The score by which the best turns are chosen for the next prompt: accepted and fast, else the
+// stage reached.
 double worth_of(const Verdict& verdict);
 
 }  // namespace tritonsmith::eval

@@ -8,7 +8,7 @@
 #include "base/temp_dir.h"
 #include "data/sample.h"
 #include "generate/testing/scripted_writer.h"
-#include "gym/client/testing/fake_judge.h"
+#include "gym/api/testing/fake_judge.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -38,13 +38,13 @@ class EvaluateTest : public testing::Test {
 
   Result<Evaluation> run() {
     generate::ScriptedWriter writer([this](const auto& request) { return write(request); });
-    gym::FakeJudge judge([this](const gym::JudgeJob& job) {
+    gym::api::FakeJudge judge([this](const gym::api::JudgeJob& job) {
       EXPECT_EQ(job.baselines, baselines_);
-      Verdict right = gym::accepted_verdict();
+      Verdict right = gym::api::accepted_verdict();
       right.speedup = job.kernel.find("fast") != std::string::npos ? 3 : 1;
       return job.kernel.find("wrong") == std::string::npos
                  ? right
-                 : gym::failed_verdict(Stage::ran, "wrong_value");
+                 : gym::api::failed_verdict(Stage::ran, "wrong_value");
     });
     return evaluate(tasks_,
                     {.name = "test",
@@ -123,8 +123,8 @@ TEST_F(EvaluateTest, GoesOnInTheMiddleOfAConversation) {
 
 TEST_F(EvaluateTest, MarksTasksByWhatIsKnownAndByWhatVerdictsSay) {
   generate::ScriptedWriter writer([](const auto&) { return kAnswer; });
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
-    Verdict verdict = gym::accepted_verdict();
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
+    Verdict verdict = gym::api::accepted_verdict();
     if (job.task.id == "b")
       verdict.findings = {{.rule = "task_ignores_input", .severity = Severity::warn}};
     return verdict;
@@ -166,8 +166,8 @@ TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
 TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
   generate::ScriptedWriter writer([](const auto&) { return kAnswer; });
   bool broken = true;
-  gym::FakeJudge judge([&](const gym::JudgeJob&) {
-    if (!broken) return gym::accepted_verdict();
+  gym::api::FakeJudge judge([&](const gym::api::JudgeJob&) {
+    if (!broken) return gym::api::accepted_verdict();
     Verdict verdict;
     verdict.fault = Fault::infrastructure;
     verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};

@@ -1,5 +1,6 @@
-// Reached: what some conversations about one task had come to after so many turns, at their last
-// turn and at their best: the two values of test-time scaling for whoever wants one kernel. Pure.
+// Reached: the results of some conversations about one task after a number of turns, at their last
+// turn and at their best. These are the two values of test-time scaling for a user who wants one
+// kernel. The functions are pure.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@
 namespace tritonsmith::eval {
 
 struct Reached {
-  int last = 0;  // conversations whose latest turn until then is accepted
-  int best = 0;  // those with any accepted turn until then
-  // Of the fastest among these; nothing where none was timed.
+  int last = 0;  // conversations whose latest turn so far is accepted
+  int best = 0;  // conversations with an accepted turn so far
+  // The highest speed-up among these; absent without timing.
   std::optional<double> last_speedup, best_speedup;
 };
 
-// `turn` from 1. A conversation that ended before keeps what it had.
+// `turn` counts from 1. A conversation that has ended keeps its result.
 Reached reached_after(int turn, std::span<const Conversation> conversations);
 
 }  // namespace tritonsmith::eval

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "gym/client/fault_streak.h"
+#include "gym/api/fault_streak.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -15,7 +15,8 @@ struct Trial {
 
 class Rejudging {
  public:
-  Rejudging(std::span<const Suspect> suspects, const RejudgeOptions& options, gym::Judge& judge)
+  Rejudging(std::span<const Suspect> suspects, const RejudgeOptions& options,
+            gym::api::Judge& judge)
       : suspects_(suspects), options_(options), judge_(judge), progress_("rejudge", count()) {
     for (std::size_t s = 0; s < suspects.size(); ++s)
       for (std::size_t t = 0; t < suspects[s].tasks.size(); ++t) trials_.push_back({s, t});
@@ -71,9 +72,9 @@ class Rejudging {
 
   std::span<const Suspect> suspects_;
   const RejudgeOptions& options_;
-  gym::Judge& judge_;
+  gym::api::Judge& judge_;
   std::vector<Trial> trials_;
-  gym::FaultStreak faults_{gym::kFaultsInARow};
+  gym::api::FaultStreak faults_{gym::api::kFaultsInARow};
   Rejudgement report_;
   Progress progress_;
 };
@@ -97,12 +98,12 @@ std::vector<std::string> origins(std::span<const Suspect> suspects) {
 }  // namespace
 
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
-                            gym::Judge& judge) {
+                            gym::api::Judge& judge) {
   return Rejudging(suspects, options, judge).run();
 }
 
 Result<Acquittals> retry_refused(std::span<const Suspect> suspects, const RejudgeOptions& options,
-                                 gym::Judge& judge) {
+                                 gym::api::Judge& judge) {
   std::vector<Suspect> tried(suspects.begin(), suspects.end());
   for (Suspect& suspect : tried) suspect.tasks.resize(1);
   TRY_ASSIGN(const Rejudgement own, rejudge(tried, options, judge));

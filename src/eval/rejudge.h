@@ -1,7 +1,7 @@
-// Rejudge: judges kernels again that were accepted once, on other tasks than the ones they were
-// written for: the same composition at other sizes, with inputs drawn otherwise, with more trials.
-// Whoever is refused now was accepted wrongly, or knows only the sizes it was shown. And the other
-// way round: whoever was refused, and is accepted now on all of them, was refused wrongly.
+// Rejudge: judges accepted kernels again on other tasks than their own. The tasks have the same
+// composition with other sizes, other distributions of inputs and more trials. A kernel that fails
+// was accepted wrongly, or works only for the sizes of its task. The reverse also works: a refused
+// kernel that is accepted on all these tasks was refused wrongly.
 #pragma once
 
 #include <map>
@@ -12,27 +12,27 @@
 
 #include "data/task.h"
 #include "data/verdict.h"
-#include "gym/client/judge.h"
+#include "gym/api/judge.h"
 
 namespace tritonsmith::eval {
 
 struct Suspect {
-  std::string origin;  // where it was accepted, or refused: task and record
+  std::string origin;  // task and record of the first judgement
   std::string kernel;
-  std::vector<Task> tasks;  // what it is tried on now; the first is the one it was written for
+  std::vector<Task> tasks;  // tasks to try; the first is the kernel's own task
 };
 
 struct Refusal {
   std::string origin;
-  Verdict verdict;  // names the task it failed on
+  Verdict verdict;  // names the task on which it failed
 };
 
 struct Rejudgement {
   int kernels = 0;
   int verdicts = 0;
   std::vector<Refusal> refusals;
-  // Rules that training does not reject by, but that say something against a kernel (several entry
-  // points, hooks, streams, clocks, ...): the origins of the kernels they found.
+  // Rules that only warn in training, such as several entry points, hooks, streams and clocks: rule
+  // -> origins of the kernels that it found.
   std::map<std::string, std::set<std::string>> warnings;
 };
 
@@ -40,25 +40,27 @@ struct RejudgeOptions {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 12;
-  // Takes verdicts that an earlier rejudgement reached on the same tasks with as many trials.
+  // Uses stored verdicts of an earlier rejudgement on the same tasks with the same number of
+  // trials.
   bool use_store = false;
 };
 
-// Fails when the gym is broken; a single infrastructure fault counts as a refusal, so that nothing
-// passes unseen.
+// Fails if the gym is broken. A single infrastructure fault counts as a refusal, so that no kernel
+// passes unjudged.
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
-                            gym::Judge& judge);
+                            gym::api::Judge& judge);
 
 struct Acquittals {
   int kernels = 0;
   int verdicts = 0;
-  // Origins of those accepted on the task they were written for, and, of these, on all their tasks.
+  // Origins of kernels that are accepted on their own task, and of those among them that are
+  // accepted on all tasks.
   std::vector<std::string> on_their_task, on_all;
 };
 
-// Tries suspects that were refused on the first of their tasks, and who is accepted there on the
-// others. Fails like `rejudge`.
+// Judges refused kernels again on their own task, and the accepted ones on the other tasks. Fails
+// like `rejudge`.
 Result<Acquittals> retry_refused(std::span<const Suspect> suspects, const RejudgeOptions& options,
-                                 gym::Judge& judge);
+                                 gym::api::Judge& judge);
 
 }  // namespace tritonsmith::eval

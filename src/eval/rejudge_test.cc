@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gym/client/testing/fake_judge.h"
+#include "gym/api/testing/fake_judge.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -16,10 +16,10 @@ std::vector<Suspect> suspects() {
 }
 
 TEST(Rejudge, TriesEachKernelOnEachOfItsTasksAndNamesWhatIsRefused) {
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.kernel == "right" || job.task.id == "a"
-               ? gym::accepted_verdict()
-               : gym::failed_verdict(Stage::ran, "wrong_value");
+               ? gym::api::accepted_verdict()
+               : gym::api::failed_verdict(Stage::ran, "wrong_value");
   });
   const auto report = rejudge(suspects(), {.trials = 12}, judge);
   ASSERT_TRUE(report) << report.error().message;
@@ -28,15 +28,15 @@ TEST(Rejudge, TriesEachKernelOnEachOfItsTasksAndNamesWhatIsRefused) {
   ASSERT_THAT(report->refusals, testing::SizeIs(1));
   EXPECT_EQ(report->refusals[0].origin, "two");
   EXPECT_EQ(report->refusals[0].verdict.task_id, "a+flat");
-  for (const gym::JudgeJob& job : judge.jobs()) {
+  for (const gym::api::JudgeJob& job : judge.jobs()) {
     EXPECT_EQ(job.trials, 12);
     EXPECT_FALSE(job.use_store) << "a remembered verdict proves nothing";
   }
 }
 
 TEST(Rejudge, NamesTheKernelsThatRulesWhichOnlyWarnHaveSomethingAgainst) {
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
-    Verdict verdict = gym::accepted_verdict();
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
+    Verdict verdict = gym::api::accepted_verdict();
     verdict.findings = {{"task_zeros_pass", Severity::warn, 0, ""},
                         {"fp32", Severity::note, 0, ""}};
     if (job.kernel != "right") verdict.findings.push_back({"hooks", Severity::warn, 3, ""});
@@ -50,8 +50,8 @@ TEST(Rejudge, NamesTheKernelsThatRulesWhichOnlyWarnHaveSomethingAgainst) {
 }
 
 TEST(Rejudge, AFaultOfTheGymPassesNobody) {
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
-    Verdict verdict = gym::accepted_verdict();
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
+    Verdict verdict = gym::api::accepted_verdict();
     if (job.id == 0) verdict = {.fault = Fault::infrastructure};
     return verdict;
   });
@@ -63,10 +63,10 @@ TEST(Rejudge, AFaultOfTheGymPassesNobody) {
 TEST(RetryRefused, TellsWhoIsRightOnItsOwnTaskFromWhoIsRightOnAll) {
   std::vector<Suspect> refused = suspects();
   refused.push_back({.origin = "three", .kernel = "wrong", .tasks = refused[0].tasks});
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.kernel == "right" || (job.kernel == "knows one size" && job.task.id == "a")
-               ? gym::accepted_verdict()
-               : gym::failed_verdict(Stage::ran, "wrong_value");
+               ? gym::api::accepted_verdict()
+               : gym::api::failed_verdict(Stage::ran, "wrong_value");
   });
   const auto found = retry_refused(refused, {.trials = 12}, judge);
   ASSERT_TRUE(found) << found.error().message;

@@ -3,7 +3,7 @@
 // messages with the model's chat format, ends completions at stop strings, and turns ids into text.
 //
 // Prompts stay equal where messages are equal, so the engine computes a prompt once for all of its
-// samples. An assistant's message that carries its tokens is never tokenised again.
+// samples. An assistant's message that carries its tokens is never tokenized again.
 #pragma once
 
 #include <map>

@@ -28,7 +28,7 @@ namespace tritonsmith::generate {
 struct WriteRequest {
   std::uint64_t id = 0;  // the caller chooses it; it differs between the requests in flight
   // The last message is not the assistant's: the writer continues the conversation. An assistant's
-  // message that this writer wrote carries its tokens, so that nothing is tokenised again.
+  // message that this writer wrote carries its tokens, so that nothing is tokenized again.
   std::vector<text::Message> messages;
   SamplingParams sampling;
   std::uint64_t seed = 0;  // decides what is drawn, as far as the writer can be seeded

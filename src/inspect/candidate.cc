@@ -9,7 +9,7 @@ bool is_name(const SyntaxTree& tree, NodeId node) {
   return tree.is(node, "identifier") || tree.is(node, "attribute");
 }
 
-// Whether the expression is written to: itself or one of its items.
+// Tells whether the expression or one of its items is written to.
 bool is_assigned(const SyntaxTree& tree, NodeId node) {
   for (NodeId at = node, parent = tree[node].parent; parent != kNoNode;
        at = parent, parent = tree[at].parent) {
@@ -44,7 +44,7 @@ bool Candidate::is_live(NodeId node) const {
 void Candidate::find_main_guards() {
   for (NodeId id = 0; id < tree.size(); ++id) {
     if (tree.is(id, "assignment") && text(tree.child(id, "left")) == "__name__") {
-      main_guards_.clear();  // whoever sets it means the guard to run
+      main_guards_.clear();  // code that sets __name__ means the guard to run
       return;
     }
     if (!tree.is(id, "if_statement") || !tree.is(tree[id].parent, "module")) continue;
@@ -86,7 +86,7 @@ bool Candidate::mentions_kernel(NodeId node) const {
   return false;
 }
 
-// Every identifier in an assignment's target: `k`, `self.k`, `a, b`.
+// Taints every identifier in an assignment's target: `k`, `self.k`, `a, b`.
 bool Candidate::taint_target(NodeId target) {
   bool grew = false;
   if (tree.is(target, "identifier")) return taint(normal_identifier(text(target)));
@@ -98,7 +98,7 @@ bool Candidate::taint_target(NodeId target) {
   return grew;
 }
 
-// Whatever a function is given may be the kernel.
+// Any argument of the function may be the kernel.
 bool Candidate::taint_parameters_of(const std::string& called) {
   bool grew = false;
   for (const Function& function : functions) {
@@ -112,7 +112,7 @@ bool Candidate::taint_parameters_of(const std::string& called) {
   return grew;
 }
 
-// One round of passing kernels on: by assignment, loop, and as arguments to functions of the file.
+// One round of propagation: by assignments, loops, and arguments to functions of the file.
 bool Candidate::spread_kernel_names() {
   bool grew = false;
   for (NodeId id = 0; id < tree.size(); ++id) {
@@ -176,7 +176,7 @@ bool Candidate::launches_within(NodeId node) const {
   return false;
 }
 
-// Each round finds the callers of those found before.
+// Each round finds the callers of the functions found by the round before.
 void Candidate::find_launchers() {
   constexpr int kMostRounds = 5;
   for (int round = 0; round < kMostRounds; ++round) {

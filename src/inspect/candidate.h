@@ -1,6 +1,7 @@
-// Candidate: what the rules want to know about a file, found once: its kernels, what launches them,
-// its entry point, and every use of an imported name. Built from hostile text; conservative: what
-// cannot be told is taken for honest, since the launch plan will tell.
+// Candidate: the facts about a file that the rules need, found once. They are its kernels, their
+// launches, its entry point and every use of an imported name. The source is hostile text. If a
+// fact is undecidable from the text, the candidate gets the benefit of the doubt: the launch plan
+// decides later.
 #pragma once
 
 #include <set>
@@ -13,20 +14,20 @@
 
 namespace tritonsmith::inspect {
 
-// A mention of a name: the outermost expression that is a chain of names, or an import.
+// A mention of a name: an import, or the outermost expression that is a chain of names.
 struct Use {
   NodeId node = kNoNode;
   std::string path;
   bool imported = false;
-  bool called = false;    // it is what a call calls
-  bool assigned = false;  // it is the target of an assignment or del, or of one of its items: x.a =
-                          // 1, x.a["k"] = 1
+  bool called = false;  // it is the callee of a call
+  // It is the target of an assignment or `del`, or an item of it is: x.a = 1, x.a["k"] = 1.
+  bool assigned = false;
 };
 
 struct Function {
-  NodeId node = kNoNode;  // function_definition
+  NodeId node = kNoNode;  // a function_definition
   std::string name;
-  bool is_kernel = false;  // @triton.jit, with or without an autotuner around it
+  bool is_kernel = false;  // has @triton.jit, with or without an autotuner around it
 };
 
 class Candidate {
@@ -37,19 +38,19 @@ class Candidate {
   Names names;
   std::vector<Use> uses;
   std::vector<Function> functions;
-  std::vector<NodeId> launches;      // calls kernel[grid](...), kernel.run(...)
+  std::vector<NodeId> launches;      // calls such as kernel[grid](...) and kernel.run(...)
   std::vector<NodeId> entry_points;  // definitions of ModelNew
-  std::string entry_class;           // ModelNew, or the class that it is another name of
-  NodeId forward = kNoNode;          // ModelNew.forward, the last one defined
-  bool has_kernel = false;           // `names` of jit decorators, or f = triton.jit(f)
+  std::string entry_class;           // ModelNew, or the class for which it is another name
+  NodeId forward = kNoNode;          // ModelNew.forward; if there are several, the last one
+  bool has_kernel = false;           // the file has a jit decorator, or f = triton.jit(f)
 
-  // Not within `if __name__ == "__main__":`, which a judge never runs.
+  // False within `if __name__ == "__main__":`, which a judge never runs.
   bool is_live(NodeId node) const;
-  // The class or function of this name, at the top of the file.
+  // Tells whether the top level of the file defines a class or function of this name.
   bool defines(std::string_view name) const;
-  // Whether a kernel's name, or one that stands for a kernel, is mentioned there.
+  // Tells whether the node mentions a kernel, or a name that stands for one.
   bool mentions_kernel(NodeId node) const;
-  // Whether code there launches a kernel, or calls a function of the file that does.
+  // Tells whether code in the node launches a kernel, or calls a function of the file that does.
   bool launches_within(NodeId node) const;
   std::string_view text(NodeId node) const { return tree.text(node); }
 
@@ -67,10 +68,10 @@ class Candidate {
   bool taint_parameters_of(const std::string& called);
   bool spread_kernel_names();
 
-  std::set<std::string>
-      kernel_names_;  // of kernels, and of variables, attributes and parameters that may hold one
-  std::set<std::string> given_kernels_;  // functions that are called with a kernel somewhere
-  std::set<std::string> launchers_;      // functions of the file that launch, or call one that does
+  // Names of kernels, and of variables, attributes and parameters that may hold one.
+  std::set<std::string> kernel_names_;
+  std::set<std::string> given_kernels_;  // functions that receive a kernel in some call
+  std::set<std::string> launchers_;      // functions that launch, or call one that does
   std::vector<NodeId> main_guards_;
 };
 

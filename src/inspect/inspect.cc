@@ -11,8 +11,8 @@ constexpr std::size_t kLongestSource = 64UL << 10;
 constexpr int kDeepestNesting = 1000;
 constexpr std::size_t kMostPerRule = 5;
 
-// Deep trees make every look upwards slow, and no person nests so: Python itself gives up at 100
-// indentations.
+// A deep tree makes every walk to the root slow, and no person writes one. Python itself refuses
+// more than 100 levels of indentation.
 bool nests_too_deep(const SyntaxTree& tree) {
   std::vector<int> depth(tree.size());
   for (NodeId id = 1; id < tree.size(); ++id) {

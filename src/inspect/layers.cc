@@ -8,12 +8,12 @@
 namespace tritonsmith::inspect {
 namespace {
 
-// Of `nn.Linear(4, 4)`: torch.nn.Linear.
+// Returns torch.nn.Linear for `nn.Linear(4, 4)`.
 std::string called_path(const Candidate& candidate, NodeId call) {
   return candidate.names.resolve(candidate.tree.child(call, "function")).path;
 }
 
-// Layers that compute themselves: not those that hold others or reshape.
+// Layers that compute something. Layers that only hold others or reshape are not among them.
 bool is_computing_layer(std::string_view path) {
   constexpr auto kIdle = std::to_array<std::string_view>(
       {"Parameter", "ParameterList", "ParameterDict", "Identity", "Flatten", "Unflatten", "Module",
@@ -22,8 +22,8 @@ bool is_computing_layer(std::string_view path) {
   return std::ranges::find(kIdle, path.substr(path.rfind('.') + 1)) == kIdle.end();
 }
 
-// What only hands on the layers that it is given: a layer within any other call is that call's to
-// use, as in TritonLinear(nn.Linear(4, 4)).
+// Modules that only pass on the layers that they are given. A layer within any other call belongs
+// to that call, as in TritonLinear(nn.Linear(4, 4)).
 bool is_container(std::string_view path) {
   constexpr auto kContainers = std::to_array<std::string_view>(
       {"torch.nn.Sequential", "torch.nn.modules.container.Sequential", "collections.OrderedDict",
@@ -31,11 +31,12 @@ bool is_container(std::string_view path) {
   return std::ranges::find(kContainers, path) != kContainers.end();
 }
 
-// The first layer that a call of the module made here runs: itself, or one that it contains. Empty
-// where there is none: a Sequential of the candidate's own modules computes nothing itself.
+// Returns the first computing layer that a call of the module runs: the module itself, or a layer
+// that it contains. Returns an empty string if there is none. A Sequential of the candidate's own
+// modules computes nothing itself.
 std::string computing_layer(const Candidate& candidate, NodeId made) {
   const SyntaxTree& tree = candidate.tree;
-  std::set<NodeId> containers;  // all calls from `made` to here are containers
+  std::set<NodeId> containers;  // containers for which all calls from `made` inwards are containers
   for (NodeId id = made; id < tree[made].after; ++id) {
     if (!tree.is(id, "call") || (id != made && !containers.contains(tree.around(id, {"call"}))))
       continue;

@@ -1,5 +1,5 @@
-// Layers: which attributes of a module are layers of torch's that compute. Read by the rules that
-// ask whether a call of `self.norm(x)` is torch's work; what cannot be told is taken for the
+// Layers: the attributes of a module that are computing layers of torch. Rules use them to decide
+// whether a call of `self.norm(x)` is torch's work. An undecidable attribute counts as the
 // candidate's own, since the launch plan knows which operators ran.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace tritonsmith::inspect {
 
-// "norm" -> "torch.nn.LayerNorm" for each `self.norm = nn.LayerNorm(...)` of this class. Attributes
-// that the class sets to something else as well are left out: nobody knows which of the two it is.
+// Returns "norm" -> "torch.nn.LayerNorm" for each `self.norm = nn.LayerNorm(...)` of this class. It
+// omits an attribute that the class also sets to something else, because its value is then unknown.
 std::map<std::string, std::string> layers_of(const Candidate& candidate, NodeId class_definition);
 
 }  // namespace tritonsmith::inspect

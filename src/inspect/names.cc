@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kLongestChain = 16;
 
-// What torch's and triton's own modules import, and no module of theirs is called.
+// Modules that torch's and triton's own modules import. No module of torch or triton has such a
+// name.
 bool is_top_module(std::string_view name) {
   constexpr auto kModules = std::to_array<std::string_view>(
       {"torch", "triton", "builtins", "sys", "os", "importlib", "inspect", "ctypes", "functools",
@@ -87,7 +88,8 @@ void Names::read_import_from(NodeId statement) {
   }
 }
 
-// `name = some.imported.thing`; also of a builtin, so that `e = eval` hides nothing.
+// Records `name = some.imported.thing`. It also records a builtin, so that `e = eval` hides
+// nothing.
 void Names::read_assignment(NodeId assignment) {
   const bool walrus = tree_.is(assignment, "named_expression");
   const NodeId left = tree_.child(assignment, walrus ? "name" : "left");
@@ -133,7 +135,7 @@ Name Names::resolve(NodeId expression) const {
     name.imported = true;
   }
   for (auto attribute = attributes.rbegin(); attribute != attributes.rend(); ++attribute) {
-    // A module has those that it imports as attributes: torch.builtins is builtins.
+    // A module has the modules that it imports as attributes: torch.builtins is builtins.
     if (name.imported && is_top_module(*attribute))
       name.path = *attribute;
     else

@@ -1,7 +1,7 @@
-// Names: what the names of a file stand for. `F.relu` after `import torch.nn.functional as F` is
-// torch.nn.functional.relu; `E` after `E = torch.cuda.Event` is torch.cuda.Event; getattr(torch,
-// "compile") is torch.compile. Scopes are not told apart: a name that stands for a module anywhere
-// does so everywhere.
+// Names: resolves the names of a file. `F.relu` after `import torch.nn.functional as F` is
+// torch.nn.functional.relu. `E` after `E = torch.cuda.Event` is torch.cuda.Event, and
+// getattr(torch, "compile") is torch.compile. Scopes are not distinguished: a name that stands for
+// a module anywhere in the file does so everywhere.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 namespace tritonsmith::inspect {
 
 struct Name {
-  std::string path;       // empty where the expression is no chain of names
-  bool imported = false;  // begins with an imported module
+  std::string path;       // empty if the expression is not a chain of names
+  bool imported = false;  // the chain begins with an imported module
 };
 
 class Names {
@@ -22,7 +22,7 @@ class Names {
   explicit Names(const SyntaxTree& tree);
 
   Name resolve(NodeId expression) const;
-  // Of each imported thing, by the node that imports it: "torch.nn.functional", "os.path.join".
+  // For each node that imports something, the imported path: "torch.nn.functional", "os.path.join".
   const std::unordered_map<NodeId, std::string>& imports() const { return imports_; }
 
  private:
@@ -36,10 +36,11 @@ class Names {
   std::unordered_map<NodeId, std::string> imports_;
 };
 
-// As Python reads identifiers: in normal form KC, so that a full-width `ｅval` is eval.
+// Normalises an identifier as Python does (NFKC), so that a full-width `ｅval` is eval.
 std::string normal_identifier(std::string_view identifier);
 
-// The contents of a string literal without interpolation; empty for anything else.
+// Returns the contents of a string literal without interpolation, and an empty string for other
+// nodes.
 std::string literal_text(const SyntaxTree& tree, NodeId node);
 
 }  // namespace tritonsmith::inspect

@@ -1,5 +1,5 @@
-// Rules: one function for each thing that inspection looks for, in a table with its name and its
-// severity under each policy. A rule reports places; the table says what they are worth.
+// Rules: one function for each fact that inspection looks for. A table gives each rule its name and
+// its severity under each policy. A rule only reports places; the table decides their severity.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 namespace tritonsmith::inspect {
 
-// What a rule found, as lines and messages; one finding a line.
+// The findings of one rule: lines with messages, at most one for each line.
 class Places {
  public:
   explicit Places(const Candidate& candidate) : candidate_(candidate) {}
@@ -41,7 +41,7 @@ struct Rule {
 
 std::span<const Rule> all_rules();
 
-// rules_kernel.cc: is there a kernel, and does it stand a chance to do the work?
+// rules_kernel.cc: is there a kernel, and can it do the work?
 void find_broken_syntax(const Candidate&, Places&);
 void find_disguised_text(const Candidate&, Places&);
 void find_missing_entry_point(const Candidate&, Places&);
@@ -54,7 +54,7 @@ void find_reference_uses(const Candidate&, Places&);
 void find_judge_uses(const Candidate&, Places&);
 void find_redefined_task_functions(const Candidate&, Places&);
 
-// rules_torch.cc: does something else than a kernel compute?
+// rules_torch.cc: does anything other than a kernel compute?
 void find_torch_compute(const Candidate&, Places&);
 void find_torch_fallbacks(const Candidate&, Places&);
 void find_torch_compilers(const Candidate&, Places&);
@@ -69,12 +69,12 @@ void find_hooks(const Candidate&, Places&);
 void find_streams(const Candidate&, Places&);
 void find_global_flags(const Candidate&, Places&);
 
-// rules_replay.cc: does it answer from an earlier call?
+// rules_replay.cc: does it reuse the answer of an earlier call?
 void find_replayed_results(const Candidate&, Places&);
 void find_unjoined_streams(const Candidate&, Places&);
 void find_waits(const Candidate&, Places&);
 
-// rules_access.cc: does it reach for what is not its own?
+// rules_access.cc: does it access anything that is not its own?
 void find_dynamic_code(const Candidate&, Places&);
 void find_introspection(const Candidate&, Places&);
 void find_namespace_access(const Candidate&, Places&);
@@ -87,19 +87,19 @@ void find_environment_writes(const Candidate&, Places&);
 void find_environment_reads(const Candidate&, Places&);
 void find_clock_reads(const Candidate&, Places&);
 
-// Reports every use whose path is one of these names or begins with one of them and a dot.
+// Reports every use whose path is one of `names`, or begins with one of them and a dot.
 void find_uses_of(const Candidate& candidate, Places& places,
                   std::span<const std::string_view> names, std::string_view why);
 bool is_or_is_in(std::string_view path, std::string_view name);
 
-// The same of names that are written out.
+// The same function for names that are listed in the call.
 using PathNames = std::initializer_list<std::string_view>;
 inline void find_uses(const Candidate& candidate, Places& places, PathNames names,
                       std::string_view why) {
   find_uses_of(candidate, places, std::span(names.begin(), names.size()), why);
 }
 
-// Of "torch.nn.functional": "functional".
+// Returns "functional" for "torch.nn.functional".
 inline std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('.') + 1);
 }

@@ -1,5 +1,5 @@
-// Does it reach for what is not its own? The jail makes most of this harmless; a model must not
-// learn it anyway.
+// Rules about access to things that are not the candidate's own. The sandbox makes most of these
+// accesses harmless, but a model must not learn them.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +8,7 @@
 namespace tritonsmith::inspect {
 namespace {
 
-// Calls of builtins by their plain names.
+// Reports calls of builtins by their plain names.
 void find_builtin_calls(const Candidate& candidate, Places& places, PathNames builtins,
                         std::string_view why) {
   for (const Use& use : candidate.uses)
@@ -24,7 +24,7 @@ bool is_environment_write(const Use& use) {
          std::ranges::find(kWriters, use.path) != kWriters.end();
 }
 
-// Whether `super` is Python's own: the file neither gives the name away nor makes it another's.
+// Tells whether `super` is Python's own: the file neither passes the name on nor rebinds it.
 bool leaves_super_alone(const Candidate& candidate) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id)
@@ -34,8 +34,8 @@ bool leaves_super_alone(const Candidate& candidate) {
   return true;
 }
 
-// `super(self.__class__, self)`, or `super(__class__, self)`: the class goes no further than with
-// super() alone.
+// Matches `super(self.__class__, self)` and `super(__class__, self)`. They give the class to
+// nothing but super().
 bool is_given_to_super(const Candidate& candidate, NodeId name) {
   const SyntaxTree& tree = candidate.tree;
   NodeId given = name;
@@ -105,8 +105,8 @@ void find_introspection(const Candidate& candidate, Places& places) {
     if (!tree.is(id, "identifier") || !candidate.is_live(id)) continue;
     const std::string name = normal_identifier(candidate.text(id));
     const bool known = std::ranges::find(kAttributes, name) != kAttributes.end();
-    // type(self).__class__.__name__ and the like only print; anything else done with a class goes
-    // further.
+    // type(self).__class__.__name__ and similar expressions only print. Any other use of a class
+    // may reach further.
     const NodeId whole = tree.around(id, {"attribute"});
     const bool only_named =
         name == "__class__" && whole != kNoNode && tree.is(tree[whole].parent, "attribute") &&
@@ -140,7 +140,7 @@ void find_namespace_access(const Candidate& candidate, Places& places) {
 
 namespace {
 
-// What torch itself, and a judge, may ask of a tensor. An object that answers these otherwise lies.
+// Methods that torch itself or a judge calls on a tensor. An object that overrides them can lie.
 bool is_tensor_method(std::string_view name) {
   constexpr auto kMethods = std::to_array<std::string_view>(
       {"cpu",   "cuda",   "to",       "sum",    "mean",     "max",        "min",
@@ -150,7 +150,7 @@ bool is_tensor_method(std::string_view name) {
   return std::ranges::find(kMethods, name) != kMethods.end();
 }
 
-// `y.cpu = lambda: z`; `ctx.stride = 4` is a number that somebody keeps.
+// True for `y.cpu = lambda: z`. False for `ctx.stride = 4`, which stores a number.
 bool becomes_function(const Candidate& candidate, const Use& use) {
   const NodeId assignment = candidate.tree.around(use.node, {"assignment"});
   const NodeId value = assignment == kNoNode ? kNoNode : candidate.tree.child(assignment, "right");
@@ -164,7 +164,8 @@ NodeId first_argument(const Candidate& candidate, const Use& use) {
   return arguments.empty() ? kNoNode : arguments.front();
 }
 
-// setattr(torch, ...), type.__setattr__(torch.cuda.Event, ...), torch.__dict__.update(...)
+// Calls such as setattr(torch, ...), type.__setattr__(torch.cuda.Event, ...) and
+// torch.__dict__.update(...).
 void find_patching_calls(const Candidate& candidate, Places& places) {
   constexpr auto kSetters =
       std::to_array<std::string_view>({"setattr", "delattr", "type.__setattr__", "type.__delattr__",
@@ -184,7 +185,7 @@ void find_patching_calls(const Candidate& candidate, Places& places) {
   }
 }
 
-// vars(torch.cuda)["Event"] = ..., globals()["tolerance"] = ...
+// Assignments such as vars(torch.cuda)["Event"] = ... and globals()["tolerance"] = ...
 void find_patched_namespaces(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {

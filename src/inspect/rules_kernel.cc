@@ -1,4 +1,4 @@
-// Is there a kernel, and does it stand a chance to do the work?
+// Rules about the kernel: is there one, and can it do the work?
 #include <algorithm>
 #include <array>
 #include <map>
@@ -11,10 +11,10 @@ void find_broken_syntax(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id)
     if (tree[id].broken)
-      return places.add(id, "this is not Python");  // what follows is seldom worth a word
+      return places.add(id, "this is not Python");  // the findings after it are seldom useful
 }
 
-// Text that reads otherwise to Python than to a person or to these rules.
+// Text that Python reads differently than a person or these rules do.
 void find_disguised_text(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   const std::string& source = tree.source();
@@ -75,7 +75,7 @@ void find_unused_kernels(const Candidate& candidate, Places& places) {
 
 namespace {
 
-// A handler that always raises hides nothing.
+// A handler that always raises hides no error.
 bool always_raises(const SyntaxTree& tree, NodeId except_clause) {
   const NodeId block = tree.last_child(except_clause);
   return tree.is(block, "block") && tree.is(tree.last_child(block), "raise_statement");
@@ -88,7 +88,7 @@ bool swallows(const SyntaxTree& tree, NodeId try_statement) {
   });
 }
 
-// A `return` there takes the place of whatever was raised.
+// A `return` in `finally` replaces the exception that was raised.
 bool returns_in_finally(const SyntaxTree& tree, NodeId try_statement) {
   for (const NodeId part : tree.children(try_statement))
     if (tree.is(part, "finally_clause"))
@@ -97,7 +97,7 @@ bool returns_in_finally(const SyntaxTree& tree, NodeId try_statement) {
   return false;
 }
 
-// `def __exit__(...)` that returns something swallows what was raised within its `with`.
+// A `def __exit__(...)` that returns a value may swallow the exceptions of its `with` block.
 bool defines_swallowing_context(const Candidate& candidate) {
   const SyntaxTree& tree = candidate.tree;
   for (const Function& function : candidate.functions) {
@@ -110,7 +110,8 @@ bool defines_swallowing_context(const Candidate& candidate) {
   return false;
 }
 
-// @forgiving over a function that launches, where `def forgiving` catches what its function raises.
+// Reports @forgiving on a function that launches, if `def forgiving` catches the exceptions of its
+// function.
 void find_forgiving_decorators(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {
@@ -151,8 +152,8 @@ void find_guarded_launches(const Candidate& candidate, Places& places) {
   find_forgiving_decorators(candidate, places);
 }
 
-// A copy of the reference is a Model that ModelNew builds, or where ModelNew is another name of
-// NetNew, a Net that this builds.
+// A copy of the reference is a Model that ModelNew builds. If ModelNew is another name of NetNew,
+// it is a Net that NetNew builds.
 bool builds_a_copy(const Candidate& candidate, const Use& use) {
   const NodeId around = candidate.tree.around(use.node, {"class_definition"});
   if (!use.called || around == kNoNode || !candidate.defines(use.path)) return false;

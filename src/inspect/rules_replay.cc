@@ -1,6 +1,6 @@
-// Does forward answer from an earlier call, or differently when it thinks that nobody compares?
-// A plan holds one call, so most of this gains nothing here, and the capture's second call sees
-// most of it; a model must not learn it anyway.
+// Rules about reuse: does forward answer from an earlier call, or behave differently when it
+// expects no comparison? A plan holds one call, so most of these tricks gain nothing. The second
+// call of the capture also reveals most of them. A model must not learn them anyway.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,7 +20,7 @@ NodeId function_around(const Candidate& candidate, NodeId node) {
   return candidate.tree.around(node, {"function_definition", "lambda"});
 }
 
-// What one function stores where a later call finds it.
+// The values that one function stores for later calls.
 class Keeping {
  public:
   Keeping(const Candidate& candidate, const Function& function)
@@ -40,9 +40,9 @@ class Keeping {
       if (keeps(id)) return true;
     return false;
   }
-  // Whether the condition tests only what was kept for good further up, as in `if self.n is None:
-  // self.n = 8`, beside constants. It comes out alike in all calls, so `if self.n > 4:` asks for no
-  // earlier one; `if x.data_ptr() == self.n:` may.
+  // Tells whether the condition tests only constants and values that earlier code of the call
+  // settled, as in `if self.n is None: self.n = 8`. Such a condition has the same result in all
+  // calls. `if self.n > 4:` then depends on no earlier call, but `if x.data_ptr() == self.n:` may.
   bool is_settled_before(NodeId branch) const {
     const NodeId condition = tree_.child(branch, "condition");
     if (condition == kNoNode) return false;
@@ -61,7 +61,7 @@ class Keeping {
     NodeId node = kNoNode;
     std::string path;
   };
-  // What all stores to one path come to.
+  // The combined effect of all stores to one path.
   struct Settled {
     NodeId last = 0;
     bool for_good = true;
@@ -80,8 +80,9 @@ class Keeping {
     for (const std::string& name : kept_) locals_.erase(name);
   }
 
-  // The names that a target sets: of `a, (b, *c), d.e, f[g] = ...` a, b and c. A function's
-  // parameters are not among its locals: a default, or what the caller hands over, may be kept.
+  // Adds the names that a target sets: a, b and c for `a, (b, *c), d.e, f[g] = ...`. The parameters
+  // of a function are not among its locals, because a default or the caller's object may outlive
+  // the call.
   void add_locals(NodeId target) {
     for (NodeId id = target; target != kNoNode && id < tree_[target].after; ++id) {
       const std::string_view around = tree_[tree_[id].parent].type;
@@ -89,7 +90,7 @@ class Keeping {
       if (!tree_.is(id, "identifier") || !is_set) continue;
       const std::string name(candidate_.text(id));
       locals_.insert(name);
-      stores_.push_back({id, name});  // it may be a global
+      stores_.push_back({id, name});  // the name may be a global
     }
   }
 
@@ -112,7 +113,8 @@ class Keeping {
     stores_.push_back({node, path});
   }
 
-  // Of `self` in `self.device.major`: whether the one, or self.device, or all of it is kept.
+  // Tells whether a chain such as `self.device.major` begins with a kept value: `self`,
+  // `self.device`, or the whole chain.
   bool begins_kept(NodeId name) const {
     for (NodeId id = name; tree_.is(id, "attribute") || id == name; id = tree_[id].parent)
       if (keeps(id)) return true;
@@ -120,7 +122,8 @@ class Keeping {
   }
 
   void settle() {
-    std::set<NodeId> guards;  // ifs in the function's own body that store what they miss
+    // ifs in the function's own body whose branch stores what they found missing
+    std::set<NodeId> guards;
     for (const Store& store : stores_)
       if (const NodeId guard = guard_around(store.node);
           guard != kNoNode && asks_whether_missing(tree_.child(guard, "condition"), store.path))
@@ -132,7 +135,7 @@ class Keeping {
     }
   }
 
-  // The if in the function's own body whose first branch it is in; kNoNode where it is elsewhere.
+  // Returns the `if` in the function's own body whose first branch contains the store, or kNoNode.
   NodeId guard_around(NodeId store) const {
     const NodeId branch = tree_.around(store, {"if_statement", "function_definition", "lambda"});
     const NodeId made = tree_.child(branch, "consequence");
@@ -142,8 +145,8 @@ class Keeping {
     return is_guard ? branch : kNoNode;
   }
 
-  // `P = ...` of something new. Of a store to a part of P, or to several names, nobody knows
-  // whether it is the only one; one of what is kept may come out otherwise in a later call.
+  // True for `P = ...` with a new value. A store to a part of P, or to several names, may not be
+  // the only one. A value that derives from a kept one may differ in a later call.
   bool is_plain(NodeId store) const {
     const NodeId assignment = tree_[store].parent;
     return tree_.is(assignment, "assignment") && tree_[store].field == "left" &&
@@ -159,7 +162,8 @@ class Keeping {
     return std::ranges::find(ways, candidate_.text(condition)) != ways.end();
   }
 
-  // Of what is read: known[key], kept.get(key) and kept[0].clone() all read what is before them.
+  // Returns the path that an expression reads from: known[key], kept.get(key) and kept[0].clone()
+  // all read their first part.
   std::string path_of(NodeId at) const {
     constexpr auto kReaders =
         std::to_array<std::string_view>({"get", "pop", "popleft", "clone", "detach"});
@@ -189,7 +193,8 @@ class Keeping {
   std::map<std::string, Settled> settled_;
 };
 
-// Answers with something kept, on a condition: the condition is that there was an earlier call.
+// Reports an answer with a kept value under a condition. The condition tests whether there was an
+// earlier call.
 void find_kept_answers(const Candidate& candidate, const Function& function, const Keeping& keeping,
                        Places& places) {
   const SyntaxTree& tree = candidate.tree;
@@ -207,7 +212,7 @@ void find_kept_answers(const Candidate& candidate, const Function& function, con
   }
 }
 
-// Whether it launches whichever way it goes.
+// Tells whether every way through the branch launches a kernel.
 bool launches_either_way(const Candidate& candidate, NodeId branch) {
   const SyntaxTree& tree = candidate.tree;
   bool has_else = false;
@@ -219,13 +224,14 @@ bool launches_either_way(const Candidate& candidate, NodeId branch) {
   return has_else;
 }
 
-// All launches of the function wait for something that an earlier call kept. A choice between
-// launches by what was settled before, such as the number of processors, waits for nothing; one by
-// what the branch itself changes does, since the other launch may do nothing.
+// Reports a function whose launches all depend on a value that an earlier call kept. A choice
+// between launches by a settled value, such as the number of processors, does not count. A choice
+// by a value that the branch itself changes does count, since the other launch may do nothing.
 void find_kept_work(const Candidate& candidate, const Function& function, const Keeping& keeping,
                     Places& places) {
   const SyntaxTree& tree = candidate.tree;
-  std::map<NodeId, bool> choices;  // looked at once each, however many launches are in them
+  // each choice is examined once, however many launches it contains
+  std::map<NodeId, bool> choices;
   const auto is_choice = [&](NodeId branch) {
     const auto [known, is_new] = choices.try_emplace(branch, false);
     if (is_new)
@@ -245,7 +251,7 @@ void find_kept_work(const Candidate& candidate, const Function& function, const 
   if (first != kNoNode) places.add(first, "is launched only if an earlier call did not");
 }
 
-// What one name stands for in its function: the right side of its only assignment there.
+// Returns the right side of a name's only assignment in its function, or kNoNode.
 NodeId assigned_once(const Candidate& candidate, NodeId name) {
   const SyntaxTree& tree = candidate.tree;
   if (!tree.is(name, "identifier")) return kNoNode;
@@ -262,12 +268,12 @@ NodeId assigned_once(const Candidate& candidate, NodeId name) {
     if (is_set && value == kNoNode && function_around(candidate, id) == function)
       value = tree.child(around, "right");
     else if (!tree.is(around, "argument_list"))
-      return kNoNode;  // set again, or something that we do not follow
+      return kNoNode;  // it is set again, or by a statement that this code does not follow
   }
   return value;
 }
 
-// torch's own current or default stream, on which everything runs.
+// torch's current or default stream, on which all work runs.
 bool is_main_stream(const Candidate& candidate, NodeId stream) {
   const SyntaxTree& tree = candidate.tree;
   if (tree.is(stream, "keyword_argument")) stream = tree.child(stream, "value");

@@ -1,5 +1,5 @@
-// Does something else than a kernel compute? Only what is plain in the text of ModelNew.forward is
-// said here; the launch plan knows which operators ran.
+// Rules about torch: does anything other than a kernel compute? They report only what is plain in
+// the text of ModelNew.forward. The launch plan knows which operators ran.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,8 +11,8 @@
 namespace tritonsmith::inspect {
 namespace {
 
-// Arithmetic, as functions of torch and methods of tensors. Allocation, views, copies and casts are
-// not in it.
+// Computing functions of torch and computing methods of tensors. Allocations, views, copies and
+// casts are not among them.
 constexpr auto kCompute = std::to_array<std::string_view>({"abs",
                                                            "acos",
                                                            "add",
@@ -153,11 +153,12 @@ constexpr auto kCompute = std::to_array<std::string_view>({"abs",
                                                            "xlogy"});
 
 bool is_compute(std::string_view name) {
-  if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);  // add_, relu_
+  // in-place forms: add_, relu_
+  if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);
   return std::ranges::find(kCompute, name) != kCompute.end();
 }
 
-// torch.matmul, torch.linalg.norm, torch.nn.functional.anything.
+// Matches torch.matmul, torch.linalg.norm and everything in torch.nn.functional.
 bool is_torch_compute(std::string_view path) {
   constexpr auto kWhole =
       std::to_array<std::string_view>({"torch.nn.functional", "torch.linalg", "torch.fft",
@@ -173,10 +174,10 @@ bool is_torch_compute(std::string_view path) {
 struct Compute {
   NodeId node = kNoNode;
   std::string what;
-  bool always = false;  // not within an if, an except or the like
+  bool always = false;  // not within an `if`, an `except` or similar
 };
 
-// Plain computations of torch in ModelNew.forward.
+// Finds computations of torch in ModelNew.forward.
 std::vector<Compute> torch_computations(const Candidate& candidate) {
   const SyntaxTree& tree = candidate.tree;
   std::vector<Compute> found;
@@ -218,7 +219,8 @@ void find_torch_fallbacks(const Candidate& candidate, Places& places) {
       places.add(compute.node, fmt::format("`{}` may compute in place of a kernel", compute.what));
 }
 
-// Kernels where a mode says so, torch where it does not: one of the two is never compared.
+// Reports a choice between kernels and torch by the module's mode. The judge compares only one of
+// the two.
 void find_mode_branches(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   if (candidate.forward == kNoNode) return;
@@ -246,8 +248,8 @@ void find_mode_branches(const Candidate& candidate, Places& places) {
 
 namespace {
 
-// What of the compilers compiles nothing: questions whether they are at work, which they are not
-// here, decorators that keep them away and give the function back, and their modules' names.
+// Parts of the compilers' modules that compile nothing: queries whether a compiler is at work,
+// decorators that exclude a function from compilation, and the modules' names.
 bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
   constexpr auto kModules =
       std::to_array<std::string_view>({"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx"});
@@ -259,7 +261,7 @@ bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
        "torch.fx.wrap"});
   if (use.assigned) return false;
   if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
-  // Whatever is used of a module is looked at where it is used.
+  // A use of an imported module is examined at the place of that use.
   return candidate.names.imports().contains(use.node) &&
          std::ranges::find(kModules, use.path) != kModules.end();
 }
@@ -281,8 +283,8 @@ void find_torch_compilers(const Candidate& candidate, Places& places) {
 
 namespace {
 
-// "mine" of `custom_op("mine::scale", ...)`; empty where it is one of torch's own, or not written
-// out.
+// Returns "mine" for `custom_op("mine::scale", ...)`. Returns an empty string for a namespace of
+// torch, or one that is not a literal.
 std::string own_namespace(const Candidate& candidate, const Use& use) {
   constexpr auto kOfTorch = std::to_array<std::string_view>(
       {"aten", "prim", "prims", "profiler", "torch", "inductor", "quantized"});
@@ -303,7 +305,8 @@ bool defines_operator(const Use& use) {
          (use.path == "torch.library.custom_op" || use.path == "torch.library.triton_op");
 }
 
-// Of the operators that the file defines itself: the capture runs their Python as any other.
+// The namespaces of the operators that the file defines. The capture runs their Python like any
+// other code.
 std::set<std::string> own_namespaces(const Candidate& candidate) {
   std::set<std::string> own;
   for (const Use& use : candidate.uses)
@@ -312,7 +315,7 @@ std::set<std::string> own_namespaces(const Candidate& candidate) {
   return own;
 }
 
-// What of torch.library defines operators of the file's own, and changes none of torch's.
+// Parts of torch.library that define operators of the file and change none of torch's.
 bool is_own_operator(const Candidate& candidate, const Use& use) {
   constexpr auto kDefining = std::to_array<std::string_view>(
       {"torch.library", "torch.library.custom_op", "torch.library.triton_op",
@@ -343,7 +346,8 @@ void find_hidden_dispatch(const Candidate& candidate, Places& places) {
   constexpr auto kInner = std::to_array<std::string_view>(
       {"torch._C", "torch.library", "torch.overrides", "torch.utils._python_dispatch", "torch._ops",
        "torch._subclasses", "torch._guards", "torch.classes"});
-  // What code that torch.compile wrote calls: the one is a number, the other gives the kernel back.
+  // Functions that code written by torch.compile calls. One is a number, the other returns the
+  // kernel.
   constexpr auto kHarmless = std::to_array<std::string_view>(
       {"torch._C._cuda_getCurrentRawStream", "torch.library.wrap_triton"});
   for (const Use& use : candidate.uses) {

@@ -1,6 +1,6 @@
-// SyntaxTree: the parse of a Python file as a flat list of nodes in the order of the text, made by
-// tree-sitter. Any bytes give a tree; where they are no Python, nodes are marked broken. Nothing
-// here recurses, however deep the text nests. Owned by one thread; names of types and fields live
+// SyntaxTree: the parse of a Python file by tree-sitter, as a flat list of nodes in the order of
+// the text. Any bytes give a tree; nodes that are not valid Python are marked broken. No function
+// recurses, however deep the text nests. One thread owns a tree. The names of types and fields live
 // as long as the program.
 #pragma once
 
@@ -15,13 +15,13 @@ using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
 struct Node {
-  std::string_view type;   // of tree-sitter-python: "call", "attribute", "function_definition"
-  std::string_view field;  // its part in its parent: "function", "left"; empty where it has none
-  std::uint32_t begin = 0, end = 0;  // bytes
+  std::string_view type;   // tree-sitter-python's type: "call", "attribute", "function_definition"
+  std::string_view field;  // its part in its parent: "function", "left"; may be empty
+  std::uint32_t begin = 0, end = 0;  // byte offsets
   int line = 0;                      // from 1
   NodeId parent = kNoNode;
-  NodeId after = 0;     // the first node behind its subtree
-  bool broken = false;  // an error, or something that ought to be there and is not
+  NodeId after = 0;     // the first node after its subtree
+  bool broken = false;  // an error, or a missing token
 };
 
 class SyntaxTree {
@@ -36,15 +36,15 @@ class SyntaxTree {
   }
   std::string_view text(NodeId id) const;
 
-  // Tokens such as parentheses and comments left out.
+  // Named children only: tokens such as parentheses, and comments, are left out.
   std::vector<NodeId> children(NodeId id) const;
-  // The child that plays this part; kNoNode where there is none.
+  // Returns the child with this field, or kNoNode.
   NodeId child(NodeId id, std::string_view field) const;
   NodeId last_child(NodeId id) const;
   bool within(NodeId id, NodeId ancestor) const {
     return id >= ancestor && id < nodes_[ancestor].after;
   }
-  // The nearest node around it that is of one of these types; kNoNode where there is none.
+  // Returns the nearest enclosing node with one of these types, or kNoNode.
   NodeId around(NodeId id, std::initializer_list<std::string_view> types) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace tritonsmith::model {
 namespace {
 
-// x is [T, heads, D]; Hugging Face's layout pairs element i with i + D/2.
+// x is [T, heads, D]. Hugging Face's layout pairs element i with i + D/2.
 at::Tensor rotate(const at::Tensor& x, const RopeTable& rope) {
   const auto halves = x.chunk(2, -1);
   const at::Tensor cos = rope.cos.unsqueeze(1);  // [T, 1, D/2]
@@ -23,7 +23,8 @@ at::Tensor apply_linear(const at::Tensor& x, const at::Tensor& weight,
                     bias.defined() ? bias.to(x.scalar_type()) : bias);
 }
 
-// One sequence, causal: queries [L, heads, D] of its last tokens, keys and values of all.
+// Attention of one sequence, causal: queries [L, heads, D] of its last tokens, keys and values of
+// all tokens.
 at::Tensor attend_sequence(const QueryKeyValue& qkv, double scale) {
   const auto heads_first = [](const at::Tensor& t) { return t.transpose(0, 1).unsqueeze(0); };
   const std::int64_t rows = qkv.query.size(0), keys = qkv.key.size(0);
@@ -37,7 +38,7 @@ at::Tensor attend_sequence(const QueryKeyValue& qkv, double scale) {
       .transpose(0, 1);
 }
 
-// Keys and values as if no sequence shared its beginning with another.
+// Returns keys and values as if no sequence shared its beginning with another.
 QueryKeyValue with_whole_sequences(const QueryKeyValue& qkv, const SharedKeys& keys) {
   const at::Tensor rows = at::tensor(keys.rows, at::kLong).to(qkv.query.device());
   return {.query = qkv.query,
@@ -62,7 +63,7 @@ at::Tensor attend_by_sequence(const QueryKeyValue& qkv, const PackedBatch& batch
   return outputs.empty() ? qkv.query : at::cat(outputs);
 }
 
-// FlashAttention over all sequences at once; it exists for 16-bit types on a GPU.
+// FlashAttention over all sequences at once. It exists for 16-bit types on a GPU only.
 at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch,
                          const std::vector<std::int64_t>& key_offsets, double scale) {
   const auto on_device = [&](const std::vector<std::int64_t>& offsets) {
@@ -74,8 +75,9 @@ at::Tensor attend_packed(const QueryKeyValue& qkv, const PackedBatch& batch,
       /*return_debug_mask=*/false, scale));
 }
 
-// [D/2], in radians a position. In float32 step by step, as the families were trained: at position
-// 30000 the rounding of an angle is 1e-3, so exact numbers would be other numbers.
+// Returns [D/2], in radians for each position. Every step is float32, because the families were
+// trained so. At position 30000 the rounding of an angle is 1e-3, so more exact frequencies would
+// change the model.
 at::Tensor rope_frequencies(const ModelConfig& config) {
   const at::Tensor exponents = at::arange(0, config.head_dim, 2, at::kFloat) / config.head_dim;
   at::Tensor plain = at::reciprocal(at::pow(config.rope_theta, exponents));
@@ -95,8 +97,8 @@ at::Tensor rope_frequencies(const ModelConfig& config) {
 
 RopeTable make_rope_table(const ModelConfig& config, std::int64_t positions,
                           const at::TensorOptions& options) {
-  // Pieces of one size, too small for several threads: a row has the same bits in a table of any
-  // length, however a library's vectors fall.
+  // The pieces have one size and are too small for several threads. A row therefore has the same
+  // bits in a table of any length, however a library vectorises.
   constexpr std::int64_t kPiece = 128;
   const at::Tensor frequencies = rope_frequencies(config);
   std::vector<at::Tensor> cos, sin;

@@ -32,7 +32,7 @@ Result<std::vector<SafetensorsFile>> open_files(const std::set<fs::path>& paths)
   return files;
 }
 
-// The files of a directory's weights: one, or those that the index names.
+// Returns the directory's weight files: one file, or those that the index names.
 Result<std::set<fs::path>> weight_files(const fs::path& directory) {
   if (fs::exists(directory / kWeights) || !fs::exists(directory / kIndex))
     return std::set<fs::path>{directory / kWeights};
@@ -57,7 +57,7 @@ std::string shape_text(at::IntArrayRef shape) {
   return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
 }
 
-// The file that holds the name; a name in two files is as bad as in none.
+// Returns the file that holds the name. A name in two files is an error, like a name in none.
 Result<const SafetensorsFile*> holder(const std::vector<SafetensorsFile>& files,
                                       const std::string& name) {
   const SafetensorsFile* found = nullptr;
@@ -75,7 +75,7 @@ Result<const SafetensorsFile*> holder(const std::vector<SafetensorsFile>& files,
               name, files.size());
 }
 
-// Buffers that older files carry and that follow from the config.
+// Older files contain buffers that follow from the config.
 bool is_derived(std::string_view name) { return name.ends_with("rotary_emb.inv_freq"); }
 
 Status refuse_strangers(const std::vector<SafetensorsFile>& files,
@@ -102,13 +102,13 @@ Status check_fits(const NamedTensor& target, const SafetensorsFile& file) {
   return ok();
 }
 
-// What is copied at a time.
+// A piece that is copied at a time.
 struct Part {
   at::Tensor target, source;
   const SafetensorsFile* file = nullptr;
 };
 
-// Large tensors by some rows at a time: so much of the files is in memory at most.
+// Splits large tensors into blocks of rows, which limits the part of the files in memory.
 void append_parts(std::vector<Part>& parts, const at::Tensor& target, const at::Tensor& source,
                   const SafetensorsFile* file) {
   constexpr std::int64_t kBytesAtOnce = std::int64_t{16} << 20;
@@ -123,19 +123,20 @@ void append_parts(std::vector<Part>& parts, const at::Tensor& target, const at::
   }
 }
 
-// Part by part, each copied by all of LibTorch's threads or by the GPU's driver; nothing of the
-// files stays in memory but what is being copied.
+// Copies part by part. All of LibTorch's threads, or the GPU's driver, copy a part. Memory then
+// holds only the part that is being copied.
 void read_parts(const std::vector<Part>& parts) {
   const at::NoGradGuard no_grad;
   for (const Part& part : parts) {
-    // To the device first: half as many bytes to send, and the widening is done there.
+    // The narrow type goes to the device first. That sends half as many bytes, and the device
+    // widens them.
     at::Tensor target = part.target;
     target.copy_(part.source.to(target.device()));
     part.file->release(part.source);
   }
 }
 
-// `copy` names a tensor that may be there without being wanted, or is null.
+// `copy` names a tensor that may be present without being needed, or is null.
 Status fill(std::span<const NamedTensor> targets, const std::vector<SafetensorsFile>& files,
             const char* copy) {
   const at::NoGradGuard no_grad;
@@ -151,7 +152,7 @@ Status fill(std::span<const NamedTensor> targets, const std::vector<SafetensorsF
   return ok();
 }
 
-// Some files list a tied head all the same. It must be the embedding.
+// Some files contain a tied head as well. It must equal the embedding.
 Status check_tied_head(const std::vector<SafetensorsFile>& files) {
   const auto has_head = [](const SafetensorsFile& file) { return file.entries().contains(kHead); };
   const auto file = std::ranges::find_if(files, has_head);

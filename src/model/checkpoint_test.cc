@@ -1,4 +1,4 @@
-// Checkpoints in several files, and what can be wrong with them.
+// Checkpoints in several files, and their possible faults.
 #include "model/checkpoint.h"
 
 #include <ATen/ATen.h>
@@ -30,13 +30,13 @@ class ShardedCheckpoint : public testing::Test {
   void write(const char* name, std::span<const NamedTensor> tensors) const {
     ASSERT_TRUE(write_safetensors(dir_->path() / name, tensors));
   }
-  // An index that names these files, each for one tensor.
+  // Writes an index that names these files, each for one tensor.
   void index(const std::vector<std::string>& files) const {
     Json map = Json::object();
     for (std::size_t i = 0; i < files.size(); ++i) map[model_.parameters()[i].name] = files[i];
     std::ofstream(dir_->path() / "model.safetensors.index.json") << Json{{"weight_map", map}};
   }
-  // Without the directory's name.
+  // Returns the error without the directory's name.
   std::string error() const {
     const auto model = load_model(dir_->path());
     if (model) return "";

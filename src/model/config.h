@@ -1,7 +1,6 @@
-// ModelConfig: the shape of a decoder of the Qwen2, Qwen3 or Llama 3 family, read from and written
-// to Hugging Face's config.json. Reading refuses what the code does not compute (another
-// architecture, other RoPE scalings, sliding windows) in one line that names the file, rather than
-// computing something else.
+// ModelConfig: the shape of a decoder of the Qwen2, Qwen3 or Llama 3 family, in the format of
+// Hugging Face's config.json. Reading refuses features that the code does not compute: other
+// architectures, other RoPE scalings, sliding windows. The error is one line that names the file.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,13 @@
 
 namespace tritonsmith::model {
 
-// What differs between them: Qwen2 has biases on q, k and v; Qwen3 norms each head's query and key
-// before RoPE; Llama 3 has neither.
+// Qwen2 has biases on q, k and v. Qwen3 normalises each head's query and key before RoPE. Llama 3
+// has neither.
 enum class Family { qwen2, qwen3, llama };
 
-// Llama 3's RoPE scaling: waves longer than the original context turn `factor` times slower, short
-// ones as they were, those between are blended (aten_layer.cc). A factor of 1 scales nothing.
+// Llama 3's RoPE scaling. Waves longer than the original context turn `factor` times slower, and
+// short waves are unchanged. The waves between are blended (aten_layer.cc). A factor of 1 changes
+// nothing.
 struct RopeScaling {
   double factor = 1.0;
   double low_freq_factor = 1.0;
@@ -29,7 +29,7 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-// Names as in config.json. The defaults are the small model that the quickstart trains.
+// The names are those of config.json. The defaults are the small model that the quickstart trains.
 struct ModelConfig {
   Family family = Family::qwen2;
   std::int64_t vocab_size = 1024;
@@ -38,7 +38,7 @@ struct ModelConfig {
   std::int64_t num_hidden_layers = 4;
   std::int64_t num_attention_heads = 4;
   std::int64_t num_key_value_heads = 2;
-  std::int64_t head_dim = 32;  // even; RoPE turns pairs
+  std::int64_t head_dim = 32;  // even, because RoPE rotates pairs of elements
   std::int64_t max_position_embeddings = 2048;
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000.0;
@@ -47,7 +47,8 @@ struct ModelConfig {
   bool tie_word_embeddings = true;
   std::int64_t bos_token_id = -1;  // -1: none
   std::int64_t eos_token_id = -1;
-  std::vector<std::int64_t> more_eos_token_ids;  // some files list several; the first ends a turn
+  // some files list several ids; the first ends a turn
+  std::vector<std::int64_t> more_eos_token_ids;
 
   static Fields<ModelConfig> fields();
   bool operator==(const ModelConfig&) const = default;
@@ -58,19 +59,18 @@ struct ModelConfig {
   std::int64_t key_value_size() const { return num_key_value_heads * head_dim; }
 };
 
-// Sizes that cannot be a model: heads that do not divide, odd head_dim, zeros, absurdly large
-// values.
+// Refuses sizes that no model can have: heads that do not divide, an odd head_dim, zeros, very
+// large values.
 Status check(const ModelConfig& config);
 
 Json to_json(const ModelConfig& config);
-// `source` (a file name) begins every error.
+// `source` is a file name with which every error begins.
 Result<ModelConfig> model_config_from_json(const Json& json, std::string_view source);
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);
 
 }  // namespace tritonsmith::model
 
 namespace tritonsmith {
-// As "model_type" has it.
 template <>
 inline constexpr auto enum_names<model::Family> =
     names<model::Family>({{model::Family::qwen2, "qwen2"},

@@ -1,4 +1,4 @@
-// Hugging Face's config.json, both ways.
+// Reads and writes Hugging Face's config.json.
 #include <algorithm>
 
 #include "base/file.h"
@@ -40,8 +40,8 @@ Status refuse_what_is_not_computed(const Json& json, Family family, JsonReader& 
     return fail("hidden_act '{}' is not supported; silu is", act);
   for (const char* name : {"use_sliding_window", "mlp_bias"})
     if (reader.boolean(name, false)) return fail("{} is not supported; set it to false", name);
-  // Qwen2 has its biases always, and has no such key; elsewhere it would put one behind attention
-  // too.
+  // Qwen2 always has these biases and no such key. In other families the key also puts a bias on
+  // the output projection.
   if (family != Family::qwen2 && reader.boolean("attention_bias", false))
     return fail("attention_bias is not supported; set it to false");
   if (json.contains("quantization_config")) return fail("quantized weights are not supported");
@@ -53,7 +53,7 @@ struct Rope {
   RopeScaling scaling;
 };
 
-// transformers 5 keeps the base in rope_parameters, version 4 beside the other keys.
+// transformers 5 stores the base in rope_parameters, version 4 beside the other keys.
 Result<Rope> read_rope(JsonReader& reader) {
   Rope rope{.theta = reader.number("rope_theta", 10000.0)};
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
@@ -88,7 +88,7 @@ Status read_sizes(JsonReader& reader, ModelConfig& config) {
   TRY(reader.status());
   if (config.num_attention_heads < 1)
     return fail("num_attention_heads must be at least 1, not {}", config.num_attention_heads);
-  constexpr std::int64_t kQwen3HeadDim = 128;  // whatever the hidden size
+  constexpr std::int64_t kQwen3HeadDim = 128;  // for every hidden size
   config.head_dim = reader.integer(
       "head_dim", config.family == Family::qwen3 ? kQwen3HeadDim
                                                  : config.hidden_size / config.num_attention_heads);
@@ -96,7 +96,7 @@ Status read_sizes(JsonReader& reader, ModelConfig& config) {
   return reader.status();
 }
 
-// One id, a list of them, or none.
+// Reads one id, a list of ids, or none.
 Result<std::vector<std::int64_t>> token_ids(const Json& json, const char* name) {
   std::vector<std::int64_t> ids;
   if (!json.contains(name) || json[name].is_null()) return ids;

@@ -1,4 +1,4 @@
-// Which of the CPU kernels' two types a tensor needs.
+// Chooses between the CPU kernels' two types for a tensor.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -9,7 +9,7 @@
 
 namespace tritonsmith::model {
 
-// body.template operator()<T>() for the tensor's type, with as many threads as torch has.
+// Calls body.template operator()<T>() for the tensor's type, with torch's number of threads.
 template <typename Body>
 auto dispatch(const at::Tensor& tensor, const Body& body) {
   cpu::set_threads(at::get_num_threads());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 constexpr std::size_t kMostPlans = 4096;
-// More uses than a batch of odd length brings: several passes through all layers.
+// More uses than one batch of unusual length causes: several passes through all layers.
 constexpr int kFrequent = 300;
 
 template <typename Function>
@@ -78,7 +78,7 @@ Cublas::~Cublas() {
   api_->destroy(handle_);
 }
 
-// Without candidates yet.
+// Makes a plan without candidates.
 std::unique_ptr<Cublas::Plan> Cublas::make_plan(const Product& product) const {
   auto plan = std::make_unique<Plan>(*api_);
   int failures = api_->make_desc(&plan->description, cublaslt::kComputeFloat32, cublaslt::kFloat32);
@@ -92,7 +92,7 @@ std::unique_ptr<Cublas::Plan> Cublas::make_plan(const Product& product) const {
     set(cublaslt::kEpilogue, cublaslt::kAddBias);
     set(cublaslt::kBiasPointer, static_cast<const void*>(product.bias->data_ptr()));
   }
-  // Parts of a sum are a batch, so many elements apart.
+  // The parts of a sum form a batch with this offset in elements.
   const auto layout = [&](cublaslt::Layout* made, const at::Tensor& matrix, std::int64_t step) {
     failures |=
         api_->make_layout(made, data_type_of(matrix), static_cast<std::uint64_t>(matrix.size(1)),
@@ -121,7 +121,7 @@ Cublas::Plan& Cublas::plan_for(const Product& product) {
   return *plan;
 }
 
-// Asks for up to so many kernels, the likeliest first.
+// Asks cuBLASLt for up to `most` kernels, the most promising first.
 void Cublas::guess(Plan& plan, const Product& product, int most) const {
   cublaslt::Preference preference = nullptr;
   int failures = api_->make_preference(&preference);
@@ -146,7 +146,7 @@ void Cublas::guess(Plan& plan, const Product& product, int most) const {
 
 int Cublas::launch(const Plan& plan, const Product& product, int candidate, void* out) const {
   const float beta = product.addend != nullptr ? 1.0f : 0.0f;
-  // An in-place sum stays in place when it is measured on a copy.
+  // A measurement on a copy must keep an in-place sum in place.
   const bool in_place =
       product.addend == nullptr || product.addend->data_ptr() == product.out.data_ptr();
   return api_->matmul(

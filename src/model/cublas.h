@@ -1,12 +1,11 @@
-// Matrix products on a GPU through cuBLASLt, for what LibTorch's own calls do not offer: float32
-// results and sums of 16-bit operands, added to what is there, and products into parts of wider
-// rows. The library is the one that LibTorch's CUDA half has loaded. All on the current stream. A
-// Cublas serves one stream at a time and keeps its workspace and its choice of kernel for each
-// shape. Fails as LibTorch does, by its exception, which the seams around training and decoding
-// catch.
+// Matrix products on a GPU through cuBLASLt. They offer three things that LibTorch's calls do not:
+// float32 sums of 16-bit operands, addition to an existing matrix, and results in parts of wider
+// rows. The library is the one that LibTorch has loaded. All work runs on the current stream. A
+// Cublas serves one stream at a time; it keeps its workspace and its chosen kernel for each shape.
+// It fails with LibTorch's exception, which the callers of training and decoding catch.
 //
-// Tensors are 2-d with contiguous rows (which may lie apart); the operands of a product (x, weight,
-// d_out) are both bfloat16 or both float16.
+// Tensors are 2-d; the elements of a row are contiguous, and rows may lie apart. The operands of a
+// product (x, weight, d_out) are both bfloat16 or both float16.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,20 +21,21 @@
 
 namespace tritonsmith::model {
 
-// The stream that LibTorch puts work of this thread on.
+// Returns the stream on which LibTorch enqueues this thread's work.
 cuda::Stream current_stream(c10::Device device);
 
-// How the kernel for a shape is chosen: cuBLASLt's first guess; the fastest of its guesses,
-// measured when the shape is first used; or the guess until a shape has come back often, then by
-// measuring (a training step has the same shape in every layer, but packed batches differ from step
-// to step).
+// The choice of a kernel for a shape. guess: cuBLASLt's first suggestion. measure: the fastest
+// suggestion, measured at the first use of the shape. measure_if_frequent: the first suggestion,
+// and the fastest one after many uses of the shape. In a training step all layers have the same
+// shape, but packed batches differ from step to step.
 enum class KernelChoice { guess, measure, measure_if_frequent };
 
-// With Sums::equal the forward products (linear, linear_onto) of one shape of weights all have the
-// bits that one kernel of that shape gives, chosen once in a process: it splits no sum, and gives a
-// row the same bits whatever other rows there are, which is tried. Where kernels are measured, any
-// other that gives these bits may serve; elsewhere that one does. linear_onto adds such sums in
-// fixed parts, where the weight is deep and narrow (sum_parts).
+// With Sums::equal, all forward products (linear, linear_onto) with weights of one shape have the
+// same bits. A reference kernel for each weight shape, chosen once in a process, defines these
+// bits. That kernel splits no sum and gives a row the same bits whatever the other rows are; a
+// trial confirms this. If kernels are measured, any other kernel with these bits may be used;
+// otherwise the reference kernel is. For a deep and narrow weight, linear_onto adds such sums in
+// fixed parts (sum_parts).
 class Cublas {
  public:
   Cublas(c10::Device device, KernelChoice choice, Sums sums = Sums::fast);
@@ -43,25 +43,26 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // What an instance holds, and the most that choosing kernels takes besides while it lasts, for
-  // products of at most so many rows, whose weights have at most so many rows or columns.
+  // The memory of an instance in bytes, and the additional memory that choosing kernels takes at
+  // most. The latter is for products of at most `rows` rows and weights with at most `widest` rows
+  // or columns.
   static std::int64_t workspace_bytes();
   static std::int64_t trial_bytes(Sums sums, std::int64_t rows, std::int64_t widest);
 
-  // out = x · weight^T (+ bias): [T, O] of [T, K] and [O, K]; out has their type or, without
-  // bias, float32.
+  // out = x · weight^T (+ bias): [T, O] from [T, K] and [O, K]. `out` has the operands' type or,
+  // without bias, float32.
   void linear(const at::Tensor& out, const at::Tensor& x, const at::Tensor& weight,
               const at::Tensor& bias = {});
-  // out = addend + factor x · weight^T, both float32 and perhaps the same.
+  // out = addend + factor x · weight^T. Both are float32 and may be the same tensor.
   void linear_onto(const at::Tensor& out, const at::Tensor& addend, const at::Tensor& x,
                    const at::Tensor& weight, double factor = 1);
-  // linear_onto in place that may leave the addition to whoever reads `out` next: returns how many
-  // of `parts` ([at least kMostSumParts, T, O] float32) it has written, which are to be added to
-  // `out` one after the other for linear_onto's bits; or 0, and has added. The same for the same
-  // shapes.
+  // Works like linear_onto in place, but may leave the addition to the next reader of `out`. It
+  // then writes parts of the sum to `parts` ([at least kMostSumParts, T, O] float32) and returns
+  // their number. The reader adds them to `out` one after the other and gets linear_onto's bits. A
+  // return of 0 means that the sum is added already. Equal shapes give equal numbers.
   int linear_onto_in_parts(const at::Tensor& out, const at::Tensor& parts, const at::Tensor& x,
                            const at::Tensor& weight, double factor = 1);
-  // d_x = d_out · weight: [T, K] of their type or float32.
+  // d_x = d_out · weight: [T, K] of the operands' type or float32.
   void input_gradient(const at::Tensor& d_x, const at::Tensor& d_out, const at::Tensor& weight);
   // d_weight += d_out^T · x: [O, K] float32.
   void add_weight_gradient(const at::Tensor& d_weight, const at::Tensor& d_out,

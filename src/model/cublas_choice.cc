@@ -1,5 +1,5 @@
-// Which kernel computes a product: the fastest of those measured, and for Sums::equal the fastest
-// of those that give the right bits.
+// The choice of the kernel for a product: the fastest of the measured kernels. With Sums::equal it
+// is the fastest of those with the right bits.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -13,42 +13,43 @@ namespace tritonsmith::model {
 namespace {
 
 constexpr int kMostCandidates = 24;
-// A kernel that sums in order is chosen at so many rows.
+// Limits for the number of rows at which the reference kernel for equal sums is chosen.
 constexpr std::int64_t kMostRows = 4096, kFewestRows = 256;
-constexpr std::int64_t kFewRows = 64;  // and tried at so few
+constexpr std::int64_t kFewRows = 64;  // the number of rows of the trial with few rows
 constexpr std::int64_t kElementsInOrder = std::int64_t{1} << 25;
-// More than any cache holds: in a model the weights come from memory.
+// More than any cache holds. In a model the weights come from memory, not from a cache.
 constexpr std::int64_t kFlushBytes = std::int64_t{256} << 20;
 
-// Numbers between -1/2 and 1/2 without order, for trials: a function of the place alone.
+// Returns irregular numbers between -1/2 and 1/2 for trials. A number depends on its position
+// alone.
 at::Tensor pattern(at::IntArrayRef sizes, const at::TensorOptions& options) {
   const at::Tensor place = at::arange(c10::multiply_integers(sizes), options.dtype(at::kInt));
   const at::Tensor bits = place.mul_(1640531527).bitwise_right_shift_(13).bitwise_and_(0xffff);
   return bits.to(at::kFloat).div_(65536).sub_(0.5).to(options.dtype()).view(sizes);
 }
 
-// The same columns so much further on, of a matrix that has more of them.
+// Returns the same columns at a later offset of the wider matrix.
 at::Tensor moved(const at::Tensor& matrix, std::int64_t columns) {
   return matrix.as_strided(matrix.sizes(), matrix.strides(), matrix.storage_offset() + columns);
 }
 
 }  // namespace
 
-// The kernels that give Sums::equal its bits, of all instances in this process.
+// The kernels that define the bits of Sums::equal, shared by all instances of this process.
 struct Cublas::Known {
   std::mutex mutex;
   std::map<Kind, cublaslt::HeuristicResult> kernels;
 
   static Known& instance() {
-    static auto* known = new Known;  // never destroyed: CUDA may be gone by then
+    static auto* known = new Known;  // never destroyed, because CUDA may end first
     return *known;
   }
 };
 
-// Beside the flush: with fast sums a copy of the result. With equal ones what choose_equal() makes
-// (four of the result's size, and one while a pattern is made), or find_in_order() for its own
-// number of rows (result, addend, and a pattern on its way), with the first rows of a few
-// likenesses.
+// The memory of a trial besides the flush buffer. With fast sums it is a copy of the result. With
+// equal sums it is the larger of two cases, plus the first rows of a few likenesses. choose_equal()
+// takes four tensors of the result's size, and one while it makes a pattern. find_in_order() takes
+// a result, an addend and a pattern for its own number of rows.
 std::int64_t Cublas::trial_bytes(Sums sums, std::int64_t rows, std::int64_t widest) {
   constexpr std::int64_t kLikenesses = 8;
   if (sums == Sums::fast) return kFlushBytes + 4 * rows * widest;
@@ -57,7 +58,7 @@ std::int64_t Cublas::trial_bytes(Sums sums, std::int64_t rows, std::int64_t wide
          kLikenesses * kFewRows * 4 * widest;
 }
 
-// A candidate of a plan, writing somewhere.
+// A candidate of a plan, and the place of its result.
 struct Cublas::Trial {
   const Plan& plan;
   const Product& product;
@@ -68,7 +69,7 @@ struct Cublas::Trial {
 void Cublas::measure(Plan& plan, const Product& product) const {
   guess(plan, product, kMostCandidates);
   if (plan.candidates.size() == 1) return;
-  // On a copy: the product may add to what is there.
+  // The trial runs on a copy, because the product may add to existing values.
   const at::Tensor scratch =
       at::empty_strided(product.out.sizes(), product.out.strides(), product.out.options());
   const at::Tensor flush = at::empty({kFlushBytes}, workspace_.options());
@@ -79,7 +80,7 @@ void Cublas::measure(Plan& plan, const Product& product) const {
   }
 }
 
-// The kernel that is the measure of such products.
+// Returns the reference kernel for products of this kind.
 cublaslt::HeuristicResult Cublas::kernel_in_order(const Product& product) const {
   Known& known = Known::instance();
   const std::lock_guard lock(known.mutex);
@@ -88,7 +89,7 @@ cublaslt::HeuristicResult Cublas::kernel_in_order(const Product& product) const 
   return known.kernels[product.kind()] = find_in_order(product);
 }
 
-// out += x · weight^T by that kernel, part after part where the sum has several.
+// out += x · weight^T with that kernel, part after part if the sum has several.
 bool Cublas::add_in_order(const Product& product, const at::Tensor& out,
                           const at::Tensor& x) const {
   const int parts = product.is_in_parts() ? product.parts : 1;
@@ -103,8 +104,8 @@ bool Cublas::add_in_order(const Product& product, const at::Tensor& out,
   return true;
 }
 
-// Takes any kernel that gives the bits of the one in order: the fastest where kernels are measured.
-// That one itself need not serve several parts side by side.
+// Takes any kernel with the bits of the reference kernel; if kernels are measured, the fastest. The
+// reference kernel itself may not support several parts side by side.
 void Cublas::choose_equal(Plan& plan, const Product& product) const {
   const cublaslt::HeuristicResult in_order = kernel_in_order(product);
   plan.candidates = {in_order};
@@ -117,7 +118,7 @@ void Cublas::choose_equal(Plan& plan, const Product& product) const {
   const at::Tensor addend = pattern(like.sizes(), like.options());
   const at::Tensor out = at::empty_strided(like.sizes(), like.strides(), like.options());
   const at::Tensor expected = out.clone().copy_(addend);
-  if (!add_in_order(product, expected, x)) return;  // run() says so
+  if (!add_in_order(product, expected, x)) return;  // run() reports the failure
   const at::Tensor parts =
       at::empty_strided({product.parts, like.size(0), like.size(1)},
                         {product.part_step, like.stride(0), 1}, like.options());
@@ -142,18 +143,19 @@ void Cublas::choose_equal(Plan& plan, const Product& product) const {
   }
 }
 
-// Kernels that give the same bits, and the fastest of them for many rows and for few.
+// Kernels with the same bits, and the fastest of them for many rows and for few.
 struct Cublas::Likeness {
-  at::Tensor rows;  // the first few, as they compute them
-  int chosen = 0;   // of the candidates for many rows
+  at::Tensor rows;  // their result for the first rows
+  int chosen = 0;   // index among the candidates for many rows
   double many_ms = 1e30, few_ms = 1e30;
 };
 
-// Of the kernels for many rows that split no sum and whose bits do not depend on how many rows
-// there are: the one whose bits cost least, with many rows and with as few as are decoded together.
+// Finds the reference kernel among the kernels for many rows. Candidates split no sum, and their
+// bits do not depend on the number of rows. Of these it takes the kernel whose bits cost least with
+// many rows and with the few rows of decoding.
 cublaslt::HeuristicResult Cublas::find_in_order(const Product& product) const {
   const at::Tensor& weight = product.first;
-  const std::int64_t width = product.depth * product.parts;  // of all parts of the sum
+  const std::int64_t width = product.depth * product.parts;  // over all parts of the sum
   const std::int64_t widest = std::max(weight.size(0), width);
   const std::int64_t rows =
       std::clamp(kElementsInOrder / widest / 128 * 128, kFewestRows, kMostRows);
@@ -182,9 +184,9 @@ cublaslt::HeuristicResult Cublas::find_in_order(const Product& product) const {
   return plan->candidates[static_cast<std::size_t>(chosen)];
 }
 
-// Tries what there is for few rows, all parts of a sum side by side, and weighs both: where nothing
-// fast gives a likeness its bits, decoding would take its kernel for many rows, which is several
-// times slower.
+// Tries the kernels for few rows, with all parts of a sum side by side, and weighs both speeds. If
+// no fast kernel for few rows has a likeness's bits, decoding must use the kernel for many rows.
+// That one is several times slower.
 int Cublas::cheapest(std::vector<Likeness>& likenesses, const Product& many) const {
   const at::Tensor addend = pattern(many.out.sizes(), many.out.options()).narrow(0, 0, kFewRows);
   const at::Tensor out = addend.clone(), x = many.second.narrow(0, 0, kFewRows);
@@ -214,7 +216,7 @@ int Cublas::cheapest(std::vector<Likeness>& likenesses, const Product& many) con
   return std::ranges::min(likenesses, {}, cost).chosen;
 }
 
-// Whether a candidate gives the first few rows alone the bits that it gives them among all.
+// Tells whether a candidate gives the first rows the same bits alone as among all rows.
 bool Cublas::is_invariant(const Product& whole, const Plan& plan, int candidate) const {
   const at::Tensor addend = pattern(whole.out.sizes(), whole.out.options());
   whole.out.copy_(addend);
@@ -232,7 +234,8 @@ bool Cublas::is_invariant(const Product& whole, const Plan& plan, int candidate)
   return true;
 }
 
-// The median of several runs, each with a cold cache; a large number where the kernel refuses.
+// Returns the median of several runs, each with a cold cache. Returns a large number if the kernel
+// refuses.
 double Cublas::milliseconds_of(const Trial& trial, const at::Tensor& flush) const {
   const cuda::Runtime& runtime = cuda::kernels()->runtime;
   const cuda::Stream stream = current_stream(device_);

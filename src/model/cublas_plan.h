@@ -1,5 +1,4 @@
-// What Cublas is made of, for its own sources: a product as it is asked for, and a plan of how it
-// is computed.
+// The parts of Cublas, for its own sources: a requested product, and the plan of its computation.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -31,20 +30,20 @@ struct Cublas::Api {
   cublaslt::FindAlgorithms* heuristic;
 };
 
-// In row-major terms out[rows, columns] = left · right; cuBLAS is column-major, so it computes the
-// transpose, right^T · left^T, from the same memory.
+// A product out[rows, columns] = left · right in row-major terms. cuBLAS is column-major, so it
+// computes the transpose right^T · left^T from the same memory.
 struct Cublas::Product {
   const at::Tensor& out;
-  const at::Tensor& first;   // cuBLAS's A: from right
-  const at::Tensor& second;  // cuBLAS's B: from left
+  const at::Tensor& first;   // cuBLAS's A, made of `right`
+  const at::Tensor& second;  // cuBLAS's B, made of `left`
   cublaslt::Operation first_operation, second_operation;
   std::int64_t depth;
   const at::Tensor* addend = nullptr;
   const at::Tensor* bias = nullptr;
   float factor = 1;
   Sums sums = Sums::fast;
-  // Of a sum in several parts: how many there are. This is one of them, or with a `part_step` all
-  // of them side by side: `depth` columns of the operands after each other, results so far apart.
+  // The number of parts of a sum. The product is one part. With a `part_step` it is all parts side
+  // by side: each has `depth` columns of the operands, and their results lie `part_step` apart.
   int parts = 1;
   std::int64_t part_step = 0;
 
@@ -65,7 +64,8 @@ struct Cublas::Product {
             parts,
             part_step};
   }
-  // The same on other rows, summed in place; of a sum in parts the first, or that of such weights.
+  // Returns the same product for other rows, summed in place. For a sum in parts it returns the
+  // first part, or the first part with the given weights.
   Product on(const at::Tensor& other_out, const at::Tensor& other_second) const {
     return on(other_out, other_second, first);
   }
@@ -84,14 +84,14 @@ struct Cublas::Product {
                      .parts = parts};
     return other;
   }
-  // Such rows, all parts of them.
+  // Returns all parts of the sum for these rows.
   Product in_parts(const at::Tensor& first_part, const at::Tensor& rows, std::int64_t step) const {
     Product other = on(first_part, rows);
     other.addend = nullptr;
     other.part_step = step;
     return other;
   }
-  // Of products whose bits must agree.
+  // Identifies products whose bits must agree.
   Kind kind() const {
     return {out.device().index(),
             first.size(0),
@@ -114,8 +114,9 @@ struct Cublas::Plan {
   const Api& api;
   cublaslt::Description description = nullptr;
   cublaslt::Layout first = nullptr, second = nullptr, out = nullptr;
-  std::vector<cublaslt::HeuristicResult> candidates;  // the first guess, until measured
-  int chosen = 0;                                     // -1: none serves
+  // only the first suggestion until they are measured
+  std::vector<cublaslt::HeuristicResult> candidates;
+  int chosen = 0;  // -1: no kernel computes this product
   int uses = 0;
 };
 

@@ -1,7 +1,6 @@
-// The part of cuBLASLt's C interface that cublas.cc calls, declared here: the wheel that brings the
-// library has headers that do not compile without a CUDA toolkit. The interface is stable by
-// NVIDIA's promise within a major version; where a toolkit is, cuda/cublaslt_check.cu holds this
-// against it.
+// The part of cuBLASLt's C interface that cublas.cc calls. The wheel with the library has headers
+// that do not compile without a CUDA toolkit. NVIDIA promises a stable interface within a major
+// version. With a toolkit, cuda/cublaslt_check.cu compares these declarations with the original.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,7 @@ enum DescriptionAttribute : int {
   kBiasPointer = 8
 };
 enum LayoutAttribute : int { kBatchCount = 5, kBatchOffset = 6 };  // int32, int64 (in elements)
-inline constexpr std::uint32_t kNoReduction = 0;  // of kReductionSchemes: no sum is split
+inline constexpr std::uint32_t kNoReduction = 0;  // value of kReductionSchemes: no sum is split
 enum PreferenceAttribute : int {
   kMostWorkspaceBytes = 1,
   kReductionSchemes = 3,
@@ -52,7 +51,7 @@ struct HeuristicResult {
 };
 
 using Create = Status(Handle*);
-using Destroy = Status(void*);  // of a handle, description, layout or preference
+using Destroy = Status(void*);  // for a handle, description, layout or preference
 using CreateDescription = Status(Description*, ComputeType, DataType scale);
 using SetDescription = Status(Description, DescriptionAttribute, const void*, std::size_t bytes);
 using CreateLayout = Status(Layout*, DataType, std::uint64_t rows, std::uint64_t columns,

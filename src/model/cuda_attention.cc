@@ -15,12 +15,12 @@
 namespace tritonsmith::model {
 namespace {
 
-// Shorter sequences gain nothing.
+// Shorter sequences gain nothing from cuDNN.
 constexpr std::int64_t kShortest = 256;
-// Every shape costs cuDNN a plan, which is worth its while after several passes through all layers.
+// cuDNN makes a plan for every shape. The plan pays off after several passes through all layers.
 constexpr int kFrequentShape = 300;
 
-// Of the keys as attention reads them.
+// Returns the offsets of the keys as attention reads them.
 const at::Tensor& key_offsets(const AttentionPlace& place) {
   return place.shared != nullptr ? place.shared->offsets : place.offsets;
 }
@@ -36,7 +36,7 @@ cuda::Half* writable_rows(const at::Tensor& tensor) {
 }
 const int* indices(const at::Tensor& tensor) { return tensor.const_data_ptr<int>(); }
 
-// [T, heads, D], heads side by side, as the sequences attend to them: [K, heads, D].
+// Lays out heads [T, heads, D] as the sequences attend to them: [K, heads, D].
 at::Tensor by_use(const at::Tensor& heads, const SharedRows& shared) {
   const std::int64_t count = shared.rows.size(0);
   at::Tensor out = at::empty({count, heads.size(1), heads.size(2)}, heads.options());
@@ -55,7 +55,7 @@ QueryKeyValue by_use(const QueryKeyValue& qkv, const AttentionPlace& place) {
   return {qkv.query, by_use(qkv.key, *place.shared), by_use(qkv.value, *place.shared)};
 }
 
-// The other way: bfloat16 gradients, summed.
+// The reverse for bfloat16 gradients: sums over the uses of each row.
 at::Tensor sum_of_uses(const at::Tensor& gradient, const SharedRows& shared) {
   const at::Tensor from = gradient.contiguous();
   const std::int64_t count = shared.use_offsets.size(0) - 1;
@@ -73,7 +73,7 @@ at::Tensor sum_of_uses(const at::Tensor& gradient, const SharedRows& shared) {
 
 Attended flash(const QueryKeyValue& qkv, const AttentionPlace& place) {
   Attended kept;
-  // Where a sequence has fewer queries than keys, they are of its last tokens.
+  // If a sequence has fewer queries than keys, they are those of its last tokens.
   std::tie(kept.out, kept.log_normaliser, kept.random_state, kept.unused, std::ignore) =
       at::_flash_attention_forward(qkv.query, qkv.key, qkv.value, place.offsets, key_offsets(place),
                                    place.longest, longest_keys(place), 0.0, /*is_causal=*/true,
@@ -90,7 +90,7 @@ QueryKeyValue flash_backward(const QueryKeyValue& qkv, const Attended& kept,
   return {query.contiguous(), key.contiguous(), value.contiguous()};
 }
 
-// [T, heads, D] of even sequences as [B, heads, S, D], in the same memory, and back.
+// Views [T, heads, D] of sequences of one length as [B, heads, S, D], in the same memory, and back.
 at::Tensor by_sequence(const at::Tensor& rows, const AttentionPlace& place) {
   return rows.unflatten(0, {rows.size(0) / place.longest, place.longest}).transpose(1, 2);
 }
@@ -124,7 +124,7 @@ double difference(const at::Tensor& got, const at::Tensor& expected) {
       .item<double>();
 }
 
-// Both ways on two short sequences of such heads.
+// Compares cuDNN's forward and backward with the reference on two short sequences with such heads.
 bool is_cudnn_right(const QueryKeyValue& like) {
   constexpr std::int64_t kLength = kShortest;
   constexpr double kRounding = 0.03;
@@ -159,11 +159,11 @@ bool is_cudnn_right(const QueryKeyValue& like) {
   }
 }
 
-// Whether cuDNN serves such heads, tried once; and how often a shape has come.
+// Whether cuDNN supports such heads, which is tried once, and how often each shape was used.
 class Known {
  public:
   static Known& instance() {
-    static auto* known = new Known;  // never destroyed: CUDA may be gone by then
+    static auto* known = new Known;  // never destroyed, because CUDA may end first
     return *known;
   }
 
@@ -192,7 +192,7 @@ bool uses_cudnn(const QueryKeyValue& qkv, const AttentionPlace& place) {
          Known::instance().is_frequent_and_right(qkv, place);
 }
 
-// What the backward of either library reads, from the forward of our own kernel.
+// Makes the data that either library's backward reads from the forward of our own kernel.
 Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
   const std::int64_t tokens = qkv.query.size(0), heads = qkv.query.size(1);
   const auto on_device = [&](at::ScalarType type) { return qkv.query.options().dtype(type); };
@@ -219,7 +219,7 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
        .scale = static_cast<float>(place.scale),
        .type = is_float16 ? cuda::HalfType::float16 : cuda::HalfType::bfloat16},
       current_stream(out.device()));
-  // Without dropout neither has use for a random state, but each wants its own type.
+  // Without dropout neither library uses the random state, but each wants its own type.
   if (!uses_cudnn(qkv, place))
     return {.out = out,
             .log_normaliser = log_normaliser,
@@ -233,7 +233,7 @@ Attended in_order(const QueryKeyValue& qkv, const AttentionPlace& place) {
           .unused = at::zeros({}, on_device(at::kLong))};
 }
 
-// By one of the libraries; keys and values as the sequences attend to them.
+// Calls one of the libraries; keys and values are as the sequences attend to them.
 Attended attend_fast(const QueryKeyValue& qkv, const AttentionPlace& place) {
   return uses_cudnn(qkv, place) ? cudnn(qkv, place) : flash(qkv, place);
 }

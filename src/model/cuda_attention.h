@@ -1,7 +1,8 @@
-// Causal attention of packed sequences on a GPU, forward and backward: LibTorch's FlashAttention 2,
-// and where all sequences of a batch have one length, and such batches come often, cuDNN's, which
-// is faster (bench/kernel_speed). Whether cuDNN is there and right is tried once for each kind of
-// heads; without it nothing changes but the time. Fails as LibTorch does, by its exception.
+// Causal attention of packed sequences on a GPU, forward and backward. It uses LibTorch's
+// FlashAttention 2. If all sequences of a batch have one length, and such batches are frequent, it
+// uses cuDNN, which is faster (bench/kernel_speed). One trial for each kind of heads decides
+// whether cuDNN is present and correct. Without cuDNN only the speed differs. It fails with
+// LibTorch's exception.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,7 +12,7 @@
 
 namespace tritonsmith::model {
 
-// SharedKeys (shared_keys.h) on the device, int32.
+// SharedKeys (shared_keys.h) on the device, as int32.
 struct SharedRows {
   at::Tensor rows;     // [K]
   at::Tensor offsets;  // [B + 1]
@@ -19,29 +20,31 @@ struct SharedRows {
   at::Tensor uses, use_offsets;  // [K], [T + 1]
 };
 
-// The sequences of a batch, and what their scores are multiplied by.
+// The sequences of a batch, and the factor of their scores.
 struct AttentionPlace {
   at::Tensor offsets;  // [B + 1] int32
   std::int64_t longest = 0;
-  bool is_even = false;  // all are as long as the longest
+  bool is_even = false;  // all sequences have the length `longest`
   double scale = 1;
-  Sums sums = Sums::fast;  // equal: the forward is our own kernel, whose sums decoding shares
-  // Where sequences share their beginnings; offsets and `longest` are then of their own rows.
+  Sums sums = Sums::fast;  // equal: the forward is our own kernel, which decoding uses too
+  // Set if sequences share their beginnings. offsets and `longest` then count only each sequence's
+  // own rows.
   const SharedRows* shared = nullptr;
 };
 
-// What the backward needs besides the inputs.
+// The values that the backward needs besides the inputs.
 struct Attended {
   at::Tensor out;  // [T, heads, D]
   at::Tensor log_normaliser, random_state, unused;
 };
 
-// query [T, heads, D], key and value [T, kv_heads, D], 16 bits; rows may lie apart.
+// query [T, heads, D], key and value [T, kv_heads, D], 16-bit; rows may lie apart.
 Attended cuda_attend(const QueryKeyValue& qkv, const AttentionPlace& place);
-// The gradients of the three, contiguous, given that of `out`; all of one type. Where that is not
-// the forward's, attention is computed again in it: of queries and keys that are rounded once more
-// a score of a hundred moves by tenths, and with the forward's normaliser probabilities would not
-// add up to one. That of a shared key is summed over the sequences in their order.
+// Returns the gradients of query, key and value from that of `out`, contiguous and all of one type.
+// If that type is not the forward's, attention is computed again in it. Rounding queries and keys
+// once more moves a score of a hundred by tenths. With the forward's normaliser, the probabilities
+// would then not add up to one. The gradient of a shared key is summed over the sequences in their
+// order.
 QueryKeyValue cuda_attend_backward(const QueryKeyValue& qkv, const Attended& attended,
                                    const at::Tensor& d_out, const AttentionPlace& place);
 

@@ -1,6 +1,6 @@
-// Attention on a GPU, packed and over the paged cache, against float64 where it is extreme:
-// sequences of one token, scores of a thousand, scores that are all alike. Skips where there is no
-// GPU or no kernels in the build.
+// Attention on a GPU, packed and over the paged cache, against float64 in extreme cases: sequences
+// of one token, scores of a thousand, equal scores. Skips without a GPU or without kernels in the
+// build.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,20 +21,19 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaAttentionExtremes, ::testing::Values(at::kBF
 constexpr std::int64_t kQueryHeads = 4, kKeyHeads = 2;
 const std::vector<int> kExtremeLengths = {1, 129, 1, 64, 300, 1};
 
-// `size` of queries and keys; scores grow with its square. `of_out` and `of_gradient`: how far a
-// row and a gradient may be off, as shares of what they would be if nothing cancelled.
+// `size` of queries and keys; scores grow with its square. `of_out` and `of_gradient` limit the
+// errors of a row and of a gradient, relative to their size without cancellation.
 struct Scores {
   double size, of_out, of_gradient;
 };
-// Probabilities are rounded once and results once; the gradients' are bfloat16 throughout. A score
-// of a thousand is known to some 1e-3 in float32, and so are the probabilities of two keys that
-// compete.
+// Probabilities and results are each rounded once; those of gradients are bfloat16. float32 knows a
+// score of a thousand to some 1e-3, and so the probabilities of two keys that compete.
 std::vector<Scores> scores_for(at::ScalarType type) {
   const double ordinary = type == at::kHalf ? 1e-3 : 8e-3;
   return {{0, ordinary, 0.016}, {1, ordinary, 0.016}, {22, 8e-3, 0.016}};
 }
 
-// Packed projections of the sequences, and how they are attended to.
+// Packed projections of the sequences, and the arguments of their attention.
 struct PackedScores {
   at::Tensor all;  // [T, heads + 2 kv_heads, D]
   QueryKeyValue parts;
@@ -54,7 +53,8 @@ PackedScores packed_scores(const at::Tensor& normal, double size, Sums sums) {
   return made;
 }
 
-// Of one sequence, [heads, S, D] each, and the sizes that they would have if no terms cancelled.
+// The exact values of one sequence, [heads, S, D] each, and the sizes that they have without
+// cancellation.
 struct ExactAttention {
   at::Tensor out, query, key, value;
   at::Tensor size_of_query, size_of_key;
@@ -83,7 +83,7 @@ ExactAttention attend_in_float64(const QueryKeyValue& qkv, const at::Tensor& d_r
           .size_of_key = summed_by_key_head(size.transpose(1, 2).matmul(q.abs()))};
 }
 
-// The norm of the error as a share of that of `size`; both of none is no error.
+// Returns the norm of the error relative to that of `size`; 0 if both are 0.
 double share(const at::Tensor& got, const at::Tensor& expected, const at::Tensor& size) {
   const double off = (got - expected).norm().item<double>();
   return off == 0 ? 0 : off / size.norm().item<double>();
@@ -99,7 +99,8 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
         ASSERT_EQ(some.offsets.back(), tokens);
         const Attended attended = cuda_attend(some.parts, some.place);
         const at::Tensor d_out = normal({tokens, kQueryHeads, head_dim}, at::kBFloat16);
-        // Of what the backward sees: a float16 score of a thousand moves by units when it does.
+        // The backward sees values rounded to bfloat16. A float16 score of a thousand moves by
+        // units then.
         const auto half = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
         const QueryKeyValue seen = {half(some.parts.query), half(some.parts.key),
                                     half(some.parts.value)};
@@ -125,7 +126,7 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
               << name;
           EXPECT_LT(share(got(gradient.value), expected.value, expected.value), of.of_gradient)
               << name;
-          if (kExtremeLengths[s] > 1) continue;  // one token attends to itself alone
+          if (kExtremeLengths[s] > 1) continue;  // one token attends to itself only
           const at::Tensor own =
               rows(some.parts.value).repeat_interleave(kQueryHeads / kKeyHeads, 1);
           EXPECT_TRUE(at::equal(rows(attended.out), own)) << name;
@@ -133,7 +134,7 @@ TEST_P(CudaAttentionExtremes, PackedSequencesBothWaysAreThoseOfFloat64) {
       }
 }
 
-// The last token of each sequence against the cache, whose rows behind the sequence are NaN.
+// The last token of each sequence attends to the cache. Rows after the sequence are NaN.
 TEST_P(CudaAttentionExtremes, DecodingIsThatOfFloat64) {
   constexpr std::int64_t kHeadDim = 64;
   constexpr int kPagesPerSlot = 5;

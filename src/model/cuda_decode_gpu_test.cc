@@ -1,5 +1,5 @@
-// The kernels of decoding: rotary positions on their way into a paged cache, attention over it, and
-// drawing tokens. Skips where there is no GPU or no kernels in the build.
+// The kernels of decoding: RoPE into a paged cache, attention over it, and sampling. Skips without
+// a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
                  std::nan(""), at::TensorOptions(type).device(device_));
-    const at::Tensor values = keys.clone();  // NaN wherever nothing was written
+    const at::Tensor values = keys.clone();  // NaN in every place that is never written
     const at::Tensor table =
         at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1}).to(device_);
     const cuda::PagedCache cache = {data<cuda::Half>(keys), data<cuda::Half>(values),
@@ -119,7 +119,7 @@ TEST_P(CudaDecodeOfType, AttendsOverThePagedCacheAsFloat64Does) {
   }
 }
 
-// Slots' sampling parameters and state, on the device.
+// Slots' sampling parameters and state on the device.
 struct SlotTensors {
   at::Tensor token, position, drawn, seed, temperature, top_p, top_k;
   cuda::SlotArrays arrays() const {
@@ -139,7 +139,7 @@ struct Drawn {
 
 class Sampling : public CudaDecode {
  protected:
-  // One draw for each of `rows` slots with seeds 0, 1, 2, ... from the same logits.
+  // Draws once for each of `rows` slots with seeds 0, 1, 2, ... from the same logits.
   Drawn draw(const at::Tensor& logits, int rows, double temperature, double top_p,
              int top_k) const {
     const auto filled = [&](double value, at::ScalarType type) {

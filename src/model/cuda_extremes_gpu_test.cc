@@ -1,8 +1,8 @@
-// Our own CUDA kernels of rows against float64 where numbers are extreme: rows of zeros, large
+// Compares our own CUDA kernels of rows with float64 for extreme numbers: rows of zeros, large
 // means, rows far below the norm's epsilon, masked rows, gates of ten thousand, gradients and
-// moments of all sizes. (cuda_rope_gpu_test.cc and cuda_attention_gpu_test.cc have the rest;
-// cpu/extremes_test.cc holds the CPU's kernels to the same.) Skips where there is no GPU or no
-// kernels in the build.
+// moments of all sizes. cuda_rope_gpu_test.cc and cuda_attention_gpu_test.cc have the rest.
+// cpu/extremes_test.cc does the same for the CPU. Skips without a GPU or without kernels in the
+// build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ namespace {
 class CudaExtremes : public OnGpuByType {};
 INSTANTIATE_TEST_SUITE_P(Types, CudaExtremes, ::testing::Values(at::kBFloat16, at::kHalf));
 
-// Rows of a kind each, over and over: as usual, zeros, a mean ten thousand times the spread,
-// squares about the norm's epsilon and far below it, and huge ones.
+// Kinds of rows in rotation: usual values, zeros, a mean ten thousand times the spread, squares
+// near the norm's epsilon and far below it, and huge values.
 at::Tensor rows_of_all_sizes(const at::Tensor& usual) {
   const std::vector<double> sizes = {1, 0, 1, 1e-3, 1e-20, 1e15}, means = {0, 0, 1e4, 0, 0, 0};
   const std::int64_t rows = usual.size(0), kinds = std::ssize(sizes);
@@ -50,7 +50,7 @@ TEST_P(CudaExtremes, NormIsThatOfFloat64) {
     }
 }
 
-// Parts that take away nearly all that was there, as a residual stream may do.
+// The parts cancel nearly all of x, as may happen in a residual stream.
 TEST_P(CudaExtremes, NormAddsPartsInOrderThoughTheyCancel) {
   const std::int64_t hidden = 2048;
   const at::Tensor x = 1e4 * normal({5, hidden}), weight = normal({hidden});
@@ -75,7 +75,7 @@ TEST_P(CudaExtremes, NormAddsPartsInOrderThoughTheyCancel) {
   }
 }
 
-// With and without the residual's gradient; every seventh row is masked: no gradient comes to it.
+// With and without the residual's gradient. Every seventh row is masked and gets no gradient.
 TEST_P(CudaExtremes, TheNormsGradientIsThatOfFloat64) {
   const double eps = 1e-6;
   for (const auto& [rows, hidden] : {std::pair{13, 64}, std::pair{1300, 2048}, std::pair{7, 5120}})
@@ -101,7 +101,8 @@ TEST_P(CudaExtremes, TheNormsGradientIsThatOfFloat64) {
       const at::Tensor x64 = wide(x).requires_grad_(true), w64 = wide(weight).requires_grad_(true);
       aten_rms_norm(x64, w64, eps).backward(wide(d_out));
       const at::Tensor expected = has_residual ? x64.grad() + wide(residual) : x64.grad();
-      // A hundredth of the row's largest, of which float32 knows the sums to 1e-6.
+      // Errors are relative to a hundredth of the row's largest element, whose sums float32 knows
+      // to 1e-6.
       EXPECT_LT(worst_in_row(d_x, expected), 2e-4) << rows << " of " << hidden;
       EXPECT_TRUE(at::equal(half, d_x.to(at::kBFloat16)));
       EXPECT_LT(difference(d_weight, w64.grad() + 1), kSumsOfRows) << rows << " of " << hidden;
@@ -111,8 +112,8 @@ TEST_P(CudaExtremes, TheNormsGradientIsThatOfFloat64) {
     }
 }
 
-// Every gate with every other factor, [17, factors]. float16 ends at 65504, so that its gates meet
-// no larger factor than 4; the kernel keeps a quarter.
+// Every gate with every other factor, [17, factors]. float16 ends at 65504, so its gates meet no
+// factor above 4; the kernel stores a quarter of the product.
 struct Gated {
   at::Tensor gate_up, d_out, gate, up;
 };
@@ -144,8 +145,8 @@ TEST_P(CudaExtremes, SwiGluAndItsGradientAreThoseOfFloat64) {
   cuda::kernels()->swiglu({data<cuda::Half>(of.gate_up), data<cuda::Half>(out), tokens,
                            static_cast<int>(inner), half_type_of(out), 0.25f},
                           stream());
-  // float32 has no e^x beyond x = 88, and what a gate of -80 leaves of a gradient of 1e-6 is no
-  // normal number: of so little nothing is asked.
+  // float32 has no e^x beyond x = 88. A gate of -80 leaves no normal number of a gradient of 1e-6.
+  // Values below this constant are not checked.
   static constexpr double kNothing = 1e-25;
   const auto floor = [](const at::Tensor& of_type) {
     return std::max(kNothing, smallest(of_type.scalar_type()));
@@ -163,7 +164,7 @@ TEST_P(CudaExtremes, SwiGluAndItsGradientAreThoseOfFloat64) {
             rounding(at::kBFloat16));
 }
 
-// Twice over: the first half takes decay.
+// Two copies of the numbers: the first half has weight decay.
 TEST_P(CudaExtremes, AdamWIsThatOfFloat64) {
   const double lr = 0.01, b1 = 0.9, b2 = 0.95, eps = 1e-8, scale = 0.5;
   const Moments start = moments_of_all_sizes();
@@ -180,7 +181,7 @@ TEST_P(CudaExtremes, AdamWIsThatOfFloat64) {
     decay.narrow(0, 0, count / 2).fill_(0.1);
     const at::Tensor change = lr * (decay * wide(w) + (m64 / c1) / ((v64 / c2).sqrt() + eps));
     const at::Tensor w64 = wide(w) - change;
-    // A weight is known to a unit of the last place of the larger of itself and its change.
+    // A weight is known to a unit in the last place of the larger of itself and its change.
     const at::Tensor known = at::clamp_min(at::maximum(wide(w).abs(), change.abs()), 1e-30);
     cuda::kernels()->adamw({.weights = data(w),
                             .gradients = data(g),
@@ -199,8 +200,8 @@ TEST_P(CudaExtremes, AdamWIsThatOfFloat64) {
                             .gradient_scale = static_cast<float>(scale),
                             .type = half_type_of(half)},
                            stream());
-    // 1 - 0.95 is known to 2e-7 in float32; below 1e-30, the square of a gradient of 1e-15, nothing
-    // is asked: the root of it is far below epsilon.
+    // float32 knows 1 - 0.95 to 2e-7. Values below 1e-30, the square of a gradient of 1e-15, are
+    // not checked, because their root is far below epsilon.
     EXPECT_LT(worst(w, w64, known), 2e-6) << updates;
     EXPECT_LT(worst(m, m64), 2e-6) << updates;
     EXPECT_LT(worst(v, v64, 1e-30), 2e-6) << updates;

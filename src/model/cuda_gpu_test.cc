@@ -1,5 +1,5 @@
-// Our own CUDA kernels against float64 in plain ATen, on the CPU; and the layer over them against
-// the fused CPU layer. Skips where there is no GPU or no kernels in the build.
+// Compares our own CUDA kernels with float64 in plain ATen on the CPU, and the layer over them with
+// the fused CPU layer. Skips without a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -111,11 +111,11 @@ TEST_F(Cuda, SwiGluAndItsGradientAreThoseOfFloat64) {
   }
 }
 
-// Extreme logits, an offset that a missing shift would overflow on, and masked rows.
+// Extreme logits, an offset that overflows without the shift by the maximum, and masked rows.
 TEST_F(Cuda, HeadAndItsGradientAreThoseOfFloat64) {
   for (const double scale : {0.05, 1.0, 30.0}) {
     const int rows = 150, hidden = 64, vocabulary = 4000;
-    // In bfloat16, and in float16 for numbers that it holds.
+    // In bfloat16, and in float16 for numbers within its range.
     const at::ScalarType type = scale == 1.0 ? at::kFloat : at::kBFloat16;
     const at::Tensor h = normal({rows, hidden}, at::kBFloat16).to(type).requires_grad_(true);
     const at::Tensor head = (scale * normal({vocabulary, hidden})).to(at::kBFloat16).to(at::kFloat);
@@ -138,7 +138,7 @@ TEST_F(Cuda, HeadAndItsGradientAreThoseOfFloat64) {
   }
 }
 
-// A vocabulary so large that the rows come in several chunks.
+// The vocabulary is so large that the rows come in several chunks.
 TEST_F(Cuda, TheHeadInOnePassIsTheHeadInTwo) {
   for (const Precision precision : {Precision::float16, Precision::bfloat16}) {
     auto model = Transformer::random({.vocab_size = 151936,
@@ -178,7 +178,8 @@ TEST_F(Cuda, TheHeadInOnePassIsTheHeadInTwo) {
 }
 
 TEST_F(Cuda, WhatLiesThereIsCopiedAndWrittenWhole) {
-  // More than one piece of either, the last of them odd; one that is no vector; none at all.
+  // Several pieces of either kind with an odd last one, a tensor that is not a vector, and an empty
+  // one.
   const std::vector<NamedTensor> tensors = {{"large", normal({(std::int64_t{64} << 18) + 12345})},
                                             {"matrix", normal({33, 7}, at::kBFloat16).t()},
                                             {"empty", normal({0})}};
@@ -207,7 +208,7 @@ TEST_F(Cuda, CopiesOverPiecesThatWerePinnedApartAreWhole) {
   std::size_t asked = 0, refused = 0;
   Pinning pinning = {.piece = kPiece};
   pinning.pin = [&](std::byte* data, std::size_t size) {
-    if (++asked % 4 == 0) return false;  // as if the driver had refused it
+    if (++asked % 4 == 0) return false;  // acts like a driver that refuses it
     const bool is_pinned = pin_pages(data, size);
     refused += is_pinned ? 0 : 1;
     return is_pinned;
@@ -223,8 +224,8 @@ TEST_F(Cuda, CopiesOverPiecesThatWerePinnedApartAreWhole) {
     for (const at::Tensor& each : tensors)
       EXPECT_TRUE(at::equal(arena->copy(each), each.to(at::kCPU))) << each.sizes();
   }
-  // The last to let go is a thread that has no device. Where it was, and the driver would know of
-  // what was forgotten, the next one lies.
+  // The last owner is a thread without a device. The next arena lies in the same place, where the
+  // driver would notice memory that was not unpinned.
   std::jthread([last = std::exchange(arena, nullptr)] {}).join();
   arena = HostArena::make(64 * kPiece, pinning);
   EXPECT_EQ(refused, 0U);

@@ -14,7 +14,7 @@ using cuda::Bf16;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Logits of so many elements are made at once, 2 GiB of float32, in whole tiles of the products.
+// Elements of logits that exist at once: 2 GiB of float32, in whole tiles of the products.
 constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 29;
 constexpr std::int64_t kTile = 128;
 
@@ -26,10 +26,10 @@ at::Tensor column_like(const at::Tensor& hidden) {
   return at::empty({hidden.size(0)}, hidden.options().dtype(at::kFloat));
 }
 
-// What forward and backward have in common: chunks of rows and their logits.
+// The shared part of forward and backward: chunks of rows and their logits.
 struct Chunks {
   const at::Tensor hidden;   // [N, H], 16 bits
-  const at::Tensor head;     // [V, H] likewise
+  const at::Tensor head;     // [V, H], 16 bits
   const at::Tensor targets;  // [N]
   float inverse_temperature;
 
@@ -56,7 +56,7 @@ Chunks chunks_of(const at::Tensor& hidden, const at::Tensor& head_weight, const 
           static_cast<float>(1.0 / temperature)};
 }
 
-// Of each row, [N].
+// For each row, [N].
 struct RowMoments {
   at::Tensor logprob, entropy, log_normaliser;
 
@@ -65,7 +65,7 @@ struct RowMoments {
   }
 };
 
-// Of the rows [begin, begin + n), whose logits these are.
+// Computes the moments of rows [begin, begin + n) from their logits.
 void take_moments(const Chunks& chunks, std::int64_t begin, const at::Tensor& logits,
                   const RowMoments& moments) {
   cuda::kernels()->head_rows({.logits = logits.const_data_ptr<float>(),
@@ -79,14 +79,14 @@ void take_moments(const Chunks& chunks, std::int64_t begin, const at::Tensor& lo
                              current_stream(logits.device()));
 }
 
-// What the gradient of a chunk is multiplied with and added to. Gradients are bfloat16 whatever the
-// forward was.
+// The operands and results of a chunk's gradient. Gradients are bfloat16, whatever the forward's
+// type is.
 struct Backward {
   const Chunks& chunks;
   const RowMoments& moments;
   at::Tensor hidden, head;  // bfloat16
   at::Tensor d_hidden;      // [N, H]
-  at::Tensor d_head;        // [V, H] float32, added to
+  at::Tensor d_head;        // [V, H] float32; the kernel adds to it
 };
 
 Backward backward_of(const Chunks& chunks, const RowMoments& moments, const at::Tensor& d_hidden,
@@ -95,7 +95,7 @@ Backward backward_of(const Chunks& chunks, const RowMoments& moments, const at::
           d_hidden, d_head};
 }
 
-// `gradient`: of the rows [begin, begin + n), [n] each.
+// `gradient`: for rows [begin, begin + n), [n] each.
 void add_gradient(const Backward& to, std::int64_t begin, const at::Tensor& logits,
                   const LogprobAndEntropy& gradient) {
   const std::int64_t rows = logits.size(0);
@@ -141,7 +141,7 @@ struct HeadFunction : torch::autograd::Function<HeadFunction> {
         d_outputs[0].defined() ? d_outputs[0].contiguous() : at::zeros_like(entropy);
     const at::Tensor d_entropy = d_outputs[1].defined() ? d_outputs[1].contiguous() : at::Tensor();
     const at::Tensor d_hidden = at::empty_like(hidden);
-    // A leaf's gradient is added to in place: that of a large vocabulary is worth no second copy.
+    // A leaf's gradient is added in place, which saves a second copy for a large vocabulary.
     const bool in_place = head_weight.is_leaf() && head_weight.requires_grad();
     const at::Tensor d_head = in_place ? gradient_of(head_weight) : at::zeros_like(head_weight);
     const Chunks chunks =

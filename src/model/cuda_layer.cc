@@ -28,10 +28,10 @@ at::Tensor half_rows(const at::Tensor& like, std::int64_t columns,
   return at::empty({like.size(0), columns}, like.options().dtype(type));
 }
 
-// What the backward multiplies with: gradients need bfloat16's range.
+// Returns the operand of the backward's products. Gradients need bfloat16's range.
 at::Tensor for_backward(const at::Tensor& half) { return half.to(at::kBFloat16); }
 
-// The norm of x by `weight`, within a layer or behind the last.
+// A norm of x by `weight`: within a layer or after the last layer.
 struct NormPlace {
   const at::Tensor& x;
   const at::Tensor& weight;
@@ -50,7 +50,7 @@ struct Work {
   int heads() const { return static_cast<int>(config.num_attention_heads); }
   int kv_heads() const { return static_cast<int>(config.num_key_value_heads); }
   int head_dim() const { return static_cast<int>(config.head_dim); }
-  // What the forward computes in.
+  // The type of the forward's computation.
   at::ScalarType type() const { return weights.half->qkv.scalar_type(); }
   cuda::HalfType half_type() const { return half_type_of(weights.half->qkv); }
   AttentionPlace attention() const {
@@ -67,12 +67,13 @@ struct Work {
   double scale() const { return 1.0 / std::sqrt(static_cast<double>(config.head_dim)); }
 };
 
-// What forward makes, and backward reads.
+// The tensors that the forward makes and the backward reads.
 struct Kept {
-  at::Tensor qkv;  // [T, (heads + 2 kv_heads) D], turned
+  at::Tensor qkv;  // [T, (heads + 2 kv_heads) D], after RoPE
   Attended attended;
-  at::Tensor raw;  // qkv before norm and turn, where heads are normed and it is wanted
-  at::Tensor normed, normed_middle;  // [T, H] what the products read; bfloat16, or undefined
+  // qkv before norm and RoPE; only if heads are normalised and the backward needs it
+  at::Tensor raw;
+  at::Tensor normed, normed_middle;  // [T, H], inputs of the products; bfloat16 or undefined
   at::Tensor middle;                 // [T, H] float32, after attention
   at::Tensor gate_up;                // [T, 2 I]
 };
@@ -91,7 +92,7 @@ at::Tensor norm(const NormPlace& place, at::ScalarType type) {
   return out;
 }
 
-// The queries, keys and values among packed projections, [T, heads, D] each.
+// Returns the queries, keys and values of packed projections, [T, heads, D] each.
 QueryKeyValue split(const at::Tensor& qkv, const ModelConfig& config) {
   const std::int64_t heads = config.num_attention_heads, kv_heads = config.num_key_value_heads;
   const at::Tensor all = qkv.view({qkv.size(0), heads + 2 * kv_heads, config.head_dim});
@@ -100,7 +101,7 @@ QueryKeyValue split(const at::Tensor& qkv, const ModelConfig& config) {
           .value = all.narrow(1, heads + kv_heads, kv_heads)};
 }
 
-// With the keys and values before them, where there are any.
+// Puts earlier keys and values in front, if there are any.
 QueryKeyValue behind(const CacheTarget& target, const QueryKeyValue& qkv) {
   if (!target.earlier_keys.defined()) return qkv;
   return {.query = qkv.query,
@@ -108,10 +109,10 @@ QueryKeyValue behind(const CacheTarget& target, const QueryKeyValue& qkv) {
           .value = at::cat({target.earlier_values, qkv.value})};
 }
 
-// What the backward alone has use for.
+// Whether tensors that only the backward reads are kept.
 enum class Keep { nothing, for_backward };
 
-// The rows that weight gradients are made with, where the forward has them in the backward's type.
+// Returns the rows for the weight gradients, if the forward has them in the backward's type.
 at::Tensor kept_rows(const at::Tensor& normed, Keep keep) {
   const bool is_of_use = keep == Keep::for_backward && normed.scalar_type() == at::kBFloat16;
   return is_of_use ? normed : at::Tensor();
@@ -147,7 +148,7 @@ at::Tensor rows_of(const Attended& attended) {
   return attended.out.reshape({attended.out.size(0), -1});
 }
 
-// The gated product of the MLP, [T, I], times inner_share().
+// Computes the gated product of the MLP, [T, I], times inner_share().
 at::Tensor gated(const Work& work, const at::Tensor& middle, Keep keep, Kept& kept) {
   const HalfLayer& half = *work.weights.half;
   const at::Tensor normed = norm(work.place(middle, work.weights.masters->post_norm), work.type());
@@ -165,7 +166,7 @@ at::Tensor gated(const Work& work, const at::Tensor& middle, Keep keep, Kept& ke
   return inner;
 }
 
-// All but the last product, which the backward has no need of.
+// Computes everything except the last product, which the backward does not need.
 at::Tensor forward_to_inner(const at::Tensor& x, const Work& work, Kept& kept) {
   project(x, work, {}, Keep::for_backward, kept);
   kept.attended = cuda_attend(split(kept.qkv, work.config), work.attention());
@@ -182,7 +183,7 @@ at::Tensor forward(const at::Tensor& x, const Work& work, Kept& kept) {
   return out;
 }
 
-// d_weight of weights that lie behind each other, from the matching columns of d_out.
+// Adds d_weight of adjacent weights, from the matching columns of d_out.
 void add_weight_gradients(const Work& work, std::initializer_list<const at::Tensor*> masters,
                           const at::Tensor& d_out, const at::Tensor& x) {
   const at::Tensor& first = gradient_of(**masters.begin());
@@ -209,7 +210,7 @@ void add_weight_gradients(const Work& work, std::initializer_list<const at::Tens
 
 struct NormGradient {
   at::Tensor d_x;       // float32
-  at::Tensor d_x_half;  // bfloat16, where asked for
+  at::Tensor d_x_half;  // bfloat16, if requested
 };
 
 enum class Also { nothing, half };
@@ -238,12 +239,12 @@ at::Tensor rows_for_gradient(const at::Tensor& kept, const NormPlace& place) {
   return kept.defined() ? kept : norm(place, at::kBFloat16);
 }
 
-// From the gradient of the layer's output to that of `middle`, in both types.
+// Computes the gradient of `middle` from that of the layer's output, in both types.
 NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& d_out) {
   const HalfLayer& half = *work.weights.half;
   const LayerWeights& masters = *work.weights.masters;
   const at::Tensor d_out_half = d_out.to(at::kBFloat16);
-  const at::Tensor inner = half_rows(d_out, half.down.size(1));  // its gradient at first
+  const at::Tensor inner = half_rows(d_out, half.down.size(1));  // first used for its gradient
   work.cublas.input_gradient(inner, d_out_half, for_backward(half.down));
   kernels().swiglu_backward({.gate_up = data<Half>(kept.gate_up),
                              .d_out = data<Bf16>(inner),
@@ -261,7 +262,7 @@ NormGradient mlp_backward(const Work& work, const Kept& kept, const at::Tensor& 
   return norm_backward(place, d_normed, d_out, Also::half);
 }
 
-// The gradient of the packed projections before they were turned.
+// Returns the gradient of the packed projections before RoPE.
 at::Tensor attention_backward(const Work& work, const Kept& kept, const at::Tensor& d_attended) {
   const QueryKeyValue gradient =
       cuda_attend_backward(split(for_backward(kept.qkv), work.config), kept.attended,
@@ -375,7 +376,7 @@ struct LayerFunction : torch::autograd::Function<LayerFunction> {
   }
 };
 
-// A dense gradient of a large table would be made, and read, for the few rows that a batch has.
+// A dense gradient would allocate and read a large table for the few rows of a batch.
 struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& table,
                             const at::Tensor& tokens) {
@@ -425,7 +426,7 @@ at::Tensor& gradient_of(const at::Tensor& leaf) {
 }
 
 Cublas& training_cublas(c10::Device device, Sums sums) {
-  // Never destroyed: CUDA may be gone by then.
+  // Never destroyed, because CUDA may end first.
   static auto* fast = new Cublas(device, KernelChoice::measure_if_frequent);
   if (sums == Sums::fast) return *fast;
   static auto* equal = new Cublas(device, KernelChoice::measure_if_frequent, Sums::equal);

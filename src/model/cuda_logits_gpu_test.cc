@@ -1,6 +1,6 @@
-// Logits of whole models by our CUDA kernels, element by element against float32 on the CPU. The
-// measure of what 16 bits may cost is plain ATen in bfloat16, whose residual stream is rounded too.
-// Skips where there is no GPU or no kernels in the build.
+// Compares logits of whole models by our CUDA kernels with float32 on the CPU, element by element.
+// The limit for the error of 16 bits comes from plain ATen in bfloat16, whose residual stream is
+// rounded too. Skips without a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
@@ -27,13 +27,13 @@ PackedBatch texts_on(c10::Device device) {
   return pack(texts, device);
 }
 
-// [T, V] float64.
+// Returns [T, V] float64.
 at::Tensor logits_of(const Transformer& model) {
   const at::NoGradGuard no_grad;
   return wide(model.forward(texts_on(model.device()))).matmul(wide(model.head_weight()).t());
 }
 
-// Of what is wrong with each logit, in units of how far logits lie apart.
+// Statistics of the logits' errors, in units of the spread of the logits.
 struct Wrong {
   double root_mean_square = 0, most = 0;
 };
@@ -59,7 +59,7 @@ TEST_P(CudaLogits, EachIsWithinItsTypesErrorOfFloat32) {
       model.set_sums(sums);
       const Wrong ours = wrong(logits_of(model), exact);
       const double share = precision == Precision::bfloat16 ? 1.0 : 0.6;
-      // NaN never passes.
+      // NaN never passes this limit.
       EXPECT_LT(ours.root_mean_square, share * 1.1 * aten.root_mean_square) << name_of(precision);
       EXPECT_LT(ours.most, share * 1.5 * aten.most) << name_of(precision);
       EXPECT_GT(ours.root_mean_square, 0.0) << "nothing was rounded: was it computed here?";

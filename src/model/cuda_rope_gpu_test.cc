@@ -1,6 +1,6 @@
-// Rotary positions on a GPU, with and without the norm of heads (Qwen3), both ways, against
-// float64: heads of zeros, large ones, ones far below the norm's epsilon, positions that begin anew
-// and far out, masked tokens. Skips where there is no GPU or no kernels in the build.
+// RoPE on a GPU in both directions, with and without the norm of heads (Qwen3), against float64. It
+// covers heads of zeros, large heads, heads far below the norm's epsilon, positions that restart
+// and distant ones, and masked tokens. Skips without a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ namespace {
 class CudaRope : public OnGpuByType {};
 INSTANTIATE_TEST_SUITE_P(Types, CudaRope, ::testing::Values(at::kBFloat16, at::kHalf));
 
-// Packed projections of several sequences, each from position 0 on and one of them far out.
+// Packed projections of several sequences, most from position 0 on and one at distant positions.
 struct Projections {
   std::int64_t heads = 4, kv_heads = 2, head_dim = 0;
   at::Tensor qkv;             // [T, (heads + 2 kv_heads) D]
   at::Tensor positions;       // [T] int32
   RopeTable rope;             // float32
-  at::Tensor q_norm, k_norm;  // [D], undefined: not normed
+  at::Tensor q_norm, k_norm;  // [D], undefined: no norm
   double eps = 1e-6;
 
   std::int64_t tokens() const { return qkv.size(0); }
@@ -33,7 +33,8 @@ struct Projections {
 
 enum class HeadNorm { none, each };
 
-// Heads of a kind each: as usual, zeros, large, small beside the norm's epsilon.
+// Kinds of heads: usual values, zeros, large values, values that are small against the norm's
+// epsilon.
 Projections projections(std::int64_t head_dim, HeadNorm norm, at::ScalarType type,
                         c10::Device device) {
   Projections made{.head_dim = head_dim};
@@ -59,7 +60,7 @@ Projections projections(std::int64_t head_dim, HeadNorm norm, at::ScalarType typ
   return made;
 }
 
-// What of the weights for float64 is differentiated.
+// The float64 results, and the weights in which they are differentiated.
 struct ExactTurns {
   at::Tensor qkv, q_norm, k_norm;
   at::Tensor turned;  // [T, heads + 2 kv_heads, D]
@@ -104,7 +105,7 @@ void turn_on_gpu(const Projections& of, const at::Tensor& qkv, const at::Tensor&
                         current_stream(qkv.device()));
 }
 
-// The rounding, and what float32 makes of a difference a hundredth as large as what it is of.
+// The rounding, plus the float32 error of a difference a hundredth as large as its operands.
 double rounding_of_turned(at::ScalarType type) { return 1.25 * rounding(type); }
 
 TEST_P(CudaRope, TurningWithAndWithoutNormedHeadsIsThatOfFloat64) {
@@ -124,8 +125,8 @@ TEST_P(CudaRope, TurningWithAndWithoutNormedHeadsIsThatOfFloat64) {
     }
 }
 
-// Keys and values of masked tokens (slot -1) are stored nowhere, the others' where the page table
-// says.
+// Keys and values of masked tokens (slot -1) are not stored. Those of other tokens are stored where
+// the page table says.
 TEST_P(CudaRope, MaskedTokensLeaveTheCacheAsItWas) {
   Projections of = projections(64, HeadNorm::each, GetParam(), device_);
   of.qkv = of.qkv.narrow(0, 0, 200).clone();
@@ -160,7 +161,7 @@ TEST_P(CudaRope, TurningsGradientWithAndWithoutNormedHeadsIsThatOfFloat64) {
   for (const std::int64_t head_dim : {32, 64, 128, 256})
     for (const HeadNorm norm : {HeadNorm::none, HeadNorm::each}) {
       const Projections of = projections(head_dim, norm, GetParam(), device_);
-      // Tokens whose gradient is usual, nothing (masked), tiny and huge.
+      // Tokens with a usual, zero (masked), tiny or huge gradient.
       const at::Tensor sizes = at::tensor(std::vector<double>{1, 0, 1e-6, 1e4}, at::kDouble)
                                    .repeat({of.tokens() / 4 + 1})
                                    .narrow(0, 0, of.tokens());

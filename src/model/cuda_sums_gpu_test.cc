@@ -1,5 +1,5 @@
-// Sums in one order (model/sums.h): the same bits whatever kernel computes a row and whatever rows
-// there are beside it. Skips where there is no GPU or no kernels in the build.
+// Sums in one order (model/sums.h): a row has the same bits in every kernel and beside any other
+// rows. Skips without a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -17,18 +17,18 @@ namespace {
 
 class CudaSums : public OnGpuBy<at::ScalarType, 3> {
  protected:
-  // In the 16-bit type.
+  // Returns numbers in the 16-bit type.
   at::Tensor halves(std::vector<std::int64_t> shape) const {
     return normal(std::move(shape), GetParam());
   }
 };
 INSTANTIATE_TEST_SUITE_P(Types, CudaSums, ::testing::Values(at::kBFloat16, at::kHalf));
 
-// What is rounded twice on its way.
+// The error of two roundings.
 double rounding_twice(at::ScalarType type) { return 2 * rounding_of_norm(type); }
 
-// A tensor core adds sixteen products at a time to a float32 sum and cuts it off: each time at most
-// a unit in the last place is lost. Two more are the factor's and the addend's.
+// A tensor core adds sixteen products at a time to a float32 sum and truncates it. Each time it
+// loses at most a unit in the last place. The factor and the addend lose two more.
 double lost_by_a_sum(int depth) { return std::ldexp(depth / 16.0 + 2, -23); }
 
 TEST_P(CudaSums, AProductsRowHasTheSameBitsInAnyBatch) {
@@ -125,7 +125,7 @@ class CudaAttention : public CudaSums {
 };
 INSTANTIATE_TEST_SUITE_P(Types, CudaAttention, ::testing::Values(at::kBFloat16, at::kHalf));
 
-// [T, heads, D] of one sequence in float64.
+// Returns [T, heads, D] of one sequence in float64.
 at::Tensor attention64(const QueryKeyValue& qkv, double scale) {
   const std::int64_t group = qkv.query.size(1) / qkv.key.size(1);
   const at::Tensor q = wide(qkv.query).transpose(0, 1);
@@ -162,7 +162,7 @@ TEST_P(CudaAttention, InOrderIsThatOfFloat64AndItsBackwardThatOfFlashAttention) 
   }
 }
 
-// Such batches have come often enough after some hundred calls.
+// Such batches count as frequent after some hundred calls.
 TEST_P(CudaAttention, InOrderWithCudnnsBackwardGivesFlashAttentionsGradients) {
   const AttentionShape shape = {16, 2, 128};
   const std::int64_t length = 256, tokens = 3 * length;
@@ -197,7 +197,7 @@ TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
     const at::Tensor keys =
         at::full({slots * pages_per_slot, shape.kv_heads, cuda::kPage, shape.head_dim},
                  std::nan(""), some.qkv.options());
-    const at::Tensor values = keys.clone();  // NaN wherever nothing was written
+    const at::Tensor values = keys.clone();  // NaN in every place that is never written
     const at::Tensor table =
         at::randperm(slots * pages_per_slot, at::kLong).to(at::kInt).view({slots, -1});
     std::vector<int> ends, positions, rows_slots;
@@ -216,7 +216,7 @@ TEST_P(CudaAttention, DecodingHasTheBitsOfTheWholeSequence) {
       positions.push_back(length - 1);
       rows_slots.push_back(s);
     }
-    // Alone, and many times over, which other kernels serve.
+    // Once alone and once in many copies, which use different kernels.
     for (const int times : {1, 30}) {
       const at::Tensor last = ints(ends).to(at::kLong).repeat({times}),
                        at_slots = ints(rows_slots).repeat({times}),

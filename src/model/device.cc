@@ -9,8 +9,8 @@
 namespace tritonsmith::model {
 namespace {
 
-// cuInit and cuDeviceGetCount by hand: cheap, and no LibTorch state is touched where there is no
-// driver.
+// Calls cuInit and cuDeviceGetCount directly. That is cheap and does not touch LibTorch's state on
+// a machine without a driver.
 Status find_gpu() {
   void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (driver == nullptr) return fail("no NVIDIA driver (libcuda.so.1) on this machine");

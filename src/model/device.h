@@ -1,7 +1,7 @@
-// Where the model computes. LibTorch's CUDA half is not linked but loaded here, and only where a
-// driver answers, so the same program runs on machines without a GPU. open_device must be the first
-// thing that touches LibTorch's CUDA state: LibTorch remembers for good whether its CUDA half was
-// there when first asked.
+// The device of the model. LibTorch's CUDA half is not linked but loaded here, and only if a driver
+// answers. The same program therefore runs on machines without a GPU. open_device must be the first
+// use of LibTorch's CUDA state: LibTorch decides at its first query whether it has CUDA, and keeps
+// that answer.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -15,12 +15,11 @@ namespace tritonsmith::model {
 
 enum class DeviceChoice { automatic, cpu, cuda };
 
-// automatic takes the GPU where one works, else the CPU; cuda fails, with the reason, where none
-// does.
+// automatic: the GPU if one works, else the CPU. cuda: fails with the reason if no GPU works.
 Result<c10::Device> open_device(DeviceChoice choice);
 
-// How much of a GPU's memory LibTorch could hold beside the most that it has held so far: what is
-// free for more than the work that is known.
+// Returns the bytes of GPU memory that LibTorch could allocate beyond its highest use so far. They
+// are free for work of unknown size.
 std::size_t spare_bytes(c10::Device device);
 
 }  // namespace tritonsmith::model

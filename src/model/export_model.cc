@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* kOnlyFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
-// What is to come, of the type that it will have: tensors without contents.
+// Returns the future tensors with their types, without contents.
 std::vector<NamedTensor> announced(const std::vector<NamedTensor>& parameters,
                                    c10::ScalarType type) {
   std::vector<NamedTensor> all;
@@ -25,7 +25,7 @@ std::vector<NamedTensor> announced(const std::vector<NamedTensor>& parameters,
   return all;
 }
 
-// The ends of the files: each takes tensors in their order while they fit.
+// Returns the end of each file. A file takes tensors in their order while they fit.
 std::vector<std::size_t> file_ends(const std::vector<NamedTensor>& tensors, std::int64_t most) {
   std::vector<std::size_t> ends;
   std::int64_t bytes = 0;
@@ -90,7 +90,7 @@ Status export_model(const Transformer& model, const fs::path& directory,
       map[each.name] = name;
       bytes += each.tensor.nbytes();
     }
-    std::size_t next = begin;  // they are asked for in their order
+    std::size_t next = begin;  // write_safetensors asks for the tensors in their order
     const auto rounded = [&](const NamedTensor&) {
       return parameters[next++].tensor.detach().to(type);
     };

@@ -1,6 +1,6 @@
-// Writes a model as others hand theirs on: in 16 bits, and in several files with an index, as
-// `transformers` does and load_model reads again. What training writes is float32 in one file
-// (checkpoint.h): its masters.
+// Writes a model for publication: in 16 bits, and in several files with an index. `transformers`
+// writes the same format, and load_model reads it. Training itself writes its float32 masters in
+// one file (checkpoint.h).
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,14 @@ enum class WeightType { float32, bfloat16, float16 };
 
 struct ExportFormat {
   WeightType type = WeightType::float32;
-  // The most bytes of weights in a file; a tensor that is larger has one for itself.
+  // Limit for the bytes of weights in a file. A larger tensor gets a file of its own.
   std::int64_t file_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 c10::ScalarType scalar_type_of(WeightType type);
 
-// Rounds one tensor at a time. Fails where the directory has weights already: files of two models
-// under one index would be read as one.
+// Rounds one tensor at a time. Fails if the directory already contains weights, because one index
+// could then list the files of two models.
 Status export_model(const Transformer& model, const std::filesystem::path& directory,
                     const ExportFormat& format);
 

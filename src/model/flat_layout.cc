@@ -3,7 +3,7 @@
 namespace tritonsmith::model {
 namespace {
 
-// Every parameter begins on a cache line, for the vector instructions of the kernels that read it.
+// Every parameter begins on a cache line, for the vector instructions of the kernels.
 constexpr std::int64_t kAlignment = 16;
 
 std::int64_t padded(std::int64_t count, std::int64_t unit = kAlignment) {

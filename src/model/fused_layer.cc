@@ -20,7 +20,7 @@ using torch::autograd::variable_list;
 
 // The order of a layer's weights among the arguments of its node.
 constexpr int kWeights = 14;
-using Weight = std::optional<at::Tensor>;  // a custom function takes no undefined tensor
+using Weight = std::optional<at::Tensor>;  // custom functions do not take undefined tensors
 variable_list list_of(const LayerWeights& w) {
   return {w.input_norm, w.q,      w.q_bias, w.k,         w.k_bias, w.v,  w.v_bias,
           w.q_norm,     w.k_norm, w.o,      w.post_norm, w.gate,   w.up, w.down};
@@ -72,7 +72,8 @@ struct LayerContext : torch::CustomClassHolder {
 
 enum class Keep { for_backward, nothing };
 
-// What forward leaves behind for backward, in the order in which it is saved after the weights.
+// The tensors that the forward leaves for the backward, in the order in which they are saved after
+// the weights.
 struct Kept {
   at::Tensor x, qkv, attended, log_normaliser, middle, gate_up;
   at::Tensor unnormed;  // undefined without head norms

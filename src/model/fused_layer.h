@@ -1,6 +1,6 @@
-// The decoder layer, the norm and the head as single autograd nodes over the CPU kernels (cpu/):
-// hand-written forward and backward instead of some forty small nodes a layer. For float32 and
-// float64 tensors on the CPU.
+// The decoder layer, the norm and the head as single autograd nodes over the CPU kernels (cpu/).
+// Forward and backward are written by hand, instead of some forty small nodes for each layer. The
+// tensors are float32 or float64 on the CPU.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace tritonsmith::model {
 
 cpu::LayerShape layer_shape(const ModelConfig& config);
 
-// What the layers of one forward share, kept alive by the backward.
+// The data that the layers of one forward share. The backward keeps it alive.
 struct PackedLayout {
   std::vector<std::int64_t> offsets;    // [B + 1]
   std::vector<std::int64_t> positions;  // [T]
-  std::optional<SharedKeys> shared;     // where sequences share their beginnings
+  std::optional<SharedKeys> shared;     // set if sequences share their beginnings
   RopeTable rope;                       // rows by position
 };
 std::shared_ptr<const PackedLayout> make_layout(const PackedBatch& batch, RopeTable rope);

@@ -12,7 +12,7 @@
 namespace tritonsmith::model {
 namespace {
 
-// Sizes that fill no vector and no block evenly.
+// Sizes that are no multiples of a vector or a block.
 ModelConfig odd() {
   return {.vocab_size = 101,
           .hidden_size = 42,
@@ -137,7 +137,7 @@ HeadCase head_case(std::int64_t rows, double spread, at::ScalarType dtype) {
   return out;
 }
 
-// logprob, entropy, d hidden, d head, all by plain autograd over all logits.
+// Returns logprob, entropy, d hidden and d head by plain autograd over all logits.
 std::vector<at::Tensor> plain_head(HeadCase c, double temperature) {
   const auto logp = at::log_softmax(at::matmul(c.hidden, c.head.t()) / temperature, -1);
   const auto used = (c.targets >= 0).to(logp.scalar_type());

@@ -1,5 +1,5 @@
-// generation_config.json: what a checkpoint says about writing with it. Only the tokens that end
-// generation are taken from it; how to sample is the caller's choice.
+// generation_config.json: a checkpoint's settings for generation. Only the tokens that end
+// generation are read from it; the caller chooses how to sample.
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,9 @@
 
 namespace tritonsmith::model {
 
-// "eos_token_id" of the file, one or several; those of config.json where there is no file. May be
-// empty. Fails in one line that names the file when it is damaged, or names a token that the model
-// does not have.
+// Returns "eos_token_id" of the file, one or several ids. Without the file it returns the ids of
+// config.json. The result may be empty. Fails in one line that names the file if it is damaged or
+// names a token outside the vocabulary.
 Result<std::vector<TokenId>> end_tokens(const std::filesystem::path& directory,
                                         const ModelConfig& config);
 

@@ -19,7 +19,7 @@ std::int64_t version_of(const Transformer& model) {
   return version;
 }
 
-// Finds where the flat buffer holds what the masters hold.
+// Finds the part of the flat buffer for a master.
 class Parts {
  public:
   Parts(const Transformer& model, const std::vector<at::Tensor>& parts)
@@ -32,7 +32,7 @@ class Parts {
     return parts_[i];
   }
 
-  // Several parameters, which lie end to end, as one tensor.
+  // Returns several adjacent parameters as one tensor.
   at::Tensor joined(std::initializer_list<const at::Tensor*> masters) const {
     if (!(*masters.begin())->defined()) return {};
     const at::Tensor& first = of(**masters.begin());
@@ -59,7 +59,7 @@ bool HalfWeights::serve(const ModelConfig& config) {
   const std::int64_t group = config.num_attention_heads / config.num_key_value_heads;
   const bool has_head_size =
       config.head_dim == 32 || config.head_dim == 64 || config.head_dim == 128;
-  // Whole cache lines: packed projections then have no gaps.
+  // Whole cache lines, so that packed projections have no gaps.
   return cuda::kernels() != nullptr && has_head_size && group <= 16 &&
          config.hidden_size % 16 == 0 && config.hidden_size <= 16384 &&
          config.intermediate_size % 16 == 0;

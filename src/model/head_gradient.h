@@ -1,7 +1,7 @@
-// Log-probabilities of given targets and their gradient in one pass over the logits, where the
-// gradient of a loss in each token's log-probability follows from that token alone: cross-entropy,
-// and the policy losses whose ratios are those of tokens. linear_logprob() knows the gradient only
-// once all tokens are there, and so computes the logits twice, a tenth of a training pass each.
+// Log-probabilities of given targets and their gradient in one pass over the logits. It requires
+// that the loss's derivative for a token follows from that token alone. Cross-entropy and policy
+// losses with ratios of single tokens fulfil this. linear_logprob() knows the gradient only after
+// all tokens, so it computes the logits twice. Each time costs a tenth of a training pass.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,18 @@
 
 namespace tritonsmith::model {
 
-// Of the rows [begin, begin + n): what they are now, [n] each, and the loss's derivatives in both;
-// that in the entropy may be undefined, for 0.
+// For rows [begin, begin + n): takes their current log-probabilities and entropies, [n] each.
+// Returns the loss's derivatives in both. The derivative in the entropy may be undefined, which
+// means 0.
 using RowGradient =
     std::function<LogprobAndEntropy(std::int64_t begin, const LogprobAndEntropy& now)>;
 
-// Whether head_gradient() serves: our own CUDA kernels do, other code gains nothing by it.
+// Tells whether head_gradient() supports this case. Only our own CUDA kernels gain from it.
 bool serves_head_gradient(const Transformer& model, const at::Tensor& hidden);
 
-// hidden [N, H] as model.forward() gives it, targets [N] int64. Gives the loss's derivative in
-// `hidden`, [N, H] in its type, and adds that in the head weight to its .grad(). A negative target
-// is masked as linear_logprob() has it.
+// hidden [N, H] comes from model.forward(); targets are [N] int64. Returns the loss's derivative in
+// `hidden`, [N, H] of the same type. Adds the derivative in the head weight to its .grad(). A
+// negative target is masked as in linear_logprob().
 at::Tensor head_gradient(const Transformer& model, const at::Tensor& hidden,
                          const at::Tensor& targets, double temperature,
                          const RowGradient& gradient);

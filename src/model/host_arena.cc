@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kArenaAlignment = 4096;
 constexpr std::size_t kPage = 4096;
 
-// By all threads: to touch each page takes longer than anything else here.
+// All threads touch the pages, because that takes longer than everything else here.
 void touch_pages(std::byte* data, std::size_t size) {
   constexpr std::size_t kAtOnce = std::size_t{64} << 20;
   const auto stretches = static_cast<std::int64_t>((size + kAtOnce - 1) / kAtOnce);
@@ -33,13 +33,13 @@ void touch_pages(std::byte* data, std::size_t size) {
       });
 }
 
-// The driver is loaded where there is a GPU (device.h); its functions by hand, as cuda.h has them.
+// On a machine with a GPU the driver is loaded (device.h). Its functions are looked up by name.
 template <typename Function>
 Function* driver_function(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-// What the driver knows this thread's GPU by; a new thread has none.
+// Returns the CUDA context of this thread's GPU. A new thread has none.
 void* context_of_thread() {
   void* context = nullptr;
   if (auto* const get = driver_function<int(void**)>("cuCtxGetCurrent"); get && get(&context) != 0)
@@ -84,8 +84,8 @@ std::shared_ptr<HostArena> HostArena::make(std::size_t bytes, Pinning pinning) {
       new HostArena(static_cast<std::byte*>(mapped), bytes, std::move(pinning)));
 }
 
-// Touched and pinned by turns: while a piece is touched, others come to the driver; between two,
-// to the threads that touch them.
+// Touches and pins the pieces alternately. While a piece is touched, other threads can call the
+// driver. Between two pins, the touching threads can map memory.
 HostArena::HostArena(std::byte* data, std::size_t size, Pinning pinning)
     : data_(data), size_(size), pinning_(std::move(pinning)), context_(context_of_thread()) {
   for (const auto& [begin, bytes] : split_at_pieces({0, size_}, pinning_.piece)) {
@@ -131,7 +131,7 @@ at::Tensor HostArena::copy(const at::Tensor& tensor) {
 void ComingArena::expect(std::size_t bytes) {
   if (bytes <= bytes_) return;
   bytes_ = 0;
-  if (coming_.valid()) coming_.wait();  // not two at a time
+  if (coming_.valid()) coming_.wait();  // never two at a time
   coming_ = {};
   here_.reset();
   coming_ =
@@ -145,7 +145,7 @@ void ComingArena::expect(std::size_t bytes) {
 const std::shared_ptr<HostArena>& ComingArena::get(std::size_t bytes) {
   expect(bytes);
   if (coming_.valid()) {
-    const std::size_t coming = std::exchange(bytes_, 0);  // nothing, where this throws
+    const std::size_t coming = std::exchange(bytes_, 0);  // stays 0 if get() throws
     here_ = coming_.get();
     bytes_ = coming;
   }

@@ -1,12 +1,12 @@
-// HostArena: host memory that copies of what lies on a GPU go to, again and again: every page is
-// there from the beginning and known to the driver (pinned), so that a copy runs at the speed of
-// the bus. To get it takes many times as long as a copy, so its owner keeps it. One thread copies
-// into it; what it gave may be read by any, and keeps it alive.
+// HostArena: host memory that receives copies of GPU data again and again. All pages exist from the
+// beginning and are pinned, so that a copy runs at the speed of the bus. Allocating the arena takes
+// many times as long as a copy, so its owner keeps it. One thread copies into it. Any thread may
+// read the copies, and they keep the arena alive.
 //
-// The pages are pinned a piece at a time: while the driver pins, nobody else of the process gets to
-// the driver or maps memory, and forty gigabytes at once made a step of training wait for two
-// seconds. A copy by the driver must not lie in two pieces. copy() sees to that; who copies what it
-// gave to a GPU goes by split_at_pieces, too.
+// The pages are pinned piece by piece. While the driver pins memory, no other thread of the process
+// can call the driver or map memory. Pinning forty gigabytes at once delays a training step by two
+// seconds. A copy by the driver must not cross from one piece to the next. copy() sees to that.
+// Code that copies back to a GPU must use split_at_pieces too.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,39 +20,40 @@
 
 namespace tritonsmith::model {
 
-// By the driver, where there is one and it has room.
+// Pins pages through the driver. Returns false without a driver, or if it has no room.
 bool pin_pages(std::byte* data, std::size_t size);
 void unpin_pages(std::byte* data);
 
-// How an arena's pages become known to the driver. Tests have smaller pieces and no driver.
+// The way to pin an arena's pages. Tests use smaller pieces and no driver.
 struct Pinning {
-  std::size_t piece = std::size_t{1} << 30;  // bytes: whole pages
+  std::size_t piece = std::size_t{1} << 30;  // bytes, a multiple of the page size
   std::function<bool(std::byte*, std::size_t)> pin = pin_pages;
-  std::function<void(std::byte*)> unpin = unpin_pages;  // what pin took
+  std::function<void(std::byte*)> unpin = unpin_pages;  // reverses pin
 };
 
 struct ByteRange {
   std::size_t begin, size;
   bool operator==(const ByteRange&) const = default;
 };
-// A range of an arena in parts, each within one piece, in their order; none of what is empty.
+// Splits a range of an arena into parts in order, each within one piece. Empty parts are left out.
 std::vector<ByteRange> split_at_pieces(ByteRange range, std::size_t piece);
 
 class HostArena : public std::enable_shared_from_this<HostArena> {
  public:
-  // Fails when there is not so much memory. Where the driver does not take a piece, copies to it
-  // are as slow as to any memory.
+  // Fails if there is not enough memory. If the driver refuses a piece, copies to that piece are as
+  // slow as to unpinned memory.
   static std::shared_ptr<HostArena> make(std::size_t bytes, Pinning pinning = {});
   ~HostArena();
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
 
   std::size_t size() const { return size_; }
-  // What a copy of so many bytes takes of it.
+  // Returns the bytes of the arena that a copy of `bytes` occupies.
   static std::size_t room_for(std::size_t bytes);
-  // A contiguous copy of a tensor on a GPU, whole when it returns; CHECKs that there is room.
+  // Returns a contiguous copy of a GPU tensor, complete when the function returns. CHECKs that
+  // there is room.
   at::Tensor copy(const at::Tensor& tensor);
-  // From the beginning again: over what was given before.
+  // Starts again from the beginning and overwrites earlier copies.
   void rewind() { used_ = 0; }
 
  private:
@@ -60,24 +61,24 @@ class HostArena : public std::enable_shared_from_this<HostArena> {
   std::byte* data_;
   std::size_t size_, used_ = 0;
   Pinning pinning_;
-  std::vector<std::byte*> pinned_;  // where the pieces begin that the driver took
-  void* context_;                   // that they were pinned in: a reader may be the last to let go
+  std::vector<std::byte*> pinned_;  // begins of the pieces that the driver pinned
+  void* context_;  // their CUDA context; a reader on another thread may be the last owner
 };
 
-// An arena that is made by a thread of its own while its owner does something else: ten seconds for
-// forty gigabytes. One thread calls it.
+// An arena that a thread of its own makes while its owner does other work. Forty gigabytes take ten
+// seconds. One thread calls it.
 class ComingArena {
  public:
   explicit ComingArena(Pinning pinning = {}) : pinning_(std::move(pinning)) {}
-  // Begins to make one, unless one as large is there or under way. The device that it will serve
-  // must be in use by this thread.
+  // Begins to make an arena, unless one of that size exists or is in progress. This thread must
+  // already use the device that the arena will serve.
   void expect(std::size_t bytes);
-  // One at least as large, waited for; made now if none was expected. Fails as make() does.
+  // Waits for an arena of at least `bytes`. Makes it now if none was expected. Fails like make().
   const std::shared_ptr<HostArena>& get(std::size_t bytes);
 
  private:
   Pinning pinning_;
-  std::size_t bytes_ = 0;  // of what is there or under way
+  std::size_t bytes_ = 0;  // of the arena that exists or is in progress
   std::future<std::shared_ptr<HostArena>> coming_;
   std::shared_ptr<HostArena> here_;
 };

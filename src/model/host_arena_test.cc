@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kPiece = 8192;
 
-// What a driver would have done: which pieces it took, and which it was told to let go.
+// Records the calls to a driver: the pinned pieces, and the unpinned ones.
 struct Driver {
   std::map<std::byte*, std::size_t> pinned;
   std::size_t asked = 0, refused = 0;
 
-  // Refuses the last of every so many pieces; none where that is 0.
+  // Refuses every `refuse_every`-th piece; 0: none.
   Pinning pinning(std::size_t refuse_every = 0) {
     return {.piece = kPiece,
             .pin =
@@ -41,7 +41,7 @@ TEST(HostArena, CopiesWhatIsLargerThanAPieceAsItIs) {
   Driver driver;
   const std::vector<at::Tensor> tensors = {
       at::arange(1000, at::kShort),                       // within a piece
-      at::arange(3000, at::kDouble).view({30, 100}).t(),  // over three, and no vector
+      at::arange(3000, at::kDouble).view({30, 100}).t(),  // over three pieces, and not contiguous
       at::empty({0}, at::kFloat),
       at::arange(7001).to(at::kByte),  // from the middle of a piece
       at::full({}, 3.5, at::kFloat),

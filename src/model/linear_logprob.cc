@@ -25,13 +25,13 @@ at::ScalarType wide_type(const at::Tensor& t) {
   return t.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-// log softmax of a chunk of rows, [n, V], wide.
+// Returns the log softmax of a chunk of rows, [n, V], in the wide type.
 at::Tensor log_softmax_rows(const at::Tensor& hidden, const at::Tensor& head, double temperature) {
   const auto logits = at::matmul(hidden, head.t()).to(wide_type(hidden));
   return at::log_softmax(logits / temperature, -1);
 }
 
-// In plain ATen: what a GPU runs that our kernels do not serve.
+// The computation in plain ATen, for a GPU that our kernels do not support.
 struct AtenLinearLogprob : torch::autograd::Function<AtenLinearLogprob> {
   static variable_list forward(AutogradContext* ctx, const at::Tensor& hidden,
                                const at::Tensor& head_weight, const at::Tensor& targets,

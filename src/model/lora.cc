@@ -32,20 +32,22 @@ Status check(const LoraConfig& config) {
   return ok();
 }
 
-// "model.layers.0.mlp.up_proj.weight" -> "up_proj"; empty for what is no linear weight of a layer.
+// Returns "up_proj" for "model.layers.0.mlp.up_proj.weight". Returns an empty string for other
+// tensors than linear weights of a layer.
 std::string_view module_of(std::string_view name) {
   if (!name.ends_with(".weight") || !name.starts_with("model.layers.")) return {};
   name.remove_suffix(std::string_view(".weight").size());
   return name.substr(name.rfind('.') + 1);
 }
 
-// The same numbers in half the memory where bfloat16 holds them: most checkpoints come in it.
+// Stores the numbers in bfloat16 if that is exact, which halves their memory. Most checkpoints are
+// bfloat16.
 at::Tensor kept_exactly(const at::Tensor& weight) {
   at::Tensor half = weight.detach().to(at::kBFloat16);
   return at::equal(half.to(weight.scalar_type()), weight) ? half : weight.detach().clone();
 }
 
-// What would change the formula, and is refused unless it says what PEFT takes for granted.
+// Refuses settings that change the formula, unless they have PEFT's default value.
 Status refuse_other_formulas(const Json& json, JsonReader& reader) {
   if (const auto type = reader.string("peft_type"); type != "LORA")
     return fail("peft_type '{}' is not supported; LORA is", type);

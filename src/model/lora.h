@@ -1,10 +1,12 @@
 // LoraAdapter: low-rank changes of a model's linear weights (Hu et al. 2021, arXiv 2106.09685),
 //   W = W0 + scale * B A      A [r, in], B [out, r], scale = alpha / r
-// in the layout of the package PEFT. The model's own tensors hold W, so trainer, engine and every
-// kernel compute with merged weights and know nothing of adapters; W0 is kept aside, exactly as it
-// was loaded (in bfloat16 where that is exact). The gradients of A and B follow from that of W: dA
-// = scale B^T dW, dB = scale dW A^T. It costs a dense gradient of each adapted weight, and spares
-// the optimizer its two moments. One thread uses it.
+// in the layout of the package PEFT. The model's own tensors hold W. Trainer, engine and kernels
+// therefore compute with merged weights and need no code for adapters. The adapter keeps W0 exactly
+// as it was loaded, in bfloat16 if that is exact.
+//
+// The gradients of A and B follow from that of W: dA = scale B^T dW, dB = scale dW A^T. This costs
+// a dense gradient for each adapted weight, but saves the optimizer its two moments. One thread
+// uses the adapter.
 #pragma once
 
 #include <filesystem>
@@ -26,35 +28,39 @@ struct LoraConfig {
 
 class LoraAdapter {
  public:
-  // As PEFT begins: A uniform within 1 / sqrt(in), B zero, so that the model is unchanged. A
-  // function of (config, seed). Fails when a target is no linear weight of a layer. The model must
-  // outlive the adapter; moving it is fine.
+  // Makes an adapter with PEFT's initial values: A is uniform within 1 / sqrt(in), B is zero, so
+  // that the model is unchanged. The result depends on (config, seed) alone. Fails if a target is
+  // not a linear weight of a layer. The model must outlive the adapter; it may be moved.
   static Result<LoraAdapter> make(const Transformer& model, const LoraConfig& config,
                                   std::uint64_t seed);
-  // adapter_config.json and adapter_model.safetensors, as PEFT or save() wrote them; merged into
-  // the model, whose weights are those that the adapter was made for. Fails in one line that names
-  // the file when it asks for more than the formula above, or does not fit the model.
+  // Reads adapter_config.json and adapter_model.safetensors, as PEFT or save() writes them, and
+  // merges them into the model. The model must have the weights that the adapter was made for.
+  // Fails in one line that names the file if it needs another formula than above, or does not fit
+  // the model.
   static Result<LoraAdapter> load(const Transformer& model, const std::filesystem::path& directory);
-  // `base` is recorded as the model that the adapter belongs to.
+  // `base` names the model that the adapter belongs to, for the record.
   Status save(const std::filesystem::path& directory, const std::string& base) const;
 
-  // The adapter as it is now, for save() and merged(): it shares W0 and knows no model.
+  // Returns the adapter's current state for save() and merged(). The copy shares W0 and has no
+  // model.
   LoraAdapter copy() const;
-  // W0 + scale B A of the weight of this name; undefined where it is not adapted.
+  // Returns W0 + scale B A of the weight with this name, or an undefined tensor if it is not
+  // adapted.
   at::Tensor merged(const std::string& name) const;
 
-  // All A and B under PEFT's names, fp32 on the model's device. Who trains them allocates their
+  // Returns all A and B under PEFT's names, fp32 on the model's device. A trainer allocates their
   // gradients.
   std::vector<NamedTensor> parameters() const;
   // Writes W0 + scale B A into the model.
   void merge();
-  // Writes the gradients of A and B, which must be allocated, from those of the model's weights.
+  // Computes the gradients of A and B from those of the model's weights. The caller must have
+  // allocated them.
   void take_gradients();
 
  private:
   struct Module {
-    std::string name;         // as in the model's files, without ".weight"
-    at::Tensor weight, base;  // [out, in], the model's own and what it was loaded with
+    std::string name;         // the name in the model's files, without ".weight"
+    at::Tensor weight, base;  // [out, in], the model's own tensor and the loaded value W0
     at::Tensor a, b;          // [r, in] and [out, r]
   };
   LoraAdapter() = default;
@@ -66,7 +72,7 @@ class LoraAdapter {
   std::vector<Module> modules_;
 };
 
-// Does the directory hold an adapter rather than a model?
+// Tells whether the directory holds an adapter rather than a model.
 bool is_adapter(const std::filesystem::path& directory);
 
 }  // namespace tritonsmith::model

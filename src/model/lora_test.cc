@@ -31,7 +31,7 @@ LoraAdapter adapter_of(const Transformer& model, const LoraConfig& config = {.ra
   return *std::move(adapter);
 }
 
-// A and B at random.
+// Fills A and B with random numbers.
 void stir(LoraAdapter& adapter) {
   at::manual_seed(1);
   for (const auto& each : adapter.parameters()) each.tensor.copy_(at::randn_like(each.tensor));
@@ -126,7 +126,7 @@ class LoraFiles : public testing::Test {
     ASSERT_TRUE(adapter.save(dir_->path(), "base"));
   }
   std::filesystem::path config() const { return dir_->path() / "adapter_config.json"; }
-  // The error of loading with these settings changed, less the name of the file.
+  // Returns the error of loading with these settings changed, without the name of the file.
   std::string refusal(const Json& changed) const {
     Json json = *parse_json(*read_file(config()));
     json.merge_patch(changed);

@@ -67,7 +67,7 @@ TEST(ModelConfig, RefusesWhatTheCodeDoesNotCompute) {
   EXPECT_NE(error_with("vocab_size", "many").find("vocab_size"), std::string::npos);
 }
 
-// Trainer and engine make tables of different lengths, and must turn by the same angles.
+// Trainer and engine make tables of different lengths and must rotate by the same angles.
 TEST(RopeTable, ARowDoesNotDependOnTheLength) {
   ModelConfig config;
   config.head_dim = 128;
@@ -227,7 +227,7 @@ TEST(GenerationConfig, GivesTheTokensThatEndGeneration) {
   const auto dir = TempDir::make("model-test");
   const auto file = dir->path() / "generation_config.json";
   const auto ends = [&] { return end_tokens(dir->path(), tiny()); };
-  EXPECT_EQ(ends()->size(), 0u);  // there need not be one
+  EXPECT_EQ(ends()->size(), 0u);  // the file is optional
   std::ofstream(file) << R"({"eos_token_id": [5, 6], "temperature": 0.7})";
   EXPECT_EQ(*ends(), (std::vector<TokenId>{5, 6}));
   std::ofstream(file) << R"({"eos_token_id": 7})";

@@ -1,9 +1,9 @@
-// PackedBatch: several sequences end to end, without padding. Each token attends to the earlier
-// ones of its own sequence only, and positions begin at 0 in each.
+// PackedBatch: several sequences end to end, without padding. Each token attends only to earlier
+// tokens of its own sequence. Positions begin at 0 in each sequence.
 //
-// Sequences that begin alike (samples of one prompt) may share that beginning: it stands in the
-// batch once, as rows of the first of them, and is computed once. The others' rows are those of the
-// rest alone.
+// Sequences with a common beginning (samples of one prompt) may share it. The batch contains and
+// computes the beginning once, as rows of the first of these sequences. The other sequences have
+// only the rest as rows of their own.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -20,7 +20,8 @@ namespace tritonsmith::model {
 struct PackedBatch {
   at::Tensor tokens;                  // [T] int64, on the model's device
   std::vector<std::int64_t> offsets;  // [B + 1]: sequence b's rows are [offsets[b], offsets[b + 1])
-  // [B]: what precedes sequence b's rows, of a sequence before it; empty: nothing in any.
+  // [B]: the beginning that sequence b takes from an earlier sequence. Empty if no sequence shares
+  // one.
   std::vector<Beginning> beginnings = {};
 
   std::int64_t sequences() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
@@ -29,12 +30,12 @@ struct PackedBatch {
     const auto b = static_cast<std::size_t>(sequence);
     return offsets[b + 1] - offsets[b];
   }
-  // Tokens before the sequence's rows.
+  // Returns the number of tokens before the sequence's own rows.
   std::int64_t before(std::int64_t sequence) const {
     return beginnings.empty() ? 0 : beginnings[static_cast<std::size_t>(sequence)].length;
   }
-  std::int64_t longest() const;       // sequence, whole
-  std::int64_t longest_rows() const;  // the most that a sequence has of its own
+  std::int64_t longest() const;       // the longest sequence, its beginning included
+  std::int64_t longest_rows() const;  // the largest number of own rows of a sequence
   bool is_shared() const;
   std::vector<std::int64_t> positions() const;  // [T]
 };

@@ -13,13 +13,14 @@
 namespace tritonsmith::model {
 namespace {
 
-// What one thread draws at a time, of each tensor. Small models have one block a tensor.
+// Elements of a tensor that one thread draws at a time. Small models have one block for each
+// tensor.
 constexpr std::int64_t kBlock = std::int64_t{1} << 22;
 
 bool is_norm(std::string_view name) { return name.ends_with("norm.weight"); }
 bool is_bias(std::string_view name) { return name.ends_with(".bias"); }
 
-// A stretch of one parameter.
+// A range of one parameter.
 struct Block {
   at::Tensor flat;  // [n]
   std::uint64_t parameter = 0, number = 0;
@@ -66,10 +67,10 @@ void fill_random_weights(std::span<const NamedTensor> parameters, double deviati
                         .parameter = i,
                         .number = static_cast<std::uint64_t>(begin / kBlock)});
   }
-  // Not at::parallel_for, which shares nothing out where it is compiled without OpenMP, as here.
+  // at::parallel_for runs on one thread in a build without OpenMP, so it is not used.
   cpu::set_threads(at::get_num_threads());
   cpu::parallel_for(std::ssize(blocks), std::ssize(blocks) * kBlock, [&](std::int64_t i) {
-    const at::NoGradGuard none_here;  // each thread's own
+    const at::NoGradGuard none_here;  // the setting is thread-local
     draw(blocks[static_cast<std::size_t>(i)], deviation, seed);
   });
 }

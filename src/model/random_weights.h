@@ -1,5 +1,5 @@
-// Fresh weights: normal matrices, zero biases, unit norms, drawn by all threads and the same for
-// any number of them. What Transformer::random and `model make` share.
+// New weights: normally distributed matrices, zero biases, unit norms. All threads draw them, and
+// the result does not depend on the number of threads. Transformer::random and `model make` use it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,9 @@
 
 namespace tritonsmith::model {
 
-// Fills a model's parameters, of any float type and on any device, as a function of (their order
-// and shapes, deviation, seed) alone. Draws are float32 and rounded to the tensor's type.
+// Fills a model's parameters of any float type on any device. The result depends only on their
+// order and shapes, `deviation` and `seed`. Values are drawn as float32 and rounded to the tensor's
+// type.
 void fill_random_weights(std::span<const NamedTensor> parameters, double deviation,
                          std::uint64_t seed);
 

@@ -17,7 +17,7 @@ namespace tritonsmith::model {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kLargestHeader = 100'000'000;  // as the reference implementation
+constexpr std::size_t kLargestHeader = 100'000'000;  // the limit of the reference implementation
 constexpr std::pair<std::string_view, c10::ScalarType> kDtypes[] = {
     {"F64", c10::kDouble}, {"F32", c10::kFloat}, {"F16", c10::kHalf},  {"BF16", c10::kBFloat16},
     {"I64", c10::kLong},   {"I32", c10::kInt},   {"I16", c10::kShort}, {"I8", c10::kChar},
@@ -36,7 +36,7 @@ std::string_view name_of_dtype(c10::ScalarType dtype) {
   return {};
 }
 
-// Bytes a tensor of this shape takes, or nothing where the product overflows.
+// Returns the bytes of a tensor of this shape, or nothing if the product overflows.
 std::optional<std::size_t> bytes_of(const SafetensorsFile::Entry& entry) {
   std::size_t bytes = c10::elementSize(entry.dtype);
   for (const std::int64_t size : entry.shape)
@@ -108,7 +108,7 @@ std::string header_of(std::span<const NamedTensor> tensors,
     at = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // data stay aligned for who maps them
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // keeps the data aligned for readers that map it
   return text;
 }
 
@@ -124,8 +124,7 @@ Status write_bytes(int fd, const void* data, std::size_t size) {
   return ok();
 }
 
-// What lies on a GPU, by way of a buffer that its copies are fast into; none of it stays in host
-// memory.
+// Writes a GPU tensor through a buffer with fast copies. No other copy stays in host memory.
 Status write_from_gpu(int fd, const at::Tensor& values) {
   constexpr std::int64_t kPiece = std::int64_t{64} << 20;
   const at::Tensor bytes = values.detach().contiguous().view({-1}).view(at::kByte);
@@ -243,7 +242,7 @@ Result<at::Tensor> SafetensorsFile::view(const std::string& name) const {
   const Entry& entry = at->second;
   const char* data = bytes_ + data_begin_ + entry.begin;
   if (reinterpret_cast<std::uintptr_t>(data) % c10::elementSize(entry.dtype) != 0)
-    return tensor(name);  // only foreign writers put data at odd places
+    return tensor(name);  // only other writers leave data unaligned
   return at::from_blob(const_cast<char*>(data), entry.shape,
                        at::TensorOptions().dtype(entry.dtype));
 }

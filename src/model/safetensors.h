@@ -1,7 +1,7 @@
 // The safetensors format: named tensors in one file (8 bytes of header length, a JSON header, raw
-// little-endian data). Reading maps the file and checks every byte of the header first; foreign
-// files may hold anything. Writing is atomic: the target is either the old file or the new one,
-// whole. SafetensorsFile owns the mapping. Any thread may read.
+// little-endian data). Reading maps the file and first checks every byte of the header, because
+// foreign files may hold anything. Writing is atomic: the target is either the whole old file or
+// the whole new one. SafetensorsFile owns the mapping. Any thread may read.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,7 +21,7 @@ struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
-// Without the names, in their order.
+// Returns the tensors without their names, in the same order.
 std::vector<at::Tensor> tensors_of(std::span<const NamedTensor> named);
 
 class SafetensorsFile {
@@ -33,7 +33,7 @@ class SafetensorsFile {
     std::size_t end = 0;
   };
 
-  // Fails in one line that names the file: missing, truncated, a header that lies.
+  // Fails in one line that names the file if it is missing, truncated or inconsistent.
   static Result<SafetensorsFile> open(const std::filesystem::path& path);
   SafetensorsFile(SafetensorsFile&& other) noexcept;
   SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
@@ -41,14 +41,14 @@ class SafetensorsFile {
 
   const std::filesystem::path& path() const { return path_; }
   const std::map<std::string, Entry>& entries() const { return entries_; }
-  // The "__metadata__" of the header: text only.
+  // The header's "__metadata__", which holds text only.
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
-  // A copy on the CPU, in the file's dtype; outlives the file.
+  // Returns a copy on the CPU in the file's dtype. It may outlive the file.
   Result<at::Tensor> tensor(const std::string& name) const;
-  // The mapped bytes themselves as a tensor: read-only, and no longer than this file lives.
+  // Returns the mapped bytes as a tensor. It is read-only and must not outlive this object.
   Result<at::Tensor> view(const std::string& name) const;
-  // Whoever has read a view lets its pages go, so that reading a file larger than memory works.
+  // Releases the pages of a view after use, so that a file may be larger than memory.
   void release(const at::Tensor& view) const;
 
  private:
@@ -63,11 +63,11 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
 };
 
-// Gives the values of a tensor at the moment they are written, in its type and shape.
+// Returns the values of a tensor when they are written. They must have its type and shape.
 using TensorContent = std::function<at::Tensor(const NamedTensor&)>;
 
-// Tensors of any device and strides; names must differ. With `content`, the tensors themselves only
-// say what is to come.
+// The tensors may lie on any device and have any strides; their names must differ. With `content`,
+// they only announce types and shapes.
 Status write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                          const std::map<std::string, std::string>& metadata = {},
                          const TensorContent& content = {});

@@ -1,5 +1,5 @@
-// Sequences that share their beginnings, on a GPU, against the same sequences one by one. Skips
-// where there is no GPU or no kernels in the build.
+// Sequences with shared beginnings on a GPU, compared with the same sequences one by one. Skips
+// without a GPU or without kernels in the build.
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace tritonsmith::model {
 namespace {
 
-// Two groups, one of which begins like the other, and sequences alone; shared beginnings that end
+// Two groups, one of which begins like the other, and single sequences. Shared beginnings end
 // within a tile of attention and at its end.
 const std::vector<SharingPart>& sharing_parts() {
   static const std::vector<SharingPart> all = {
@@ -26,7 +26,7 @@ using SharedOnGpu = OnGpuBy<Precision, 3>;
 INSTANTIATE_TEST_SUITE_P(Types, SharedOnGpu,
                          ::testing::Values(Precision::bfloat16, Precision::float16));
 
-// Packed projections of a batch, and how it is attended to.
+// Packed projections of a batch, and the arguments of its attention.
 struct BatchAttention {
   QueryKeyValue parts;
   std::shared_ptr<const CudaBatch> batch;
@@ -53,7 +53,7 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
     for (const Sums sums : {Sums::fast, Sums::equal}) {
       const at::ScalarType type = type_of(GetParam());
       const at::Tensor compact = normal({both.shared.length(), 8, head_dim}, type);
-      // Of whole sequences: what a row of theirs is in the shared batch.
+      // For whole sequences: the row of the shared batch that equals each of their rows.
       const at::Tensor uses = at::tensor(shared_keys(both.shared).rows, at::kLong).to(device_);
       const BatchAttention shared = attention_of(both.shared, compact, sums);
       const BatchAttention whole = attention_of(both.whole, compact.index_select(0, uses), sums);
@@ -66,7 +66,7 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
       EXPECT_LT(difference(got.out, out), 2 * rounding_of_norm(type)) << "head size " << head_dim;
       EXPECT_LT(difference(got.log_normaliser, expected.log_normaliser.index_select(1, both.rows)),
                 1e-3);
-      // The gradient of those rows alone.
+      // The gradient of those rows only.
       const auto as_bfloat16 = [](const QueryKeyValue& all) {
         const auto to = [](const at::Tensor& t) { return t.to(at::kBFloat16); };
         return QueryKeyValue{to(all.query), to(all.key), to(all.value)};
@@ -88,7 +88,8 @@ TEST_P(SharedOnGpu, AttentionBothWaysIsThatOfWholeSequences) {
     }
 }
 
-// Hidden states of those rows, and the gradients of a loss that weighs each differently.
+// Returns hidden states of those rows, and the gradients of a loss that weighs each of them
+// differently.
 std::vector<at::Tensor> states_and_gradients(const Transformer& model, const PackedBatch& batch,
                                              const at::Tensor& rows) {
   for (const auto& each : model.parameters()) gradient_of(each.tensor).zero_();

@@ -1,4 +1,4 @@
-// Sequences that share their beginnings, against the same sequences one by one.
+// Sequences with shared beginnings, compared with the same sequences one by one.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -23,8 +23,8 @@ ModelConfig odd(Family family) {
           .initializer_range = 0.3};
 }
 
-// Groups of three and of two, a sequence alone, and a second group that begins like the first; one
-// that goes on where another ends.
+// Groups of three and of two, a single sequence, a second group that begins like the first, and one
+// sequence that continues another.
 const std::vector<SharingPart>& parts() {
   static const std::vector<SharingPart> all = {{0, 0, 70},  {0, 37, 20}, {0, 37, 1},  {0, 0, 5},
                                                {0, 11, 60}, {4, 50, 33}, {5, 83, 12}, {0, 0, 1}};

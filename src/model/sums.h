@@ -1,12 +1,13 @@
-// How the products and the attention of a forward pass on a GPU sum.
+// The order of sums in the products and the attention of a forward pass on a GPU.
 //
-// `fast`: every kernel as suits its shape. Trainer and engine then differ by what their roundings
-// to 16 bits amount to, since sums in other orders change a last bit here and there, and a rounding
-// that falls otherwise is a whole unit of 16 bits (docs/gpu.md has the distribution).
-// `equal`: whatever the number of rows, a sum is taken in one order: products by cuBLASLt kernels
-// that give the same bits (model/cublas.h), attention by our own kernels (cuda/in_order.cuh). A
-// token's log-probability is then the same in trainer and engine but for the last digits of
-// log-softmax, in any batch.
+// `fast`: every kernel sums as suits its shape. Trainer and engine then sum in different orders, so
+// a sum's last bit may differ. After rounding to 16 bits, a value may differ by a whole unit in the
+// last place (docs/gpu.md has the distribution).
+//
+// `equal`: a sum has one order, whatever the number of rows. Products use cuBLASLt kernels with
+// equal bits (model/cublas.h), attention uses our own kernels (cuda/in_order.cuh). A token's
+// log-probability is then the same in trainer and engine in any batch, except for the last digits
+// of log-softmax.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,14 @@ enum class Sums { fast, equal };
 
 inline constexpr int kMostSumParts = 4;
 
-// With equal sums, a product that is added to the residual stream is summed in so many parts of
-// equal depth, each added to the stream in float32 before the next: a function of the weight's
-// shape [outputs, depth] alone. A deep and narrow weight has too few columns to keep a GPU busy
-// with few rows, where nothing may split a sum; its parts can be computed side by side.
+// The number of parts of a product that is added to the residual stream with equal sums. The parts
+// have equal depth, and each is added to the stream in float32 before the next. Their number is a
+// function of the weight's shape [outputs, depth] alone. A deep and narrow weight has too few
+// columns to keep a GPU busy with few rows, since no sum may be split. Its parts can be computed
+// side by side.
 constexpr int sum_parts(std::int64_t outputs, std::int64_t depth) {
-  // Of a GPU's 132 multiprocessors each shall have 64 columns of a part; a part shall be deep
-  // enough to be worth a kernel of its own to the trainer, and its rows begin in whole cache lines.
+  // Each of a GPU's 132 multiprocessors should have 64 columns of a part. A part should be deep
+  // enough for a kernel of its own in training, and its rows should begin on cache lines.
   constexpr std::int64_t kBlocks = 128, kColumns = 64, kShallowest = 2048, kLine = 64;
   int parts = kMostSumParts;
   while (parts > 1 && ((outputs + kColumns - 1) / kColumns * parts > kBlocks ||

@@ -6,10 +6,10 @@ namespace tritonsmith::model {
 namespace {
 
 TEST(SumParts, AreSeveralWhereAWeightIsDeepAndNarrow) {
-  EXPECT_EQ(sum_parts(2048, 11008), 4);  // down of Qwen2.5-3B
-  EXPECT_EQ(sum_parts(1536, 8960), 4);   // of Qwen2.5-1.5B
-  EXPECT_EQ(sum_parts(4096, 14336), 2);  // of Llama-3.1-8B
-  EXPECT_EQ(sum_parts(4096, 12288), 2);  // of Qwen3-8B
+  EXPECT_EQ(sum_parts(2048, 11008), 4);  // down_proj of Qwen2.5-3B
+  EXPECT_EQ(sum_parts(1536, 8960), 4);   // down_proj of Qwen2.5-1.5B
+  EXPECT_EQ(sum_parts(4096, 14336), 2);  // down_proj of Llama-3.1-8B
+  EXPECT_EQ(sum_parts(4096, 12288), 2);  // down_proj of Qwen3-8B
 }
 
 TEST(SumParts, AreOneWhereAWeightIsShallowOrWideOrOfAnOddDepth) {

@@ -1,5 +1,5 @@
-// Line charts as inline SVG, drawn from points alone: no script, no outside file. Colours come from
-// the page's style sheet, so that they follow a dark or a light theme.
+// Line charts as inline SVG, drawn from points alone, without scripts or other files. Colours come
+// from the page's style sheet, so that they follow a dark or a light theme.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@ namespace tritonsmith::report {
 
 struct Series {
   std::string name;
-  std::vector<Point> points;  // by rising x
+  std::vector<Point> points;  // in ascending order of x
 };
 
 struct Chart {
   std::string title;
   std::string x_label;
-  std::vector<Series> series;  // up to six keep distinct colours
-  bool from_zero = true;       // the y axis begins at 0 where all values are positive
-  bool unit_interval = false;  // the y axis is 0 to 1, labelled as percentages
+  std::vector<Series> series;  // up to six series have distinct colours
+  bool from_zero = true;       // the y axis begins at 0 if all values are positive
+  bool unit_interval = false;  // the y axis goes from 0 to 1 and has labels in percent
 };
 
-// A figure element with title and legend; empty charts say that there is nothing to draw yet.
+// Returns a figure element with title and legend. An empty chart says that it has no data yet.
 std::string render_chart(const Chart& chart);
 
-// Centred moving average over `width` points, to show a noisy curve's trend. Ends use what is
-// there.
+// Returns the centred moving average over `width` points, which shows the trend of a noisy curve.
+// At the ends it averages the points that exist.
 std::vector<Point> smoothed(const std::vector<Point>& points, std::size_t width);
 
 }  // namespace tritonsmith::report

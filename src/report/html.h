@@ -1,4 +1,4 @@
-// The page around a report: one self-contained HTML file with its style inside.
+// The HTML page of a report: one self-contained file that includes its style.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tritonsmith::report {
 
-// Text made safe between tags and in attributes.
+// Escapes text for use between tags and in attributes.
 std::string escape(std::string_view text);
 
-// The first row is the head; the first column is left-aligned, the others right-aligned. Cells are
-// plain text.
+// The first row is the head. The first column is left-aligned, the others are right-aligned. Cells
+// are plain text.
 std::string render_table(const std::vector<std::vector<std::string>>& rows);
 
 std::string render_page(std::string_view title, std::string_view body);

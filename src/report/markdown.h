@@ -1,5 +1,5 @@
-// The report as Markdown: the tables of evaluations, for a README or an issue. The page in HTML
-// (report.h) has the curves and samples besides.
+// The report as Markdown: the tables of evaluations, for a README or an issue. The HTML page
+// (report.h) also has curves and samples.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace tritonsmith::report {
 
-// `baseline`: as for evaluation_tables.
+// `baseline` has the same meaning as for evaluation_tables.
 std::string render_markdown(const std::string& title, const std::vector<Evaluation>& evaluations,
                             std::string_view baseline = "");
 
-// One table: its title as a heading, its note, its rows. Cells are made safe.
+// Writes one table: its title as a heading, its note, its rows. Cells are escaped.
 std::string to_markdown(const Table& table);
 
 }  // namespace tritonsmith::report

@@ -1,6 +1,6 @@
-// Results that other systems' authors published, to stand beside our own: labelled as published,
-// with their source, never mixed into a table of what was measured here (other chips, other
-// judges, other protocols).
+// Results that the authors of other systems published, for comparison with ours. Tables label them
+// as published and name the source. They never share a table with our measurements, because GPUs,
+// judges and protocols differ.
 #pragma once
 
 #include "report/tables.h"

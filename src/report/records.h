@@ -1,6 +1,6 @@
-// What the report reads: the records of a run directory, and nothing else. A directory may hold
-// training steps (steps.jsonl), judged samples (samples.jsonl) and an evaluation (evaluation.json);
-// its subdirectories are read likewise, so that a quickstart's directory gives one report.
+// The input of the report: the records of a run directory. A directory may hold training steps
+// (steps.jsonl), judged samples (samples.jsonl) and an evaluation (evaluation.json). Subdirectories
+// are read too, so that the directory of a quickstart gives one report.
 #pragma once
 
 #include <filesystem>
@@ -18,16 +18,16 @@ struct Point {
 };
 
 struct RunRecords {
-  std::string name;                                   // the directory's path, below the one given
-  std::map<std::string, std::vector<Point>> metrics;  // of steps.jsonl: name -> value by step
+  std::string name;  // the directory's path, relative to the given directory
+  std::map<std::string, std::vector<Point>> metrics;  // from steps.jsonl: name -> value by step
   std::vector<Sample> samples;                        // the last ones of samples.jsonl
   std::vector<Evaluation> evaluations;
 };
 
-// Fails with one line when the directory is missing or a record is damaged (a last line that a
-// crash cut short is passed over). A directory without records gives empty ones.
+// Fails with one line if the directory is missing or a record is damaged. A last line that a crash
+// cut short is skipped. A directory without records gives empty ones.
 Result<RunRecords> read_run(const std::filesystem::path& directory, std::size_t max_samples = 4000);
-// The directory itself and those below it that hold records, sorted by when they were made.
+// Reads the directory and all directories below it that hold records, sorted by creation time.
 Result<std::vector<RunRecords>> read_runs(const std::filesystem::path& directory);
 
 }  // namespace tritonsmith::report

@@ -1,5 +1,5 @@
-// The report: one self-contained HTML page from the records of runs. What it shows was recorded;
-// nothing is computed from anything but records.
+// The report: one self-contained HTML page from the records of runs. Everything that it shows comes
+// from records.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace tritonsmith::report {
 
-// Evaluations before and after, compared with `baseline` (as for evaluation_tables), others'
-// published results beside them, curves of training, why candidates failed, and sample kernels with
+// The page compares evaluations with `baseline` (as evaluation_tables does) and shows published
+// results of others. It also has training curves, the causes of failures, and sample kernels with
 // their verdicts.
 std::string render_report(const std::string& title, const std::vector<RunRecords>& runs,
                           std::string_view baseline = "");
 
-// The table of evaluations as plain text, for a terminal.
+// Returns the table of evaluations as plain text for a terminal.
 std::string evaluation_table(const std::vector<Evaluation>& evaluations);
 
 }  // namespace tritonsmith::report

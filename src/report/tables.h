@@ -1,5 +1,5 @@
-// Tables: what evaluations measured, as rows of text that HTML, Markdown and the terminal share.
-// Runs of different policies never share a table: their "accepted" means different things.
+// Tables: the results of evaluations as rows of text for HTML, Markdown and the terminal. Runs of
+// different policies never share a table, because their "accepted" has different meanings.
 #pragma once
 
 #include <string>
@@ -17,31 +17,31 @@ struct Table {
 
 std::string percent(double share);
 
-// One row an evaluation: rates and pass@k.
+// Returns one row for each evaluation: rates and pass@k.
 std::vector<std::vector<std::string>> evaluation_rows(const std::vector<Evaluation>& evaluations);
 
-// Rates, speed, levels, turns, refusals, and the comparison of each later one with `baseline` (its
-// name; empty or another policy's: the first that ever had a sample accepted, since nothing is to
-// be learnt from an untrained model's zeros). What has nothing to show is left out: tables, and the
-// columns of fast_p where nothing was timed.
+// Returns tables of rates, speed, levels, turns and refusals, and compares each later evaluation
+// with `baseline` by name. If the name is empty or its policy differs, the baseline is the first
+// evaluation with an accepted sample: an untrained model's zeros show nothing. Tables without data
+// are left out, and so are columns of fast_p without timing.
 std::vector<Table> evaluation_tables(const std::vector<Evaluation>& evaluations,
                                      std::string_view baseline = "");
 
-// KernelBench's levels as published tables give them, to stand beside those; no rows but the head
-// where nothing was timed on them.
+// Returns KernelBench's levels in the form of published tables. The table has only its head if
+// nothing was timed.
 Table kernelbench_table(const std::vector<Evaluation>& evaluations);
 
-// Many turns: last turn beside best of history, with what they cost. No rows but the head where no
-// evaluation has many turns.
+// Many turns: the last turn beside the best turn, with their cost. The table has only its head if
+// no evaluation has many turns.
 Table turn_table(const std::vector<Evaluation>& evaluations);
 
-// Test-time scaling: what n conversations of so many turns come to, and cost.
+// Test-time scaling: the results and the cost of n conversations with a number of turns.
 Table scaling_table(const std::vector<Evaluation>& evaluations);
 
-// For the terminal, columns aligned.
+// Aligns the columns for a terminal.
 std::string to_text(const std::vector<std::vector<std::string>>& rows);
 
-// Every task with each evaluation's accepted samples.
+// Lists every task with each evaluation's accepted samples.
 Table task_table(const std::vector<Evaluation>& evaluations);
 
 }  // namespace tritonsmith::report

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kAutojunkFrom = 200;
 
-// The length that a first byte announces; 1 for bytes that announce none.
+// Returns the length that the first byte of a character announces, or 1 if it announces none.
 std::size_t announced_length(unsigned char first) {
   if (first >= 0xF0 && first < 0xF5) return 4;
   if (first >= 0xE0) return first < 0xF0 ? 3 : 1;
@@ -89,7 +89,8 @@ class Matcher {
     return static_cast<int>(container.size());
   }
 
-  // Among the longest, the one that begins first in a, and of those the first in b.
+  // Finds the longest match. Of several, it takes the one that begins first in a, and then first in
+  // b.
   Block longest_match(const Region& region) {
     Block best{region.a_begin, region.b_begin, 0};
     std::vector<int> touched_before, touched_here;
@@ -100,7 +101,7 @@ class Matcher {
         for (auto j = std::ranges::lower_bound(places, region.b_begin);
              j != places.end() && *j < region.b_end; ++j) {
           const int length =
-              length_before_[idx(*j)] + 1;  // shifted by one: [j] is the match ending at j - 1
+              length_before_[idx(*j)] + 1;  // shifted by one: [j] is the match that ends at j - 1
           length_here_[idx(*j) + 1] = length;
           touched_here.push_back(*j + 1);
           if (length > best.size) best = {i - length + 1, *j - length + 1, length};
@@ -114,7 +115,7 @@ class Matcher {
     return extended(best, region);
   }
 
-  // By characters too frequent to begin a match.
+  // Extends the block by characters that are too frequent to begin a match.
   Block extended(Block block, const Region& region) const {
     while (block.a > region.a_begin && block.b > region.b_begin &&
            a_[idx(block.a) - 1] == b_[idx(block.b) - 1]) {
@@ -129,8 +130,8 @@ class Matcher {
   }
 
   std::u32string a_, b_;
-  std::vector<std::vector<int>>
-      places_;  // by distinct character of b, where it stands; empty if too frequent
+  // For each distinct character of b: its places, or none if it is too frequent.
+  std::vector<std::vector<int>> places_;
   std::vector<int> places_of_a_;  // for each character of a, its entry in places_, or -1
   std::vector<int> length_here_, length_before_;
 };

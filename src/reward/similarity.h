@@ -1,19 +1,18 @@
-// Similarity of two texts exactly as Python's difflib.SequenceMatcher(None, a, b).ratio() has it,
-// to the last bit, "autojunk" heuristic included; kernel-coder and SWE-RL define their reward by
-// it. A pure function.
+// The similarity of two texts, equal to Python's difflib.SequenceMatcher(None, a, b).ratio() to the
+// last bit, its "autojunk" heuristic included. kernel-coder and SWE-RL define their reward by it.
+// The function is pure.
 //
-// The ratio is 2 M / T: T is the number of characters of both, M the characters in matching blocks,
-// found by taking the longest common substring and doing the same to the left and right of it
-// (Ratcliff and Obershelp). Where b has 200 characters or more, those that make up over 1 % of it
-// begin no match, they only extend one. It is not symmetric.
+// The ratio is 2 M / T (Ratcliff and Obershelp). T is the number of characters of both texts. M is
+// the number of characters in matching blocks: the longest common substring, then recursively those
+// to its left and right. If b has 200 characters or more, a character that makes up over 1 % of it
+// begins no match. Such a character only extends a match. The ratio is not symmetric.
 #pragma once
 
 #include <string_view>
 
 namespace tritonsmith::reward {
 
-// Characters are code points of UTF-8; a byte that belongs to none counts as a character of its
-// own.
+// Characters are UTF-8 code points. A byte that belongs to none counts as one character.
 double similarity(std::string_view a, std::string_view b);
 
 }  // namespace tritonsmith::reward

@@ -1,6 +1,6 @@
-// Added tokens: strings that become one token wherever they stand in a text, before anything else
-// looks at it. AddedTokenMatcher finds them as `tokenizers` does: leftmost, longest first, with
-// their flags. Immutable; any thread.
+// Added tokens: strings that become one token wherever they occur in a text, before any other step.
+// AddedTokenMatcher finds them as `tokenizers` does: leftmost, longest first, with their flags. It
+// is immutable, so any thread may use it.
 #pragma once
 
 #include <array>
@@ -17,29 +17,29 @@ namespace tritonsmith::text {
 struct AddedToken {
   TokenId id = 0;
   std::string content;
-  bool special = false;      // control tokens: skipped when decoding for readers
-  bool normalized = false;   // looked for in the normalised text instead of the text as given
-  bool lstrip = false;       // swallows the white space before it
-  bool rstrip = false;       // and after it
-  bool single_word = false;  // not within a word
+  bool special = false;      // control tokens; decoding for readers skips them
+  bool normalized = false;   // matched in the normalised text instead of the original text
+  bool lstrip = false;       // includes the white space before it
+  bool rstrip = false;       // includes the white space after it
+  bool single_word = false;  // does not match within a word
   bool operator==(const AddedToken&) const = default;
 };
 
-// Special tokens that stand in a text written by others are an attack or an accident; those in a
-// template are meant.
+// The treatment of special tokens in a text. In a text by others they are an attack or an accident
+// (plain); in a template they are intended (parse).
 enum class SpecialText { parse, plain };
 
 class AddedTokenMatcher {
  public:
   struct Section {
     ByteRange range;
-    const AddedToken* token = nullptr;  // none: ordinary text
+    const AddedToken* token = nullptr;  // null: ordinary text
   };
 
   AddedTokenMatcher() = default;
   explicit AddedTokenMatcher(std::vector<AddedToken> tokens);
 
-  // Cuts valid UTF-8 into tokens and what lies between them; no section is empty.
+  // Cuts valid UTF-8 into tokens and the text between them. No section is empty.
   std::vector<Section> cut(std::string_view text, SpecialText special_text) const;
 
  private:

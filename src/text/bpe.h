@@ -1,6 +1,6 @@
-// Bpe: the byte-pair model of a tokenizer: vocabulary and ranked merges, from the bytes of one
-// piece to token ids. Immutable but for a cache of short pieces, which a mutex guards: any thread
-// may encode.
+// Bpe: the byte-pair model of a tokenizer, with its vocabulary and ranked merges. It converts the
+// bytes of one piece into token ids. It is immutable except for a cache of short pieces with a
+// mutex, so any thread may encode.
 #pragma once
 
 #include <array>
@@ -23,20 +23,21 @@ class Bpe {
  public:
   using Merge = std::pair<TokenId, TokenId>;
 
-  // From the "model" of a tokenizer.json; fails on models that are not byte-level BPE.
+  // Reads the "model" of a tokenizer.json. Fails for models that are not byte-level BPE.
   static Result<Bpe> from_json(const Json& model);
-  // tokens[id] in the byte alphabet ("Ġthe"); merges by rank, each giving a token that is there.
+  // tokens[id] is in the byte alphabet ("Ġthe"). Merges are ordered by rank, and each gives an
+  // existing token.
   static Result<Bpe> make(std::vector<std::string> tokens, std::vector<Merge> merges);
 
   void encode(std::string_view piece, std::vector<TokenId>& out) const;
 
-  // As the file writes them, by id; an id without a token has an empty string.
+  // The tokens as the file writes them, by id. An id without a token has an empty string.
   const std::vector<std::string>& tokens() const { return tokens_; }
   const std::vector<Merge>& merges() const { return merges_; }
   bool ignore_merges() const { return ignore_merges_; }
-  // Number of tokens, ids without one not counted.
+  // The number of tokens, without unused ids.
   std::size_t size() const { return id_of_.size(); }
-  TokenId find(const std::string& token) const;  // -1 where there is none
+  TokenId find(const std::string& token) const;  // -1 if there is none
 
  private:
   struct Merged {
@@ -59,7 +60,7 @@ class Bpe {
   std::unordered_map<std::string, TokenId> id_of_bytes_;  // only with ignore_merges
   std::unordered_map<std::uint64_t, Merged> merge_results_;
   std::array<TokenId, 256> byte_ids_{};
-  bool ignore_merges_ = false;  // a piece that is a token as a whole needs no merging (Llama 3)
+  bool ignore_merges_ = false;  // a piece that is itself a token is not merged (Llama 3)
   std::unique_ptr<Cache> cache_ = std::make_unique<Cache>();
 };
 

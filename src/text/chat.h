@@ -1,10 +1,10 @@
-// Chat: conversations rendered to token ids, in the formats of the families that we serve:
+// Chat: renders conversations to token ids in the formats of the supported families:
 //   ChatML  <|im_start|>user\n...<|im_end|>\n<|im_start|>assistant\n...<|im_end|>\n
 //   Llama 3 <|start_header_id|>user<|end_header_id|>\n\n...<|eot_id|>...
-// with a mask of what the assistant wrote (its text and the token that ends it): what training
-// learns from. Rendering only ever appends: the ids of a conversation are a prefix of the ids of
-// its continuation. A completion goes in as the tokens that were sampled (Message::tokens).
-// Special tokens written out in a message stay plain text.
+// A mask marks the assistant's text and the token that ends it, from which training learns.
+// Rendering only appends: a conversation's ids are a prefix of those of its continuation.
+// Completions are inserted as the sampled tokens and are never tokenized again. Special tokens in a
+// message's text remain plain text.
 #pragma once
 
 #include <span>
@@ -23,46 +23,48 @@ struct Message {
   Role role = Role::user;
   std::string content;
   // An assistant's message as it was sampled, with or without the token that ended it. Where there
-  // are tokens, a template renders them and not the content: nothing is tokenised again.
+  // are tokens, a template renders them and not the content: nothing is tokenized again.
   std::vector<TokenId> tokens = {};
   bool operator==(const Message&) const = default;
 };
 
 struct RenderedChat {
   std::vector<TokenId> tokens;
-  std::vector<bool> assistant_mask;  // as long as tokens
+  std::vector<bool> assistant_mask;  // one entry for each token
 };
 
-// How a format frames a message: open, role, close, gap, content, end, after_end. `open`, `end` and
-// what is not empty of `begin` and `close` are tokens of their own.
+// The frame of a message: open, role, close, gap, content, end, after_end. `open` and `end` are
+// single tokens; `begin` and `close` are too, unless they are empty.
 struct ChatFormat {
-  std::string_view begin;            // before the first message
-  std::string_view open, close;      // around the role
-  std::string_view gap;              // text between role and content
-  std::string_view end;              // ends a message, and generation
-  std::string_view after_end;        // text
-  std::string_view system_preamble;  // text before the system message's own; adds one where none is
-  bool trims = false;                // white space around a message's content is dropped
+  std::string_view begin;        // before the first message
+  std::string_view open, close;  // around the role
+  std::string_view gap;          // text between role and content
+  std::string_view end;          // ends a message, and generation
+  std::string_view after_end;    // text
+  // text before the system message's own; without a system message it adds one
+  std::string_view system_preamble;
+  bool trims = false;  // drops white space around a message's content
 };
 
 class ChatTemplate {
  public:
-  // The first of all_for().
+  // Returns the first template of all_for().
   static Result<ChatTemplate> make(const Tokenizer& tokenizer);
-  // Every format whose tokens the tokenizer has; fails where there is none. The tokenizer must
-  // outlive the templates.
+  // Returns every format whose tokens the tokenizer has, and fails if there is none. The tokenizer
+  // must outlive the templates.
   static Result<std::vector<ChatTemplate>> all_for(const Tokenizer& tokenizer);
 
   RenderedChat render(std::span<const Message> messages) const;
   void append(RenderedChat& chat, const Message& message) const;
-  // "<|im_start|>assistant\n": what the model continues.
+  // Appends "<|im_start|>assistant\n", which the model continues.
   void append_generation_prompt(RenderedChat& chat) const;
-  // What it sampled there, with or without the token that ends its turn, and that token.
+  // Appends the sampled completion and the token that ends its turn, which the completion may
+  // contain already.
   void append_completion(RenderedChat& chat, std::span<const TokenId> completion) const;
 
-  // The ids of a prompt that a completion follows.
+  // Returns the ids of a prompt, ready for a completion.
   std::vector<TokenId> prompt_tokens(std::span<const Message> messages) const;
-  // Generation ends at <|im_end|> or <|eot_id|>.
+  // The token at which generation ends: <|im_end|> or <|eot_id|>.
   TokenId stop_token() const { return end_; }
 
  private:
@@ -77,7 +79,7 @@ class ChatTemplate {
   TokenId end_ = 0;
 };
 
-// A readable form for records and prompts on paper; not what is tokenised.
+// Returns a readable form for records. It is not the form that is tokenized.
 std::string to_text(std::span<const Message> messages);
 
 }  // namespace tritonsmith::text

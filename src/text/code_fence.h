@@ -1,6 +1,6 @@
-// Code fences of Markdown: three or more backticks or tildes at the beginning of a line, up to a
-// line of at least as many of the same (CommonMark 4.5; fences within lists or quotes are not
-// looked for). Pure; hostile text.
+// Code fences of Markdown. A fence begins with a line of three or more backticks or tildes. It ends
+// with a line of at least as many of the same (CommonMark 4.5). Fences within lists or quotes are
+// not found. The functions are pure and accept hostile text.
 #pragma once
 
 #include <string_view>
@@ -14,13 +14,13 @@ struct CodeFence {
   Span whole;   // both fence lines included
   Span inside;  // the lines between them, each with its newline
   std::string_view language;
-  bool closed = false;  // else it goes to the end of the range
+  bool closed = false;  // false: it extends to the end of the range
 
-  // Marked as Python or not marked at all.
+  // Marked as Python, or without a mark.
   bool is_python() const;
 };
 
-// The fences of text[range], in order.
+// Returns the fences of text[range] in order.
 std::vector<CodeFence> find_fences(std::string_view text, Span range);
 
 }  // namespace tritonsmith::text

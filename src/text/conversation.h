@@ -16,11 +16,11 @@
 
 namespace tritonsmith::text {
 
-// all: every earlier turn. best: those with the highest scores, last: the latest ones; both in the
-// order they were played.
+// all: every earlier turn. best: the turns with the highest scores. last: the latest turns. The
+// shown turns keep their order.
 enum class ContextRule { all, best, last };
 
-// Indices of the turns to show, by rising index; `keep` of them unless the rule is all. Of turns
+// Returns the indices of the turns to show in ascending order: all, or `keep` of them. Of turns
 // with equal scores the later one is shown.
 std::vector<std::size_t> turns_to_show(std::span<const double> scores, ContextRule rule,
                                        std::size_t keep);

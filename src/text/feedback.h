@@ -1,9 +1,9 @@
-// Feedback: a verdict as text that a model can act on: what failed, where (the candidate's own
-// line), by how much; for a kernel that is right, what it cost against the reference and which
-// kernels and operators took the time. Two styles, as prompts have: full says it in sentences and
-// asks for the next answer, compact is for small models trained here. Pure; the same verdict gives
-// the same text, which is never longer than a screen: what a candidate can make long (messages,
-// lines of its source, names) is cut.
+// Feedback: a verdict as text for a model. For a failure it says what failed, on which line of the
+// candidate, and by how much. For a correct kernel it says its time against the reference, and
+// which kernels and operators took the time. The style is that of prompts: full has sentences and
+// asks for the next answer, compact is for small models trained here. The functions are pure. The
+// text fits on a screen: parts that a candidate could make long (messages, source lines, names) are
+// cut.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace tritonsmith::text {
 
 std::string feedback_text(const Verdict& verdict, PromptStyle style);
 
-// At most `limit` bytes of a text on one line, cut between characters of UTF-8, with "..." where
-// something is missing.
+// Returns at most `limit` bytes of a text on one line. It cuts between UTF-8 characters and puts
+// "..." in place of the missing text.
 std::string one_line(std::string_view text, std::size_t limit);
 
 }  // namespace tritonsmith::text

@@ -1,6 +1,6 @@
-// PreTokenizer: cuts text into the pieces that BPE works on, as the "pre_tokenizer" of a
-// tokenizer.json says: any sequence of Split and Digits that ends in ByteLevel. Immutable once
-// made; any thread.
+// PreTokenizer: cuts text into the pieces for BPE, as the "pre_tokenizer" of a tokenizer.json says.
+// It supports any sequence of Split and Digits that ends in ByteLevel. It is immutable, so any
+// thread may use it.
 #pragma once
 
 #include <deque>
@@ -13,8 +13,7 @@
 
 namespace tritonsmith::text {
 
-// Pieces in order; they point into the text that was cut, or into `owned` where a step put a space
-// in front.
+// Pieces in order. They point into the cut text, or into `owned` if a step put a space in front.
 struct Pieces {
   std::vector<std::string_view> pieces;
   std::deque<std::string> owned;
@@ -22,13 +21,13 @@ struct Pieces {
 
 class PreTokenizer {
  public:
-  // Fails on steps that are not supported. Null is allowed: then the normalizer must be ByteLevel.
+  // Fails for steps that are not supported. Null is allowed; the normalizer must then be ByteLevel.
   static Result<PreTokenizer> from_json(const Json& json);
 
   // `text` is valid UTF-8 and must outlive the pieces.
   Pieces cut(std::string_view text) const;
   const Json& json() const { return json_; }
-  // Whether a ByteLevel step is there to map bytes to the alphabet.
+  // Tells whether a ByteLevel step maps bytes to the alphabet.
   bool maps_bytes() const { return maps_bytes_; }
 
  private:

@@ -1,9 +1,9 @@
-// Prompts: the conversation that asks a model for the kernel of a task. Two kinds, as in
-// KernelTune's data sets: implementation ("write a kernel for this operation", from the task's
-// instruction and the shapes of its inputs) and conversion ("turn this module into a Triton
-// kernel", from its source). Two styles: full explains the interface and the form of the answer;
-// compact is for small models trained here, which learn both from examples, and holds what differs
-// between tasks only. Pure functions; the same task and config give the same prompt.
+// Prompts: the conversation that asks a model for the kernel of a task. There are two kinds, as in
+// KernelTune's data sets. implementation: "write a kernel for this operation", from the task's
+// instruction and the shapes of its inputs. conversion: "turn this module into a Triton kernel",
+// from its source. There are two styles. full explains the interface and the form of the answer.
+// compact contains only the differences between tasks, for small models trained here, which learn
+// the rest from examples. The functions are pure: equal tasks and configs give equal prompts.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace tritonsmith::text {
 
-// automatic: implementation where the task has an instruction, else conversion.
+// automatic: implementation if the task has an instruction, else conversion.
 enum class PromptKind { automatic, implementation, conversion };
 enum class PromptStyle { full, compact };
 
@@ -46,10 +46,10 @@ struct PromptConfig {
 // A task without an instruction is always a conversion.
 std::vector<Message> prompt_for(const Task& task, const PromptConfig& config);
 
-// Parts of a task's source, found by lines alone (the source may be anything):
-// what the inputs are: get_inputs, get_init_inputs and the constants beside them;
+// Parts of a task's source, found by lines alone, because the source may be any text. input_facts
+// returns get_inputs, get_init_inputs and the constants beside them.
 std::string input_facts(std::string_view source);
-// the source without imports, comments and empty lines.
+// Returns the source without imports, comments and empty lines.
 std::string without_padding(std::string_view source);
 
 }  // namespace tritonsmith::text

@@ -1,6 +1,6 @@
-// PromptRecord: how a model was asked while it learnt, kept in its directory as prompt.json, so
-// that whoever asks it later asks alike. `rl` writes it into each checkpoint, `sft` hands on what
-// the model it began with has. Foreign checkpoints have none.
+// PromptRecord: the form of the prompts with which a model was trained. It is stored in the model's
+// directory as prompt.json, so that later callers use the same form. `rl` writes it into each
+// checkpoint, and `sft` copies that of its initial model. Checkpoints of others have none.
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,14 @@ inline constexpr const char* kPromptRecordFile = "prompt.json";
 
 struct PromptRecord {
   PromptConfig prompt;
-  int max_new_tokens = 0;  // of a completion; 0: not known
+  int max_new_tokens = 0;  // limit of a completion in tokens; 0: unknown
   static Fields<PromptRecord> fields();
 };
 
-// The file's content: an object of the fields.
+// Returns the file's content: an object of the fields.
 std::string to_text(const PromptRecord& record);
 
-// Nothing where the directory has no such file. Fails in one line that names the file when it is
+// Returns nothing if the directory has no such file. Fails in one line that names the file if it is
 // damaged.
 Result<std::optional<PromptRecord>> read_prompt_record(const std::filesystem::path& directory);
 

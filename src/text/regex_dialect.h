@@ -1,7 +1,7 @@
-// Translates the regular expressions of tokenizer.json, which `tokenizers` gives to Oniguruma, to
-// PCRE2, so that both match the same text. The syntax hardly differs; the character classes do:
-// Oniguruma's \s is White_Space (PCRE2's also holds U+180E), and the Oniguruma that `tokenizers`
-// bundles knows Unicode 16 (Debian's PCRE2 knows 14).
+// Translates regular expressions of tokenizer.json to PCRE2, so that both match the same text.
+// `tokenizers` uses Oniguruma. The syntax hardly differs, but character classes do. Oniguruma's \s
+// is White_Space, while PCRE2's also contains U+180E. The Oniguruma of `tokenizers` has the tables
+// of Unicode 16, Debian's PCRE2 those of Unicode 14.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tritonsmith::text {
 
-// Fails on what cannot be carried over exactly: unknown escapes and properties, nested or
+// Fails for patterns without an exact translation: unknown escapes and properties, nested or
 // intersected classes.
 Result<std::string> pcre2_from_oniguruma(std::string_view pattern);
 

@@ -1,6 +1,6 @@
-// SplitPattern: a compiled regular expression that finds the pieces of a text before BPE. Immutable
-// once made, so any number of threads may search with it. Compiling fails on patterns that cannot
-// be matched as `tokenizers` would.
+// SplitPattern: a compiled regular expression that finds the pieces of a text before BPE. It is
+// immutable, so any number of threads may search with it. Compiling fails for patterns that cannot
+// match as in `tokenizers`.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ struct ByteRange {
 
 class SplitPattern {
  public:
-  // `pattern` in Oniguruma's dialect, as tokenizer.json has it.
+  // `pattern` is in Oniguruma's dialect, as in tokenizer.json.
   static Result<SplitPattern> from_regex(std::string_view pattern);
   static Result<SplitPattern> from_literal(std::string_view literal);
 
-  // The matches in valid UTF-8 text from left to right, none overlapping, none empty.
+  // Returns the matches in valid UTF-8 text from left to right, without overlaps and empty matches.
   std::vector<ByteRange> find_all(std::string_view text) const;
 
  private:

@@ -1,6 +1,6 @@
-// StreamDecoder: turns tokens into text as they come, giving out whole characters only. The text of
-// all pushes and finish() together is what Tokenizer::decode gives for all tokens at once. One
-// thread per decoder.
+// StreamDecoder: converts tokens into text as they arrive, in whole characters only. The texts of
+// all pushes and of finish() together equal Tokenizer::decode of all tokens. One thread uses a
+// decoder.
 #pragma once
 
 #include <span>
@@ -16,9 +16,10 @@ class StreamDecoder {
   // The tokenizer must outlive the decoder.
   explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  // The characters that this token completes; the beginning of an unfinished one is held back.
+  // Returns the characters that this token completes. The beginning of an unfinished character is
+  // kept back.
   std::string push(TokenId id);
-  // What is still held back, as U+FFFD. The decoder may be used anew.
+  // Returns the bytes kept back, as U+FFFD. The decoder can be used again.
   std::string finish();
 
  private:
@@ -26,8 +27,8 @@ class StreamDecoder {
   std::string held_;
 };
 
-// A text with the byte at which each token's share of it ends. A character made of several tokens
-// belongs to the last.
+// A text with the byte at which each token's part of it ends. A character made of several tokens
+// belongs to the last one.
 struct DecodedText {
   std::string text;
   std::vector<std::size_t> token_ends;

@@ -1,7 +1,7 @@
 // Tokenizer: byte-level BPE as Hugging Face's tokenizer.json describes it (the Qwen and Llama 3
-// families), encoding and decoding exactly as the package `tokenizers` does with the same file;
-// tools and tests compare them. Made once, then read by any thread. Files that ask for something
-// unsupported are refused with one line that names it.
+// families). It encodes and decodes exactly as the package `tokenizers` does with the same file;
+// tools and tests compare them. After its construction any thread may read it. A file with an
+// unsupported feature is refused with one line that names the feature.
 //
 //   text -> added tokens -> NFC -> pieces (PreTokenizer) -> bytes -> merges (Bpe) -> ids
 #pragma once
@@ -22,15 +22,16 @@ namespace tritonsmith::text {
 
 enum class SkipSpecial { no, yes };
 
-// How training cuts text into pieces, which merges never cross.
+// The way in which training cuts text into pieces. Merges never cross pieces.
 enum class PieceRule {
-  qwen2,    // words, single digits, punctuation
-  llama3,   // words, up to three digits, punctuation
-  gpt2,     // words, numbers, punctuation
-  lines,    // a line with the newlines before it: tokens may be whole idioms, "mask = offsets < n"
-  phrases,  // as lines, but ending at commas and colons too, numbers by themselves: lists of
-            // operators in a prompt stay lists, and a constant is the same token in prompt and code
-  whole,    // nothing but added tokens: tokens may span lines
+  qwen2,   // words, single digits, punctuation
+  llama3,  // words, up to three digits, punctuation
+  gpt2,    // words, numbers, punctuation
+  lines,   // a line with the newlines before it; a token may be a whole idiom, "mask = offsets < n"
+  // Like lines, but a piece also ends at commas and colons, and numbers stand alone. Lists of
+  // operators in a prompt stay lists, and a constant is the same token in prompt and code.
+  phrases,
+  whole,  // only added tokens are separate; tokens may span lines
 };
 }  // namespace tritonsmith::text
 
@@ -47,12 +48,12 @@ inline constexpr auto tritonsmith::enum_names<tritonsmith::text::PieceRule> =
 namespace tritonsmith::text {
 
 struct TokenizerTraining {
-  int vocabulary_size = 2048;  // added tokens and the 256 bytes included
-  std::vector<AddedToken>
-      added_tokens;  // get the first ids, in this order; their own ids are ignored
+  int vocabulary_size = 2048;  // including added tokens and the 256 bytes
+  // They get the first ids in this order; their own ids are ignored.
+  std::vector<AddedToken> added_tokens;
   PieceRule pieces = PieceRule::qwen2;
-  bool nfc = false;   // normalise as Qwen does
-  int min_count = 2;  // pairs seen less often are not merged
+  bool nfc = false;   // normalise to NFC, as Qwen does
+  int min_count = 2;  // less frequent pairs are not merged
   int max_token_bytes = 1 << 20;
 };
 
@@ -60,29 +61,30 @@ class Tokenizer {
  public:
   static Result<Tokenizer> from_file(const std::filesystem::path& path);
   static Result<Tokenizer> from_json(std::string_view json);
-  // The same corpus and settings give the same tokenizer on every machine.
+  // Equal corpora and settings give the same tokenizer on every machine.
   static Result<Tokenizer> train(std::span<const std::string> corpus,
                                  const TokenizerTraining& training);
 
   std::string to_json() const;
   Status save(const std::filesystem::path& path) const;
 
-  // Without what the post-processor adds (see framed). Invalid UTF-8 is read as U+FFFD.
+  // Does not add the tokens of the post-processor (see framed). Invalid UTF-8 is read as U+FFFD.
   std::vector<TokenId> encode(std::string_view text,
                               SpecialText special_text = SpecialText::parse) const;
-  // Around whole texts: Llama 3 begins them with <|begin_of_text|>. Most files add nothing.
+  // Adds the tokens around a whole text. Llama 3 begins it with <|begin_of_text|>. Most files add
+  // nothing.
   std::vector<TokenId> framed(std::span<const TokenId> ids) const;
 
-  // Valid UTF-8; what is not becomes U+FFFD. Ids that no token has are left out.
+  // Returns valid UTF-8; invalid bytes become U+FFFD. Unused ids are left out.
   std::string decode(std::span<const TokenId> ids, SkipSpecial skip = SkipSpecial::no) const;
-  // The bytes that a token stands for, perhaps not a whole character; empty for ids that no token
-  // has.
+  // Returns the bytes of a token, which may be a part of a character. Returns an empty string for
+  // unused ids.
   const std::string& bytes_of(TokenId id) const;
   bool is_special(TokenId id) const;
 
-  // Of a token as the file writes it: "<|im_end|>", "Ġthe".
+  // Returns the id of a token in the file's spelling: "<|im_end|>", "Ġthe".
   std::optional<TokenId> id_of(std::string_view token) const;
-  // One more than the largest id: the least number of rows an embedding needs.
+  // The largest id plus one, which is the least number of rows of an embedding.
   std::size_t id_limit() const { return bytes_.size(); }
   const std::vector<AddedToken>& added_tokens() const { return added_tokens_; }
 

@@ -20,9 +20,9 @@ struct AdamWOptions {
   double weight_decay = 0.01;
 };
 
-// All a resumed run needs besides the weights.
+// The state that a resumed run needs besides the weights.
 struct AdamWState {
-  at::Tensor first, second;  // m and v, [P] fp32, or of a rank's shard
+  at::Tensor first, second;  // m and v: [P] fp32, or a rank's shard
   std::int64_t updates = 0;  // t
 
   static AdamWState zeros_like(const FlatParameters& parameters) {
@@ -31,27 +31,27 @@ struct AdamWState {
   static AdamWState zeros_like(const FlatPart& part);
 };
 
-// What an update does with the gradients before it looks at them.
+// The scaling of gradients before an update.
 struct Clipping {
   double norm = 0;   // their 2-norm
-  double scale = 1;  // they are multiplied by this
+  double scale = 1;  // factor of the gradients
 };
-// So that the 2-norm of all gradients is at most `max_norm` (0: no limit); gradients that are not
-// finite are left as they are.
+// Limits the 2-norm of all gradients to `max_norm` (0: no limit). Gradients that are not finite get
+// the factor 1.
 Clipping clipping(const FlatParameters& parameters, double max_norm);
-// Likewise, given the norm.
+// The same for a given norm.
 Clipping clipping_of(double norm, double max_norm);
-// The 2-norm of flat gradients, [N]; N is a multiple of FlatLayout::kRow.
+// Returns the 2-norm of flat gradients, [N]. N is a multiple of FlatLayout::kRow.
 double norm_of(const at::Tensor& gradients);
 
 struct AdamWStep {
   double learning_rate = 0;
   double gradient_scale = 1;
-  at::Tensor half;  // [P], 16 bits, on a GPU, or undefined: the new weights are written here too
+  at::Tensor half;  // [P], 16 bits, on a GPU: also receives the new weights; may be undefined
 };
 
-// One update of the values by the gradients, which may be scaled in place. On a GPU it is one pass
-// of our own kernel where the build has it.
+// Updates the values once by the gradients, which it may scale in place. On a GPU it is one pass of
+// our own kernel, if the build has it.
 void adamw_update(const FlatPart& part, AdamWState& state, const AdamWOptions& options,
                   const AdamWStep& step);
 inline void adamw_update(FlatParameters& parameters, AdamWState& state, const AdamWOptions& options,

@@ -1,6 +1,6 @@
-// AlgorithmSection: the [algorithm] table of a reinforcement learning config: which of the
-// published rules a run learns by. docs/algorithms.md has every formula; combinations that make no
-// sense are refused with the reason (check_algorithm in rl_config.cc).
+// AlgorithmSection: the [algorithm] table of a reinforcement learning config. It chooses among
+// published rules. docs/algorithms.md has every formula. Combinations without a meaning are refused
+// with the reason (check_algorithm.h).
 #pragma once
 
 #include "algorithm/policy_loss.h"
@@ -8,7 +8,7 @@
 
 namespace tritonsmith::train {
 
-// What the losses of one update are divided by; of_loss: what the loss was published with.
+// The divisor of the losses of one update. of_loss: the divisor with which the loss was published.
 enum class AggregationChoice {
   of_loss,
   token_mean,

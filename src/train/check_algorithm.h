@@ -1,4 +1,5 @@
-// Combinations of algorithms that make no sense, each refused in one line with the reason. Pure.
+// Refuses combinations of algorithms without a meaning, in one line with the reason. This function
+// is pure.
 #pragma once
 
 #include "train/rl_config.h"

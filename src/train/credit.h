@@ -1,7 +1,7 @@
-// Credit: from rewards to what each token is pushed by. Which turns count at all (rejections), what
-// they return over the turns after them, how they compare within their groups, and, with
-// hierarchical credit, plan and code apart. Pure but for the draws of PRS, which come from the
-// run's seed and the turn's place alone.
+// Credit: computes each token's advantage from the rewards. It decides which turns count
+// (rejections), their returns over later turns, and their comparison within groups. With
+// hierarchical credit, plan and code have separate advantages. The functions are pure. The random
+// draws of PRS depend only on the run's seed and the turn's place.
 #pragma once
 
 #include "algorithm/advantage.h"
@@ -18,19 +18,20 @@ struct CreditRules {
   double discount = 1.0;
   CreditKind kind = CreditKind::uniform;
   double plan_alpha = 0.1;
-  bool mask_truncated = false;  // such turns count in their group, but are not trained on
+  bool mask_truncated = false;  // truncated turns count in their group, but are not trained on
   algorithm::MismatchRejection mismatch;
   std::optional<algorithm::ProfileRejection> profile;
   std::uint64_t seed = 0;
 };
 
-// How many of the turns each rule left out; a turn may be left out by more than one.
+// The number of turns that each rule left out. Several rules may leave out the same turn.
 struct Rejections {
   std::int64_t unscored = 0, mismatch = 0, profile = 0, truncated = 0;
 };
 
-// Fills the batch's counts and advantages and each sample's advantage. A rejected turn is not
-// compared with, and earns nothing for the turns before it. Needs batch.old where mismatch is on.
+// Fills the batch's counts and advantages, and each sample's advantage. A rejected turn takes no
+// part in comparisons and adds nothing to the returns of earlier turns. Requires batch.old if
+// mismatch is on.
 Rejections assign_credit(std::span<JudgedSample> turns, std::span<const char> is_scored,
                          const CreditRules& rules, PolicyBatch& batch);
 

@@ -1,5 +1,5 @@
-// DifferenceHistogram: how |log-probability of the sampler minus the trainer's| is distributed over
-// tokens, in bins that grow by a third, so that micro-batches and ranks add up.
+// DifferenceHistogram: the distribution over tokens of |log-probability of the sampler - that of
+// the trainer|. Its bins grow by a third. Histograms of micro-batches and ranks can be added.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,14 +11,14 @@ class DifferenceHistogram {
   static constexpr std::int64_t kBins = 64;
 
   DifferenceHistogram() = default;
-  // From counts(), which may have been summed up over ranks.
+  // Takes the result of counts(), possibly summed over ranks.
   explicit DifferenceHistogram(at::Tensor counts) : counts_(std::move(counts)) {}
 
-  void add(const at::Tensor& differences);  // [N], not below 0
-  // How many lie in each bin, [kBins] float64 on the differences' device, zeros for none.
+  void add(const at::Tensor& differences);  // [N], all at least 0
+  // Returns the number of differences in each bin, [kBins] float64 on the differences' device.
   at::Tensor counts() const;
-  // The middle of the bin that so many of the differences do not exceed: within a sixth of the
-  // quantile; 0 where it is below 1e-7 or there are none.
+  // Returns the centre of the bin that contains the quantile, which is within a sixth of the
+  // quantile. Returns 0 if that is below 1e-7 or the histogram is empty.
   double quantile(double share) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the ranks of a job sampled and had judged, each its own share of a step's samples, put
-// together: every rank then scores and compares the whole, and comes to the same result. In CBOR,
+// Joins the experience that the ranks of a job sampled and had judged, each its own share of a
+// step. Every rank then scores and compares the whole, with the same result. The format is CBOR,
 // which keeps every number and every byte.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace tritonsmith::train {
 std::string to_bytes(const Experience& experience);
 Result<Experience> experience_from_bytes(std::string_view bytes);
 
-// The samples of all ranks, in the order of the ranks; seconds are those of the slowest. What was
-// going on when (activity, spans) is this rank's own.
+// Returns the samples of all ranks in the order of the ranks. Seconds are those of the slowest
+// rank. The activity and the spans are those of this rank.
 Result<Experience> experience_of_all(Experience mine, distributed::Ranks& ranks);
 
 }  // namespace tritonsmith::train

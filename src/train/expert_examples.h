@@ -1,8 +1,8 @@
 // RLoop's supervised set (algorithm/expert_set.h, arXiv 2511.04285): the successful turns of a
-// finished reinforcement learning run, as examples for `sft`. Read from the run directory alone:
-// its config says how prompts were made, its tasks and samples what was asked and written. A turn
-// after the first keeps the conversation before it; where the context was managed (turns.context is
-// not all), only first turns are taken.
+// finished reinforcement learning run, as examples for `sft`. It reads only the run directory: the
+// config for the form of the prompts, and the tasks and samples. A later turn keeps the
+// conversation before it. If the run managed the context (turns.context is not all), only first
+// turns are taken.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace tritonsmith::train {
 
-// Fails with the file and line of a damaged record, or where nothing succeeded.
+// Fails with the file and line of a damaged record, or if no turn succeeded.
 Result<std::vector<SftExample>> expert_examples(const std::filesystem::path& run_directory,
                                                 const algorithm::ExpertOptions& options);
 

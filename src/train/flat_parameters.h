@@ -1,11 +1,11 @@
-// FlatParameters: all weights of a model in one fp32 buffer, and all their gradients in another, so
-// that an optimizer step is a few passes over contiguous memory instead of hundreds of small calls.
-// The model's own tensors become views of these buffers. They lie as model::FlatLayout says:
-// vectors (norms, biases) behind the matrices, so weight decay ends at `decayed`. Where several
-// ranks share the optimizer, zeros at the end make the buffers as long as equal shards need.
+// FlatParameters: all weights of a model in one fp32 buffer, and all their gradients in another. An
+// optimizer step is then a few passes over contiguous memory instead of hundreds of small calls.
+// The model's own tensors become views of these buffers, with the layout of model::FlatLayout.
+// Vectors (norms, biases) lie after the matrices, so weight decay ends at `decayed`. If several
+// ranks share the optimizer, zeros at the end fill the buffers to equal shards.
 //
-// Sharded, a rank has the fp32 weights ("masters") of its own shard alone. What the model computes
-// with is then a whole copy: 16 bits on a GPU, fp32 elsewhere.
+// Sharded parameters: a rank has the fp32 weights ("masters") of its own shard only. The model then
+// computes with a complete copy, in 16 bits on a GPU and in fp32 elsewhere.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,54 +18,61 @@
 
 namespace tritonsmith::train {
 
-// What each of several ranks has of the masters.
+// The part of the masters that each of several ranks has.
 enum class Masters { whole, sharded };
 
-// A stretch of the buffers.
+// A range of the buffers.
 struct FlatPart {
   at::Tensor values, gradients;  // [N]
-  std::int64_t decayed = 0;      // the first so many take weight decay
+  std::int64_t decayed = 0;      // the first `decayed` elements take weight decay
 };
 
-// What sharded parameters are computed with, [P] of 16 bits: true to them when it is handed over.
+// The copy that sharded parameters are computed with, [P] in 16 bits. It equals the rounded
+// parameters when it is passed in.
 struct ComputedCopy {
   at::Tensor flat;
-  std::vector<at::Tensor> parts;  // of each parameter, in `flat`
-  std::vector<at::Tensor>
-      whole;  // parameters that are computed with as they are: fp32 on each rank
+  std::vector<at::Tensor> parts;  // views into `flat`, one for each parameter
+  // Parameters that are used in fp32; every rank has all of them.
+  std::vector<at::Tensor> whole;
 };
 
 class FlatParameters {
  public:
-  // Takes the parameters over: their storage moves into the flat buffer, their gradients are
-  // allocated and zero. All fp32 and on one device; a tensor shared by two names comes once.
+  // Takes over the parameters: their storage moves into the flat buffer, and their gradients are
+  // allocated and zero. All are fp32 and on one device. A tensor with two names is listed once.
   explicit FlatParameters(const std::vector<at::Tensor>& parameters, int shards = 1);
-  // Keeps the masters of the own shard. Without a copy in 16 bits the parameters become views of an
-  // fp32 one; with it those that are not whole hold nothing: whoever reads them reads NaN.
+  // Keeps the masters of the rank's own shard. Without a 16-bit copy the parameters become views of
+  // an fp32 copy. With a 16-bit copy, parameters outside `whole` hold no values, and reading them
+  // gives NaN.
   static FlatParameters sharded(const std::vector<at::Tensor>& parameters,
                                 const distributed::Ranks& ranks, ComputedCopy copy = {});
-  // How long the buffers are for so many shards: what the copy's length must be.
+  // Returns the buffers' length for this number of shards, which is also the length of the copy.
   static std::int64_t length_for(const std::vector<at::Tensor>& parameters, int shards);
 
-  const at::Tensor& values() const { return values_; }        // [P]; sharded, of the own shard
+  const at::Tensor& values() const { return values_; }        // [P]; if sharded, only the own shard
   const at::Tensor& gradients() const { return gradients_; }  // [P]
   std::int64_t total() const { return total_; }               // P
-  std::int64_t decayed() const { return decayed_; }           // the first so many take weight decay
+  // the first decayed() elements take weight decay
+  std::int64_t decayed() const { return decayed_; }
   std::int64_t parameter_count() const { return parameter_count_; }  // without padding
-  // Without the zeros for the shards: what is saved, whatever the number of ranks.
+  // Returns the length without the zeros for the shards. It is the saved length for any number of
+  // ranks.
   std::int64_t saved_count() const { return saved_count_; }
-  FlatPart part(std::int64_t begin, std::int64_t count) const;  // sharded, within the own shard
+  // if sharded, the range lies in the own shard
+  FlatPart part(std::int64_t begin, std::int64_t count) const;
   FlatPart whole() const { return part(0, values_.numel()); }
   void zero_gradients() { gradients_.zero_(); }
 
   bool is_sharded() const { return copy_.flat.defined(); }
-  // What the model computes with: [P], undefined unless sharded; and by parameter, in their order.
+  // The copy that the model computes with: [P], undefined unless sharded; and its tensors, one for
+  // each parameter.
   const at::Tensor& copy() const { return copy_.flat; }
   const std::vector<at::Tensor>& computed() const { return computed_; }
-  // Sharded, once every rank has updated its masters and rounded them into its part of copy():
-  // everybody's, to everybody.
+  // Gives every rank the copies of all others, for sharded parameters. Every rank must have updated
+  // its masters and rounded them into its part of copy() first.
   Status gather(distributed::Ranks& ranks) const;
-  // Masters of a stretch, as a checkpoint has them: into all that holds any of them here.
+  // Writes masters of a range, as a checkpoint stores them, into every buffer of this rank that
+  // holds any of them.
   void take_masters(std::int64_t begin, const at::Tensor& masters) const;
 
  private:

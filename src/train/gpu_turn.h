@@ -1,6 +1,6 @@
-// GpuTurn: the trainer's use of a GPU that something else is timed on (base/lease.h): held while it
-// computes, given back when the object dies, and between micro-batches to whoever waits. Without a
-// lease it does nothing. Owned by the loop's thread.
+// GpuTurn: the trainer's use of a GPU on which kernels are also timed (base/lease.h). It holds the
+// lease while it computes, and its destructor gives the lease back. Between micro-batches it lets
+// waiting processes in. Without a lease it does nothing. The loop's thread owns it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -18,9 +18,9 @@ class GpuTurn {
   GpuTurn(const GpuTurn&) = delete;
   GpuTurn& operator=(const GpuTurn&) = delete;
 
-  // To be called between pieces of work: lets in whoever waits, once the device is done.
+  // Call it between pieces of work: it waits for the device, then lets in waiting processes.
   void give_way();
-  // Waits until the device has done what this thread asked of it.
+  // Waits until the device has finished this thread's work.
   void settle() const;
 
  private:

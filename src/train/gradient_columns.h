@@ -1,41 +1,41 @@
-// What a policy gradient is made from beside the model: which sequences go through it, what each
-// token's loss is multiplied by, the columns of a micro-batch's tokens, and the sums that are
-// reported. Pieces of set_policy_gradient (policy_gradient.h) and of RunningGradient
-// (running_gradient.h); pure but for the sums. The thread that trains calls them.
+// The parts of a policy gradient besides the model. They are the sequences that pass through the
+// model, the factor of each token's loss, the columns of a micro-batch's tokens, and the reported
+// sums. set_policy_gradient (policy_gradient.h) and RunningGradient (running_gradient.h) use them.
+// All but the sums are pure. The training thread calls them.
 #pragma once
 
 #include "train/policy_gradient.h"
 
 namespace tritonsmith::train {
 
-// Trained tokens of a segment; 0 where it does not count.
+// Returns the number of trained tokens of a segment, or 0 if it does not count.
 std::int64_t counted_length(const PolicyBatch& batch, std::size_t segment);
 
-// What the members' tokens are multiplied by, for every segment of the batch (0 elsewhere).
+// Returns the factor of the members' tokens for every segment of the batch (0 for other segments).
 std::vector<double> weights_of(const PolicyBatch& batch, std::span<const std::size_t> members,
                                const PolicyGradientOptions& options);
 
-// Those that have a coefficient that is not 0.
+// Returns the members with a coefficient that is not 0.
 std::vector<std::size_t> needed_members(const PolicyBatch& batch,
                                         std::span<const std::size_t> members,
                                         const PolicyGradientOptions& options);
-// The same, but one in any case, if any counts.
+// The same, but with at least one member if any counts.
 std::vector<std::size_t> members_for_model(const PolicyBatch& batch,
                                            std::span<const std::size_t> members,
                                            const PolicyGradientOptions& options);
 
-// What the loss of a micro-batch's tokens is made from, [N] each.
+// The inputs of the loss for a micro-batch's tokens, [N] each.
 struct Columns {
   at::Tensor weight, sampler, advantage;
-  at::Tensor old, reference, mismatch, sequence;  // undefined where the options want none
+  at::Tensor old, reference, mismatch, sequence;  // undefined if the options do not need them
 
   static Columns of(const MicroBatch& micro, const PolicyBatch& batch,
                     std::span<const double> weights, const PolicyGradientOptions& options);
-  // Of a stretch of the tokens.
+  // Returns the columns of a range of the tokens.
   Columns part(std::int64_t begin, std::int64_t count) const;
 };
 
-// Sums over the tokens of all micro-batches, on the device until the end.
+// Sums over the tokens of all micro-batches. They stay on the device until the end.
 class GradientSums {
  public:
   struct Measured {
@@ -59,10 +59,10 @@ class GradientSums {
 
 struct WeighedMembers {
   std::span<const std::size_t> members;
-  std::span<const double> weights;  // of every segment of the batch
+  std::span<const double> weights;  // for every segment of the batch
 };
 
-// Adds the gradient of these members to the learner's, and what was measured to `sums`.
+// Adds the gradient of these members to the learner's gradients, and the measurements to `sums`.
 void add_policy_gradient(Learner& learner, const PolicyBatch& batch, const WeighedMembers& weighed,
                          const PolicyGradientOptions& options, GradientSums& sums);
 

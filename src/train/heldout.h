@@ -1,5 +1,5 @@
-// What a model makes of examples that it is not trained on: the mean loss over their completions,
-// and what no model can beat that knows how often each token comes and nothing else.
+// The loss of a model on held-out examples: the mean over their completions. unigram_entropy gives
+// a bound for comparison.
 #pragma once
 
 #include "distributed/ranks.h"
@@ -7,12 +7,12 @@
 
 namespace tritonsmith::train {
 
-// The entropy of the trained tokens' own frequencies, in nats: the least that a model without
-// context could reach on them. 0 where there are none.
+// Returns the entropy of the trained tokens' own frequencies, in nats. A model without context
+// cannot have a lower loss on them. Returns 0 without tokens.
 double unigram_entropy(std::span<const TrainingSequence> sequences);
 
-// Mean -logprob over the trained tokens, in nats; each rank computes its share, all get the whole.
-// There must be a sequence.
+// Returns the mean -logprob over the trained tokens, in nats. Each rank computes its share, and all
+// get the whole. There must be at least one sequence.
 Result<double> heldout_loss(const model::Transformer& model,
                             std::span<const TrainingSequence> sequences,
                             const PackingOptions& packing, distributed::Ranks& ranks);

@@ -1,13 +1,15 @@
-// Learner: a model with its flat weights, gradients and optimizer state: what SFT and RL have in
-// common. It turns sequences into gradients and gradients into an update, and is saved to and
-// restored from a checkpoint directory in Hugging Face's layout:
-//   config.json, model.safetensors, tokenizer.json (as they came), optimizer.safetensors or, of
-//   several ranks, each one's shard of it
+// Learner: a model with its flat weights, gradients and optimizer state, for SFT and RL. It turns
+// sequences into gradients and gradients into an update. A checkpoint directory in Hugging Face's
+// layout saves and restores it:
+//   config.json, model.safetensors, tokenizer.json (unchanged), and optimizer.safetensors or,
+//   with several ranks, one shard of it for each rank
 // With LoRA it trains an adapter: model.safetensors then holds the merged weights, and adapter/ the
-// adapter in PEFT's layout. Several ranks compute with the same weights, take gradients of
-// different sequences, and share the optimizer (optimizer.h), and the fp32 weights too where they
-// are sharded: model.safetensors then holds what is computed with, and each rank's file its part of
-// them. One thread uses it; the rollout engine reads the same weights between updates.
+// adapter in PEFT's layout.
+//
+// Several ranks compute with the same weights and take gradients of different sequences. They share
+// the optimizer (optimizer.h) and, if sharded, the fp32 weights. model.safetensors then holds the
+// copy that the model computes with, and each rank's file has its part of the masters. One thread
+// uses a learner; the rollout engine reads the same weights between updates.
 #pragma once
 
 #include <filesystem>
@@ -25,76 +27,78 @@
 
 namespace tritonsmith::train {
 
-// Where a learner computes, and with whom.
+// The device and the ranks of a learner.
 struct Seat {
   c10::Device device;
   distributed::Ranks& ranks;
   model::Precision precision = model::Precision::float16;
-  Masters masters = Masters::whole;  // of all weights; an adapter's are always whole
+  Masters masters = Masters::whole;  // for all weights; an adapter's masters are always whole
   Seat(c10::Device on, distributed::Ranks& with = distributed::nobody_else())
       : device(on), ranks(with) {}
   Seat(c10::DeviceType on) : Seat(c10::Device(on)) {}
 };
 
-// A learner as it was, to be written by any thread while the learner goes on: on a GPU through a
-// stream of its own, so that the training does not wait for the copies.
+// A learner's state at one time. Any thread may write it while the learner goes on. On a GPU it is
+// copied through its own stream, so that training does not wait for the copies.
 struct LearnerSnapshot {
   model::ModelConfig config;
-  std::vector<model::NamedTensor> weights;  // of the model; the first rank's alone
+  std::vector<model::NamedTensor> weights;  // the model's weights; only on the first rank
   OptimizerShard optimizer;
-  // Where there is one, the weights are the model's own: those that are adapted are merged anew as
-  // they are written, the others never change.
+  // With an adapter the weights are the model's own tensors: adapted weights are merged again as
+  // they are written, and the others never change.
   std::optional<model::LoraAdapter> adapter;
 
   c10::Device device() const { return optimizer.state.first.device(); }
 
-  // All of a checkpoint; of a rank that is not the first its shard of the optimizer alone.
+  // Writes the whole checkpoint. A rank other than the first writes its optimizer shard only.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin) const;
 };
 
 class Learner {
  public:
-  // The weights of `directory`; the optimizer starts anew, and so does an adapter, if one is asked
-  // for: a function of the seed.
+  // Reads the weights of `directory` and makes a new optimizer. If an adapter is requested, it is a
+  // function of the seed.
   static Result<Learner> start(const std::filesystem::path& directory, Seat seat,
                                const model::LoraConfig& lora = {}, std::uint64_t seed = 0);
-  // The same with an adapter that is there already.
+  // The same with an existing adapter.
   static Result<Learner> start_from(const std::filesystem::path& directory,
                                     const std::filesystem::path& adapter, Seat seat);
-  // Weights and optimizer as save() left them. `origin` holds the model that training began with:
-  // merged weights do not tell those that an adapter was added to.
+  // Restores weights and optimizer as save() wrote them. `origin` holds the initial model: merged
+  // weights do not tell the weights to which an adapter was added.
   static Result<Learner> resume(const std::filesystem::path& directory, Seat seat,
                                 const std::filesystem::path& origin);
   // Also copies the tokenizer's files from `origin`.
   Status save(const std::filesystem::path& directory, const std::filesystem::path& origin);
-  // All that save() would write, copied: on the device where it fits beside the training, else in
-  // host memory, which is kept for the next one. A whole copy when this returns. One at a time: the
-  // one before must be gone. Each rank takes its own; together they are a checkpoint.
+  // Copies all data that save() would write. The copy stays on the device if it fits beside the
+  // training. Otherwise it goes to host memory, which is kept for the next snapshot. The copy is
+  // complete on return. Only one snapshot may exist at a time. Each rank takes its own; together
+  // they are a checkpoint.
   Result<LearnerSnapshot> snapshot();
-  // A snapshot will be asked for. If, by what the GPU holds now, it will have to go to host memory,
-  // that begins to be made beside the training.
+  // Announces a snapshot. If the GPU has no room for it, the host memory is prepared while training
+  // goes on.
   void expect_snapshot();
 
   const model::Transformer& model() const { return *model_; }
-  // Null when all weights are trained.
+  // Null if all weights are trained.
   const model::LoraAdapter* adapter() const { return adapted_ ? &adapted_->adapter : nullptr; }
-  // What is trained: the model's weights, or the adapter's.
+  // The trained parameters: those of the model, or of the adapter.
   const FlatParameters& parameters() const { return adapted_ ? adapted_->parameters : parameters_; }
   void set_recompute(model::Recompute recompute) { model_->set_recompute(recompute); }
   void set_sums(model::Sums sums) { model_->set_sums(sums); }
   std::int64_t updates() const { return optimizer_->updates(); }
   distributed::Ranks& ranks() const { return *ranks_; }
 
-  void zero_gradients() { parameters_.zero_gradients(); }  // the adapter's follow from these
-  // Adds sum(coefficient * d logprob), and likewise of the entropy, over the trained tokens of
-  // these sequences to the gradients. As the coefficients carry the normaliser of the whole
-  // optimizer step, how it is cut does not matter.
+  // an adapter's gradients follow from these
+  void zero_gradients() { parameters_.zero_gradients(); }
+  // Adds sum(coefficient * d logprob) over the trained tokens of these sequences to the gradients,
+  // and the same for the entropy. The coefficients contain the normaliser of the whole optimizer
+  // step, so the cut into micro-batches does not matter.
   void add_gradient(std::span<const MicroBatch> batches, double temperature, Dependence dependence,
                     const Coefficients& coefficients);
-  // For who learns only at the end what all of them are divided by.
+  // For callers that know the divisor of all gradients only at the end.
   void scale_gradients(double factor);
-  // By the sum of all ranks' gradients. Fails when they are not finite; the weights are then as
-  // before.
+  // Updates the weights by the sum of all ranks' gradients. Fails if the gradients are not finite;
+  // the weights are then unchanged.
   Result<UpdateReport> update(const OptimizerSection& options, std::int64_t total_updates);
 
  private:

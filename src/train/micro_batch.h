@@ -15,21 +15,22 @@ namespace tritonsmith::train {
 
 struct MicroBatch {
   model::PackedBatch packed;
-  at::Tensor rows;                   // [N] int64: where in the packed input a trained token is next
-  at::Tensor targets;                // [N] int64: that token
+  at::Tensor rows;     // [N] int64: rows of the packed input whose next token is trained
+  at::Tensor targets;  // [N] int64: these next tokens
   std::vector<std::size_t> members;  // indices of the sequences, in the order of their tokens
-  std::int64_t shared = 0;           // tokens that are not computed, as others begin with them too
+  // tokens that are computed once for several sequences, and not again for this one
+  std::int64_t shared = 0;
 };
 
-// Cuts the sequences named by `members` into micro-batches, in order.
+// Cuts the sequences listed in `members` into micro-batches, in order.
 std::vector<MicroBatch> make_micro_batches(std::span<const TrainingSequence> sequences,
                                            std::span<const std::size_t> members,
                                            const PackingOptions& options, c10::Device device);
 
-// The hidden states that trained tokens are predicted from, [N, H].
+// Returns the hidden states that predict the trained tokens, [N, H].
 at::Tensor predicting_states(const model::Transformer& model, const MicroBatch& batch);
 
-// Log-probability and entropy of each trained token, [N], at the given temperature.
+// Returns log-probability and entropy of each trained token, [N], at the given temperature.
 model::LogprobAndEntropy forward_tokens(const model::Transformer& model, const MicroBatch& batch,
                                         double temperature);
 

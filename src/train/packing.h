@@ -1,6 +1,6 @@
-// Packing: sequences of an optimizer step laid end to end, without padding, in micro-batches of a
-// token budget; and the order in which the sequences of a data set come. Pure, so that a resumed
-// run packs the same.
+// Packing: sequences of an optimizer step laid end to end without padding, in micro-batches with a
+// token budget. It also defines the order of a data set's sequences. Everything is pure, so a
+// resumed run packs in the same way.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace tritonsmith::train {
 
-// A prompt and its completion as one row of tokens; the loss is on the completion's alone. In many
-// turns what stands between the completions (feedback, marks of the chat) is context, not trained.
+// A prompt and its completion as one row of tokens. Only the completion's tokens have a loss. In
+// many turns, the tokens between completions (feedback, chat markers) are context and not trained.
 struct TrainingSequence {
   std::vector<TokenId> tokens;  // prompt, then completion
   std::size_t prompt_length = 0;
-  std::vector<Span> context;  // indices of tokens after the prompt, in order, not overlapping
+  std::vector<Span> context;  // ranges of tokens after the prompt, in order, without overlap
 
   std::int64_t trained() const;
-  // The places of the trained tokens, in order.
+  // Calls visit(index) for each trained token in order.
   template <typename Visit>
   void for_each_trained(Visit visit) const {
     auto next = context.begin();
@@ -35,30 +35,31 @@ struct TrainingSequence {
 
 struct PackingOptions {
   std::int64_t budget = 8192;   // tokens that one pass computes
-  bool shares_prompts = false;  // what prompts have in common is computed once in a pass
+  bool shares_prompts = false;  // the common tokens of prompts are computed once in a pass
 };
 
-// The sequences of a micro-batch, as it fills up. The last token of a sequence predicts nothing and
-// is left out. With shared prompts each sequence begins with as many tokens of its prompt, but for
-// the last, as one before it begins with too: the first of those with most.
+// The sequences of a micro-batch while it fills. The last token of a sequence predicts nothing and
+// is left out. With shared prompts a sequence shares the longest common beginning with an earlier
+// sequence, at most its prompt without the last token. Of several such sequences it takes the
+// first.
 struct MicroBatchPlan {
   std::vector<std::size_t> members;
-  std::vector<model::Beginning> beginnings;  // of each, by place; empty where none are shared
-  std::int64_t tokens = 0;                   // that are computed
-  std::int64_t shared = 0;                   // that are not, since they are shared
+  std::vector<model::Beginning> beginnings;  // of each member; empty if none are shared
+  std::int64_t tokens = 0;                   // tokens that are computed
+  std::int64_t shared = 0;  // tokens that are not computed, because they are shared
 
-  // Takes the sequence in, or leaves the plan as it is where it would exceed the budget. The first
-  // always fits.
+  // Adds the sequence, or leaves the plan unchanged if the budget would be exceeded. The first
+  // sequence always fits.
   bool add(std::span<const TrainingSequence> sequences, std::size_t member,
            const PackingOptions& options);
 };
 
-// Cuts the members into micro-batches: as many in a row as the budget takes.
+// Cuts the members into micro-batches: each takes as many consecutive members as the budget allows.
 std::vector<MicroBatchPlan> pack_in_order(std::span<const TrainingSequence> sequences,
                                           std::span<const std::size_t> members,
                                           const PackingOptions& options);
 
-// Members in runs of one prompt, and what each run costs if it is computed with its prompt shared.
+// Members in runs with the same prompt, and the tokens of each run if its prompt is computed once.
 struct PromptRuns {
   std::vector<std::vector<std::size_t>> members;
   std::vector<std::int64_t> tokens;
@@ -66,8 +67,8 @@ struct PromptRuns {
 PromptRuns runs_of_one_prompt(std::span<const TrainingSequence> sequences,
                               std::span<const std::size_t> members);
 
-// Which example stands at a place of the endless stream that goes through the data set again and
-// again, shuffled anew in each epoch by Rng(seed, purpose, epoch).
+// The example at each position of an endless stream over the data set. Rng(seed, purpose, epoch)
+// shuffles each epoch.
 class EpochOrder {
  public:
   EpochOrder(std::uint64_t seed, std::string_view purpose, std::size_t examples);

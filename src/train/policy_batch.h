@@ -1,7 +1,7 @@
-// From a step's judged turns to the batch that is trained on: a trajectory whose turns continue
-// each other becomes one sequence with a segment a turn, what stands between them is context. A
-// turn that saw another context (management left turns out) begins a sequence of its own.
-// Token-exact: nothing is tokenised anew. Pure.
+// Converts a step's judged turns into the batch to train on. A trajectory whose turns continue each
+// other becomes one sequence with a segment for each turn; the text between them is context. A turn
+// that saw another context (some turns were left out) begins its own sequence. The tokens are those
+// that were sampled; no text is tokenized again. The function is pure.
 #pragma once
 
 #include "train/policy_gradient.h"
@@ -9,8 +9,8 @@
 
 namespace tritonsmith::train {
 
-// A segment for each turn, in their order; advantages, old, reference and mismatch are still empty,
-// and every segment counts.
+// Makes a segment for each turn, in order. Every segment counts. Advantages, old, reference and
+// mismatch are still empty.
 PolicyBatch policy_batch(std::span<const JudgedSample> turns);
 
 }  // namespace tritonsmith::train

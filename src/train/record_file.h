@@ -1,7 +1,6 @@
-// RecordFile: an append-only file of a run whose length is part of each checkpoint. Opening it for
-// a resumed run cuts off what was written after the checkpoint, so that records have neither gaps
-// nor duplicates. A failed append (a full disk) takes its own bytes back: what was there before
-// stays whole.
+// RecordFile: an append-only file of a run. Each checkpoint stores its length. Opening it for a
+// resumed run cuts off the data written after the checkpoint, so that records have neither gaps nor
+// duplicates. A failed append (a full disk) removes its own bytes; earlier data stays complete.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace tritonsmith::train {
 
 class RecordFile {
  public:
-  // Makes the file where it is missing; fails when it is shorter than `keep_bytes`.
+  // Makes the file if it is missing. Fails if it is shorter than `keep_bytes`.
   static Result<RecordFile> open(const std::filesystem::path& path, std::uint64_t keep_bytes);
   RecordFile(RecordFile&& other) noexcept;
   RecordFile& operator=(RecordFile&& other) noexcept;
@@ -22,7 +21,8 @@ class RecordFile {
 
   Status append(std::string_view bytes);
   Status append_line(std::string_view line);
-  // Until this returns, appended bytes may be lost with the machine (not with the process).
+  // Appended bytes survive a crash of the process. They survive a crash of the machine only after
+  // sync().
   Status sync();
   std::uint64_t size() const { return size_; }
 

@@ -1,5 +1,5 @@
-// References: known solutions of tasks, that the similarity reward compares completions with. As
-// JSONL, one a line: {"task": id, "kernel": source}. A task has at most one.
+// References: known solutions of tasks, with which the similarity reward compares completions. They
+// are JSONL, one a line: {"task": id, "kernel": source}. A task has at most one.
 #pragma once
 
 #include <filesystem>

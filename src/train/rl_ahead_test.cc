@@ -67,7 +67,7 @@ TEST_F(RlTest, SamplesAheadWithTheWeightsFromBeforeTheUpdate) {
 TEST_F(RlTest, StopsWhenTheGymBreaksDownAhead) {
   config_.rollout.staleness = 1;
   int jobs = 0;
-  gym::FakeJudge judge([&](const gym::JudgeJob& job) {
+  gym::api::FakeJudge judge([&](const gym::api::JudgeJob& job) {
     if (++jobs == 10) judge.break_down({.message = "the gym is gone"});
     return judge_letters(job);
   });

@@ -1,5 +1,5 @@
-// RlConfig: everything a reinforcement learning run is told. Each section is a table in the TOML
-// file; docs/training.md explains how they work together, docs/algorithms.md the algorithms.
+// RlConfig: all settings of a reinforcement learning run. Each section is a table of the TOML file.
+// docs/training.md explains how they work together, docs/algorithms.md the algorithms.
 #pragma once
 
 #include "data/verdict.h"
@@ -35,17 +35,17 @@ struct JudgeSection {
   int trials = 3;
   int patience_seconds = 600;
   std::string url, token_file;  // of a `gym serve`; empty: this program judges
-  // Where this program judges: the GPUs that kernels run on, by number; empty: one that is not
-  // trained on, where there are several.
+  // If this program judges: the numbers of the GPUs that run kernels. Empty: a GPU that is not
+  // trained on, if there are several.
   std::vector<std::int64_t> gpus;
-  bool lease = true;  // kernels are timed while training on the same GPU pauses
+  bool lease = true;  // training on the same GPU pauses while kernels are timed
   static Fields<JudgeSection> fields();
 };
 
 struct RlConfig {
   RunSection run;
-  // Trainer and engine then have the same bits, so that bfloat16, whose range no model leaves,
-  // costs nothing (docs/gpu.md).
+  // With these settings trainer and engine have the same bits. bfloat16, whose range no model
+  // exceeds, then costs no accuracy (docs/gpu.md).
   ModelSection model = {.precision = model::Precision::bfloat16, .sums = model::Sums::equal};
   model::LoraConfig lora;
   TasksSection tasks;
@@ -67,10 +67,10 @@ struct RlConfig {
   std::int64_t updates_per_step() const {
     return static_cast<std::int64_t>(algorithm.epochs) * algorithm.minibatches;
   }
-  // Whether the trainer's own log-probabilities must be known before anything is credited.
+  // Tells whether credit needs the trainer's own log-probabilities first.
   bool needs_old_logprobs() const;
-  // Whether a token's ratio compares with what the sampler said, not with the trainer at rollout
-  // time: weights that sample may be older than those at rollout time.
+  // Tells whether a token's ratio uses the sampler's log-probability instead of the trainer's at
+  // rollout time. The sampling weights may be older than those at rollout time.
   bool ratio_is_to_sampler() const;
   PolicyGradientOptions gradient_options(c10::Device device) const;
   CreditRules credit_rules() const;
@@ -78,7 +78,7 @@ struct RlConfig {
   episode::EpisodeOptions episode_options() const;
 };
 
-// Settings that contradict each other, and what must be set.
+// Refuses contradictory settings and missing ones.
 Status check(const RlConfig& config);
 
 }  // namespace tritonsmith::train

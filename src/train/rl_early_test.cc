@@ -42,8 +42,8 @@ TEST_F(RlTest, LearnsEarlyByTheSameNumbers) {
 
 // Whatever is written for t1 is right, so its groups teach nothing and further lots are sampled.
 TEST_F(RlTest, LearnsEarlyFromAsManyLotsByTheSameNumbers) {
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
-    return job.task.id == "t1" ? gym::accepted_verdict() : judge_letters(job);
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
+    return job.task.id == "t1" ? gym::api::accepted_verdict() : judge_letters(job);
   });
   config_.checkpoint = {.every = 0};
   config_.algorithm.filter_groups = true;
@@ -100,7 +100,7 @@ TEST_F(RlTest, LearnsEarlyInTheOrderOfTheGroupsWhateverIsJudgedFirst) {
 TEST_F(RlTest, StopsWhenTheGymBreaksDownWhileItLearnsEarly) {
   config_.rollout.learn_early = true;
   int jobs = 0;
-  gym::FakeJudge judge([&](const gym::JudgeJob& job) {
+  gym::api::FakeJudge judge([&](const gym::api::JudgeJob& job) {
     if (++jobs == 10) judge.break_down({.message = "the gym is gone"});
     return judge_letters(job);
   });

@@ -1,15 +1,16 @@
-// RlLoop: the steps of a reinforcement learning run. A step: gather experience (with dynamic
-// sampling in several lots, until enough groups can teach), score it, assign credit, update the
-// policy, record. Owned by run_rl, on its thread; rl.h has the whole.
+// RlLoop: the steps of a reinforcement learning run. A step gathers experience, scores it, assigns
+// credit, updates the policy and records the result. With dynamic sampling, gathering takes several
+// batches of prompts until enough groups can teach. run_rl owns the loop, on its thread; rl.h has
+// the whole.
 //
-// With rollout.staleness = 1 the next step's experience is gathered on a thread of its own while
-// this step's is trained on, with the weights from before the update: a copy, which nobody changes
-// meanwhile. That thread alone uses the writer, the judge and the order of tasks then. A step
-// that ends in a checkpoint gathers nothing ahead: so a killed run goes on to the same numbers.
+// With rollout.staleness = 1, a second thread gathers the next step's experience while this step
+// trains. It uses a copy of the weights before the update, which does not change meanwhile. Only
+// that thread then uses the writer, the judge and the order of tasks. A step that ends in a
+// checkpoint gathers nothing ahead, so that a killed run resumes with the same numbers.
 //
-// With rollout.learn_early the step's own groups are learnt from, one after the other, while later
-// ones are still written and judged on a thread of their own (rl_loop_early.cc). The weights change
-// only when that thread is done: it stays on-policy.
+// With rollout.learn_early, complete groups of the step are trained on one after the other, while a
+// second thread writes and judges later groups (rl_loop_early.cc). The weights change only after
+// that thread has finished, so training stays on-policy.
 #pragma once
 
 #include <deque>
@@ -26,17 +27,18 @@
 
 namespace tritonsmith::train {
 
-// What stays the same over a run besides the learner.
+// The objects of a run that do not change, besides the learner.
 struct RlWorld {
   const RlConfig& config;
   const RlParts& parts;
-  std::vector<Prompted> prompts;  // of every task
+  std::vector<Prompted> prompts;  // one for every task
 };
 
-// The models beside the learner's.
+// The models besides the learner's.
 struct RlModels {
-  std::unique_ptr<model::Transformer> behaviour;  // a copy; only with rollout.staleness
-  // Writes with the learner's own weights, or with `behaviour`.
+  // a copy of the weights; only with rollout.staleness
+  std::unique_ptr<model::Transformer> behaviour;
+  // It samples with the learner's own weights or with `behaviour`.
   std::unique_ptr<generate::TokenWriter> writer;
   std::optional<model::Transformer> reference;  // only with a KL term
 };
@@ -140,7 +142,7 @@ class RlLoop {
   std::optional<Lease> lease_;
   std::optional<GpuTurn> turn_;  // of the update that is under way
   EpochOrder order_;
-  gym::FaultStreak faults_{gym::kFaultsInARow};
+  gym::api::FaultStreak faults_{gym::api::kFaultsInARow};
   Progress progress_;
   reward::StageState stages_;
   std::int64_t lots_ = 0;  // of prompts, sampled so far in the run

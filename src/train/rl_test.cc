@@ -14,7 +14,7 @@
 #include "base/lease.h"
 #include "base/log.h"
 #include "base/temp_dir.h"
-#include "gym/client/testing/fake_judge.h"
+#include "gym/api/testing/fake_judge.h"
 #include "train/expert_examples.h"
 #include "train/testing/rl_fixture.h"
 
@@ -88,7 +88,7 @@ TEST_F(RlTest, TrainsOnlyWhileItHoldsTheLeaseOfTheGpu) {
   std::atomic<bool> waited = false;
   std::jthread referee;
   int judged = 0;
-  gym::FakeJudge judge([&](const gym::JudgeJob& job) {
+  gym::api::FakeJudge judge([&](const gym::api::JudgeJob& job) {
     if (judged++ == 0) {  // times from the first job on, until training waits for it
       EXPECT_TRUE(timer->take(Lease::Hold::alone, Deadline::after(Milliseconds(0))));
       referee = std::jthread([&] {
@@ -108,7 +108,7 @@ TEST_F(RlTest, TrainsOnlyWhileItHoldsTheLeaseOfTheGpu) {
 }
 
 TEST_F(RlTest, NeverRewardsAFaultOfTheGym) {
-  gym::FakeJudge broken([](const gym::JudgeJob&) {
+  gym::api::FakeJudge broken([](const gym::api::JudgeJob&) {
     Verdict verdict;
     verdict.fault = Fault::infrastructure;
     return verdict;
@@ -122,7 +122,7 @@ TEST_F(RlTest, NeverRewardsAFaultOfTheGym) {
 }
 
 TEST_F(RlTest, StopsWhenTheGymHasNothingButFaults) {
-  gym::FakeJudge broken([](const gym::JudgeJob&) {
+  gym::api::FakeJudge broken([](const gym::api::JudgeJob&) {
     Verdict verdict;
     verdict.fault = Fault::infrastructure;
     verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};
@@ -134,7 +134,7 @@ TEST_F(RlTest, StopsWhenTheGymHasNothingButFaults) {
 }
 
 TEST_F(RlTest, StopsWithOneLineWhenTheGymBreaksDown) {
-  gym::FakeJudge broken(judge_letters);
+  gym::api::FakeJudge broken(judge_letters);
   broken.break_down({"the gym is on fire"});
   EXPECT_THAT(run_with(broken).error().message, HasSubstr("the gym is on fire"));
   ASSERT_TRUE(run()) << "and goes on when it is back";
@@ -312,8 +312,8 @@ TEST_F(RlTest, PlaysManyTurnsAndComparesEachWithItsOwn) {
 
 TEST_F(RlTest, SamplesUntilTheStepIsFullOfGroupsThatDiffer) {
   // Whatever is written for t1 is right: its groups teach nothing.
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
-    return job.task.id == "t1" ? gym::accepted_verdict() : judge_letters(job);
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
+    return job.task.id == "t1" ? gym::api::accepted_verdict() : judge_letters(job);
   });
   config_.algorithm.filter_groups = true;
   config_.algorithm.sampling_lots = 6;
@@ -333,7 +333,7 @@ TEST_F(RlTest, SamplesUntilTheStepIsFullOfGroupsThatDiffer) {
 }
 
 TEST_F(RlTest, CreditsPlansBySpeedAndRejectsLazyKernels) {
-  gym::FakeJudge judge([](const gym::JudgeJob& job) {
+  gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     Verdict verdict = judge_letters(job);
     verdict.speedup = job.kernel[1] <= 'd' ? 2 : 1;
     verdict.coverage = job.kernel[1] <= 'b' ? 0.1 : 0.9;

@@ -15,11 +15,12 @@ namespace tritonsmith::train {
 
 struct RolloutOptions {
   std::int64_t step = 0;
-  std::int64_t lot = 0;  // lots of prompts sampled so far in this run, for seeds of their own
+  // number of earlier batches of prompts in this run, which gives each batch its own seeds
+  std::int64_t lot = 0;
   std::uint64_t seed = 0;
   int samples = 8;          // for each prompt
-  int first_group = 0;      // the first prompt's number within the step
-  int rank = 0, ranks = 1;  // which part of the samples is rolled out here
+  int first_group = 0;      // the first prompt's group number within the step
+  int rank = 0, ranks = 1;  // the part of the samples that this process samples
   generate::SamplingParams sampling;
   episode::EpisodeOptions episode;
   bool is_traced = false;
@@ -32,25 +33,25 @@ struct Prompted {
 
 // One turn of one sample.
 struct JudgedSample {
-  Sample sample;  // reward and advantage are not there yet
+  Sample sample;  // without reward and advantage
   Kernel kernel;
 };
 
 struct RolloutParts {
   episode::EpisodeParts episode;
-  // How far it has come: completions written, verdicts taken.
+  // Reports progress: completions written, verdicts received.
   std::function<void(std::size_t written, std::size_t judged)> on_progress;
-  // Takes each group's samples, in the order of the groups, once all of them and of those before
-  // are judged; they are then no part of the experience. Null: they are.
+  // Receives each group's samples, in the order of the groups, once all of them and of earlier
+  // groups are judged. They are then not part of the experience. Null: they are.
   std::function<void(std::vector<JudgedSample> group)> on_group = nullptr;
 };
 
 struct Experience {
   std::vector<JudgedSample> samples;  // group by group, sample by sample, turn by turn
-  double generate_seconds = 0;        // until the last completion, judging alongside included
-  double wait_seconds = 0;            // from then on, until the last verdict
+  double generate_seconds = 0;  // until the last completion, including judging at the same time
+  double wait_seconds = 0;      // from the last completion until the last verdict
   episode::Activity activity;
-  std::vector<TraceSpan> spans;  // only where they are asked for
+  std::vector<TraceSpan> spans;  // only if requested
 
   void append(Experience more);
 };

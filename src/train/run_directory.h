@@ -1,10 +1,10 @@
-// RunDirectory: everything a run leaves behind, and everything needed to go on with it:
+// RunDirectory: the files of a run, from which it can be resumed:
 //   config.toml    the resolved config
 //   steps.jsonl    one line of numbers a step; the same for TensorBoard in events.out.tfevents.*
 //   samples.jsonl  each sample with its verdict
 //   checkpoints/   see checkpoint_store.h
-// The judge keeps its secret and its verdicts there too. One process holds a run at a time (a lock
-// that dies with it). docs/records.md describes each file for readers.
+// The judge also keeps its secret and its verdicts there. One process holds a run at a time, by a
+// lock that ends with the process. docs/records.md describes each file.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@
 
 namespace tritonsmith::train {
 
-// The lengths of the record files at a checkpoint.
+// The lengths of the record files at a checkpoint, in bytes.
 struct RecordSizes {
   std::uint64_t steps = 0, samples = 0, events = 0;
   bool operator==(const RecordSizes&) const = default;
@@ -30,17 +30,16 @@ Result<RecordSizes> record_sizes_from_json(const Json& json);
 
 class RunDirectory {
  public:
-  // Makes the directory, or reopens one that holds a run of the same config (`run.dir` itself may
-  // differ, so that a run may be moved, and so may who judges it). A run of another config that
-  // never finished a step gives way, so that a config that turned out wrong may be put right.
-  // Otherwise another config, a foreign directory or another process in it: one line that says what
-  // to do.
+  // Makes the directory, or opens one with a run of the same config. `run.dir` may differ, so that
+  // a run can be moved, and so may the judge. A run of another config that has not finished a step
+  // is replaced, so that a wrong config can be corrected. Other cases fail with one line that says
+  // what to do: another config, a foreign directory, or a second process.
   static Result<RunDirectory> open(const std::filesystem::path& path, const std::string& command,
                                    const Settings& config);
-  // Whether open() would go on with a run, not begin one; fails where open() would. Writes nothing.
+  // Tells whether open() would resume a run. Fails if open() would fail. Writes nothing.
   static Result<bool> would_go_on(const std::filesystem::path& path, const std::string& command,
                                   const Settings& config);
-  // As the other ranks of a job see the first one's: nothing is locked, nothing is written.
+  // The first rank's directory as another rank sees it. Nothing is locked or written.
   static RunDirectory of_first_rank(std::filesystem::path path);
   RunDirectory(RunDirectory&&) noexcept;
   RunDirectory& operator=(RunDirectory&&) noexcept;
@@ -49,16 +48,16 @@ class RunDirectory {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 
-  // Cuts the records back to the checkpoint the run goes on from, and opens them. Once, before any
-  // append.
+  // Cuts the records back to the checkpoint from which the run resumes, and opens them. Must be
+  // called once, before any append.
   Status open_records(const RecordSizes& kept);
   Status append(const StepRecord& record);
   Status append(const Sample& sample);
-  // All records are on the disk; their lengths.
+  // Writes all records to the disk and returns their lengths.
   Result<RecordSizes> sync_records();
 
-  // Keeps the data of the run (tasks.jsonl, examples.jsonl, references.jsonl) beside its records. A
-  // run that has finished a step must be given the same when it goes on.
+  // Stores the run's data (tasks.jsonl, examples.jsonl, references.jsonl) beside its records. A run
+  // that has finished a step must get the same data when it resumes.
   Status keep_data(const std::string& name, std::string_view bytes) const;
 
  private:

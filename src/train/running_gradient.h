@@ -1,8 +1,9 @@
-// RunningGradient: the policy gradient of one update, taken up group by group while the rest of the
-// step is still written and judged. What divides depends on the whole step, but is one number for
-// all of its tokens: so micro-batches are passed undivided as soon as they are full, and the sum is
-// divided at the end. The micro-batches are those that the whole step would be cut into, in the
-// same order, so when which group was complete changes nothing. One thread owns it, that trains.
+// RunningGradient: the policy gradient of one update, computed group by group while the rest of the
+// step is still written and judged. The divisor depends on the whole step, but it is one number for
+// all tokens. Micro-batches therefore pass through the model undivided as soon as they are full,
+// and the sum is divided at the end. They are the same micro-batches, in the same order, as those
+// of the whole step. The time at which a group is complete therefore changes nothing. The training
+// thread owns it.
 #pragma once
 
 #include "train/gradient_columns.h"
@@ -11,14 +12,15 @@ namespace tritonsmith::train {
 
 class RunningGradient {
  public:
-  // Clears the learner's gradients, which are its own from here on. The learner is alone, and all
-  // of the step goes into one update.
+  // Clears the learner's gradients and uses them from here on. Requires a learner with one rank and
+  // a step with one update.
   RunningGradient(Learner& learner, PolicyGradientOptions options);
 
-  // The step's next sequences, advantages and all; those that fill micro-batches pass the model.
+  // Adds the step's next sequences with their advantages. Full micro-batches pass through the
+  // model.
   void add(PolicyBatch more);
-  // The rest passes too; the learner's gradients are then those of the whole step, as
-  // set_policy_gradient() leaves them. Once.
+  // Passes the remaining sequences. The learner's gradients are then those of the whole step, as
+  // set_policy_gradient() computes them. Must be called once.
   PolicyGradientReport finish();
 
  private:

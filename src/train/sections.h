@@ -1,5 +1,5 @@
-// The sections that the configs of all training loops share. Each number has its help and its range
-// in fields(), from which TOML, --set, --help and the record in the run directory come.
+// The sections that all training configs share. fields() has the help and range of each number.
+// TOML, --set, --help and the record in the run directory use it.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ struct ModelSection {
   static Fields<ModelSection> fields();
 };
 
-// Whether prompts, as far as they are the same, are computed once in a pass. automatic: on a GPU,
-// where it is a matter of time; on a CPU sums of gradients stay in the order they always had.
+// Whether the common beginning of prompts is computed once in a pass. automatic: on for a GPU,
+// where it saves time. It is off for a CPU, because sharing changes the order of the sums in
+// gradients.
 enum class SharePrompts { automatic, on, off };
 
 struct OptimizerSection {
@@ -71,19 +72,19 @@ struct OptimizerSection {
   }
 };
 
-// What no default can stand in for: a directory to write to and a model to begin with.
+// Checks the settings without a useful default: a directory to write to and a model to begin with.
 Status check_sections(const RunSection& run, const ModelSection& model);
 
-// Where the model the run began with is: the run's own copy once there is one, else model.path.
+// Returns the directory of the initial model: the run's own copy if it exists, else model.path.
 std::filesystem::path first_model(const RunSection& run, const ModelSection& model);
 
-// Fails when the tokenizer knows ids that the model has no row for, or sequences of so many tokens
-// do not fit its positions. Returns nothing else: reading the model itself comes later.
+// Fails if the tokenizer has ids without a row in the model, or if sequences of `longest` tokens
+// exceed its positions. It does not read the weights.
 Status check_model_fits(const std::filesystem::path& model, std::size_t token_ids,
                         std::int64_t longest, std::string_view longest_name);
 
-// How the run talks to the model of `directory`. Fails when the directory's own chat template
-// renders `prompt` otherwise, unless the section says not to care.
+// Returns the chat format of the model in `directory`. Fails if the directory's own chat template
+// renders `prompt` differently, unless the section turns this check off.
 Result<text::ChatTemplate> open_chat(const ModelSection& section,
                                      const std::filesystem::path& directory,
                                      const text::Tokenizer& tokenizer,

@@ -16,7 +16,7 @@ namespace tritonsmith::train {
 
 struct SftDataSection {
   std::string examples;
-  std::string heldout;             // none: nothing is held out
+  std::string heldout;             // empty: no held-out examples
   std::int64_t heldout_every = 0;  // steps; 0: before the first step and after the last
   std::int64_t step_tokens = 2048;
   std::int64_t max_tokens = 1024;
@@ -25,7 +25,8 @@ struct SftDataSection {
 
 struct SftConfig {
   RunSection run;
-  // No sampler has to agree with it, and bfloat16 needs no conversions on the way back.
+  // No sampler has to agree with the trainer here, and bfloat16 needs no conversions in the
+  // backward.
   ModelSection model = {.precision = model::Precision::bfloat16};
   model::LoraConfig lora;
   SftDataSection data;
@@ -34,10 +35,10 @@ struct SftConfig {
   static Fields<SftConfig> fields();
 };
 
-// Settings that contradict each other, and what must be set.
+// Refuses contradictory settings and missing ones.
 Status check(const SftConfig& config);
 
-// What a run is given: to learn from, and, if anything, to be tried on.
+// The data of a run: examples to learn from, and optional held-out ones.
 struct SftMaterial {
   std::span<const SftExample> examples;
   std::span<const SftExample> heldout = {};
@@ -46,23 +47,23 @@ struct SftMaterial {
 struct SftPreview {
   RunOutlook run;
   std::size_t sequences = 0;  // examples that fit
-  std::int64_t tokens = 0;    // in them, prompts included
+  std::int64_t tokens = 0;    // tokens in these sequences, prompts included
 };
 
-// Checks all that run_sft would, and writes nothing.
+// Makes all checks of run_sft, and writes nothing.
 Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& material);
 
 struct SftSummary {
   std::int64_t steps = 0;
-  double loss = 0;                   // mean over the last steps (up to 20 of this process)
+  double loss = 0;                   // mean over the last steps (at most 20 of this process)
   double tokens_per_second = 0;      // trained by this process, prompts included
-  std::filesystem::path checkpoint;  // a model directory; empty where the run leaves none
-  bool is_finished = false;          // false: asked to stop before the last step
+  std::filesystem::path checkpoint;  // a model directory; empty if the run has no checkpoints
+  bool is_finished = false;          // false: it was asked to stop before the last step
 };
 
-// Begins the run in config.run.dir or goes on with it; a finished one is left as it is. The
-// examples are recorded in the run directory and must be the same when it goes on.
-// Every rank of a job calls it with the same.
+// Begins the run in config.run.dir or resumes it; a finished run is left unchanged. The examples
+// are recorded in the run directory and must be the same on resuming. Every rank of a job calls it
+// with the same arguments.
 Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop,
                            distributed::Ranks& ranks = distributed::nobody_else());

@@ -1,8 +1,9 @@
-// Examples of supervised fine-tuning: conversations with the completion to be learnt, as JSONL, one
-// a line:
+// Examples of supervised fine-tuning: conversations with the completion to learn, as JSONL, one a
+// line:
 //   {"task": "level1/19_ReLU", "prompt": "text" or [{"role": "user", "content": "text"}, ...],
 //    "completion": "<thinking>...</thinking>..."}
-// and what training makes of them: token sequences in ChatML whose completion ends with <|im_end|>.
+// Training converts them into token sequences in the model's chat format. A completion ends with
+// the token that ends a turn.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +29,7 @@ Result<SftExample> sft_example_from_json(const Json& json);
 Result<std::vector<SftExample>> read_sft_examples(const std::filesystem::path& file);
 std::string sft_examples_to_jsonl(std::span<const SftExample> examples);
 
-// In the order of the examples; those longer than `max_tokens` are left out.
+// Encodes in the order of the examples. Examples longer than `max_tokens` are left out.
 std::vector<TrainingSequence> encode_examples(std::span<const SftExample> examples,
                                               const text::Tokenizer& tokenizer,
                                               const text::ChatTemplate& chat,

@@ -1,5 +1,5 @@
-// The gradient of supervised fine-tuning: cross entropy on completion tokens, the prompt masked
-// out, averaged over all completion tokens of the optimizer step.
+// The gradient of supervised fine-tuning: cross-entropy on completion tokens with the prompt
+// masked, averaged over all completion tokens of the optimizer step.
 #pragma once
 
 #include "train/learner.h"
@@ -8,15 +8,15 @@ namespace tritonsmith::train {
 
 struct SftGradientReport {
   double loss = 0;     // mean -logprob over the step's trained tokens, in nats
-  double entropy = 0;  // mean of the model's own entropy there
+  double entropy = 0;  // mean entropy of the model at these tokens
   std::int64_t trained_tokens = 0;
-  std::int64_t tokens = 0;         // that went through the model, prompts included
-  std::int64_t shared_tokens = 0;  // of prompts, that others of the same pass went through for
+  std::int64_t tokens = 0;         // tokens that passed through the model, prompts included
+  std::int64_t shared_tokens = 0;  // prompt tokens that were computed once for several sequences
 };
 
-// Replaces the learner's gradients. `members` name the sequences of the step. A learner of several
-// ranks computes the gradient of its share alone, divided as the whole is: then loss and entropy
-// are its part of the means, tokens those of its share, and sum_over_ranks() adds them up.
+// Replaces the learner's gradients. `members` lists the step's sequences. A learner of several
+// ranks computes the gradient of its share only, with the divisors of the whole. Loss and entropy
+// are then its part of the means, and tokens are those of its share. sum_over_ranks() adds them up.
 SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSequence> sequences,
                                    std::span<const std::size_t> members,
                                    const PackingOptions& packing);

@@ -1,5 +1,6 @@
-// StopFlag: how a training loop is asked to end: it finishes its step, writes a checkpoint and
-// returns. StopSignals sets one at the first SIGINT or SIGTERM; the second kills, as ever.
+// StopFlag: asks a training loop to end. The loop finishes its step, writes a checkpoint and
+// returns. StopSignals sets a flag at the first SIGINT or SIGTERM; the second signal kills the
+// process.
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,7 @@ namespace tritonsmith::train {
 using StopFlag = std::atomic<bool>;
 static_assert(StopFlag::is_always_lock_free, "a signal handler sets it");
 
-// One at a time in a process; the flag must outlive it.
+// Only one may exist in a process at a time. The flag must outlive it.
 class StopSignals {
  public:
   explicit StopSignals(StopFlag& flag);

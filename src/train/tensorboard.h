@@ -1,9 +1,10 @@
-// TensorBoard event files, scalars only: each record is a TFRecord (length, masked CRC32C of the
-// length, bytes, masked CRC32C of the bytes) that holds one Event in protocol buffer encoding.
+// TensorBoard event files with scalars only. Each record is a TFRecord (length, masked CRC32C of
+// the length, bytes, masked CRC32C of the bytes) that holds one Event in protocol buffer encoding.
 // Formats:
-//   tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto,
-//   .../framework/summary.proto
-// Pure functions from numbers to bytes; the run directory appends them to its events file.
+//   tensorflow/core/lib/io/record_writer.h
+//   tensorflow/core/util/event.proto
+//   tensorflow/core/framework/summary.proto
+// The functions are pure; the run directory appends their bytes to its events file.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,15 @@
 
 namespace tritonsmith::train {
 
-// The Castagnoli polynomial, as TFRecord and iSCSI use it.
+// CRC-32C (Castagnoli), as TFRecord and iSCSI use it.
 std::uint32_t crc32c(std::string_view bytes);
 
 std::string tfrecord(std::string_view payload);
 
-// The first record of every event file.
+// Returns the first record of every event file.
 std::string event_file_head(double wall_seconds);
 
-// All metrics of a step in one record; numbers that are not finite are left out.
+// Returns one record with all metrics of a step. Numbers that are not finite are left out.
 std::string scalar_record(double wall_seconds, std::int64_t step, const Metrics& metrics);
 
 }  // namespace tritonsmith::train

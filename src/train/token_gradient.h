@@ -1,5 +1,5 @@
-// The gradient of a micro-batch from what a loss says of each of its tokens. Pure but for the
-// gradients that it adds to; the thread that trains calls it.
+// The gradient of a micro-batch from the derivatives of a loss for each token. The functions are
+// pure, except that they add to gradients. The training thread calls them.
 #pragma once
 
 #include <functional>
@@ -8,27 +8,27 @@
 
 namespace tritonsmith::train {
 
-// What the gradient of a loss is made from, for each of some trained tokens of a micro-batch.
+// The derivatives of a loss for some trained tokens of a micro-batch.
 struct TokenGradient {
   at::Tensor logprob;  // [N], d loss / d logprob
   at::Tensor entropy;  // [N], d loss / d entropy; undefined: 0
 };
-// Trained tokens of a micro-batch, a stretch of them or all, and what the model gives now (without
+// All trained tokens of a micro-batch, or a range of them, with the model's current values (without
 // gradient history).
 struct TokensNow {
   const MicroBatch& batch;
-  std::int64_t begin = 0;       // the first one's place among the micro-batch's trained tokens
+  std::int64_t begin = 0;       // index of the first token among the micro-batch's trained tokens
   at::Tensor logprob, entropy;  // [N]
 
   std::int64_t count() const { return logprob.numel(); }
 };
 using Coefficients = std::function<TokenGradient(const TokensNow&)>;
-// What a token's coefficients depend on. Where it is the token alone, they are asked for in
-// stretches, in order, and the logits are computed once instead of twice (head_gradient.h).
+// The tokens on which a token's coefficients depend. If it is the token alone, they are requested
+// for consecutive ranges, and the logits are computed once instead of twice (head_gradient.h).
 enum class Dependence { token, micro_batch };
 
-// Adds sum(coefficient * d logprob), and likewise of the entropy, over the micro-batch's trained
-// tokens to the gradients of the model's weights.
+// Adds sum(coefficient * d logprob) over the micro-batch's trained tokens to the gradients of the
+// model's weights, and the same for the entropy.
 void add_token_gradient(const model::Transformer& model, const MicroBatch& batch,
                         double temperature, Dependence dependence,
                         const Coefficients& coefficients);

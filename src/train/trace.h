@@ -1,7 +1,7 @@
-// Trace: where the time of chosen steps went, as a time line in Chrome's trace format (Perfetto and
-// chrome://tracing draw it): trace.json in the run directory. Samples are spans of their own that
-// overlap: written (from the request to the last token) and judged (from the kernel to its
-// verdict), as the loop saw it; what the loop does itself lies in two lanes.
+// Trace: a time line of chosen steps in Chrome's trace format, which Perfetto and chrome://tracing
+// draw: trace.json in the run directory. A sample has spans that overlap with others. It is written
+// from the request to the last token, and judged from the kernel to its verdict. Two further lanes
+// show the loop's own work.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ struct TraceSection {
   bool wants(std::int64_t step) const;
 };
 
-// rollout, training: what the loop does. writing, judging: a turn of a sample.
+// rollout, training: the loop's work. writing, judging: a turn of a sample.
 enum class TraceLane { rollout, training, writing, judging };
 
 struct TraceSpan {
   TraceLane lane = TraceLane::training;
   std::string name;
-  std::uint64_t number = 0;  // of a sample's turn: those of one lane overlap
+  std::uint64_t number = 0;  // number of a sample's turn, because spans of one lane overlap
   TimePoint begin, end;
 };
 
-// Adds the step's spans to the file, in place of what a run that was killed may have left there of
-// the same step.
+// Adds the step's spans to the file. They replace spans of the same step that a killed run may have
+// left.
 Status write_trace(const std::filesystem::path& file, std::int64_t step,
                    std::span<const TraceSpan> spans);
 

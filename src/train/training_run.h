@@ -1,8 +1,8 @@
-// TrainingRun: what SFT and RL have in common around their steps: the run directory, the learner,
-// the checkpoints, and going on where a killed process stopped. A checkpoint holds the learner and
-// trainer.json (step, lengths of the records, the loop's own state), so a resumed run computes what
-// the uninterrupted one would have. Of several ranks every one has such a run of the same steps;
-// the first alone writes, but for each one's shard of the optimizer's state.
+// TrainingRun: the common frame of SFT and RL around their steps. It has the run directory, the
+// learner and the checkpoints, and resumes a killed run. A checkpoint holds the learner and
+// trainer.json (step, lengths of the records, the loop's own state). A resumed run therefore
+// computes the same as an uninterrupted one. Each of several ranks has such a run with the same
+// steps. Only the first rank writes, apart from each rank's shard of the optimizer.
 #pragma once
 
 #include <map>
@@ -19,22 +19,22 @@ namespace tritonsmith::train {
 
 struct TrainingRunOptions {
   std::string command;  // "sft" or "rl"
-  Settings settings;    // the resolved config, for the record
+  Settings settings;    // the resolved config, for the records
   RunSection run;
   ModelSection model;
   model::LoraConfig lora;
   CheckpointConfig checkpoint;
-  std::map<std::string, std::string> companions;  // file names and contents, for each checkpoint
-  distributed::Ranks* ranks = &distributed::nobody_else();  // outlive the run
+  std::map<std::string, std::string> companions;  // name -> content of files for each checkpoint
+  distributed::Ranks* ranks = &distributed::nobody_else();  // must outlive the run
 };
 
-// What a call would do, found out without writing anything.
+// The plan of a call, found without writing anything.
 struct RunOutlook {
-  std::filesystem::path model;       // that the run begins, or once began, with
-  std::optional<std::int64_t> step;  // it goes on after this one; nothing: it begins
+  std::filesystem::path model;       // the initial model of the run
+  std::optional<std::int64_t> step;  // the run resumes after this step; nothing: it begins
 };
 
-// Where a run's files are, and the step of its last checkpoint.
+// The files of a run, and the step of its last checkpoint.
 struct RunPlace {
   RunDirectory directory;
   CheckpointStore store;
@@ -43,41 +43,41 @@ struct RunPlace {
 
 class TrainingRun {
  public:
-  // Fails where open() would. Reads the weights, so that damaged ones show.
+  // Fails if open() would fail. It reads the weights, to detect damaged ones.
   static Result<RunOutlook> outlook(const TrainingRunOptions& options);
-  // A new run begins with a checkpoint of step 0, so that the directory needs nothing outside it
-  // (unless it is to have no checkpoints).
-  // Fails on all ranks where it does on one, and where they were not given the same config.
+  // Opens or begins a run. A new run writes a checkpoint of step 0, so that its directory is
+  // self-contained, unless checkpoints are off. If it fails on one rank, or if the ranks have
+  // different configs, it fails on all ranks.
   static Result<TrainingRun> open(const TrainingRunOptions& options);
 
   RunDirectory& directory() { return directory_; }
   distributed::Ranks& ranks() { return *options_.ranks; }
-  // As RunDirectory has it; the data must be the same on all ranks.
+  // Works like RunDirectory::keep_data. The data must be the same on all ranks.
   Status keep_data(const std::string& name, std::string_view bytes);
   Learner& learner() { return learner_; }
-  std::int64_t step() const { return step_; }  // how many are done
+  std::int64_t step() const { return step_; }  // number of finished steps
   bool is_finished() const { return step_ >= options_.run.steps; }
-  // Before each step: whether there is one. All ranks stop after the same step, whichever of them
-  // was asked to.
+  // Called before each step: tells whether there is a further one. All ranks stop after the same
+  // step, whichever rank was asked to stop.
   Result<bool> goes_on(const StopFlag& stop);
-  // Whether a checkpoint follows this step in any case.
+  // Tells whether a checkpoint follows this step in any case.
   bool ends_in_checkpoint(std::int64_t step) const {
     return writer_.store().is_due(step) || step >= options_.run.steps;
   }
   bool has_checkpoints() const { return writer_.store().is_in_use(); }
-  // Makes ready, beside the training, what a checkpoint will need. The run does so after each step;
-  // who knows earlier that the GPU has become full says so.
+  // Prepares memory for a checkpoint while training goes on. The run calls it after each step. A
+  // caller that knows earlier that the GPU is full may call it then.
   void expect_checkpoint() {
     if (has_checkpoints()) learner_.expect_snapshot();
   }
-  // What the loop itself must remember between steps; an object, empty in a new run.
+  // The loop's own state between steps: an object, empty in a new run.
   Json& state() { return state_; }
 
-  // The step's numbers are recorded; a checkpoint follows when one is due, after the last step, and
-  // when the run is asked to stop. It is written while the training goes on; the last one is on the
-  // disk when this returns.
+  // Records the step's numbers. A checkpoint follows when one is due, after the last step, and when
+  // the run is asked to stop. It is written while training goes on. The last checkpoint is on the
+  // disk when this function returns.
   Status finish_step(const Metrics& metrics, const StopFlag& stop);
-  // Of the last checkpoint; empty where there are none.
+  // Returns the directory of the last checkpoint, or an empty path without checkpoints.
   std::filesystem::path checkpoint_path() const {
     return has_checkpoints() ? writer_.store().path_of(step_) : std::filesystem::path();
   }
@@ -106,7 +106,7 @@ class TrainingRun {
   Json state_ = Json::object();
 };
 
-// Runs `body`; what LibTorch throws in it (out of memory, a broken GPU) becomes an Error.
+// Runs `body` and converts LibTorch's exceptions (out of memory, a broken GPU) into an Error.
 Status without_exceptions(const std::function<Status()>& body);
 
 }  // namespace tritonsmith::train

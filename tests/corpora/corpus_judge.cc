@@ -1,24 +1,25 @@
 #include "corpus_judge.h"
 
 #include "base/file.h"
-#include "gym/gpu/driver.h"
-#include "gym/schedule/reference_shell.h"
-#include "gym/schedule/secret.h"
+#include "gym/cuda/driver.h"
+#include "gym/judge/python_reference.h"
+#include "gym/judge/secret.h"
 #include "inspect/inspect.h"
 
 namespace tritonsmith::corpora {
 namespace {
 
-class BlindedReferee : public gym::RefereeClient {
+class BlindedReferee : public gym::judge::RefereeClient {
  public:
-  BlindedReferee(gym::RefereeProgram program, const Blindness& blindness)
+  BlindedReferee(gym::judge::RefereeProgram program, const Blindness& blindness)
       : shell_({.device = program.gpu ? fmt::format("cuda:{}", *program.gpu) : "cpu"}),
         referee_(std::move(program), &shell_),
         blindness_(blindness) {}
 
-  gym::RefereeOutcome judge(const gym::RefereeJob& job, const std::string& task_plan) override {
-    gym::RefereeOutcome outcome = referee_.judge(job, task_plan);
-    auto* report = std::get_if<gym::RefereeReport>(&outcome);
+  gym::judge::RefereeOutcome judge(const gym::referee::RefereeJob& job,
+                                   const std::string& task_plan) override {
+    gym::judge::RefereeOutcome outcome = referee_.judge(job, task_plan);
+    auto* report = std::get_if<gym::referee::RefereeReport>(&outcome);
     const std::string rule = blindness_.get();
     if (report == nullptr || rule.empty()) return outcome;
     std::erase_if(report->findings, [&](const Finding& finding) { return finding.rule == rule; });
@@ -36,8 +37,8 @@ class BlindedReferee : public gym::RefereeClient {
   }
 
  private:
-  gym::ReferenceShell shell_;
-  gym::RefereeProcess referee_;
+  gym::judge::PythonReference shell_;
+  gym::judge::RefereeProcess referee_;
   const Blindness& blindness_;
 };
 
@@ -54,24 +55,24 @@ std::vector<Finding> inspect_blinded(std::string_view source, Policy policy,
 Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) {
   std::unique_ptr<CorpusJudge> corpus(new CorpusJudge());
   corpus->tests_ = options.tests;
-  gym::LocalJudgeConfig config;
+  gym::judge::LocalJudgeConfig config;
   config.capture.slots = options.slots;
   config.capture.capture_seconds = 6;  // endless files are tried twice, the second time alone
   config.referee_seconds = 6;          // likewise
   config.referees = options.referees;
   config.queue = 4096;
-  gym::LocalJudgeParts parts;
+  gym::judge::LocalJudgeParts parts;
   const Blindness& blindness = *corpus->blindness_;
   parts.inspect = [&blindness](std::string_view source, Policy policy) {
     return inspect_blinded(source, policy, blindness.get());
   };
-  gym::RefereeProgram program;
+  gym::judge::RefereeProgram program;
   program.argv = {options.referee};
   parts.make_referee = [program, &blindness] {
     return std::make_unique<BlindedReferee>(program, blindness);
   };
   if (options.gpu) {
-    const auto gpus = gym::gpu::list_gpus();
+    const auto gpus = gym::cuda::list_gpus();
     if (gpus.empty()) return fail("there is no GPU");
     parts.gpus.push_back({.name = gpus[0].name, .driver = gpus[0].driver});
     config.target = gpus[0].target;
@@ -80,9 +81,9 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
       return std::make_unique<BlindedReferee>(program, blindness);
     };
   }
-  TRY_ASSIGN(parts.secret, gym::fresh_secret());
-  TRY_ASSIGN(parts.pool, gym::CapturePool::start(config.capture));
-  corpus->judge_ = std::make_unique<gym::LocalJudge>(config, std::move(parts));
+  TRY_ASSIGN(parts.secret, gym::judge::fresh_secret());
+  TRY_ASSIGN(parts.pool, gym::capture::CapturePool::start(config.capture));
+  corpus->judge_ = std::make_unique<gym::judge::LocalJudge>(config, std::move(parts));
   return corpus;
 }
 
@@ -90,7 +91,7 @@ Result<std::vector<Verdict>> CorpusJudge::judge(const std::vector<Job>& jobs,
                                                 const std::string& without) {
   blindness_->set(without);
   for (std::size_t k = 0; k < jobs.size(); ++k) {
-    gym::JudgeJob job{
+    gym::api::JudgeJob job{
         .id = k, .policy = jobs[k].policy, .backend = jobs[k].backend, .use_store = false};
     job.task.id = jobs[k].task;
     TRY_ASSIGN(job.task.source, read_file(tests_ / jobs[k].task));

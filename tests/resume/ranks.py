@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Several processes train as one does (docs/training.md, "Several GPUs"), over Gloo on this machine's CPU.
+"""Several processes train as one does (docs/several-gpus.md), over Gloo on this machine's CPU.
 
 Two ranks take the same steps as one, with the same losses and the same weights within rounding; a rank that is killed ends the
 job with its name; the job goes on with another number of ranks. For `tritonsmith sft`, with weights whole and sharded and with an

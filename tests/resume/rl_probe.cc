@@ -1,8 +1,8 @@
-// A reinforcement learning run to be killed by kill_and_resume.py: the real loop with a model of
-// random weights, whose generator writes whole answers around letters it samples, and a judge that
-// decides by the letters and takes its time. It says on stdout when it judges.
+// A reinforcement learning run that kill_and_resume.py kills. It is the real loop with a model of
+// random weights. The generator writes whole answers around letters that it samples, and a slow
+// judge decides by these letters. The program prints a line when it judges.
 //
-//   rl_probe model DIR        writes the model to begin with
+//   rl_probe model DIR        writes the initial model
 //   rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS [share]]
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "distributed/join.h"
-#include "gym/client/testing/fake_judge.h"
+#include "gym/api/testing/fake_judge.h"
 #include "train/rl.h"
 #include "train/testing/pattern_generator.h"
 #include "train/testing/tiny_model.h"
@@ -18,19 +18,20 @@
 namespace tritonsmith::train {
 namespace {
 
-// Unbuffered, so that the line is there before the verdict is.
+// Unbuffered, so that the line appears before the verdict.
 void say(std::string_view line) {
   CHECK(::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size()),
         "nobody reads what the probe says");
 }
 
 // About a millisecond of work for each verdict.
-Verdict judge_slowly(const gym::JudgeJob& job) {
+Verdict judge_slowly(const gym::api::JudgeJob& job) {
   say("judging\n");
   std::string digest = job.kernel;
   for (int i = 0; i < 2000; ++i) digest = content_key(digest);
   const bool is_right = job.kernel[0] <= 'd' || (job.kernel[0] == 'e' && digest[0] < '8');
-  return is_right ? gym::accepted_verdict() : gym::failed_verdict(Stage::compiled, "wrong_value");
+  return is_right ? gym::api::accepted_verdict()
+                  : gym::api::failed_verdict(Stage::compiled, "wrong_value");
 }
 
 RlConfig config_for(const std::string& directory, const std::string& model, std::int64_t steps) {
@@ -54,7 +55,7 @@ Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
   std::vector<Task> tasks;
   for (const char* id : {"t1", "t2", "t3", "t4", "t5"})
     tasks.push_back({.id = id, .suite = "test", .source = "x", .instruction = id});
-  gym::FakeJudge judge(judge_slowly);
+  gym::api::FakeJudge judge(judge_slowly);
   const RlParts parts{.judge = judge,
                       .make_generator = [&](const model::Transformer& weights)
                           -> Result<std::unique_ptr<generate::TokenGenerator>> {
@@ -68,10 +69,10 @@ Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
   return ok();
 }
 
-// As one of several ranks where the environment says so.
+// Runs as one of several ranks if the environment says so.
 Status run_as_rank(const RlConfig& config) {
-  TRY_ASSIGN(const auto place, distributed::place_from(distributed::process_environment()));
-  TRY_ASSIGN(const auto ranks, distributed::join(place));
+  TRY_ASSIGN(const auto device, distributed::place_from(distributed::process_environment()));
+  TRY_ASSIGN(const auto ranks, distributed::join(device));
   const Status status = run_probe(config, *ranks);
   ranks->end(status);
   return status;

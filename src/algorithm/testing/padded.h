@@ -1,6 +1,6 @@
-// Completions side by side on padded batches, as public trainers hold them, with a loss left to
-// autograd, against our derivatives on the tokens that count. For tests that hold our losses
-// against published definitions.
+// Test fixture: compares our losses with published definitions. It holds completions in padded
+// batches, as public trainers do, and differentiates a loss with autograd. The result is compared
+// with our derivatives on the tokens that count.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@ namespace tritonsmith::algorithm::testing {
 inline constexpr std::int64_t kRows = 6, kColumns = 9, kHorizon = 12;
 inline constexpr double kLow = 0.15, kHigh = 0.25, kDualClip = 2.0, kBeta = 0.3;
 
-// Completions side by side, padded on the right.
+// Completions as rows, padded on the right.
 struct Padded {
   std::vector<std::int64_t> lengths;
   at::Tensor mask;                                  // double [B, T]
@@ -23,7 +23,7 @@ struct Padded {
   at::Tensor old_logprob, reference;                // [B, T]
   at::Tensor advantage;                             // [B, 1]
   at::Tensor mismatch_weight;                       // [B, T]
-  at::Tensor rows() const { return mask.sum(-1); }  // [B] tokens that count
+  at::Tensor rows() const { return mask.sum(-1); }  // [B], tokens that count
 };
 
 inline Padded padded(const std::vector<std::int64_t>& lengths) {

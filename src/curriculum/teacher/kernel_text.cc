@@ -11,7 +11,7 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// Operators that a helper function would only hide.
+// Operators for which a helper function would only hide the code.
 bool stays_inline(Op op) {
   switch (op) {
     case Op::add:
@@ -29,7 +29,7 @@ bool stays_inline(Op op) {
 }
 
 std::string helper_name(Op op) {
-  // Names that would hide Python's own or the kernel's get an underscore.
+  // A name that would hide one of Python's or of the kernel's gets an underscore.
   const std::string name(describe(op).name);
   return name == "abs" || name == "max" || name == "min" ? name + "_" : name;
 }

@@ -1,6 +1,6 @@
-// Kernel text: one piece of a program as a Triton kernel, with how it is launched. The writers of
-// this folder differ in what a program of the grid takes on: a block of the flat tensor, a row,
-// some rows, a row in blocks.
+// Kernel text: one piece of a program as a Triton kernel, with its launch. The writers differ in
+// the work of one Triton program: a block of the flat tensor, one row, several rows, or a row in
+// blocks.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace tritonsmith::curriculum {
 
-// How code is spelt.
+// The style of the code.
 struct Dialect {
   bool terse = false;     // one-letter names, positional masks
-  bool helpers = false;   // each operator in a function of its own
-  bool autotune = false;  // block or warps chosen by triton.autotune
+  bool helpers = false;   // each operator is a function
+  bool autotune = false;  // triton.autotune chooses the block size or the warps
   int block = 1024;
   std::string output = "out_ptr";
   std::string block_name = "BLOCK_SIZE";
@@ -22,7 +22,7 @@ struct Dialect {
 
   static Dialect short_names(int block);
 
-  // The kernel's name for the tensor that variable `name` is loaded from: "X" or "x_ptr".
+  // Returns the kernel's name for the tensor from which variable `name` is loaded: "X" or "x_ptr".
   std::string pointer(const std::string& name) const;
   std::string mask() const { return terse ? "m" : "mask"; }
   std::string load(const std::string& name, const std::string& at, const std::string& mask) const;
@@ -30,30 +30,33 @@ struct Dialect {
 };
 
 struct KernelText {
-  std::string definition;              // helpers, decorators and the function
+  std::string definition;              // helper functions, decorators and the kernel function
   std::string grid;                    // "(triton.cdiv(size, 1024),)"
-  std::vector<std::string> arguments;  // behind the tensors: "size", "n", "1024"
+  std::vector<std::string> arguments;  // the arguments after the tensors: "size", "n", "1024"
 };
 
-// In grids and arguments, `size` is x.numel(), `n` its last dimension, `rows` size // n, `k` what a
-// product sums over.
-KernelText flat_kernel(const Piece& piece,
-                       const Dialect& dialect);  // one block of elements a program
-KernelText grid_stride_kernel(const Piece& piece,
-                              const Dialect& dialect);  // a few programs, many blocks each
-KernelText row_kernel(const Piece& piece, const Dialect& dialect);   // a whole row a program
-KernelText tile_kernel(const Piece& piece, const Dialect& dialect);  // several rows a program
-KernelText row_loop_kernel(const Piece& piece,
-                           const Dialect& dialect);  // a row a program, block by block
+// Names in grids and arguments: `size` is x.numel(), `n` its last dimension, `rows` is size // n,
+// and `k` is the inner dimension of a product.
+//
+// Each Triton program computes one block of elements.
+KernelText flat_kernel(const Piece& piece, const Dialect& dialect);
+// A few programs compute many blocks each.
+KernelText grid_stride_kernel(const Piece& piece, const Dialect& dialect);
+// Each program computes a whole row.
+KernelText row_kernel(const Piece& piece, const Dialect& dialect);
+// Each program computes several rows.
+KernelText tile_kernel(const Piece& piece, const Dialect& dialect);
+// Each program computes one row, block by block.
+KernelText row_loop_kernel(const Piece& piece, const Dialect& dialect);
 
 enum class WeightLayout { k_by_n, n_by_k };
 KernelText tiled_product(const Piece& piece, const Dialect& dialect, WeightLayout layout);
-KernelText grouped_product(const Piece& piece, const Dialect& dialect,
-                           WeightLayout layout);  // L2-friendly order
-KernelText row_product(const Piece& piece, const Dialect& dialect,
-                       WeightLayout layout);  // no tl.dot
+// Orders the tiles for reuse in the L2 cache.
+KernelText grouped_product(const Piece& piece, const Dialect& dialect, WeightLayout layout);
+// Computes rows without tl.dot.
+KernelText row_product(const Piece& piece, const Dialect& dialect, WeightLayout layout);
 
-// Parts that the writers share.
+// Parts that several writers use.
 using Lines = std::vector<std::string>;
 std::string line_text(const Line& line, const Dialect& dialect);  // "x = tl.maximum(x, 0)"
 Lines texts(const Piece& piece, std::size_t from, std::size_t end, const Dialect& dialect);

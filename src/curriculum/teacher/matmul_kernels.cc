@@ -5,7 +5,7 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// The weights' offset of inner index j and column c.
+// Returns the offset of the weight at inner index j and column c.
 std::string weight_at(WeightLayout layout, const std::string& j, const std::string& c) {
   return layout == WeightLayout::k_by_n ? fmt::format("{} * n + {}", j, c)
                                         : fmt::format("{} * k + {}", c, j);
@@ -20,7 +20,7 @@ struct Product {
   std::string x() const { return core().operands[0]; }
   std::string weight() const { return core().operands[1]; }
 
-  // Inputs of what follows the product, at rows r and columns c.
+  // Loads the inputs of the operators after the product, at rows r and columns c.
   Lines epilogue(const std::string& value) const {
     Lines lines = {fmt::format("{} = {}", core().target, value)};
     for (const Input& input : piece.loads) {
@@ -39,7 +39,7 @@ struct Product {
     return lines;
   }
 
-  // The sum over k and what follows it, with rows r [BM, 1] and columns c [1, BN] given.
+  // The sum over k and the operators after it, for given rows r [BM, 1] and columns c [1, BN].
   Lines tiles() const {
     const std::string other = dialect.terse ? ", 0" : ", other=0.0";
     Lines inner = {
@@ -106,7 +106,7 @@ KernelText row_product(const Piece& piece, const Dialect& dialect, WeightLayout 
                 "acc = tl.zeros((BN,), tl.float32)", "for j in range(0, k):"};
   append(body, inner);
   Lines rest = product.epilogue("acc");
-  for (std::string& line : rest)  // a row is never out of range here
+  for (std::string& line : rest)  // in this kernel a row is never out of range
     if (const std::size_t at = line.find(", mask=r < rows"); at != std::string::npos)
       line.erase(at, 15);
   append(body, rest);

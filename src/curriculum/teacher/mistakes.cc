@@ -7,7 +7,7 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// The elementwise operators with one operand in the tree, in the order they are applied.
+// Collects the elementwise operators with one operand, in the order of their application.
 void collect(Expression& tree, std::vector<Expression*>& found) {
   for (Expression& child : tree.children) collect(child, found);
   if (describe(tree.op).kind == OpKind::unary) found.push_back(&tree);
@@ -25,7 +25,7 @@ void mistake_for_another(Expression& tree, Rng& rng) {
   tree.constants.clear();
 }
 
-// In more than the odd element, by more than any tolerance.
+// Tells whether the programs differ in more than a few elements, by more than any tolerance.
 bool differ(const Program& a, const Program& b, const Rng& rng) {
   const auto first = try_out(a, 4, 48, rng), second = try_out(b, 4, 48, rng);
   if (first.size() != second.size()) return true;

@@ -1,4 +1,4 @@
-// Mistakes: programs that are nearly right: an operator forgotten, mistaken for another, or with
+// Mistakes: programs that are nearly right. An operator is missing, replaced by another, or has
 // another constant.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace tritonsmith::curriculum {
 
-// The same inputs, another result: try_out (trial.h) tells them apart. Nothing when no such change
-// was found.
+// Returns a program with the same inputs and another result; try_out (trial.h) confirms that the
+// results differ. Returns nothing if no such change is found.
 std::optional<Program> with_mistake(const Program& program, Rng& rng);
 
 }  // namespace tritonsmith::curriculum

@@ -6,7 +6,7 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// Whether `name` occurs in the text as a word.
+// Tells whether `name` occurs in the text as a word.
 bool mentions(const std::string& text, const std::string& name) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
@@ -42,7 +42,7 @@ class ModuleWriter {
  private:
   std::string nn() const { return terse_ ? "torch.nn" : "nn"; }
 
-  // Helpers are followed by two empty lines; in terse code nothing is.
+  // Two empty lines follow a helper function. Terse code has none.
   std::string without_blank_end(const std::string& definition) const { return definition; }
 
   std::string constructor() const {
@@ -105,7 +105,7 @@ class ModuleWriter {
     return sizes(body) + body + fmt::format("        return {}\n", out_);
   }
 
-  // Definitions of the sizes that the body mentions.
+  // Defines the sizes that the body mentions.
   std::string sizes(const std::string& body) const {
     if (program_.family == Family::matmul) {
       const std::string weight = tensor(launches_[0].piece, program_.inputs[1]);

@@ -1,5 +1,5 @@
-// Module text: the PyTorch side of a solution: imports, kernels, and ModelNew with its weights,
-// allocations and launches.
+// Module text: the PyTorch side of a solution. It consists of the imports, the kernels, and
+// ModelNew with its weights, allocations and launches.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Launch {
   KernelText kernel;
 };
 
-// One launch, or two that meet at a temporary.
+// Writes a module with one launch, or with two launches that share a temporary tensor.
 std::string module_text(const Program& program, const std::vector<Launch>& launches, bool terse);
 
 }  // namespace tritonsmith::curriculum

@@ -12,7 +12,7 @@ std::optional<std::size_t> core_of(const std::vector<Line>& lines) {
   return std::nullopt;
 }
 
-// Variables that lines [from, end) read before writing them.
+// Returns the variables that lines [from, end) read before they write them.
 std::set<std::string> read_by(const std::vector<Line>& lines, std::size_t from, std::size_t end) {
   std::set<std::string> read, written;
   for (std::size_t i = from; i < end; ++i) {
@@ -23,7 +23,7 @@ std::set<std::string> read_by(const std::vector<Line>& lines, std::size_t from, 
   return read;
 }
 
-// The second half reads the value that line at - 1 left, and else only inputs as they came.
+// A cut is possible if the second half reads only the result of line at - 1 and unchanged inputs.
 bool can_cut(const std::vector<Line>& lines, std::size_t at) {
   std::set<std::string> changed;
   for (std::size_t i = 0; i < at; ++i) changed.insert(lines[i].target);
@@ -84,7 +84,7 @@ std::optional<std::pair<Piece, Piece>> cut_in_two(const Piece& whole) {
   for (const std::size_t at : places) {
     if (at == 0 || at >= whole.lines.size() || !can_cut(whole.lines, at)) continue;
     Piece first = part_of(whole, 0, at), second = part_of(whole, at, whole.lines.size());
-    // A matrix product is taken whole with what stands before it.
+    // A matrix product stays in one piece with the operators before it.
     if (second.core && describe(second.lines[*second.core].op).kind == OpKind::matmul) continue;
     first.name = "first_kernel";
     second.name = "second_kernel";

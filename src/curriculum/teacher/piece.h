@@ -1,5 +1,5 @@
-// Piece: the operators that one kernel computes, cut from a program's listing: all of them, or
-// those before or after a point where a temporary tensor carries the value over.
+// Piece: the operators that one kernel computes, taken from a program's listing. It holds all
+// operators, or those before or after a cut. A temporary tensor carries the value over the cut.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,25 @@
 namespace tritonsmith::curriculum {
 
 struct Piece {
-  std::string name;  // of the kernel
+  std::string name;  // the kernel's name
   std::vector<Line> lines;
-  std::vector<Input> loads;  // what the lines read, variables by name; a temporary is among them
-                             // under its variable's name
-  std::string result;        // the variable that is stored
-  std::optional<std::size_t> core;  // which line is the row operator
-  bool per_row = false;             // works on one value a row: what follows a reduction
+  // The variables that the lines read, by name. A temporary tensor stands among them under its
+  // variable's name.
+  std::vector<Input> loads;
+  std::string result;               // the variable that the kernel stores
+  std::optional<std::size_t> core;  // index of the row operator's line
+  bool per_row = false;             // true after a reduction: one value for each row
 
   bool reduces() const { return core && describe(lines[*core].op).kind == OpKind::reduction; }
 };
 
 Piece whole_piece(const Program& program);
 
-// "relu, multiply, sum": what the lines do, in order.
+// Returns the operators of the lines in order: "relu, multiply, sum".
 std::string operator_names(std::span<const Line> lines);
 
-// Two pieces that meet at one temporary; nothing where the program cannot be cut.
+// Cuts a piece into two that share one temporary tensor. Returns nothing if the program cannot be
+// cut.
 std::optional<std::pair<Piece, Piece>> cut_in_two(const Piece& whole);
 
 }  // namespace tritonsmith::curriculum

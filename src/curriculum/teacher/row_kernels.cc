@@ -6,10 +6,10 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// Where the elements of a row are, in the words of one kernel.
+// The place of a row's elements, in the terms of one kernel.
 struct Place {
   std::string row = "r", column = "i", full, mask, row_mask, column_mask;
-  std::string axis = "0";  // of gathers: "0", or "1, keep_dims=True" for tiles
+  std::string axis = "0";  // argument of gathers: "0", or "1, keep_dims=True" for tiles
 };
 
 Lines loads(const Piece& piece, const Dialect& dialect, const Place& place) {
@@ -25,7 +25,7 @@ Lines loads(const Piece& piece, const Dialect& dialect, const Place& place) {
   return lines;
 }
 
-// The words of a row operator: {x}, {a}, {b}, {n}, {0} filled in.
+// The text of a row operator with {x}, {a}, {b}, {n} and {0} filled in.
 class CoreWords {
  public:
   CoreWords(const Line& line, const Dialect& dialect) : line_(line), form_(row_form(line.op)) {
@@ -56,7 +56,7 @@ class CoreWords {
     return fmt::format("tl.{}({}, {})", gather_name(form_.passes[pass].gather), values, place.axis);
   }
 
-  // Masked elements count as nothing.
+  // Replaces masked elements by the identity of the gather.
   std::string masked(std::size_t pass, const Place& place) const {
     return fmt::format("tl.where({}, {}, {})", place.mask, fill(form_.passes[pass].element),
                        neutral(form_.passes[pass].gather));
@@ -65,7 +65,7 @@ class CoreWords {
   Lines in_registers(const Place& place) const {
     Lines lines;
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      // A reduction whose result is its last number needs no name for it.
+      // If a reduction's result is its last number, the number needs no name.
       const bool last = i + 1 == names_.size() && form_.result == (i == 0 ? "{a}" : "{b}");
       lines.push_back(fmt::format("{} = {}", last ? line_.target : names_[i],
                                   finished(i, gathered(i, masked(i, place), place))));
@@ -149,7 +149,7 @@ KernelText row_loop_kernel(const Piece& piece, const Dialect& dialect) {
   const std::string& block = dialect.block_name;
   const Lines head = {fmt::format("{} = start + tl.arange(0, {})", place.column, block),
                       fmt::format("{} = {} < n", place.mask, place.column)};
-  // Only what the operators before the row operator read is loaded in every pass.
+  // Every pass loads only the inputs of the operators before the row operator.
   Piece before = piece;
   std::erase_if(before.loads, [&](const Input& input) {
     for (std::size_t i = 0; i <= *piece.core; ++i)

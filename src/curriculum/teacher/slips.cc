@@ -8,7 +8,7 @@
 namespace tritonsmith::curriculum {
 namespace {
 
-// Behind the last character of each name that is called as tl.name(...).
+// Returns the positions after the last character of each name that is called as tl.name(...).
 std::vector<std::size_t> ends_of_calls(const std::string& code) {
   std::vector<std::size_t> ends;
   for (std::size_t at = code.find("tl."); at != std::string::npos; at = code.find("tl.", at + 1)) {
@@ -21,7 +21,7 @@ std::vector<std::size_t> ends_of_calls(const std::string& code) {
   return ends;
 }
 
-// Where each line that holds `part` begins and ends, its newline included.
+// The begin and end of a line that contains `part`, its newline included.
 struct LineSpan {
   std::size_t begin, end;
 };
@@ -36,7 +36,7 @@ std::vector<LineSpan> lines_with(const std::string& code, std::string_view part)
   return lines;
 }
 
-// No name of triton.language ends in a letter that is doubled so.
+// Doubles a letter. No name of triton.language ends in this way.
 std::optional<std::string> misspelt(std::string code, Rng& rng) {
   const auto ends = ends_of_calls(code);
   if (ends.empty()) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<std::string> misspelt(std::string code, Rng& rng) {
   return code;
 }
 
-// The line that says what is masked.
+// Omits the line that defines the mask.
 std::optional<std::string> forgetful(std::string code) {
   for (const char* part : {" m = ", " mask = "})
     if (const auto lines = lines_with(code, part); !lines.empty())

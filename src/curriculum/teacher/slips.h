@@ -1,5 +1,5 @@
-// Slips of the pen: code that computes the right thing but for one slip that keeps it from
-// compiling: a function's name misspelt, a line forgotten, a parenthesis not closed.
+// Slips: correct code with one slip that keeps it from compiling. The slip is a misspelt function
+// name, a missing line, or a parenthesis that is not closed.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace tritonsmith::curriculum {
 
-// Nothing when the code offers no place for one.
+// Returns nothing if the code has no place for a slip.
 std::optional<std::string> with_slip(const std::string& code, Rng& rng);
 
 }  // namespace tritonsmith::curriculum

@@ -11,8 +11,8 @@ namespace tritonsmith::curriculum {
 namespace {
 
 constexpr int kLongestTileRow = 2048;
-// In one block. Beyond, a thread has many times more values than registers, and ptxas takes
-// minutes.
+// The longest row for one block. Beyond it a thread has many times more values than registers, and
+// ptxas takes minutes.
 constexpr int kLongestRow = 65536;
 
 class SolutionWriter {

@@ -1,5 +1,5 @@
 // Solution: a program as a complete Triton module, ModelNew, in one of several styles. Every
-// solution is correct for all shapes of the task's rank; under the strict policy torch only
+// solution is correct for all shapes of the task's rank. Under the strict policy torch only
 // allocates.
 #pragma once
 
@@ -14,28 +14,28 @@
 namespace tritonsmith::curriculum {
 
 enum class Style {
-  compact,      // as few tokens as possible: one-letter names
-  flat,         // one block of the flat tensor a program
-  rows,         // one row a program
-  tiles,        // some rows a program; for products, tiles of the output
+  compact,      // as few tokens as possible, with one-letter names
+  flat,         // one program for each block of the flat tensor
+  rows,         // one program for each row
+  tiles,        // one program for several rows; for products, tiles of the output
   loop,         // a program loops over blocks; for products, grouped order of tiles
-  helpers,      // each operator a function
-  two_kernels,  // a temporary between two kernels
+  helpers,      // each operator is a function
+  two_kernels,  // two kernels with a temporary tensor between them
   autotune,     // triton.autotune chooses block or warps
-  pair,         // compact, with a temporary between two kernels
+  pair,         // compact, in two kernels with a temporary tensor between them
 };
 
-// The styles that this program can be written in at these sizes, at least four.
+// Returns the styles that fit this program at these sizes, at least four.
 std::vector<Style> styles_for(const Program& program, const Sizes& sizes, TaskScale scale);
 
 struct Solution {
   std::string plan;  // a sentence or two before the code
   std::string code;
-  // Which operators each kernel computes: "kernel: relu, tanh; kernel: sum".
+  // The operators of each kernel: "kernel: relu, tanh; kernel: sum".
   std::string fusion;
 };
 
-// `rng` varies names and block sizes. Nothing when the style does not fit.
+// `rng` varies names and block sizes. Returns nothing if the style does not fit.
 std::optional<Solution> write_solution(const Program& program, Style style, TaskScale scale,
                                        Rng& rng);
 

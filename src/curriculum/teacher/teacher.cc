@@ -38,14 +38,14 @@ Intent intent_of(double draw, const TeacherOptions& options) {
   return Intent::honest;
 }
 
-// The answers to one lesson.
+// Writes the answers to one lesson.
 class Lecturer {
  public:
   Lecturer(const Lesson& lesson, const TeacherOptions& options, Rng& rng)
       : lesson_(lesson), options_(options), rng_(rng) {}
 
-  // Where the intent cannot be had of this program, the answer is an honest one; nothing where the
-  // style does not fit.
+  // If the program does not allow the intent, the answer is honest. Returns nothing if the style
+  // does not fit.
   std::optional<Answer> answer(Style style, Intent intent) {
     if (intent == Intent::lazy || intent == Intent::decoy) {
       const auto share = intent == Intent::lazy ? TorchShare::lazy : TorchShare::decoy;
@@ -57,7 +57,7 @@ class Lecturer {
     if (intent == Intent::mistake) wrong = with_mistake(lesson_.program, rng_);
     auto solution =
         write_solution(wrong.value_or(lesson_.program), style, lesson_.task.scale, rng_);
-    // What is wrong may not fit the style any more; the compact one fits everything.
+    // A wrong program may not fit the style any more. The compact style fits every program.
     if (!solution && wrong) {
       style = Style::compact;
       solution = write_solution(*wrong, style, lesson_.task.scale, rng_);
@@ -66,7 +66,7 @@ class Lecturer {
     return answer_of(*std::move(solution), style, wrong ? Intent::mistake : Intent::honest);
   }
 
-  // One that is no good, whatever `intent` was: where it was honest, a slip or a mistake.
+  // Returns a bad answer. If `intent` is honest, it has a slip or a mistake instead.
   std::optional<Answer> first_answer(Style style, Intent intent) {
     if (intent == Intent::honest) intent = rng_.below(2) == 0 ? Intent::slip : Intent::mistake;
     auto first = answer(style, intent == Intent::slip ? Intent::honest : intent);
@@ -134,7 +134,7 @@ std::string completion_text(std::string_view plan, std::string_view code) {
 std::vector<Example> teach_lesson(const Lesson& lesson, const TeacherOptions& options,
                                   std::uint64_t index) {
   Rng rng(options.seed, "teacher", index);
-  // A generator of its own: whether there are repairs changes no other answer.
+  // A generator of its own, so that repairs change no other answer.
   Rng repair_rng(options.seed, "teacher repairs", index);
   std::vector<Example> examples;
   for (const Style style : wanted_styles(lesson, options, rng)) {

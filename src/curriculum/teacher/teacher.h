@@ -1,8 +1,9 @@
-// Teacher: writes what supervised fine-tuning learns from: for each task, completions with a short
-// plan and Triton code. A library of its own, linked by the commands that make training data and by
-// nothing that is measured or trained by reward. Stated shares of the completions are not what they
-// should be, on purpose, so that fine-tuning leaves something to learn; others are second answers,
-// which mend a first one.
+// Teacher: writes the data of supervised fine-tuning. For each task it writes completions with a
+// short plan and Triton code. The teacher is a library of its own. Only the commands that make
+// training data link it, never code that measures a model or trains it by reward.
+//
+// Some completions are bad on purpose, in stated shares, so that fine-tuning leaves room for
+// learning. Others are second answers that repair a first one.
 #pragma once
 
 #include <optional>
@@ -16,28 +17,28 @@
 
 namespace tritonsmith::curriculum {
 
-// What stands before the code. steps: what is computed. fusion: which operators each kernel
-// computes, and which torch does: what the code then holds to.
+// The plan before the code. steps: the operators in order. fusion: the operators of each kernel and
+// those of torch; the code follows this plan.
 enum class PlanKind { steps, fusion };
 
 struct TeacherOptions {
   std::uint64_t seed = 1;
-  std::vector<std::string> styles;  // empty: all that fit the task
-  int per_task = 4;                 // completions of a task, each in another style
+  std::vector<std::string> styles;  // empty: all styles that fit the task
+  int per_task = 4;                 // completions for each task, each in another style
   PlanKind plan = PlanKind::steps;
-  // Shares of the completions; what is left is honest.
-  double mistakes = 0;  // compute something else
-  double lazy = 0;      // leave all operators but one to torch
-  double decoys = 0;    // leave all of them to torch; their kernel is for show
-  double repairs = 0;   // of all: instead the second answer to a first one that is no good
+  // Shares of the completions. The rest are honest.
+  double mistakes = 0;  // the kernel computes something else
+  double lazy = 0;      // torch computes all operators but one
+  double decoys = 0;    // torch computes everything; the kernel has no effect
+  double repairs = 0;   // share of all completions that repair a bad first answer
 
   static Fields<TeacherOptions> fields();
 };
 
-// Shares that are more than the whole.
+// Fails if the shares add up to more than 1.
 Status check(const TeacherOptions& options);
 
-// What an answer is, on purpose. slip: what keeps it from compiling; of first answers only.
+// The intended quality of an answer. slip: it does not compile; only first answers have slips.
 enum class Intent { honest, mistake, slip, lazy, decoy };
 
 struct Answer {
@@ -49,15 +50,16 @@ struct Answer {
 
 struct Example {
   Task task;
-  Answer answer;  // what is learnt
-  // What it mends: it stands in the prompt, before the verdict on it.
+  Answer answer;  // the completion to learn
+  // The bad first answer that it repairs. The prompt contains it, followed by its verdict.
   std::optional<Answer> first;
 };
 
-// Of training tasks only: held-out ones are passed over. In the order of the lessons.
+// Writes examples for the training tasks, in the order of the lessons. It skips held-out tasks.
 std::vector<Example> teach(std::span<const Lesson> lessons, const TeacherOptions& options);
 
-// What `teach` says about any lesson, for tests that check the teacher on held-out tasks too.
+// Returns what `teach` writes for any lesson, so that tests can check the teacher on held-out tasks
+// too.
 std::vector<Example> teach_lesson(const Lesson& lesson, const TeacherOptions& options,
                                   std::uint64_t index);
 

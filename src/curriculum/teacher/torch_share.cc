@@ -47,8 +47,8 @@ class TorchShareWriter {
     return at == program_.inputs.end() ? nullptr : &*at;
   }
 
-  // Whether a flat kernel can compute this line alone. Behind a reduction only what needs no other
-  // tensor: the values lie otherwise there than in the inputs.
+  // Tells whether a flat kernel can compute this line alone. After a reduction the line must need
+  // no other tensor, because values there have another layout than the inputs.
   bool fits_kernel(std::size_t at) const {
     const Line& line = whole_.lines[at];
     if (!is_elementwise(line)) return false;
@@ -86,7 +86,7 @@ class TorchShareWriter {
       body.push_back(fmt::format("{} = {}", whole_.lines[i].target, in_torch(whole_.lines[i])));
   }
 
-  // The kernel's output is the variable o, as large as the tensor `like`.
+  // The kernel's output is the variable o, which has the size of the tensor `like`.
   static void add_launch(const Piece& piece, const std::string& like, const KernelText& kernel,
                          Lines& body) {
     std::vector<std::string> arguments;
@@ -150,7 +150,7 @@ class TorchShareWriter {
                     fmt::format("torch: {}; kernel: {}", names(0, last), names(last, last + 1)));
   }
 
-  // Torch's result goes through a kernel that leaves it as it is.
+  // The kernel copies torch's result without a change.
   Solution passed_on(const std::vector<Line>& lines, std::string_view name) const {
     const Piece piece{.name = "kernel",
                       .lines = lines,
@@ -166,7 +166,7 @@ class TorchShareWriter {
                     fmt::format("torch: {}; kernel: {}", names(0, whole_.lines.size()), name));
   }
 
-  // A kernel whose output nobody looks at.
+  // No code reads this kernel's output.
   std::optional<Solution> unused() const {
     if (!fits_kernel(0)) return passed_on({}, "copy");
     const Line& line = whole_.lines.front();

@@ -1,7 +1,7 @@
-// Torch share: solutions that leave work to torch: right, and yet none. A lazy one computes a
-// single operator in its kernel and all others in torch, which policy `open` accepts. In a decoy
-// torch computes everything and the kernel is for show, which every policy refuses. Both are as
-// short as the compact style.
+// Torch share: solutions with correct results that leave their work to torch. A lazy solution
+// computes a single operator in its kernel and all others in torch; policy `open` accepts it. In a
+// decoy torch computes everything and the kernel has no effect; every policy refuses it. Both are
+// as short as the compact style.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace tritonsmith::curriculum {
 
 enum class TorchShare { lazy, decoy };
 
-// Of programs without weights and matrix products; lazy ones have at least two operators, of which
-// the first or the last is elementwise. Nothing for other programs.
+// Writes a solution for a program without weights and matrix products. A lazy one needs at least
+// two operators, and the first or the last must be elementwise. Returns nothing for other programs.
 std::optional<Solution> write_with_torch(const Program& program, TorchShare share, Rng& rng);
 
 }  // namespace tritonsmith::curriculum

@@ -1,6 +1,6 @@
-// Triton forms: how each operator is written in a kernel. Elementwise operators are one line; row
-// operators are passes over a row (each a sum, max or min that leaves one number) and what is made
-// of them.
+// Triton forms: the text of each operator in a kernel. An elementwise operator is one line. A row
+// operator has passes over a row, each of which leaves one number (a sum, max or min), and a result
+// that uses these numbers.
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@
 
 namespace tritonsmith::curriculum {
 
-// "tl.maximum({x}, 0)", with {x}, {y} for operands and {0}, {1} for constants.
+// For example "tl.maximum({x}, 0)", with {x}, {y} for operands and {0}, {1} for constants.
 std::string_view triton_form(Op op);
 
 enum class Gather { sum, max, min };
 
 struct RowPass {
-  std::string name;  // of the number it leaves, in words: "mean"
+  std::string name;  // the name of the number that the pass leaves: "mean"
   Gather gather = Gather::sum;
-  std::string element;  // of {x} and the numbers {a}, {b} of the passes before
-  std::string finish;   // of the gathered number {s}: "{s} / {n}"; empty: as it is
+  std::string element;  // in terms of {x} and the numbers {a}, {b} of earlier passes
+  std::string finish;   // in terms of the gathered number {s}: "{s} / {n}"; empty: {s} itself
 };
 
 struct RowForm {
-  std::vector<RowPass> passes;  // {a} is what the first leaves, {b} the second
-  std::string result;           // of {x}, {a}, {b}, {n} and the constant {0}
+  std::vector<RowPass> passes;  // {a} is the number of the first pass, {b} that of the second
+  std::string result;           // in terms of {x}, {a}, {b}, {n} and the constant {0}
 };
 
 const RowForm& row_form(Op op);
 
-// The identity of a gather: what masked elements count as.
+// Returns the identity of a gather, which replaces masked elements.
 std::string_view neutral(Gather gather);
 std::string_view gather_name(Gather gather);
 

@@ -1,12 +1,12 @@
-// One rank of a small job, for ranks_test.cc: joins the others as the environment says, does one
-// thing, and prints what came of it.
+// One rank of a small job, for ranks_test.cc. It joins the others as the environment says, does one
+// thing, and prints the result.
 //
 //   ranks_probe sums      every operation once
 //   ranks_probe wait      operations without end, after the line "ready"
-//   ranks_probe fail      rank 1 fails, the others wait for it
-//   ranks_probe late      rank 1 stays away from an operation that has a second
-//   ranks_probe join      joins within a second and is done
-//   ranks_probe stuck     after "ready" a main thread that nothing can wake
+//   ranks_probe fail      rank 1 fails while the others wait for it
+//   ranks_probe late      rank 1 stays away from an operation with a limit of one second
+//   ranks_probe join      joins within a second and ends
+//   ranks_probe stuck     after "ready", a main thread that nothing can wake
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,7 +21,7 @@
 namespace tritonsmith::distributed {
 namespace {
 
-// [N] of rank, rank + 1, ...
+// Returns [N]: rank, rank + 1, ...
 at::Tensor counted(const Ranks& ranks, std::int64_t count) {
   return at::arange(count, at::kFloat) + static_cast<float>(ranks.rank());
 }
@@ -59,7 +59,7 @@ Status do_sums(Ranks& ranks) {
   const Status agreed =
       ranks.agree(ranks.rank() == 1 ? Status(fail("no disk")) : ok(), "an agreement");
   fmt::print("agreed {}\n", agreed ? "" : agreed.error().message);
-  // Larger than what Gloo takes at once.
+  // More elements than Gloo takes at once.
   const at::Tensor large = at::ones({(std::int64_t{1} << 24) + 3});
   TRY(ranks.sum(large, "a large sum"));
   fmt::print("large {}\n",
@@ -100,7 +100,7 @@ Status run(const std::string& mode) {
 }  // namespace tritonsmith::distributed
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // as the program does: Gloo writes to peers that are gone
+  std::signal(SIGPIPE, SIG_IGN);  // like the program: Gloo writes to peers that have ended
   const auto status = tritonsmith::distributed::run(argc > 1 ? argv[1] : "");
   if (!status) fmt::print(stderr, "{}\n", status.error().message);
   return status ? 0 : 1;

@@ -1,4 +1,4 @@
-// Ranks that are threads of one process, for tests of what several ranks compute. Sums are taken in
+// Ranks that are threads of one process, for tests of results over several ranks. Sums are taken in
 // the order of the ranks.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tritonsmith::distributed {
 
 class ThreadRanks : public Ranks {
  public:
-  // What the threads share.
+  // The data that the threads share.
   struct Meeting {
     explicit Meeting(int ranks)
         : barrier(ranks), tensors(static_cast<std::size_t>(ranks)), words(tensors.size()) {}
@@ -34,7 +34,7 @@ class ThreadRanks : public Ranks {
     combine(values, [](at::Tensor& all, const at::Tensor& one) { all = at::max(all, one); });
     return ok();
   }
-  // What is not a rank's own is spoilt, so that nobody relies on it.
+  // The other shards are overwritten, so that no test relies on them.
   Status sum_to_shards(const at::Tensor& flat, std::string_view what) override {
     const at::Tensor whole = flat.clone();
     TRY(sum(whole, what));
@@ -76,7 +76,7 @@ class ThreadRanks : public Ranks {
   Meeting& meeting_;
 };
 
-// Runs `body` as each rank of so many.
+// Runs `body` on `size` ranks, each in its own thread.
 inline void as_ranks(int size, const std::function<void(Ranks&)>& body) {
   ThreadRanks::Meeting meeting(size);
   std::vector<std::jthread> threads;

@@ -1,4 +1,4 @@
-// CpuDecoder: decoding with the kernels of model/cpu, float32.
+// CpuDecoder: decoding in float32 with the kernels of model/cpu.
 #pragma once
 
 #include "generate/engine/decoder.h"

@@ -36,7 +36,7 @@ class CudaDecoder {
     int slot = 0;
     int prompt = 0;  // its entry of the prefix cache
     int prompt_length = 0;
-    std::vector<int> pages;  // of prompt and completion, in order
+    std::vector<int> pages;  // pages of prompt and completion, in order
     std::uint64_t seed = 0;
     SamplingParams sampling;
   };

@@ -20,7 +20,7 @@ class Decoder {
   struct Step {
     int slot = 0;
     TokenId token = 0;
-    std::int64_t position = 0;  // of this token: the slot holds those before it
+    std::int64_t position = 0;  // position of the token; the slot holds the tokens before it
   };
 
   virtual ~Decoder() = default;

@@ -23,14 +23,15 @@ namespace tritonsmith::generate::engine {
 
 struct EngineConfig {
   int slots = 64;             // sequences decoded together
-  int max_length = 0;         // prompt and completion; 0: the model's own limit
-  int prefill_tokens = 8192;  // of prompts computed at once
-  int cache_mib = 0;  // of KV cache on a GPU; 0: what the slots need, up to half of the free
+  int max_length = 0;         // tokens of prompt and completion; 0: the model's limit
+  int prefill_tokens = 8192;  // prompt tokens that are computed at once
+  // MiB of KV cache on a GPU; 0: the need of the slots, at most half of the free memory
+  int cache_mib = 0;
 
   static Fields<EngineConfig> fields();
 };
 
-// What an engine has done since it was made.
+// Counts since the engine was made.
 struct EngineCounts {
   std::uint64_t prompts_computed = 0;
   std::uint64_t prompts_shared = 0;

@@ -12,12 +12,13 @@ namespace tritonsmith::generate::engine {
 
 struct SampledToken {
   TokenId token = 0;
-  float logprob = 0;  // log softmax(logits / temperature)[token], uncut; temperature 1 when greedy
+  // log softmax(logits / temperature)[token] before any cut; at temperature 1 for greedy
+  float logprob = 0;
 };
 
-// Temperature 0 takes the likeliest token, the lower id among equals. Otherwise top-k cuts first,
-// then top-p keeps the smallest set of the likeliest of those that reaches its share of what top-k
-// left. Fails when the logits are not finite numbers: then the weights are damaged.
+// Temperature 0 takes the likeliest token, and the lowest id of several. Otherwise top-k cuts
+// first. Then top-p keeps the smallest set of likeliest tokens that reaches its share of what top-k
+// left. Fails if the logits are not finite, because the weights are then damaged.
 Result<SampledToken> sample_token(std::span<const float> logits, const SamplingParams& params,
                                   std::uint64_t seed, std::uint64_t position);
 

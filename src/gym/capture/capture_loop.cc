@@ -6,9 +6,9 @@
 #include <csignal>
 
 #include "base/log.h"
-#include "gym/jail/required_layers.h"
+#include "gym/sandbox/required_layers.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 namespace {
 
 constexpr auto kStartTime = std::chrono::seconds(180);
@@ -28,12 +28,13 @@ Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uin
 }  // namespace
 
 Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& config,
-                                                        GuestModules modules) {
-  if (const std::string unknown = unknown_layer(config.required_layers); !unknown.empty())
+                                                        sandbox::GuestModules modules) {
+  if (const std::string unknown = sandbox::unknown_layer(config.required_layers); !unknown.empty())
     return fail("required_layers: {}", unknown);
-  TRY_ASSIGN(GuestFiles files, GuestFiles::write());
+  TRY_ASSIGN(sandbox::GuestFiles files, sandbox::GuestFiles::write());
   TRY_ASSIGN(GuestPool guests, GuestPool::make(config));
-  TRY_ASSIGN(CompilerPool compilers, CompilerPool::make(config));
+  TRY_ASSIGN(compile::CompilerPool compilers,
+             compile::CompilerPool::make(config.compiler_limits()));
   TRY_ASSIGN(Pipe wake, make_pipe());
   TRY(set_nonblocking(wake.read));
   TRY(set_nonblocking(wake.write));
@@ -42,8 +43,8 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
   // A worker's processor time adds up over all that it compiles; its wall clock is per kernel.
   const auto compile_cpu = static_cast<std::uint64_t>(config.compile_seconds) *
                            static_cast<std::uint64_t>(config.compiles_per_worker);
-  ZygoteOptions options{
-      .python = guest_python(config.python),
+  sandbox::ZygoteOptions options{
+      .python = sandbox::guest_python(config.python),
       .bytecode_directory = config.bytecode_directory,
       .modules = std::move(modules),
       .profiles = {{"capture",
@@ -58,8 +59,8 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
                                                       std::move(options)));
 }
 
-CaptureLoop::CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake,
-                         ZygoteOptions options)
+CaptureLoop::CaptureLoop(sandbox::GuestFiles files, GuestPool guests,
+                         compile::CompilerPool compilers, Pipe wake, sandbox::ZygoteOptions options)
     : files_(std::move(files)),
       guests_(std::move(guests)),
       compilers_(std::move(compilers)),
@@ -83,13 +84,13 @@ std::uint64_t CaptureLoop::capture(CaptureRequest request, CaptureDone done) {
   return id;
 }
 
-std::uint64_t CaptureLoop::compile(CompileRequest request, CompileDone done) {
+std::uint64_t CaptureLoop::compile(compile::CompileRequest request, CompileDone done) {
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
     id = ++last_id_;
   }
-  post(CompileJob{.id = id, .request = std::move(request), .done = std::move(done)});
+  post(compile::CompileJob{.id = id, .request = std::move(request), .done = std::move(done)});
   return id;
 }
 
@@ -139,7 +140,8 @@ void CaptureLoop::read_mail() {
   }
   for (Letter& letter : mail) {
     if (auto* capture = std::get_if<CaptureJob>(&letter)) guests_.submit(std::move(*capture));
-    if (auto* compile = std::get_if<CompileJob>(&letter)) compilers_.submit(std::move(*compile));
+    if (auto* compile = std::get_if<compile::CompileJob>(&letter))
+      compilers_.submit(std::move(*compile));
     if (const auto* cancel = std::get_if<Cancel>(&letter))
       if (!guests_.cancel(cancel->id, zygote_ ? &zygote_->zygote : nullptr))
         compilers_.cancel(cancel->id);
@@ -177,16 +179,16 @@ Status CaptureLoop::serve_guests() {
 }
 
 Result<CaptureLoop::Warming> CaptureLoop::start_zygote() const {
-  TRY_ASSIGN(Zygote zygote, Zygote::start(options_, files_));
+  TRY_ASSIGN(sandbox::Zygote zygote, sandbox::Zygote::start(options_, files_));
   return Warming{.zygote = std::move(zygote), .ready_by = Deadline::after(kStartTime)};
 }
 
 Result<bool> CaptureLoop::hear_zygote() {
-  TRY_ASSIGN(const std::vector<ZygoteEvent> events, zygote_->zygote.exchange());
-  for (const ZygoteEvent& event : events) {
-    if (const auto* exited = std::get_if<GuestExited>(&event))
+  TRY_ASSIGN(const std::vector<sandbox::ZygoteEvent> events, zygote_->zygote.exchange());
+  for (const sandbox::ZygoteEvent& event : events) {
+    if (const auto* exited = std::get_if<sandbox::GuestExited>(&event))
       if (!guests_.exited(*exited)) compilers_.exited(*exited);
-    if (const auto* ready = std::get_if<ZygoteReady>(&event)) {
+    if (const auto* ready = std::get_if<sandbox::ZygoteReady>(&event)) {
       zygote_->ready = true;
       failures_ = 0;
       await_spare();
@@ -196,7 +198,7 @@ Result<bool> CaptureLoop::hear_zygote() {
       versions_ = Versions{.python = ready->python,
                            .torch = ready->torch,
                            .triton = ready->triton,
-                           .start_ms = milliseconds_since(zygote_->started)};
+                           .start_ms = sandbox::milliseconds_since(zygote_->started)};
       changed_.notify_all();
     }
   }
@@ -235,7 +237,7 @@ void CaptureLoop::tend_spare() {
       TRY_ASSIGN(Warming started, start_zygote());
       spare_.emplace(std::move(started));
     }
-    TRY_ASSIGN(const std::vector<ZygoteEvent> events, spare_->zygote.exchange());
+    TRY_ASSIGN(const std::vector<sandbox::ZygoteEvent> events, spare_->zygote.exchange());
     spare_->ready = spare_->ready || !events.empty();  // it has no guests to tell about
     if (!spare_->ready && spare_->ready_by.passed()) return fail("it was not ready in time");
     return ok();
@@ -271,4 +273,4 @@ void CaptureLoop::wait_for_something() {
   ::poll(polls.data(), polls.size(), left.poll_timeout());
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

@@ -9,20 +9,20 @@
 #include <thread>
 
 #include "gym/capture/capture_pool.h"
-#include "gym/capture/compiler_pool.h"
 #include "gym/capture/guest_pool.h"
+#include "gym/compile/compiler_pool.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 
 class CaptureLoop : public CapturePool {
  public:
   // As CapturePool::start, with other Python modules than our own (tests).
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config,
-                                                    GuestModules modules);
+                                                    sandbox::GuestModules modules);
   ~CaptureLoop() override;
 
   std::uint64_t capture(CaptureRequest request, CaptureDone done) override;
-  std::uint64_t compile(CompileRequest request, CompileDone done) override;
+  std::uint64_t compile(compile::CompileRequest request, CompileDone done) override;
   void cancel(std::uint64_t id) override;
   Result<Versions> versions(Deadline deadline) override;
 
@@ -30,18 +30,18 @@ class CaptureLoop : public CapturePool {
   struct Cancel {
     std::uint64_t id = 0;
   };
-  using Letter = std::variant<CaptureJob, CompileJob, Cancel>;
+  using Letter = std::variant<CaptureJob, compile::CompileJob, Cancel>;
 
   // A zygote, and how far it has come.
   struct Warming {
-    Zygote zygote;
+    sandbox::Zygote zygote;
     TimePoint started = system_clock().now();
     Deadline ready_by = Deadline::never();
     bool ready = false;
   };
 
-  CaptureLoop(GuestFiles files, GuestPool guests, CompilerPool compilers, Pipe wake,
-              ZygoteOptions options);
+  CaptureLoop(sandbox::GuestFiles files, GuestPool guests, compile::CompilerPool compilers,
+              Pipe wake, sandbox::ZygoteOptions options);
   void post(Letter letter);
   void run(const std::stop_token& stop);
   void read_mail();
@@ -54,11 +54,11 @@ class CaptureLoop : public CapturePool {
   void tend_spare();
   void wait_for_something();
 
-  GuestFiles files_;
+  sandbox::GuestFiles files_;
   GuestPool guests_;
-  CompilerPool compilers_;
+  compile::CompilerPool compilers_;
   Pipe wake_;
-  ZygoteOptions options_;
+  sandbox::ZygoteOptions options_;
   std::optional<Warming> zygote_, spare_;
   Deadline spare_due_ = Deadline::never();
   int failures_ = 0;  // in a row
@@ -73,4 +73,4 @@ class CaptureLoop : public CapturePool {
   std::jthread thread_;  // last: it uses all of the above
 };
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

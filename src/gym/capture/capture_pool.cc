@@ -3,13 +3,13 @@
 #include <future>
 
 #include "gym/capture/capture_loop.h"
-#include "gym/jail/required_layers.h"
+#include "gym/sandbox/required_layers.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 namespace {
 
 Status check_layers(const std::vector<std::string>& required) {
-  if (const std::string unknown = unknown_layer(required); !unknown.empty())
+  if (const std::string unknown = sandbox::unknown_layer(required); !unknown.empty())
     return fail("{}", unknown);
   return ok();
 }
@@ -48,8 +48,16 @@ Fields<CaptureConfig> CaptureConfig::fields() {
   };
 }
 
+compile::CompilerLimits CaptureConfig::compiler_limits() const {
+  return {.workers = compilers,
+          .seconds = compile_seconds,
+          .compiles_per_worker = compiles_per_worker,
+          .cache_entries = compile_cache_entries,
+          .cache_directory = compile_cache_directory};
+}
+
 Result<std::unique_ptr<CapturePool>> CapturePool::start(const CaptureConfig& config) {
-  return CaptureLoop::start(config, GuestModules{});
+  return CaptureLoop::start(config, sandbox::GuestModules{});
 }
 
 CaptureOutcome CapturePool::capture_now(CaptureRequest request) {
@@ -60,12 +68,12 @@ CaptureOutcome CapturePool::capture_now(CaptureRequest request) {
   return future.get();
 }
 
-CompileOutcome CapturePool::compile_now(CompileRequest request) {
-  std::promise<CompileOutcome> promise;
+compile::CompileOutcome CapturePool::compile_now(compile::CompileRequest request) {
+  std::promise<compile::CompileOutcome> promise;
   auto future = promise.get_future();
   compile(std::move(request),
-          [&](CompileOutcome outcome) { promise.set_value(std::move(outcome)); });
+          [&](compile::CompileOutcome outcome) { promise.set_value(std::move(outcome)); });
   return future.get();
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

@@ -28,8 +28,10 @@
 #include "base/config.h"
 #include "base/cores.h"
 #include "data/verdict.h"
+#include "gym/compile/compile_request.h"
+#include "gym/sandbox/guest_failure.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 
 struct CaptureConfig {
   // Guests at a time, each under a uid of its own; compile workers at a time, which have a little
@@ -58,6 +60,7 @@ struct CaptureConfig {
   std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",
                                               "room|landlock"};
   static Fields<CaptureConfig> fields();
+  compile::CompilerLimits compiler_limits() const;
 };
 
 enum class CaptureRole { task, candidate };
@@ -76,59 +79,20 @@ struct CaptureRequest {
   std::string device_json;
 };
 
-struct CompileRequest {
-  std::string ttir;
-  int num_warps = 4;
-  int num_stages = 3;
-  int num_ctas = 1;
-  int maxnreg = 0;  // 0: as many registers as the compiler likes
-  std::string target = "sm_90";
-};
-
 // What a guest handed over: JSON text in the form of docs/plan.md, unless the guest lied.
 struct CapturedPlan {
   std::string json;
 };
-struct CompiledKernel {
-  std::string cubin;  // bytes
-  std::string name;
-  int registers = 0, spills = 0, shared_bytes = 0;
-  int scratch_bytes =
-      0;              // of global memory, for each program: descriptors made on the device need it
-  int num_warps = 0;  // of a block; 0: as many as were asked for
-  bool operator==(const CompiledKernel&) const = default;
-};
-// `stage` is how far the candidate came before it failed. Classes made here: "timeout", "killed"
-// (out of memory, as a rule), "crashed" (a signal), "exited" (ended its process), "output_flood",
-// "bad_reply"; from the guest's own capture and from the compiler: see docs/verdict.md.
-struct CandidateFailure {
-  Stage stage = Stage::inspected;
-  VerdictError error;
-  bool undisturbed = false;  // a timeout in which it had a core nearly all the while
-};
-// Not the candidate's doing; already retried once.
-struct InfrastructureFault {
-  std::string message;
-};
-
-using StageTimes = std::vector<std::pair<std::string, double>>;  // milliseconds, in order
-
 struct CaptureOutcome {
-  std::variant<CapturedPlan, CandidateFailure, InfrastructureFault> result;
-  StageTimes stage_ms;                   // "queue", "fork", "jail", "capture"
+  std::variant<CapturedPlan, sandbox::CandidateFailure, sandbox::InfrastructureFault> result;
+  sandbox::StageTimes stage_ms;          // "queue", "fork", "jail", "capture"
   std::vector<std::string> jail_layers;  // those that held: "uid", "namespaces", "landlock=7", ...
   std::string output;                    // the first KiB of what the candidate printed, for people
 };
-struct CompileOutcome {
-  std::variant<CompiledKernel, CandidateFailure, InfrastructureFault> result;
-  StageTimes stage_ms;  // "queue", "compile"
-  bool from_cache = false;
-};
-
 class CapturePool {
  public:
   using CaptureDone = std::function<void(CaptureOutcome)>;
-  using CompileDone = std::function<void(CompileOutcome)>;
+  using CompileDone = gym::compile::CompileDone;
 
   // Returns once the zygote is on its way; work submitted meanwhile waits for it (a few seconds).
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config);
@@ -136,7 +100,7 @@ class CapturePool {
 
   // The id serves only to cancel.
   virtual std::uint64_t capture(CaptureRequest request, CaptureDone done) = 0;
-  virtual std::uint64_t compile(CompileRequest request, CompileDone done) = 0;
+  virtual std::uint64_t compile(compile::CompileRequest request, CompileDone done) = 0;
   // The guest is killed; the callback is not called, unless it is being called already.
   virtual void cancel(std::uint64_t id) = 0;
 
@@ -149,7 +113,7 @@ class CapturePool {
 
   // The same, waiting for the result.
   CaptureOutcome capture_now(CaptureRequest request);
-  CompileOutcome compile_now(CompileRequest request);
+  compile::CompileOutcome compile_now(compile::CompileRequest request);
 };
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

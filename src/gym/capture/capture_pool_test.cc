@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "gym/capture/testing/trial_pool.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 namespace {
 
 using ::testing::AllOf;
@@ -32,15 +32,15 @@ std::unique_ptr<CapturePool> pool_of(const CaptureConfig& config) {
   return std::move(*pool);
 }
 
-std::string told(const CompileOutcome& outcome) {
-  if (const auto* kernel = std::get_if<CompiledKernel>(&outcome.result))
+std::string told(const compile::CompileOutcome& outcome) {
+  if (const auto* kernel = std::get_if<compile::CompiledKernel>(&outcome.result))
     return "kernel " + kernel->cubin;
-  if (const auto* failure = std::get_if<CandidateFailure>(&outcome.result))
+  if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
     return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
-  return "fault " + std::get<InfrastructureFault>(outcome.result).message;
+  return "fault " + std::get<sandbox::InfrastructureFault>(outcome.result).message;
 }
 
-std::vector<std::string> names(const StageTimes& times) {
+std::vector<std::string> names(const sandbox::StageTimes& times) {
   std::vector<std::string> list;
   for (const auto& [name, ms] : times) {
     EXPECT_GE(ms, 0) << name;
@@ -187,9 +187,9 @@ bool is_there_a_core() {
 TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
   const auto pool = pool_of({.slots = 1, .capture_seconds = 1});
   const auto failure = [&](const char* source) {
-    return std::get<CandidateFailure>(pool->capture_now(python(source)).result);
+    return std::get<sandbox::CandidateFailure>(pool->capture_now(python(source)).result);
   };
-  const CandidateFailure idle = failure("import time; time.sleep(60)");
+  const sandbox::CandidateFailure idle = failure("import time; time.sleep(60)");
   EXPECT_EQ(idle.error.error_class, "timeout");
   EXPECT_FALSE(idle.undisturbed) << "what it waited for may have been somebody else's doing";
   // Beside other work it may get less; then it is tried again.
@@ -201,10 +201,11 @@ TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
 }
 
 TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {
-  auto pool = CaptureLoop::start({.slots = 1}, GuestModules{.packages = {TRITONSMITH_TRIAL_GUEST},
-                                                            .warm = "no_such_module",
-                                                            .capture = "trial_guest",
-                                                            .compiler = "trial_guest"});
+  auto pool =
+      CaptureLoop::start({.slots = 1}, sandbox::GuestModules{.packages = {TRITONSMITH_TRIAL_GUEST},
+                                                             .warm = "no_such_module",
+                                                             .capture = "trial_guest",
+                                                             .compiler = "trial_guest"});
   ASSERT_TRUE(pool);
   EXPECT_THAT(told((*pool)->capture_now(python("answer = 1"))),
               AllOf(StartsWith("fault "), HasSubstr("no_such_module")));
@@ -318,7 +319,7 @@ TEST(CompilerPool, WorkAskedForTwiceAtTheSameTimeIsDoneOnce) {
   BoundedQueue<bool> cached(8);
   for (int i = 0; i < 4; ++i)
     pool->compile({.ttir = fmt::format("mul loc({})", i)},
-                  [&](CompileOutcome outcome) { cached.push(outcome.from_cache); });
+                  [&](compile::CompileOutcome outcome) { cached.push(outcome.from_cache); });
   std::vector<bool> all;
   for (int i = 0; i < 4; ++i) all.push_back(cached.pop().value());
   EXPECT_EQ(all, (std::vector<bool>{false, true, true, true}));
@@ -326,12 +327,12 @@ TEST(CompilerPool, WorkAskedForTwiceAtTheSameTimeIsDoneOnce) {
 
 TEST(CompilerPool, CompileErrorsAreTypedAndKeepTheirOwnLines) {
   const auto pool = pool_of({.slots = 1});
-  const auto line = [](const CompileOutcome& outcome) {
-    return std::get<CandidateFailure>(outcome.result).error.line;
+  const auto line = [](const compile::CompileOutcome& outcome) {
+    return std::get<sandbox::CandidateFailure>(outcome.result).error.line;
   };
   const auto outcome = pool->compile_now({.ttir = "refuse loc(\"a.py\":3:1)"});
   EXPECT_EQ(told(outcome), "failure compile_error: no such operation");
-  EXPECT_EQ(std::get<CandidateFailure>(outcome.result).stage, Stage::captured);
+  EXPECT_EQ(std::get<sandbox::CandidateFailure>(outcome.result).stage, Stage::captured);
   EXPECT_EQ(line(outcome), 3);
   const auto elsewhere = pool->compile_now({.ttir = "refuse loc(\"a.py\":7:1)"});
   EXPECT_TRUE(elsewhere.from_cache);
@@ -379,4 +380,4 @@ TEST(CompilerPool, KernelsOnDiskOutliveThePool) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

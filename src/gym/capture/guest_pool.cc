@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 namespace {
 
 constexpr std::size_t kMaxMessageBytes = 4096;
@@ -32,38 +32,7 @@ Status check_values(const CaptureRequest& request) {
   return ok();
 }
 
-// The classes that the project's own Python gives (docs/verdict.md). A candidate that has taken
-// over its guest does not speak for the judge.
-bool is_of_a_guest(std::string_view error_class) {
-  static constexpr auto kClasses = std::to_array<std::string_view>(
-      {"bad_ir", "bad_request", "bad_task", "compile_error", "data_dependent", "exception",
-       "import_error", "mode_dependent", "no_inputs", "no_model", "not_captured",
-       "out_of_resources", "refused_ir", "state_carried", "syntax_error", "unsupported_launch"});
-  return std::ranges::find(kClasses, error_class) != kClasses.end();
-}
-
 }  // namespace
-
-CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
-  JsonReader outer(reply);
-  const Json& error = outer.object("error");
-  JsonReader reader(error);
-  CandidateFailure failure{.stage = outer.enumerated<Stage>("stage", highest),
-                           .error = {.error_class = reader.string("class", "exception"),
-                                     .message = reader.string("message", ""),
-                                     .excerpt = reader.string("excerpt", ""),
-                                     .line = static_cast<int>(reader.integer("line", 0))}};
-  failure.stage = std::min(failure.stage, highest);
-  if (!outer.status() || !reader.status() || failure.error.error_class.empty())
-    failure.error = {.error_class = "bad_reply",
-                     .message = "replied with something that is no reply"};
-  else if (!is_of_a_guest(failure.error.error_class))
-    failure.error.error_class = "exception";
-  for (std::string* text :
-       {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
-    if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
-  return failure;
-}
 
 GuestPool::GuestPool(const CaptureConfig& config)
     : limits_{.output_bytes = static_cast<std::size_t>(config.output_kib) << 10,
@@ -74,13 +43,13 @@ GuestPool::GuestPool(const CaptureConfig& config)
 Result<GuestPool> GuestPool::make(const CaptureConfig& config) {
   GuestPool pool(config);
   for (int i = 0; i < config.slots; ++i) {
-    TRY_ASSIGN(SlotUid uid, SlotUid::take());
+    TRY_ASSIGN(sandbox::SlotUid uid, sandbox::SlotUid::take());
     pool.slots_.push_back(Slot{.uid = std::move(uid)});
   }
   return pool;
 }
 
-bool GuestPool::cancel(GuestId id, Zygote* zygote) {
+bool GuestPool::cancel(sandbox::GuestId id, sandbox::Zygote* zygote) {
   const auto waiting =
       std::find_if(queue_.begin(), queue_.end(), [&](const auto& job) { return job.id == id; });
   if (waiting != queue_.end()) {
@@ -91,13 +60,13 @@ bool GuestPool::cancel(GuestId id, Zygote* zygote) {
     if (slot.phase == Phase::free || slot.phase == Phase::over || slot.job.id != id) continue;
     if (zygote != nullptr) zygote->kill(slot.guest->id());
     slot.phase = Phase::over;
-    slot.reaped_by = Deadline::after(kReapTime);
+    slot.reaped_by = Deadline::after(sandbox::kReapTime);
     return true;
   }
   return false;
 }
 
-Status GuestPool::advance(Zygote& zygote) {
+Status GuestPool::advance(sandbox::Zygote& zygote) {
   for (Slot& slot : slots_) {
     if (slot.guest) hear(slot, zygote);
     if (slot.phase == Phase::over && slot.guest->status()) {
@@ -111,16 +80,16 @@ Status GuestPool::advance(Zygote& zygote) {
   return ok();
 }
 
-Status GuestPool::launch(Slot& slot, Zygote& zygote) {
+Status GuestPool::launch(Slot& slot, sandbox::Zygote& zygote) {
   CaptureJob job = std::move(queue_.front());
   queue_.pop_front();
   if (const Status values = check_values(job.request); !values) {
-    job.done({.result = InfrastructureFault{values.error().message}});
+    job.done({.result = sandbox::InfrastructureFault{values.error().message}});
     return ok();
   }
   slot.outcome = {};
-  slot.outcome.stage_ms = {{"queue", milliseconds_since(job.submitted)}};
-  auto guest = Guest::fork(
+  slot.outcome.stage_ms = {{"queue", sandbox::milliseconds_since(job.submitted)}};
+  auto guest = sandbox::Guest::fork(
       zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_}, limits_);
   if (!guest) {
     const Error& why = guest.error();
@@ -133,7 +102,7 @@ Status GuestPool::launch(Slot& slot, Zygote& zygote) {
   return ok();
 }
 
-void GuestPool::hear(Slot& slot, Zygote& zygote) {
+void GuestPool::hear(Slot& slot, sandbox::Zygote& zygote) {
   slot.guest->exchange();
   if (slot.phase == Phase::late) {
     if (slot.guest->status()) conclude_late(slot);
@@ -145,33 +114,34 @@ void GuestPool::hear(Slot& slot, Zygote& zygote) {
     if (frame) {
       more = take_frame(slot, std::move(*frame));
     } else {
-      const GuestEnd end = slot.guest->end();
-      if (end == GuestEnd::running) return;
-      if (end == GuestEnd::timed_out && slot.phase != Phase::greeting) {
+      const sandbox::GuestEnd end = slot.guest->end();
+      if (end == sandbox::GuestEnd::running) return;
+      if (end == sandbox::GuestEnd::timed_out && slot.phase != Phase::greeting) {
         zygote.kill(slot.guest->id());
-        slot.reaped_by = Deadline::after(kReapTime);
+        slot.reaped_by = Deadline::after(sandbox::kReapTime);
         slot.phase = Phase::late;
         return;
       }
       if (slot.phase == Phase::greeting)  // no line of the candidate has run yet
-        slot.outcome.result = InfrastructureFault{fmt::format(
-            "a guest {} before its jail was closed: {}",
-            error_of_end(end, slot.guest->status(), limits_).message, slot.guest->output())};
+        slot.outcome.result = sandbox::InfrastructureFault{
+            fmt::format("a guest {} before its jail was closed: {}",
+                        sandbox::error_of_end(end, slot.guest->status(), limits_).message,
+                        slot.guest->output())};
       else
-        slot.outcome.result =
-            CandidateFailure{.stage = Stage::inspected,
-                             .error = error_of_end(end, slot.guest->status(), limits_),
-                             .undisturbed = end == GuestEnd::ended && slot.guest->ran_out_of_cpu()};
+        slot.outcome.result = sandbox::CandidateFailure{
+            .stage = Stage::inspected,
+            .error = sandbox::error_of_end(end, slot.guest->status(), limits_),
+            .undisturbed = end == sandbox::GuestEnd::ended && slot.guest->ran_out_of_cpu()};
       more = false;
     }
   }
   if (slot.phase == Phase::over) return;
   // Whatever it may still be about: its work is done.
   if (!slot.guest->status()) zygote.kill(slot.guest->id());
-  slot.reaped_by = Deadline::after(kReapTime);
+  slot.reaped_by = Deadline::after(sandbox::kReapTime);
   slot.phase = Phase::over;
   slot.outcome.output = slot.guest->output();
-  auto* fault = std::get_if<InfrastructureFault>(&slot.outcome.result);
+  auto* fault = std::get_if<sandbox::InfrastructureFault>(&slot.outcome.result);
   if (fault != nullptr)
     give_back(std::move(slot.job), Error{fault->message});
   else
@@ -181,10 +151,10 @@ void GuestPool::hear(Slot& slot, Zygote& zygote) {
 void GuestPool::conclude_late(Slot& slot) const {
   slot.phase = Phase::over;
   slot.outcome.output = slot.guest->output();
-  slot.outcome.result =
-      CandidateFailure{.stage = Stage::inspected,
-                       .error = error_of_end(GuestEnd::timed_out, std::nullopt, limits_),
-                       .undisturbed = slot.guest->had_a_core()};
+  slot.outcome.result = sandbox::CandidateFailure{
+      .stage = Stage::inspected,
+      .error = sandbox::error_of_end(sandbox::GuestEnd::timed_out, std::nullopt, limits_),
+      .undisturbed = slot.guest->had_a_core()};
   give_result(slot);
 }
 
@@ -195,9 +165,9 @@ bool GuestPool::take_frame(Slot& slot, std::string frame) {
   }
   const auto json = parse_json(frame);
   if (!json || !json->is_object()) {
-    slot.outcome.result =
-        CandidateFailure{.stage = Stage::inspected,
-                         .error = error_of_end(GuestEnd::false_frame, std::nullopt, limits_)};
+    slot.outcome.result = sandbox::CandidateFailure{
+        .stage = Stage::inspected,
+        .error = sandbox::error_of_end(sandbox::GuestEnd::false_frame, std::nullopt, limits_)};
     return false;
   }
   return slot.phase == Phase::greeting ? greet(slot, *json) : take_header(slot, *json);
@@ -207,7 +177,7 @@ bool GuestPool::greet(Slot& slot, const Json& hello) {
   JsonReader reader(hello);
   const std::string refused = reader.string("refused", "");
   if (!refused.empty()) {
-    slot.outcome.result = InfrastructureFault{jail_refused(refused).message};
+    slot.outcome.result = sandbox::InfrastructureFault{sandbox::jail_refused(refused).message};
     return false;
   }
   slot.outcome.jail_layers = reader.strings("held");
@@ -227,7 +197,7 @@ bool GuestPool::take_header(Slot& slot, const Json& header) {
     slot.phase = Phase::sending_plan;
     return true;
   }
-  slot.outcome.result = failure_from_guest(header, Stage::inspected);
+  slot.outcome.result = sandbox::failure_from_guest(header, Stage::inspected);
   return false;
 }
 
@@ -240,10 +210,10 @@ void GuestPool::give_back(CaptureJob job, const Error& why) {
   if (++job.attempts < 2)
     queue_.push_front(std::move(job));
   else
-    job.done({.result = InfrastructureFault{why.message}});
+    job.done({.result = sandbox::InfrastructureFault{why.message}});
 }
 
-bool GuestPool::exited(const GuestExited& exited) {
+bool GuestPool::exited(const sandbox::GuestExited& exited) {
   for (Slot& slot : slots_) {
     if (!slot.guest || slot.guest->id() != exited.id) continue;
     slot.guest->exited(exited);
@@ -265,7 +235,7 @@ void GuestPool::fail_all(const Error& why) {
   while (!queue_.empty()) {
     CaptureJob job = std::move(queue_.front());
     queue_.pop_front();
-    job.done({.result = InfrastructureFault{why.message}});
+    job.done({.result = sandbox::InfrastructureFault{why.message}});
   }
 }
 
@@ -290,4 +260,4 @@ TimePoint GuestPool::next_deadline() const {
   return next;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

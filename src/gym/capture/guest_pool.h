@@ -7,33 +7,30 @@
 #include <deque>
 
 #include "gym/capture/capture_pool.h"
-#include "gym/capture/guest.h"
-#include "gym/capture/slot_uid.h"
+#include "gym/sandbox/guest.h"
+#include "gym/sandbox/slot_uid.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 
 struct CaptureJob {
-  GuestId id = 0;
+  sandbox::GuestId id = 0;
   CaptureRequest request;
   CapturePool::CaptureDone done;
   TimePoint submitted = system_clock().now();
   int attempts = 0;
 };
 
-// After a kill; a zygote that has not told of it by then does not do its work.
-inline constexpr auto kReapTime = std::chrono::seconds(10);
-
 class GuestPool {
  public:
   static Result<GuestPool> make(const CaptureConfig& config);
 
   void submit(CaptureJob job) { queue_.push_back(std::move(job)); }
-  bool cancel(GuestId id, Zygote* zygote);
+  bool cancel(sandbox::GuestId id, sandbox::Zygote* zygote);
   // Starts guests where slots are free, hears those that run, gives results. Fails when the zygote
   // does not do as told.
-  Status advance(Zygote& zygote);
+  Status advance(sandbox::Zygote& zygote);
   // True when the guest is one of ours.
-  bool exited(const GuestExited& exited);
+  bool exited(const sandbox::GuestExited& exited);
   // The zygote died, and all guests with it: jobs in flight go back into the queue, once.
   void lost_all(const Error& why);
   void fail_all(const Error& why);
@@ -46,17 +43,17 @@ class GuestPool {
   // late: killed, since its time is over; the result waits for what the zygote says of it.
   enum class Phase { free, greeting, capturing, sending_plan, late, over };
   struct Slot {
-    SlotUid uid;
+    sandbox::SlotUid uid;
     Phase phase = Phase::free;
-    std::unique_ptr<Guest> guest;
+    std::unique_ptr<sandbox::Guest> guest;
     CaptureJob job;
     CaptureOutcome outcome;
     Deadline reaped_by = Deadline::never();
   };
 
   explicit GuestPool(const CaptureConfig& config);
-  Status launch(Slot& slot, Zygote& zygote);
-  void hear(Slot& slot, Zygote& zygote);
+  Status launch(Slot& slot, sandbox::Zygote& zygote);
+  void hear(Slot& slot, sandbox::Zygote& zygote);
   // False when the frame was the last that we want.
   bool take_frame(Slot& slot, std::string frame);
   bool greet(Slot& slot, const Json& hello);
@@ -65,13 +62,10 @@ class GuestPool {
   static void give_result(Slot& slot);
   void give_back(CaptureJob job, const Error& why);
 
-  GuestLimits limits_;
+  sandbox::GuestLimits limits_;
   std::uint64_t tmp_bytes_;
   std::deque<CaptureJob> queue_;
   std::vector<Slot> slots_;
 };
 
-// What both pools read the same way. The stage that a guest claims counts only up to `highest`.
-CandidateFailure failure_from_guest(const Json& reply, Stage highest);
-
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

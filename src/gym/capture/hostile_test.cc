@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "gym/capture/testing/trial_pool.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 namespace {
 
 using ::testing::AllOf;
@@ -192,11 +192,11 @@ TEST_F(Hostile, AForgedReplyCannotClaimMoreThanAPlan) {
   const std::string sends = "comms.sendall(bytes([{},0,0,0]) + b'{}')";
   const auto forged =
       pool_->capture_now(python(kComms + fmt::format(fmt::runtime(sends), judge.size(), judge)));
-  EXPECT_EQ(std::get<CandidateFailure>(forged.result).error.error_class, "exception");
+  EXPECT_EQ(std::get<sandbox::CandidateFailure>(forged.result).error.error_class, "exception");
   EXPECT_EQ(forged.stage_ms.back().first, "capture");
   EXPECT_LE(forged.stage_ms.back().second, 1e6);
   const auto outcome = pool_->capture_now(python("raise ValueError('x')"));
-  EXPECT_EQ(std::get<CandidateFailure>(outcome.result).stage, Stage::parsed);
+  EXPECT_EQ(std::get<sandbox::CandidateFailure>(outcome.result).stage, Stage::parsed);
 }
 
 TEST_F(Hostile, NoGuestSeesAnother) {
@@ -212,4 +212,4 @@ TEST_F(Hostile, NoGuestSeesAnother) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

@@ -5,7 +5,7 @@
 
 #include "gym/capture/testing/trial_pool.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 namespace {
 
 using ::testing::HasSubstr;
@@ -70,7 +70,7 @@ TEST_F(RealGuests, ACandidateBecomesAPlanAndItsKernelACubin) {
   const Json plan = Json::parse(std::get<CapturedPlan>(outcome.result).json);
   ASSERT_EQ(plan["kernels"].size(), 1u);
   const auto compiled = pool_->compile_now({.ttir = plan["kernels"][0]["ttir"]});
-  const auto* kernel = std::get_if<CompiledKernel>(&compiled.result);
+  const auto* kernel = std::get_if<compile::CompiledKernel>(&compiled.result);
   ASSERT_NE(kernel, nullptr);
   EXPECT_THAT(kernel->cubin, StartsWith("\x7f"
                                         "ELF"));
@@ -88,9 +88,9 @@ TEST_F(RealGuests, ACandidateThatRaisesIsTyped) {
 
 TEST_F(RealGuests, IrThatIsNoneIsACompileError) {
   const auto compiled = pool_->compile_now({.ttir = "this is no IR"});
-  ASSERT_TRUE(std::holds_alternative<CandidateFailure>(compiled.result));
-  EXPECT_EQ(std::get<CandidateFailure>(compiled.result).stage, Stage::captured);
+  ASSERT_TRUE(std::holds_alternative<sandbox::CandidateFailure>(compiled.result));
+  EXPECT_EQ(std::get<sandbox::CandidateFailure>(compiled.result).stage, Stage::captured);
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

@@ -1,7 +1,7 @@
 """What a task's forward returns, for tasks whose forward no plan has: the reference shell's other half.
 
 The referee draws weights and inputs; here the module is built, takes those weights by name, and runs. Requests, with
-"source" and "device" beside (gym/referee/shell_reference.cc is the other end):
+"source" and "device" beside (gym/referee/python_reference_source.cc is the other end):
 
 {"ask": "prepare"}                    builds the module once: {"mode": "train" | "eval"}, in which forward draws nothing
 {"ask": "forward", "mode", "init_seed", "forward_seed", "oracle": bool,

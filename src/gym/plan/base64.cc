@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -54,4 +54,4 @@ Result<std::string> base64_decode(std::string_view text) {
   return bytes;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 
 std::string base64_encode(std::string_view bytes);
 // Refuses characters outside the alphabet, missing padding and bits after the last byte.
 Result<std::string> base64_decode(std::string_view text);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan

@@ -22,7 +22,7 @@
 
 #include "gym/plan/value.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 
 enum class PlanRole { task, candidate };
 enum class Phase { init, inputs, forward };
@@ -140,18 +140,21 @@ Status check_plan(const Plan& plan);
 
 std::int64_t elements_of(const PlanTensor& tensor);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan
 
 namespace tritonsmith {
 
 template <>
-inline constexpr auto enum_names<gym::PlanRole> =
-    names<gym::PlanRole>({{gym::PlanRole::task, "task"}, {gym::PlanRole::candidate, "candidate"}});
+inline constexpr auto enum_names<gym::plan::PlanRole> = names<gym::plan::PlanRole>(
+    {{gym::plan::PlanRole::task, "task"}, {gym::plan::PlanRole::candidate, "candidate"}});
 template <>
-inline constexpr auto enum_names<gym::Phase> = names<gym::Phase>(
-    {{gym::Phase::init, "init"}, {gym::Phase::inputs, "inputs"}, {gym::Phase::forward, "forward"}});
+inline constexpr auto enum_names<gym::plan::Phase> =
+    names<gym::plan::Phase>({{gym::plan::Phase::init, "init"},
+                             {gym::plan::Phase::inputs, "inputs"},
+                             {gym::plan::Phase::forward, "forward"}});
 template <>
-inline constexpr auto enum_names<gym::ParameterKind> = names<gym::ParameterKind>(
-    {{gym::ParameterKind::parameter, "parameter"}, {gym::ParameterKind::buffer, "buffer"}});
+inline constexpr auto enum_names<gym::plan::ParameterKind> =
+    names<gym::plan::ParameterKind>({{gym::plan::ParameterKind::parameter, "parameter"},
+                                     {gym::plan::ParameterKind::buffer, "buffer"}});
 
 }  // namespace tritonsmith

@@ -5,7 +5,7 @@
 
 #include "gym/plan/plan.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 namespace {
 
 Status check_tensor(const PlanTensor& tensor) {
@@ -248,4 +248,4 @@ Status check_plan(const Plan& plan) {
   return Walk(plan).run();
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan

@@ -5,7 +5,7 @@
 #include "gym/plan/base64.h"
 #include "gym/plan/plan.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 namespace {
 
 // JSON levels around the deepest value: plan, list, step, launch, choice, arguments; each value is
@@ -311,4 +311,4 @@ Json to_json(const Plan& plan) {
   return json;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan

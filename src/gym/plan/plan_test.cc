@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "gym/plan/base64.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 namespace {
 
 using testing::HasSubstr;
@@ -207,4 +207,4 @@ TEST(Base64, RoundTripsAnyBytes) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan

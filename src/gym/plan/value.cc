@@ -5,7 +5,7 @@
 
 #include "gym/plan/plan.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 namespace {
 
 Result<std::int64_t> integer_from_json(const Json& json) {
@@ -194,4 +194,4 @@ void append_tensors(const Value& value, std::vector<int>& tensors) {
     for (const auto& [key, item] : dict->items) append_tensors(item, tensors);
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan

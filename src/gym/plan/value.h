@@ -12,7 +12,7 @@
 #include "base/enum_names.h"
 #include "base/json.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::plan {
 
 // torch's scalar types, by torch's names.
 enum class DType {
@@ -91,45 +91,45 @@ Json to_json(const Value& value);
 // Every tensor in the value, in order, repeats included.
 void append_tensors(const Value& value, std::vector<int>& tensors);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::plan
 
 namespace tritonsmith {
 
 template <>
-inline constexpr auto enum_names<gym::DType> =
-    names<gym::DType>({{gym::DType::boolean, "bool"},
-                       {gym::DType::uint8, "uint8"},
-                       {gym::DType::uint16, "uint16"},
-                       {gym::DType::uint32, "uint32"},
-                       {gym::DType::uint64, "uint64"},
-                       {gym::DType::int8, "int8"},
-                       {gym::DType::int16, "int16"},
-                       {gym::DType::int32, "int32"},
-                       {gym::DType::int64, "int64"},
-                       {gym::DType::float16, "float16"},
-                       {gym::DType::bfloat16, "bfloat16"},
-                       {gym::DType::float32, "float32"},
-                       {gym::DType::float64, "float64"},
-                       {gym::DType::complex32, "complex32"},
-                       {gym::DType::complex64, "complex64"},
-                       {gym::DType::complex128, "complex128"},
-                       {gym::DType::float8_e4m3fn, "float8_e4m3fn"},
-                       {gym::DType::float8_e5m2, "float8_e5m2"},
-                       {gym::DType::float8_e4m3fnuz, "float8_e4m3fnuz"},
-                       {gym::DType::float8_e5m2fnuz, "float8_e5m2fnuz"}});
+inline constexpr auto enum_names<gym::plan::DType> =
+    names<gym::plan::DType>({{gym::plan::DType::boolean, "bool"},
+                             {gym::plan::DType::uint8, "uint8"},
+                             {gym::plan::DType::uint16, "uint16"},
+                             {gym::plan::DType::uint32, "uint32"},
+                             {gym::plan::DType::uint64, "uint64"},
+                             {gym::plan::DType::int8, "int8"},
+                             {gym::plan::DType::int16, "int16"},
+                             {gym::plan::DType::int32, "int32"},
+                             {gym::plan::DType::int64, "int64"},
+                             {gym::plan::DType::float16, "float16"},
+                             {gym::plan::DType::bfloat16, "bfloat16"},
+                             {gym::plan::DType::float32, "float32"},
+                             {gym::plan::DType::float64, "float64"},
+                             {gym::plan::DType::complex32, "complex32"},
+                             {gym::plan::DType::complex64, "complex64"},
+                             {gym::plan::DType::complex128, "complex128"},
+                             {gym::plan::DType::float8_e4m3fn, "float8_e4m3fn"},
+                             {gym::plan::DType::float8_e5m2, "float8_e5m2"},
+                             {gym::plan::DType::float8_e4m3fnuz, "float8_e4m3fnuz"},
+                             {gym::plan::DType::float8_e5m2fnuz, "float8_e5m2fnuz"}});
 template <>
-inline constexpr auto enum_names<gym::DeviceKind> =
-    names<gym::DeviceKind>({{gym::DeviceKind::cpu, "cpu"},
-                            {gym::DeviceKind::cuda, "cuda"},
-                            {gym::DeviceKind::meta, "meta"}});
+inline constexpr auto enum_names<gym::plan::DeviceKind> =
+    names<gym::plan::DeviceKind>({{gym::plan::DeviceKind::cpu, "cpu"},
+                                  {gym::plan::DeviceKind::cuda, "cuda"},
+                                  {gym::plan::DeviceKind::meta, "meta"}});
 template <>
-inline constexpr auto enum_names<gym::Layout> = names<gym::Layout>({{gym::Layout::strided,
-                                                                     "strided"}});
+inline constexpr auto enum_names<gym::plan::Layout> =
+    names<gym::plan::Layout>({{gym::plan::Layout::strided, "strided"}});
 template <>
-inline constexpr auto enum_names<gym::MemoryFormat> =
-    names<gym::MemoryFormat>({{gym::MemoryFormat::contiguous, "contiguous_format"},
-                              {gym::MemoryFormat::preserve, "preserve_format"},
-                              {gym::MemoryFormat::channels_last, "channels_last"},
-                              {gym::MemoryFormat::channels_last_3d, "channels_last_3d"}});
+inline constexpr auto enum_names<gym::plan::MemoryFormat> = names<gym::plan::MemoryFormat>(
+    {{gym::plan::MemoryFormat::contiguous, "contiguous_format"},
+     {gym::plan::MemoryFormat::preserve, "preserve_format"},
+     {gym::plan::MemoryFormat::channels_last, "channels_last"},
+     {gym::plan::MemoryFormat::channels_last_3d, "channels_last_3d"}});
 
 }  // namespace tritonsmith

@@ -8,15 +8,15 @@
 #include <set>
 
 #include "base/clock.h"
-#include "gym/referee/devices.h"
+#include "gym/language/testing/vector_plans.h"
+#include "gym/plan/analysis/tensor_devices.h"
 #include "gym/referee/testing/reports.h"
-#include "gym/referee/testing/vector_plans.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
-RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate, FakeExecutor::Body body,
-                    Policy policy = Policy::open) {
+RefereeReport judge(const plan::PlanBuilder& task, const plan::PlanBuilder& candidate,
+                    language::FakeExecutor::Body body, Policy policy = Policy::open) {
   return referee_of(task, std::move(body))
       ->judge({.task_key = "task",
                .candidate_plan = plan_json(candidate),
@@ -25,62 +25,65 @@ RefereeReport judge(const PlanBuilder& task, const PlanBuilder& candidate, FakeE
 }
 
 // Torch computes `z`; a kernel makes `y` of it.
-PlanBuilder kernel_after_torch(const std::string& op) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), z = candidate.tensor({kLength}),
-            y = candidate.tensor({kLength});
+plan::PlanBuilder kernel_after_torch(const std::string& op) {
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), z = candidate.tensor({language::kLength}),
+            y = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x))
-      .aten(Phase::forward, op, {t(x)}, {z})
-      .aten(Phase::forward, "aten::empty_like", {t(z)}, {y})
-      .launch(kernel, {t(z), t(y)})
-      .returns(t(y));
+  candidate.input(plan::t(x))
+      .aten(plan::Phase::forward, op, {plan::t(x)}, {z})
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(z)}, {y})
+      .launch(kernel, {plan::t(z), plan::t(y)})
+      .returns(plan::t(y));
   return candidate;
 }
 
 TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
-  EXPECT_TRUE(
-      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::relu"), copy_kernel()),
-               "token_kernel"));
-  EXPECT_FALSE(
-      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::abs"), relu_kernel()),
-               "token_kernel"));
+  EXPECT_TRUE(has_rule(judge(language::task_of("aten::relu"), kernel_after_torch("aten::relu"),
+                             language::copy_kernel()),
+                       "token_kernel"));
+  EXPECT_FALSE(has_rule(judge(language::task_of("aten::relu"), kernel_after_torch("aten::abs"),
+                              language::relu_kernel()),
+                        "token_kernel"));
   // Only where the task's own inputs happen to be positive.
-  PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({kLength}), z = task.tensor({kLength}), y = task.tensor({kLength});
-  task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {x}, {kOnGpu})
-      .input(t(x))
-      .aten(Phase::forward, "aten::tanh", {t(x)}, {z})
-      .aten(Phase::forward, "aten::relu", {t(z)}, {y})
-      .returns(t(y));
-  EXPECT_FALSE(
-      has_rule(judge(task, kernel_after_torch("aten::tanh"), relu_kernel()), "token_kernel"));
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({language::kLength}), z = task.tensor({language::kLength}),
+            y = task.tensor({language::kLength});
+  task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({language::kLength})}, {x},
+            {language::kOnGpu})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::tanh", {plan::t(x)}, {z})
+      .aten(plan::Phase::forward, "aten::relu", {plan::t(z)}, {y})
+      .returns(plan::t(y));
+  EXPECT_FALSE(has_rule(judge(task, kernel_after_torch("aten::tanh"), language::relu_kernel()),
+                        "token_kernel"));
   // Without arithmetic in torch, copying may be the work itself.
-  EXPECT_FALSE(
-      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
-               "token_kernel"));
+  EXPECT_FALSE(has_rule(judge(language::task_of("aten::relu"), kernel_after_torch("aten::clone"),
+                              language::relu_kernel()),
+                        "token_kernel"));
 }
 
 // `wrong_at`: which orders of a launch's programs make the kernel fail.
-RefereeReport judge_orders(int trials, const std::function<bool(ProgramOrder::Kind)>& wrong_at,
-                           std::set<ProgramOrder::Kind>* seen = nullptr) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength});
+RefereeReport judge_orders(int trials,
+                           const std::function<bool(language::ProgramOrder::Kind)>& wrong_at,
+                           std::set<language::ProgramOrder::Kind>* seen = nullptr) {
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), y = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x))
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
-      .launch(kernel, {t(x), t(y)})
-      .returns(t(y));
-  ProgramOrder order;
-  auto executor = std::make_unique<FakeExecutor>();
-  executor->note_order(order).define("k", [&](std::span<const KernelArgument> arguments) {
+  candidate.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
+      .launch(kernel, {plan::t(x), plan::t(y)})
+      .returns(plan::t(y));
+  language::ProgramOrder order;
+  auto executor = std::make_unique<language::FakeExecutor>();
+  executor->note_order(order).define("k", [&](std::span<const language::KernelArgument> arguments) {
     if (seen != nullptr) seen->insert(order.kind);
-    const LaunchOutcome outcome = relu_kernel()(arguments);
-    if (wrong_at(order.kind)) floats(arguments[1])[0] = -1;
+    const language::LaunchOutcome outcome = language::relu_kernel()(arguments);
+    if (wrong_at(order.kind)) language::floats(arguments[1])[0] = -1;
     return outcome;
   });
   Referee referee(std::move(executor));
-  EXPECT_TRUE(referee.add_task("task", plan_json(task_of("aten::relu"))));
+  EXPECT_TRUE(referee.add_task("task", plan_json(language::task_of("aten::relu"))));
   return referee.judge({.task_key = "task",
                         .candidate_plan = plan_json(candidate),
                         .secret = "secret",
@@ -89,7 +92,7 @@ RefereeReport judge_orders(int trials, const std::function<bool(ProgramOrder::Ki
 }
 
 TEST(Cheating, WhatIsRightOnlyWithProgramsInOrderIsARace) {
-  using Kind = ProgramOrder::Kind;
+  using Kind = language::ProgramOrder::Kind;
   for (const int trials : {1, 5}) {
     const RefereeReport report =
         judge_orders(trials, [](Kind kind) { return kind != Kind::forwards; });
@@ -109,34 +112,36 @@ TEST(Cheating, WhatIsRightOnlyWithProgramsInOrderIsARace) {
 }
 
 // Inputs that no generator made alone are only scaled: here x = rand() + shift.
-PlanBuilder task_after(const std::string& first, const std::string& second, double shift) {
-  PlanBuilder task(PlanRole::task);
-  const int drawn = task.tensor({kLength}), x = task.tensor({kLength}), z = task.tensor({kLength}),
-            y = task.tensor({kLength});
-  task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {drawn}, {kOnGpu})
-      .aten(Phase::inputs, "aten::add.Scalar", {t(drawn), f(shift)}, {x})
-      .input(t(x))
-      .aten(Phase::forward, first, {t(x)}, {z})
-      .aten(Phase::forward, second, {t(z)}, {y})
-      .returns(t(y));
+plan::PlanBuilder task_after(const std::string& first, const std::string& second, double shift) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int drawn = task.tensor({language::kLength}), x = task.tensor({language::kLength}),
+            z = task.tensor({language::kLength}), y = task.tensor({language::kLength});
+  task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({language::kLength})}, {drawn},
+            {language::kOnGpu})
+      .aten(plan::Phase::inputs, "aten::add.Scalar", {plan::t(drawn), plan::f(shift)}, {x})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, first, {plan::t(x)}, {z})
+      .aten(plan::Phase::forward, second, {plan::t(z)}, {y})
+      .returns(plan::t(y));
   return task;
 }
 
-PlanBuilder kernel_in_place_after_torch(const std::string& op) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), z = candidate.tensor({kLength});
+plan::PlanBuilder kernel_in_place_after_torch(const std::string& op) {
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), z = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x))
-      .aten(Phase::forward, op, {t(x)}, {z})
-      .launch(kernel, {t(z), t(z)})
-      .returns(t(z));
+  candidate.input(plan::t(x))
+      .aten(plan::Phase::forward, op, {plan::t(x)}, {z})
+      .launch(kernel, {plan::t(z), plan::t(z)})
+      .returns(plan::t(z));
   return candidate;
 }
 
 TEST(Cheating, WhatTheReferenceLeavesAsItIsNoKernelNeedChange) {
-  const auto absolute = elementwise(kLength, [](float x) { return std::abs(x); });
-  const PlanBuilder task = task_after("aten::exp", "aten::abs", -0.5);
-  for (const PlanBuilder& candidate :
+  const auto absolute =
+      language::elementwise(language::kLength, [](float x) { return std::abs(x); });
+  const plan::PlanBuilder task = task_after("aten::exp", "aten::abs", -0.5);
+  for (const plan::PlanBuilder& candidate :
        {kernel_after_torch("aten::exp"), kernel_in_place_after_torch("aten::exp")}) {
     const auto report = judge(task, candidate, absolute);
     EXPECT_TRUE(report.correct) << error_class(report);
@@ -147,73 +152,80 @@ TEST(Cheating, WhatTheReferenceLeavesAsItIsNoKernelNeedChange) {
 
 // x is positive: only where it is negated a relu differs from a copy.
 TEST(Cheating, ACopyIsSeenWhereTheReferenceChangesSomething) {
-  const PlanBuilder task = task_after("aten::sin", "aten::relu", 0.5);
-  const auto honest = judge(task, kernel_after_torch("aten::sin"), relu_kernel());
+  const plan::PlanBuilder task = task_after("aten::sin", "aten::relu", 0.5);
+  const auto honest = judge(task, kernel_after_torch("aten::sin"), language::relu_kernel());
   EXPECT_TRUE(honest.correct) << error_class(honest);
   EXPECT_FALSE(has_rule(honest, "token_kernel"));
-  EXPECT_FALSE(has_rule(judge(task, kernel_in_place_after_torch("aten::sin"), relu_kernel()),
-                        "kernel_output_ignored"));
-  PlanBuilder copier(PlanRole::candidate);
-  const int x = copier.tensor({kLength}), z = copier.tensor({kLength}),
-            r = copier.tensor({kLength}), y = copier.tensor({kLength});
+  EXPECT_FALSE(
+      has_rule(judge(task, kernel_in_place_after_torch("aten::sin"), language::relu_kernel()),
+               "kernel_output_ignored"));
+  plan::PlanBuilder copier(plan::PlanRole::candidate);
+  const int x = copier.tensor({language::kLength}), z = copier.tensor({language::kLength}),
+            r = copier.tensor({language::kLength}), y = copier.tensor({language::kLength});
   const int kernel = copier.kernel("k", {"*fp32", "*fp32"});
-  copier.input(t(x))
-      .aten(Phase::forward, "aten::sin", {t(x)}, {z})
-      .aten(Phase::forward, "aten::relu", {t(z)}, {r})
-      .aten(Phase::forward, "aten::empty_like", {t(z)}, {y})
-      .launch(kernel, {t(r), t(y)})
-      .returns(t(y));
-  EXPECT_TRUE(has_rule(judge(task, copier, copy_kernel()), "token_kernel"));
+  copier.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::sin", {plan::t(x)}, {z})
+      .aten(plan::Phase::forward, "aten::relu", {plan::t(z)}, {r})
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(z)}, {y})
+      .launch(kernel, {plan::t(r), plan::t(y)})
+      .returns(plan::t(y));
+  EXPECT_TRUE(has_rule(judge(task, copier, language::copy_kernel()), "token_kernel"));
 }
 
 TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), unused = candidate.tensor({kLength}),
-            z = candidate.tensor({kLength}), zero = candidate.tensor({kLength}),
-            y = candidate.tensor({kLength});
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}),
+            unused = candidate.tensor({language::kLength}),
+            z = candidate.tensor({language::kLength}), zero = candidate.tensor({language::kLength}),
+            y = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x))
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {unused})
-      .launch(kernel, {t(x), t(unused)})
-      .aten(Phase::forward, "aten::relu", {t(x)}, {z})
-      .aten(Phase::forward, "aten::mul.Scalar", {t(unused), f(0)}, {zero})
-      .aten(Phase::forward, "aten::add.Tensor", {t(z), t(zero)}, {y})
-      .returns(t(y));
-  const auto report = judge(task_of("aten::relu"), candidate, relu_kernel());
+  candidate.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {unused})
+      .launch(kernel, {plan::t(x), plan::t(unused)})
+      .aten(plan::Phase::forward, "aten::relu", {plan::t(x)}, {z})
+      .aten(plan::Phase::forward, "aten::mul.Scalar", {plan::t(unused), plan::f(0)}, {zero})
+      .aten(plan::Phase::forward, "aten::add.Tensor", {plan::t(z), plan::t(zero)}, {y})
+      .returns(plan::t(y));
+  const auto report = judge(language::task_of("aten::relu"), candidate, language::relu_kernel());
   EXPECT_TRUE(report.correct) << error_class(report);
   EXPECT_TRUE(has_rule(report, "kernel_output_ignored"));
-  EXPECT_FALSE(
-      has_rule(judge(task_of("aten::relu"), kernel_after_torch("aten::clone"), relu_kernel()),
-               "kernel_output_ignored"));
+  EXPECT_FALSE(has_rule(judge(language::task_of("aten::relu"), kernel_after_torch("aten::clone"),
+                              language::relu_kernel()),
+                        "kernel_output_ignored"));
 }
 
 // -max(|x|, |x| + |x|): the second hides the first, and with it what a kernel made of it.
 TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
   for (const bool is_flat : {true, false}) {
-    PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
-    const int drawn = task.tensor({kLength});
-    is_flat ? task.aten(Phase::inputs, "aten::full", {ints({kLength}), f(0.5)}, {drawn}, {kOnGpu})
-            : task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {drawn}, {kOnGpu});
+    plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
+    const int drawn = task.tensor({language::kLength});
+    is_flat
+        ? task.aten(plan::Phase::inputs, "aten::full",
+                    {plan::ints({language::kLength}), plan::f(0.5)}, {drawn}, {language::kOnGpu})
+        : task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({language::kLength})}, {drawn},
+                    {language::kOnGpu});
     const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-    for (PlanBuilder* plan : {&task, &candidate}) {
-      const int x = plan == &task ? drawn : candidate.tensor({kLength});
-      const int absolute = plan->tensor({kLength}), twice = plan->tensor({kLength}),
-                made = plan->tensor({kLength}), larger = plan->tensor({kLength}),
-                y = plan->tensor({kLength});
-      plan->input(t(x))
-          .aten(Phase::forward, "aten::abs", {t(x)}, {absolute})
-          .aten(Phase::forward, "aten::add.Tensor", {t(absolute), t(absolute)}, {twice});
+    for (plan::PlanBuilder* plan : {&task, &candidate}) {
+      const int x = plan == &task ? drawn : candidate.tensor({language::kLength});
+      const int absolute = plan->tensor({language::kLength}),
+                twice = plan->tensor({language::kLength}), made = plan->tensor({language::kLength}),
+                larger = plan->tensor({language::kLength}), y = plan->tensor({language::kLength});
+      plan->input(plan::t(x))
+          .aten(plan::Phase::forward, "aten::abs", {plan::t(x)}, {absolute})
+          .aten(plan::Phase::forward, "aten::add.Tensor", {plan::t(absolute), plan::t(absolute)},
+                {twice});
       if (plan == &task)
-        plan->aten(Phase::forward, "aten::abs", {t(x)}, {made});
+        plan->aten(plan::Phase::forward, "aten::abs", {plan::t(x)}, {made});
       else
-        plan->aten(Phase::forward, "aten::zeros_like", {t(x)}, {made})
-            .launch(kernel, {t(x), t(made)});
-      plan->aten(Phase::forward, "aten::maximum", {t(made), t(twice)}, {larger})
-          .aten(Phase::forward, "aten::neg", {t(larger)}, {y})
-          .returns(t(y));
+        plan->aten(plan::Phase::forward, "aten::zeros_like", {plan::t(x)}, {made})
+            .launch(kernel, {plan::t(x), plan::t(made)});
+      plan->aten(plan::Phase::forward, "aten::maximum", {plan::t(made), plan::t(twice)}, {larger})
+          .aten(plan::Phase::forward, "aten::neg", {plan::t(larger)}, {y})
+          .returns(plan::t(y));
     }
     const auto report =
-        judge(task, candidate, elementwise(kLength, [](float v) { return std::abs(v); }));
+        judge(task, candidate,
+              language::elementwise(language::kLength, [](float v) { return std::abs(v); }));
     EXPECT_TRUE(report.correct) << error_class(report);
     EXPECT_EQ(has_rule(report, "kernel_output_ignored"), !is_flat);
   }
@@ -231,105 +243,116 @@ TEST(Cheating, AnInputThatAnotherHidesProvesNothing) {
   };
   for (const auto& [is_idle, first, then] :
        {Case{}, Case{.is_idle = true}, Case{.first = "aten::abs", .then = "aten::add.Scalar"}}) {
-    PlanBuilder task(PlanRole::task), candidate(PlanRole::candidate);
+    plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
     const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-    for (PlanBuilder* plan : {&task, &candidate}) {
-      const auto tensor = [&] { return plan->tensor({kLength}); };
+    for (plan::PlanBuilder* plan : {&task, &candidate}) {
+      const auto tensor = [&] { return plan->tensor({language::kLength}); };
       const int x = tensor(), y = tensor(), quarter = tensor(), absolute = tensor(),
                 root = tensor(), power = tensor(), twice = tensor(), larger = tensor(),
                 greatest = plan->tensor({});
       if (plan == &task)
-        task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {x}, {kOnGpu})
-            .aten(Phase::inputs, "aten::rand", {ints({kLength})}, {y}, {kOnGpu});
-      plan->input(t(x)).input(t(y));
-      plan->aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0.25)}, {quarter})
-          .aten(Phase::forward, first, {t(y)}, {power})
-          .aten(Phase::forward, then, {t(power), f(2)}, {twice});
+        task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({language::kLength})}, {x},
+                  {language::kOnGpu})
+            .aten(plan::Phase::inputs, "aten::rand", {plan::ints({language::kLength})}, {y},
+                  {language::kOnGpu});
+      plan->input(plan::t(x)).input(plan::t(y));
+      plan->aten(plan::Phase::forward, "aten::mul.Scalar", {plan::t(x), plan::f(0.25)}, {quarter})
+          .aten(plan::Phase::forward, first, {plan::t(y)}, {power})
+          .aten(plan::Phase::forward, then, {plan::t(power), plan::f(2)}, {twice});
       if (plan == &task || is_idle)
-        plan->aten(Phase::forward, "aten::abs", {t(quarter)}, {absolute})
-            .aten(Phase::forward, "aten::sqrt", {t(absolute)}, {root});
+        plan->aten(plan::Phase::forward, "aten::abs", {plan::t(quarter)}, {absolute})
+            .aten(plan::Phase::forward, "aten::sqrt", {plan::t(absolute)}, {root});
       else
-        plan->aten(Phase::forward, "aten::empty_like", {t(x)}, {root})
-            .launch(kernel, {t(quarter), t(root)});
-      plan->aten(Phase::forward, "aten::maximum", {t(root), t(twice)}, {larger});
+        plan->aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {root})
+            .launch(kernel, {plan::t(quarter), plan::t(root)});
+      plan->aten(plan::Phase::forward, "aten::maximum", {plan::t(root), plan::t(twice)}, {larger});
       int last = larger;
       if (plan == &candidate && is_idle) {  // what it makes is never above the greater
         const int made = tensor(), least = tensor();
         last = tensor();
-        plan->aten(Phase::forward, "aten::zeros_like", {t(x)}, {made})
-            .launch(kernel, {t(quarter), t(made)})
-            .aten(Phase::forward, "aten::minimum", {t(made), t(twice)}, {least})
-            .aten(Phase::forward, "aten::maximum", {t(larger), t(least)}, {last});
+        plan->aten(plan::Phase::forward, "aten::zeros_like", {plan::t(x)}, {made})
+            .launch(kernel, {plan::t(quarter), plan::t(made)})
+            .aten(plan::Phase::forward, "aten::minimum", {plan::t(made), plan::t(twice)}, {least})
+            .aten(plan::Phase::forward, "aten::maximum", {plan::t(larger), plan::t(least)}, {last});
       }
-      plan->aten(Phase::forward, "aten::amax", {t(last)}, {greatest}).returns(t(greatest));
+      plan->aten(plan::Phase::forward, "aten::amax", {plan::t(last)}, {greatest})
+          .returns(plan::t(greatest));
     }
-    const auto report = judge(task, candidate,
-                              elementwise(kLength, [](float v) { return std::sqrt(std::abs(v)); }));
+    const auto report = judge(
+        task, candidate,
+        language::elementwise(language::kLength, [](float v) { return std::sqrt(std::abs(v)); }));
     EXPECT_TRUE(report.correct) << error_class(report);
     EXPECT_EQ(has_rule(report, "kernel_output_ignored"), is_idle);
   }
 }
 
 TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), done = candidate.tensor({1}),
-            y = candidate.tensor({kLength});
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), done = candidate.tensor({1}),
+            y = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "*fp32"});
-  candidate.aten(Phase::init, "aten::zeros", {ints({1})}, {done}, {kOnGpu})
-      .input(t(x))
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
-      .launch(kernel, {t(x), t(y), t(done)})
-      .returns(t(y));
-  const auto once = [](std::span<const KernelArgument> arguments) {
-    if (floats(arguments[2])[0] == 0.0F)
-      for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
-    floats(arguments[2])[0] = 1;
-    return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
+  candidate.aten(plan::Phase::init, "aten::zeros", {plan::ints({1})}, {done}, {language::kOnGpu})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
+      .launch(kernel, {plan::t(x), plan::t(y), plan::t(done)})
+      .returns(plan::t(y));
+  const auto once = [](std::span<const language::KernelArgument> arguments) {
+    if (language::floats(arguments[2])[0] == 0.0F)
+      for (int k = 0; k < language::kLength; ++k)
+        language::floats(arguments[1])[k] = language::relu(language::floats(arguments[0])[k]);
+    language::floats(arguments[2])[0] = 1;
+    return language::LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, once)), "state_carried");
+  EXPECT_EQ(error_class(judge(language::task_of("aten::relu"), candidate, once)), "state_carried");
   std::vector<float> kept;  // as a buffer of its own would
-  const auto remembers = [&](std::span<const KernelArgument> arguments) {
-    if (floats(arguments[2])[0] == 0.0F) {
+  const auto remembers = [&](std::span<const language::KernelArgument> arguments) {
+    if (language::floats(arguments[2])[0] == 0.0F) {
       kept.clear();
-      for (int k = 0; k < kLength; ++k) kept.push_back(relu(floats(arguments[0])[k]));
+      for (int k = 0; k < language::kLength; ++k)
+        kept.push_back(language::relu(language::floats(arguments[0])[k]));
     }
-    std::ranges::copy(kept, floats(arguments[1]));
-    floats(arguments[2])[0] = 1;
-    return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
+    std::ranges::copy(kept, language::floats(arguments[1]));
+    language::floats(arguments[2])[0] = 1;
+    return language::LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, remembers)), "state_carried");
-  const auto spoils_later = [](std::span<const KernelArgument> arguments) {
-    for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
-    if (floats(arguments[2])[0] > 0) floats(arguments[0])[0] += 1;
-    floats(arguments[2])[0] += 1;
-    return LaunchOutcome{.loaded = {0, 2}, .stored = {0, 1, 2}};
+  EXPECT_EQ(error_class(judge(language::task_of("aten::relu"), candidate, remembers)),
+            "state_carried");
+  const auto spoils_later = [](std::span<const language::KernelArgument> arguments) {
+    for (int k = 0; k < language::kLength; ++k)
+      language::floats(arguments[1])[k] = language::relu(language::floats(arguments[0])[k]);
+    if (language::floats(arguments[2])[0] > 0) language::floats(arguments[0])[0] += 1;
+    language::floats(arguments[2])[0] += 1;
+    return language::LaunchOutcome{.loaded = {0, 2}, .stored = {0, 1, 2}};
   };
-  const RefereeReport spoilt = judge(task_of("aten::relu"), candidate, spoils_later);
+  const RefereeReport spoilt = judge(language::task_of("aten::relu"), candidate, spoils_later);
   EXPECT_EQ(error_class(spoilt), "state_carried");
   EXPECT_NE(error_message(spoilt).find("input 0 was changed"), std::string::npos);
-  const auto counts = [](std::span<const KernelArgument> arguments) {  // and uses it for nothing
-    for (int k = 0; k < kLength; ++k) floats(arguments[1])[k] = relu(floats(arguments[0])[k]);
-    floats(arguments[2])[0] += 1;
-    return LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
-  };
-  EXPECT_TRUE(judge(task_of("aten::relu"), candidate, counts).correct);
+  const auto counts =
+      [](std::span<const language::KernelArgument> arguments) {  // and uses it for nothing
+        for (int k = 0; k < language::kLength; ++k)
+          language::floats(arguments[1])[k] = language::relu(language::floats(arguments[0])[k]);
+        language::floats(arguments[2])[0] += 1;
+        return language::LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
+      };
+  EXPECT_TRUE(judge(language::task_of("aten::relu"), candidate, counts).correct);
 }
 
 float absolute(float x) { return std::abs(x); }
 
 // As the trial has it that takes 4 from every input.
-bool are_all_negative(const KernelArgument& x) {
-  return std::all_of(floats(x), floats(x) + kLength, [](float v) { return v < 0; });
+bool are_all_negative(const language::KernelArgument& x) {
+  return std::all_of(language::floats(x), language::floats(x) + language::kLength,
+                     [](float v) { return v < 0; });
 }
 
 TEST(Cheating, WhoDoesNotEndOnLargeOrSmallInputsIsNotAccepted) {
   for (const char* ending : {"too_large_to_evaluate", "not_evaluable"}) {
     const auto report =
-        judge(task_of("aten::abs"), candidate_of_kernel(),
-              [&](std::span<const KernelArgument> arguments) {
+        judge(language::task_of("aten::abs"), language::candidate_of_kernel(),
+              [&](std::span<const language::KernelArgument> arguments) {
                 if (are_all_negative(arguments[0]))
-                  return LaunchOutcome{.error = VerdictError{.error_class = ending}};
-                return elementwise(kLength, absolute)(arguments);
+                  return language::LaunchOutcome{.error = VerdictError{.error_class = ending}};
+                return language::elementwise(language::kLength, absolute)(arguments);
               });
     EXPECT_EQ(error_class(report), ending);
     EXPECT_EQ(report.fault, Fault::none);
@@ -339,15 +362,16 @@ TEST(Cheating, WhoDoesNotEndOnLargeOrSmallInputsIsNotAccepted) {
 
 // What it computes there is wrong; whoever would have said so finds no time left.
 TEST(Cheating, TimeThatACandidateUsesUpExcusesItFromNothing) {
-  const auto slow = [](std::span<const KernelArgument> arguments) {
-    if (!are_all_negative(arguments[0])) return elementwise(kLength, absolute)(arguments);
+  const auto slow = [](std::span<const language::KernelArgument> arguments) {
+    if (!are_all_negative(arguments[0]))
+      return language::elementwise(language::kLength, absolute)(arguments);
     const Stopwatch watch;
     while (watch.seconds() < 1.1) ::poll(nullptr, 0, 10);
-    return copy_kernel()(arguments);
+    return language::copy_kernel()(arguments);
   };
-  const auto report = referee_of(task_of("aten::abs"), slow)
+  const auto report = referee_of(language::task_of("aten::abs"), slow)
                           ->judge({.task_key = "task",
-                                   .candidate_plan = plan_json(candidate_of_kernel()),
+                                   .candidate_plan = plan_json(language::candidate_of_kernel()),
                                    .secret = "secret",
                                    .budget = {.seconds = 1}});
   EXPECT_EQ(error_class(report), "too_large_to_evaluate");
@@ -355,28 +379,30 @@ TEST(Cheating, TimeThatACandidateUsesUpExcusesItFromNothing) {
 }
 
 TEST(Cheating, OutputsMustLieWhereTheReferencesDo) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), y = candidate.tensor({kLength}),
-            moved = candidate.tensor({kLength});
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), y = candidate.tensor({language::kLength}),
+            moved = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
-  candidate.input(t(x))
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y})
-      .launch(kernel, {t(x), t(y)})
-      .aten(Phase::forward, "aten::_to_copy", {t(y)}, {moved}, {{"device", Value{DeviceKind::cpu}}})
-      .returns(t(moved));
-  EXPECT_EQ(error_class(judge(task_of("aten::relu"), candidate, relu_kernel())), "wrong_device");
+  candidate.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y})
+      .launch(kernel, {plan::t(x), plan::t(y)})
+      .aten(plan::Phase::forward, "aten::_to_copy", {plan::t(y)}, {moved},
+            {{"device", plan::Value{plan::DeviceKind::cpu}}})
+      .returns(plan::t(moved));
+  EXPECT_EQ(error_class(judge(language::task_of("aten::relu"), candidate, language::relu_kernel())),
+            "wrong_device");
 }
 
 TEST(Cheating, DevicesFollowFromTheSteps) {
-  PlanBuilder plan(PlanRole::candidate);
-  const int x = plan.tensor({kLength}), made = plan.tensor({kLength}),
-            like = plan.tensor({kLength});
-  plan.input(t(x))
-      .aten(Phase::forward, "aten::zeros", {ints({kLength})}, {made})
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {like})
-      .returns(t(like));
-  EXPECT_EQ(tensors_on_cpu(plan.plan()), (std::vector<bool>{false, true, false}));
+  plan::PlanBuilder plan(plan::PlanRole::candidate);
+  const int x = plan.tensor({language::kLength}), made = plan.tensor({language::kLength}),
+            like = plan.tensor({language::kLength});
+  plan.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::zeros", {plan::ints({language::kLength})}, {made})
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {like})
+      .returns(plan::t(like));
+  EXPECT_EQ(plan::analysis::tensors_on_cpu(plan.plan()), (std::vector<bool>{false, true, false}));
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -7,14 +7,15 @@
 #include <array>
 #include <cmath>
 
-#include "gym/referee/compare.h"
-#include "gym/referee/plan_needs.h"
+#include "gym/compare/compare.h"
+#include "gym/plan/analysis/plan_needs.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
-constexpr auto kKinds = std::to_array<TrialKind>(
-    {TrialKind::plain, TrialKind::scaled, TrialKind::sparse, TrialKind::plain});
+constexpr auto kKinds =
+    std::to_array<trial::Perturbation>({trial::Perturbation::plain, trial::Perturbation::scaled,
+                                        trial::Perturbation::sparse, trial::Perturbation::plain});
 
 // Of outputs with more elements a glance at some comes before the close look at all.
 constexpr std::int64_t kFewElements = 1 << 20, kGlance = 1 << 16;
@@ -24,16 +25,16 @@ enum class Exactness { as_written, with_float64 };
 // The reference's answer to one draw, tensor by tensor.
 struct Sample {
   int draw = 0;
-  TensorTable outputs;
-  TensorTable exact;  // in float64, undefined where that is not known; as many
+  tensors::TensorTable outputs;
+  tensors::TensorTable exact;  // in float64, undefined where that is not known; as many
   bool has_exact = false;
-  CompareOptions how;
+  compare::CompareOptions how;
 };
 
 // An answer that takes no work: one value for each output, or what another draw's were.
 struct CheapAnswer {
   std::vector<double> values;
-  TensorTable replayed;
+  tensors::TensorTable replayed;
 
   // For elements of output k, flat, from `first` on.
   at::Tensor like(const at::Tensor& expected, std::size_t k, std::int64_t first) const {
@@ -62,17 +63,19 @@ bool is_large(const at::Tensor& output) {
 
 class Linter {
  public:
-  Linter(const LintSetting& setting, KernelExecutor& executor, Place& place)
+  Linter(const LintSetting& setting, language::KernelExecutor& executor, device::Device& device)
       : setting_(setting),
         executor_(executor),
-        place_(place),
-        with_oracle_(lint_bytes(setting.task) + oracle_bytes(setting.task) <= capacity()),
-        inputs_(input_tensors(setting.task)) {
-    append_tensors(setting.task.outputs, outputs_);
+        device_(device),
+        with_oracle_(plan::analysis::lint_bytes(setting.task) +
+                         plan::analysis::oracle_bytes(setting.task) <=
+                     capacity()),
+        inputs_(trial::input_tensors(setting.task)) {
+    plan::append_tensors(setting.task.outputs, outputs_);
   }
 
   LintReport lint() {
-    if (const double needed = lint_bytes(setting_.task); needed > capacity())
+    if (const double needed = plan::analysis::lint_bytes(setting_.task); needed > capacity())
       stop_message_ = fmt::format("needs {:.1f} GiB of memory, {:.1f} are there for it",
                                   needed / (1 << 30), capacity() / (1 << 30));
     else
@@ -82,7 +85,7 @@ class Linter {
   }
 
  private:
-  double capacity() const { return static_cast<double>(place_.capacity(setting_.memory_bytes)); }
+  double capacity() const { return static_cast<double>(device_.capacity(setting_.memory_bytes)); }
 
   void look() {
     const Sample* first = sample(0, Exactness::with_float64);
@@ -93,7 +96,7 @@ class Linter {
     if (stop_message_.empty()) find_ignored_inputs();
   }
 
-  at::Tensor& at_index(TensorTable& tensors, int index) const {
+  at::Tensor& at_index(tensors::TensorTable& tensors, int index) const {
     return tensors.at(static_cast<std::size_t>(index));
   }
 
@@ -103,7 +106,7 @@ class Linter {
   }
 
   // Remembers why there is no answer to a draw.
-  bool stopped(const std::optional<Stop>& stop) {
+  bool stopped(const std::optional<replay::Stop>& stop) {
     if (!stop) return false;
     why_ = stop->error.message;
     report_.is_final = report_.is_final && stop->fault != Fault::infrastructure;
@@ -111,7 +114,7 @@ class Linter {
   }
 
   void seed(std::string_view purpose, int draw) {
-    place_.seed(trial_seed(setting_.secret, purpose, draw));
+    device_.seed(trial::trial_seed(setting_.secret, purpose, draw));
   }
 
   // The last draw that was asked for is kept. None where the look ends here, or, with another kind
@@ -123,7 +126,7 @@ class Linter {
       sample_ = answer_to(draw, exact);
     }
     if (sample_) return &*sample_;
-    if (kKinds.at(static_cast<std::size_t>(draw)) == TrialKind::plain ||
+    if (kKinds.at(static_cast<std::size_t>(draw)) == trial::Perturbation::plain ||
         setting_.deadline.passed() || !report_.is_final)
       stop_message_ = why_;
     return nullptr;
@@ -131,25 +134,26 @@ class Linter {
 
   // Draws as a trial does. With `other` set, this one input comes from a draw of its own.
   std::optional<Sample> answer_to(int draw, bool with_exact, std::optional<int> other = {}) {
-    const TrialKind kind = kKinds.at(static_cast<std::size_t>(draw));
-    Replay reference(setting_.task, executor_, {.deadline = setting_.deadline, .place = &place_});
+    const trial::Perturbation kind = kKinds.at(static_cast<std::size_t>(draw));
+    replay::Replay reference(setting_.task, executor_,
+                             {.deadline = setting_.deadline, .device = &device_});
     seed("lint init", draw);
-    if (stopped(reference.run(Phase::init))) return std::nullopt;
+    if (stopped(reference.run(plan::Phase::init))) return std::nullopt;
     const c10::InferenceMode no_gradients(true);
     if (other) {
       seed("lint other inputs", draw);
-      if (stopped(reference.run(Phase::inputs))) return std::nullopt;
+      if (stopped(reference.run(plan::Phase::inputs))) return std::nullopt;
     }
     const at::Tensor replaced = other ? at_index(reference.tensors(), *other) : at::Tensor();
     seed("lint inputs", draw);
-    if (stopped(reference.run(Phase::inputs))) return std::nullopt;
+    if (stopped(reference.run(plan::Phase::inputs))) return std::nullopt;
     if (other) {
       unchanged_draw_ = at::equal(replaced, at_index(reference.tensors(), *other));
       reference.bind(*other, replaced);
     }
-    Rng rng(trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
+    Rng rng(trial::trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
     seed("lint perturb", draw);
-    perturb_inputs(setting_.task, kind, rng, reference.tensors());
+    trial::perturb_inputs(setting_.task, kind, rng, reference.tensors());
     auto sample = setting_.shell != nullptr ? by_shell(draw, with_exact, reference.tensors())
                                             : by_plan(with_exact, reference);
     if (!sample) return std::nullopt;
@@ -161,16 +165,17 @@ class Linter {
     sample->has_exact = with_exact;
     sample->how = {.rule = setting_.comparison,
                    .tolerance = tolerance_for(reference.tensors(), sample->outputs),
-                   .unit = kind == TrialKind::plain ? AbsoluteUnit::one : AbsoluteUnit::output_size,
-                   .device = place_.comparison()};
+                   .unit = kind == trial::Perturbation::plain ? compare::AbsoluteUnit::one
+                                                              : compare::AbsoluteUnit::output_size,
+                   .device = device_.comparison()};
     return sample;
   }
 
-  std::optional<Sample> by_plan(bool with_exact, Replay& reference) {
-    TensorTable exact;
+  std::optional<Sample> by_plan(bool with_exact, replay::Replay& reference) {
+    tensors::TensorTable exact;
     if (with_exact) exact = in_doubles(reference.tensors());
-    if (const auto stop = reference.run(Phase::forward)) {
-      if (does_not_replay(*stop)) report_.refusal = stop->error;
+    if (const auto stop = reference.run(plan::Phase::forward)) {
+      if (trial::does_not_replay(*stop)) report_.refusal = stop->error;
       stopped(stop);
       return std::nullopt;
     }
@@ -182,26 +187,26 @@ class Linter {
     return sample;
   }
 
-  std::optional<Sample> by_shell(int draw, bool with_exact, const TensorTable& drawn) {
+  std::optional<Sample> by_shell(int draw, bool with_exact, const tensors::TensorTable& drawn) {
     if (setting_.deadline.passed()) {
       why_ = "no time is left for it";
       return std::nullopt;
     }
-    auto answer =
-        setting_.shell->run({.task = setting_.task,
-                             .tensors = drawn,
-                             .mode = setting_.mode,
-                             .init_seed = trial_seed(setting_.secret, "lint init", draw),
-                             .forward_seed = trial_seed(setting_.secret, "lint forward", draw),
-                             .with_oracle = with_exact});
+    auto answer = setting_.shell->run(
+        {.task = setting_.task,
+         .tensors = drawn,
+         .mode = setting_.mode,
+         .init_seed = trial::trial_seed(setting_.secret, "lint init", draw),
+         .forward_seed = trial::trial_seed(setting_.secret, "lint forward", draw),
+         .with_oracle = with_exact});
     if (!answer) {
       stopped(answer.error());
       return std::nullopt;
     }
     std::vector<int> outputs;
-    append_tensors(answer->outputs, outputs);
+    plan::append_tensors(answer->outputs, outputs);
     const auto here = [&](const at::Tensor& tensor) {
-      return tensor.defined() ? tensor.to(place_.device()) : tensor;
+      return tensor.defined() ? tensor.to(device_.torch_device()) : tensor;
     };
     Sample sample;
     for (const int index : outputs) {
@@ -211,27 +216,29 @@ class Linter {
     return sample;
   }
 
-  TensorTable in_doubles(const TensorTable& drawn) {
-    Replay oracle(
-        setting_.task, executor_,
-        {.precision = Precision::float64, .deadline = setting_.deadline, .place = &place_});
+  tensors::TensorTable in_doubles(const tensors::TensorTable& drawn) {
+    replay::Replay oracle(setting_.task, executor_,
+                          {.precision = replay::Precision::float64,
+                           .deadline = setting_.deadline,
+                           .device = &device_});
     for (std::size_t k = 0; k < drawn.size(); ++k)
       if (drawn[k].defined())
         oracle.tensors()[k] =
             drawn[k].is_floating_point() ? drawn[k].to(at::kDouble, false, true) : drawn[k].clone();
-    return oracle.run(Phase::forward) ? TensorTable() : std::move(oracle.tensors());
+    return oracle.run(plan::Phase::forward) ? tensors::TensorTable() : std::move(oracle.tensors());
   }
 
-  double tolerance_for(const TensorTable& drawn, const TensorTable& outputs) const {
+  double tolerance_for(const tensors::TensorTable& drawn,
+                       const tensors::TensorTable& outputs) const {
     std::vector<int> indices = inputs_;
-    for (const PlanParameter& parameter : setting_.task.parameters)
+    for (const plan::PlanParameter& parameter : setting_.task.parameters)
       indices.push_back(parameter.tensor);
     double widest = 0;
     for (const int index : indices)
-      widest =
-          std::max(widest, tolerance_of(drawn.at(static_cast<std::size_t>(index)).scalar_type()));
+      widest = std::max(
+          widest, compare::tolerance_of(drawn.at(static_cast<std::size_t>(index)).scalar_type()));
     for (const at::Tensor& output : outputs)
-      widest = std::max(widest, tolerance_of(output.scalar_type()));
+      widest = std::max(widest, compare::tolerance_of(output.scalar_type()));
     return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
   }
 
@@ -257,7 +264,7 @@ class Linter {
       const at::Tensor& output = sample.outputs[k];
       if (!is_large(output)) continue;
       double unit = 1;
-      if (sample.how.unit == AbsoluteUnit::output_size)
+      if (sample.how.unit == compare::AbsoluteUnit::output_size)
         unit = std::max(
             1.0,
             at::linalg_vector_norm(output, 2, c10::nullopt, false, at::kDouble).item<double>() /
@@ -279,9 +286,9 @@ class Linter {
       const at::Tensor expected = sample.outputs[k].contiguous().flatten();
       const at::Tensor& exact = sample.exact[k];
       Numerics ignored;
-      if (compare_tensors("output", answer.like(expected, k, 0), expected,
-                          exact.defined() ? exact.contiguous().flatten() : exact, sample.how,
-                          ignored))
+      if (compare::compare_tensors("output", answer.like(expected, k, 0), expected,
+                                   exact.defined() ? exact.contiguous().flatten() : exact,
+                                   sample.how, ignored))
         return false;
     }
     return true;
@@ -315,7 +322,7 @@ class Linter {
         return;
       }
       if (!other || unchanged_draw_) continue;
-      const TensorTable& now = other->outputs;
+      const tensors::TensorTable& now = other->outputs;
       const bool ignored =
           std::ranges::equal(now, known_, [](const at::Tensor& one, const at::Tensor& another) {
             return one.sizes() == another.sizes() && at::equal(one, another);
@@ -326,10 +333,10 @@ class Linter {
   }
 
   double error_of(const at::Tensor& output, const at::Tensor& exact) const {
-    DeviceComparison* device = place_.comparison();
+    compare::DeviceComparison* device = device_.comparison();
     const bool on_device = device != nullptr && output.is_floating_point() && exact.defined() &&
                            exact.sizes() == output.sizes();
-    return on_device ? device->measure(output, exact).own_error : own_error(output, exact);
+    return on_device ? device->measure(output, exact).own_error : compare::own_error(output, exact);
   }
 
   // On the task's own inputs. A right kernel that rounds elsewhere is then as far off, and may be
@@ -348,11 +355,11 @@ class Linter {
   }
 
   const LintSetting& setting_;
-  KernelExecutor& executor_;
-  Place& place_;
+  language::KernelExecutor& executor_;
+  device::Device& device_;
   bool with_oracle_;
   std::vector<int> inputs_, outputs_;
-  TensorTable known_;  // outputs of the first draw
+  tensors::TensorTable known_;  // outputs of the first draw
   std::optional<Sample> sample_;
   LintReport report_;
   std::string why_, stop_message_;
@@ -365,13 +372,14 @@ Finding not_linted(std::string why) {
   return {.rule = "task_not_linted", .severity = Severity::note, .message = std::move(why)};
 }
 
-LintReport lint_task(const LintSetting& setting, KernelExecutor& executor, Place& place) {
-  place.begin(Filler::zero, setting.memory_bytes);
-  LintReport report = Linter(setting, executor, place).lint();
-  const auto fault = place.wait(setting.deadline);  // a device's own comes late
-  place.end();
+LintReport lint_task(const LintSetting& setting, language::KernelExecutor& executor,
+                     device::Device& device) {
+  device.begin(tensors::Filler::zero, setting.memory_bytes);
+  LintReport report = Linter(setting, executor, device).lint();
+  const auto fault = device.wait(setting.deadline);  // a device's own comes late
+  device.end();
   if (fault) return {.findings = {not_linted(fault->message)}};  // another time it is the same
   return report;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "data/finding.h"
-#include "gym/referee/trial.h"
+#include "gym/trial/trial.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 struct LintSetting {
-  const Plan& task;  // in evaluation mode where its training mode draws random numbers
+  const plan::Plan& task;  // in evaluation mode where its training mode draws random numbers
   std::string_view secret;
   Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;
-  ReferenceSource* shell = nullptr;           // runs forward of a task whose plan lacks it
-  ReferenceMode mode = ReferenceMode::train;  // there
+  trial::ReferenceSource* shell = nullptr;  // runs forward of a task whose plan lacks it
+  trial::ReferenceMode mode = trial::ReferenceMode::train;  // there
 };
 
 struct LintReport {
@@ -33,8 +33,9 @@ struct LintReport {
   // Why forward's plan does not replay here; a shell may run it.
   std::optional<VerdictError> refusal;
 };
-LintReport lint_task(const LintSetting& setting, KernelExecutor& executor, Place& place);
+LintReport lint_task(const LintSetting& setting, language::KernelExecutor& executor,
+                     device::Device& device);
 
 Finding not_linted(std::string why);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -1,21 +1,21 @@
 // What a referee says of a task alone.
 #include <gtest/gtest.h>
 
+#include "gym/language/testing/vector_plans.h"
 #include "gym/referee/testing/reports.h"
-#include "gym/referee/testing/vector_plans.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
 constexpr std::int64_t kSmall = 64, kLarge = 3 << 19;
 
 struct LintTest : ::testing::Test {
-  RefereeReport look(const PlanBuilder& task) {
+  RefereeReport look(const plan::PlanBuilder& task) {
     job.task_key = "task";
     job.secret = "secret";
     return referee_of(task, {})->judge(job);
   }
-  std::vector<std::string> rules(const PlanBuilder& task) {
+  std::vector<std::string> rules(const plan::PlanBuilder& task) {
     std::vector<std::string> all;
     for (const Finding& finding : look(task).findings) all.push_back(finding.rule);
     return all;
@@ -25,14 +25,14 @@ struct LintTest : ::testing::Test {
 };
 
 // forward(x) over n floats: x + added, times `times`.
-PlanBuilder linear(std::int64_t n, double times, double added) {
-  PlanBuilder task(PlanRole::task);
+plan::PlanBuilder linear(std::int64_t n, double times, double added) {
+  plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({n}), scaled = task.tensor({n}), y = task.tensor({n});
-  task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
-      .input(t(x))
-      .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(times)}, {scaled})
-      .aten(Phase::forward, "aten::add.Scalar", {t(scaled), f(added)}, {y})
-      .returns(t(y));
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({n})}, {x}, {language::kOnGpu})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::mul.Scalar", {plan::t(x), plan::f(times)}, {scaled})
+      .aten(plan::Phase::forward, "aten::add.Scalar", {plan::t(scaled), plan::f(added)}, {y})
+      .returns(plan::t(y));
   return task;
 }
 
@@ -46,28 +46,31 @@ TEST_F(LintTest, MarksTasksThatZerosOrAConstantSolveHoweverLargeTheyAre) {
 
 TEST_F(LintTest, MarksTasksThatTheOutputForOtherInputsSolves) {
   for (const std::int64_t n : {kSmall, kLarge}) {
-    PlanBuilder task(PlanRole::task);
+    plan::PlanBuilder task(plan::PlanRole::task);
     const int x = task.tensor({n}), none = task.tensor({n}), one = task.tensor({n}),
               y = task.tensor({n});
-    task.aten(Phase::inputs, "aten::randn", {ints({n})}, {x}, {kOnGpu})
-        .input(t(x))
-        .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(0)}, {none})
-        .aten(Phase::forward, "aten::add.Scalar", {t(none), f(1)}, {one})
-        .aten(Phase::forward, "aten::cumsum", {t(one), i(0)}, {y})
-        .returns(t(y));
+    task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({n})}, {x}, {language::kOnGpu})
+        .input(plan::t(x))
+        .aten(plan::Phase::forward, "aten::mul.Scalar", {plan::t(x), plan::f(0)}, {none})
+        .aten(plan::Phase::forward, "aten::add.Scalar", {plan::t(none), plan::f(1)}, {one})
+        .aten(plan::Phase::forward, "aten::cumsum", {plan::t(one), plan::i(0)}, {y})
+        .returns(plan::t(y));
     EXPECT_EQ(rules(task), (Rules{"task_replay_passes", "task_ignores_input"}));
   }
 }
 
 TEST_F(LintTest, MarksAnInputThatNothingDependsOn) {
-  PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({kLength}), unused = task.tensor({kLength}), y = task.tensor({kLength});
-  task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
-      .aten(Phase::inputs, "aten::randn", {ints({kLength})}, {unused}, {kOnGpu})
-      .input(t(x))
-      .input(t(unused))
-      .aten(Phase::forward, "aten::relu", {t(x)}, {y})
-      .returns(t(y));
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({language::kLength}), unused = task.tensor({language::kLength}),
+            y = task.tensor({language::kLength});
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({language::kLength})}, {x},
+            {language::kOnGpu})
+      .aten(plan::Phase::inputs, "aten::randn", {plan::ints({language::kLength})}, {unused},
+            {language::kOnGpu})
+      .input(plan::t(x))
+      .input(plan::t(unused))
+      .aten(plan::Phase::forward, "aten::relu", {plan::t(x)}, {y})
+      .returns(plan::t(y));
   const auto report = look(task);
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].message, "the output does not depend on input 1");
@@ -75,14 +78,15 @@ TEST_F(LintTest, MarksAnInputThatNothingDependsOn) {
 
 TEST_F(LintTest, MarksTasksInWhichPyTorchItselfLosesItsDigits) {
   for (const double scale : {1.0, 1e7}) {
-    PlanBuilder task(PlanRole::task);
-    const int x = task.tensor({kLength}), large = task.tensor({kLength}),
-              y = task.tensor({kLength});
-    task.aten(Phase::inputs, "aten::randn", {ints({kLength})}, {x}, {kOnGpu})
-        .input(t(x))
-        .aten(Phase::forward, "aten::mul.Scalar", {t(x), f(scale)}, {large})
-        .aten(Phase::forward, "aten::sin", {t(large)}, {y})
-        .returns(t(y));
+    plan::PlanBuilder task(plan::PlanRole::task);
+    const int x = task.tensor({language::kLength}), large = task.tensor({language::kLength}),
+              y = task.tensor({language::kLength});
+    task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({language::kLength})}, {x},
+              {language::kOnGpu})
+        .input(plan::t(x))
+        .aten(plan::Phase::forward, "aten::mul.Scalar", {plan::t(x), plan::f(scale)}, {large})
+        .aten(plan::Phase::forward, "aten::sin", {plan::t(large)}, {y})
+        .returns(plan::t(y));
     EXPECT_EQ(rules(task), scale > 1 ? Rules{"task_loses_digits"} : Rules{});
   }
 }
@@ -97,7 +101,8 @@ TEST_F(LintTest, ComparesAsTheJudgeDoes) {
 }
 
 TEST_F(LintTest, SaysWhatMemoryItLacked) {
-  const PlanBuilder task = linear(kLarge, 0, 0);  // three tensors of 6 MiB, of which a look keeps
+  const plan::PlanBuilder task =
+      linear(kLarge, 0, 0);  // three tensors of 6 MiB, of which a look keeps
   job.budget.memory_bytes = 16 << 20;
   const auto lacking = look(task);
   ASSERT_EQ(lacking.findings.size(), 1U);
@@ -116,11 +121,11 @@ TEST_F(LintTest, SaysThatItsTimeWasUp) {
 }
 
 TEST_F(LintTest, SaysWhatTheTaskItselfFailsBy) {
-  const PlanBuilder task = task_of("aten::log");  // of negative numbers
+  const plan::PlanBuilder task = language::task_of("aten::log");  // of negative numbers
   const auto report = look(task);
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].message, "its outputs are not finite");
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 RefereeReport ended(std::string error_class, std::string message, Fault fault) {
   RefereeReport report;
@@ -25,7 +25,7 @@ void add_findings(RefereeReport& report, const std::vector<Finding>& findings) {
       report.findings.push_back(finding);
 }
 
-void add_trial(RefereeReport& report, const TrialResult& result) {
+void add_trial(RefereeReport& report, const trial::TrialResult& result) {
   add_time(report, "draw", result.draw_ms);
   add_time(report, "evaluate", result.candidate_ms);
   add_time(report, "reference", result.reference_ms);
@@ -42,7 +42,7 @@ void add_trial(RefereeReport& report, const TrialResult& result) {
   numerics.leeway = std::max(numerics.leeway, result.numerics.leeway);
 }
 
-bool take_failure(RefereeReport& report, const TrialResult& result) {
+bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
   if (result.candidate_stop) {
     report.error = result.candidate_stop->error;
     report.fault = result.candidate_stop->fault;
@@ -70,4 +70,4 @@ bool take_failure(RefereeReport& report, const TrialResult& result) {
   return false;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

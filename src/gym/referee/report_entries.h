@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "gym/referee/protocol/referee_job.h"
-#include "gym/referee/trial.h"
+#include "gym/trial/trial.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 // A report that says nothing but why there is none.
 RefereeReport ended(std::string error_class, std::string message, Fault fault);
@@ -17,8 +17,8 @@ void add_time(RefereeReport& report, const std::string& name, double millisecond
 // Each once.
 void add_findings(RefereeReport& report, const std::vector<Finding>& findings);
 // Of a trial: its times, findings and numerics.
-void add_trial(RefereeReport& report, const TrialResult& result);
+void add_trial(RefereeReport& report, const trial::TrialResult& result);
 // Puts the trial's failure into the report; false when there is none.
-bool take_failure(RefereeReport& report, const TrialResult& result);
+bool take_failure(RefereeReport& report, const trial::TrialResult& result);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -8,14 +8,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "gym/jail/jail.h"
-#include "gym/referee/evaluate_executor.h"
-#include "gym/referee/gpu_place.h"
+#include "gym/device/cuda_device.h"
+#include "gym/language/triton/evaluator_executor.h"
+#include "gym/referee/python_reference_source.h"
 #include "gym/referee/referee.h"
-#include "gym/referee/shell_reference.h"
+#include "gym/sandbox/jail.h"
 #include "gym/wire/frame.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
 // What libraries load lazily must be in before the jail closes: oneDNN's and MKL's tables,
@@ -30,28 +30,28 @@ void warm_up() {
 
 // The driver needs its device nodes, its system calls and its own threads: of the jail's layers
 // only those that it bears. No candidate's code runs in this process, whose kernels run on the GPU.
-JailReport close_jail_beside_gpu() {
-  JailReport report;
+sandbox::JailReport close_jail_beside_gpu() {
+  sandbox::JailReport report;
   rlimit no_core{0, 0};
   report.layers.push_back({.name = "rlimits", .held = ::setrlimit(RLIMIT_CORE, &no_core) == 0});
   report.layers.push_back(
       {.name = "no_new_privs", .held = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0});
-  for (const JailLayer& layer : report.layers)
+  for (const sandbox::JailLayer& layer : report.layers)
     if (!layer.held) report.refusal = layer.name + " does not hold";
   return report;
 }
 
-JailReport close_jail(int socket, std::int64_t budget) {
+sandbox::JailReport close_jail(int socket, std::int64_t budget) {
   constexpr std::uint64_t usual = std::uint64_t{16} << 30;  // plans have a budget of their own
   const std::uint64_t beside =
       static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0)) + usual / 2;
   constexpr std::uint64_t never =
       1'000'000'000;  // many jobs share this process; its client watches the time
-  return enter_jail({.role = JailRole::capture,
-                     .keep_fds = {socket},
-                     .cpu_seconds = never,
-                     .memory_bytes = std::max(usual, beside),
-                     .required = {"rlimits", "no_new_privs"}});
+  return sandbox::enter_jail({.role = sandbox::JailRole::capture,
+                              .keep_fds = {socket},
+                              .cpu_seconds = never,
+                              .memory_bytes = std::max(usual, beside),
+                              .required = {"rlimits", "no_new_privs"}});
 }
 
 Json reply_to(Referee& referee, const Json& head, std::string plan, const std::string& binaries) {
@@ -90,10 +90,10 @@ Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
                                               const std::filesystem::path& lease) {
   if (gpu) {
     auto turns = open_lease(lease);
-    TRY_ASSIGN(auto place, GpuPlace::open(*gpu, turns ? &*turns : nullptr));
-    return std::make_unique<Referee>(std::move(place), std::move(turns));
+    TRY_ASSIGN(auto device, device::CudaDevice::open(*gpu, turns ? &*turns : nullptr));
+    return std::make_unique<Referee>(std::move(device), std::move(turns));
   }
-  auto referee = std::make_unique<Referee>(make_evaluate_executor());
+  auto referee = std::make_unique<Referee>(language::triton::make_evaluate_executor());
   warm_up();
   return referee;
 }
@@ -108,20 +108,20 @@ void await_job(Referee& referee, int socket) {
 int serve_jobs(Referee& referee, int socket) {
   while (!referee.spent()) {
     await_job(referee, socket);
-    auto head = read_frame(socket, Deadline::never());
-    if (!head) return head.error().fault == FrameFault::end ? 0 : 1;
-    auto plan = read_frame(socket, Deadline::never());
+    auto head = wire::read_frame(socket, Deadline::never());
+    if (!head) return head.error().fault == wire::FrameFault::end ? 0 : 1;
+    auto plan = wire::read_frame(socket, Deadline::never());
     if (!plan) return 1;
     const auto json = parse_json(head->payload);
     std::string binaries;
     if (json && json->contains("judge") && (*json)["judge"].contains("kernels")) {
-      auto frame = read_frame(socket, Deadline::never());
+      auto frame = wire::read_frame(socket, Deadline::never());
       if (!frame) return 1;
       binaries = std::move(frame->payload);
     }
     const Json reply = json ? reply_to(referee, *json, std::move(plan->payload), binaries)
                             : Json{{"error", json.error().message}};
-    if (!write_frame(socket, to_line(reply), Deadline::never())) return 1;
+    if (!wire::write_frame(socket, to_line(reply), Deadline::never())) return 1;
   }
   return 0;
 }
@@ -140,13 +140,13 @@ int serve_referee(int socket, const ServeOptions& options) {
     fmt::print(stderr, "referee: {}\n", referee.error().message);
     return 1;
   }
-  const JailReport jail =
+  const sandbox::JailReport jail =
       options.gpu ? close_jail_beside_gpu() : close_jail(socket, options.memory_bytes);
   if (!jail.refusal.empty()) {
     fmt::print(stderr, "referee: {}\n", jail.refusal);
     return 1;
   }
-  if (!write_frame(socket, to_line({{"ready", jail.held()}}), Deadline::never())) return 1;
+  if (!wire::write_frame(socket, to_line({{"ready", jail.held()}}), Deadline::never())) return 1;
   ShellReference shell(socket);
   (*referee)->use_shell(&shell);
   const int code = serve_jobs(**referee, socket);
@@ -155,4 +155,4 @@ int serve_referee(int socket, const ServeOptions& options) {
   return code;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -6,14 +6,14 @@
 // {...}} with a candidate's; where the job's head says "kernels", a third frame has their binaries.
 // Replies are one JSON frame: {"added": true}, {"report": {...}},
 // {"unknown_task": key}, {"error": "..."}. Before a report there may be questions to the reference
-// shell, {"reference": {...}} (shell_reference.h), each of which wants its answer.
+// shell, {"reference": {...}} (python_reference_source.h), each of which wants its answer.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 struct ServeOptions {
   std::optional<int> gpu;
@@ -27,4 +27,4 @@ struct ServeOptions {
 // computes there is not waited for.
 int serve_referee(int socket, const ServeOptions& options = {});
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

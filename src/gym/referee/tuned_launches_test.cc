@@ -1,89 +1,97 @@
 // What the referee makes of candidates whose launches have several configs.
 #include <gtest/gtest.h>
 
+#include "gym/language/testing/vector_plans.h"
 #include "gym/referee/testing/reports.h"
-#include "gym/referee/testing/vector_plans.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
-RefereeReport judge_tuned(const PlanBuilder& task, const PlanBuilder& candidate,
-                          FakeExecutor::Body body) {
+RefereeReport judge_tuned(const plan::PlanBuilder& task, const plan::PlanBuilder& candidate,
+                          language::FakeExecutor::Body body) {
   return referee_of(task, std::move(body))
       ->judge({.task_key = "task", .candidate_plan = plan_json(candidate), .secret = "secret"});
 }
 
 // `k(x, y, config)`, and where there are two, of x by way of z; each with so many configs.
-PlanBuilder tuned_candidate(int launches, int configs) {
-  PlanBuilder candidate(PlanRole::candidate);
-  const int x = candidate.tensor({kLength}), z = candidate.tensor({kLength}),
-            y = candidate.tensor({kLength});
+plan::PlanBuilder tuned_candidate(int launches, int configs) {
+  plan::PlanBuilder candidate(plan::PlanRole::candidate);
+  const int x = candidate.tensor({language::kLength}), z = candidate.tensor({language::kLength}),
+            y = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32", "i32"});
-  candidate.input(t(x))
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {z})
-      .aten(Phase::forward, "aten::empty_like", {t(x)}, {y});
+  candidate.input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {z})
+      .aten(plan::Phase::forward, "aten::empty_like", {plan::t(x)}, {y});
   const auto tune = [&](int from, int to) {
-    candidate.launch(kernel, {t(from), t(to), i(0)});
-    auto& choices = std::get<LaunchStep>(candidate.plan().steps.back().action).choices;
+    candidate.launch(kernel, {plan::t(from), plan::t(to), plan::i(0)});
+    auto& choices = std::get<plan::LaunchStep>(candidate.plan().steps.back().action).choices;
     for (int config = 1; config < configs; ++config)
-      choices.push_back({.kernel = kernel, .arguments = {t(from), t(to), i(config)}});
+      choices.push_back(
+          {.kernel = kernel, .arguments = {plan::t(from), plan::t(to), plan::i(config)}});
   };
   if (launches == 2) tune(x, z);
   tune(launches == 2 ? z : x, y);
-  candidate.returns(t(y));
+  candidate.returns(plan::t(y));
   return candidate;
 }
 
-std::int64_t config_of(std::span<const KernelArgument> arguments) {
+std::int64_t config_of(std::span<const language::KernelArgument> arguments) {
   return std::get<std::int64_t>(arguments[2]);
 }
 
 TEST(TunedLaunches, TriesEveryAutotuneConfig) {
-  const auto wrong_in_the_third = [](std::span<const KernelArgument> a) {
-    return config_of(a) == 2 ? copy_kernel()(a) : relu_kernel()(a);
+  const auto wrong_in_the_third = [](std::span<const language::KernelArgument> a) {
+    return config_of(a) == 2 ? language::copy_kernel()(a) : language::relu_kernel()(a);
   };
   EXPECT_TRUE(
-      judge_tuned(task_of("aten::relu"), tuned_candidate(1, 2), wrong_in_the_third).correct);
-  const auto report = judge_tuned(task_of("aten::relu"), tuned_candidate(1, 3), wrong_in_the_third);
+      judge_tuned(language::task_of("aten::relu"), tuned_candidate(1, 2), wrong_in_the_third)
+          .correct);
+  const auto report =
+      judge_tuned(language::task_of("aten::relu"), tuned_candidate(1, 3), wrong_in_the_third);
   EXPECT_EQ(error_class(report), "wrong_value");
   EXPECT_NE(error_message(report).find("config 3 in line 12"), std::string::npos)
       << error_message(report);
 }
 
 TEST(TunedLaunches, AConfigThatDoesNotRunIsNotAccepted) {
-  const auto report = judge_tuned(
-      task_of("aten::relu"), tuned_candidate(1, 2), [](std::span<const KernelArgument> a) {
-        if (config_of(a) == 0) return relu_kernel()(a);
-        return LaunchOutcome{.error = VerdictError{.error_class = "too_large_to_evaluate"}};
-      });
+  const auto report =
+      judge_tuned(language::task_of("aten::relu"), tuned_candidate(1, 2),
+                  [](std::span<const language::KernelArgument> a) {
+                    if (config_of(a) == 0) return language::relu_kernel()(a);
+                    return language::LaunchOutcome{
+                        .error = VerdictError{.error_class = "too_large_to_evaluate"}};
+                  });
   EXPECT_EQ(error_class(report), "too_large_to_evaluate");
   EXPECT_EQ(report.fault, Fault::none);
 }
 
 // Of numbers that are positive as drawn.
 TEST(TunedLaunches, EveryConfigMeetsMoreThanTheTasksOwnInputs) {
-  PlanBuilder task(PlanRole::task);
-  const int x = task.tensor({kLength}), y = task.tensor({kLength});
-  task.aten(Phase::inputs, "aten::rand", {ints({kLength})}, {x}, {kOnGpu})
-      .input(t(x))
-      .aten(Phase::forward, "aten::relu", {t(x)}, {y})
-      .returns(t(y));
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({language::kLength}), y = task.tensor({language::kLength});
+  task.aten(plan::Phase::inputs, "aten::rand", {plan::ints({language::kLength})}, {x},
+            {language::kOnGpu})
+      .input(plan::t(x))
+      .aten(plan::Phase::forward, "aten::relu", {plan::t(x)}, {y})
+      .returns(plan::t(y));
   const auto report =
-      judge_tuned(task, tuned_candidate(1, 2), [](std::span<const KernelArgument> a) {
-        return config_of(a) == 0 ? relu_kernel()(a) : copy_kernel()(a);
+      judge_tuned(task, tuned_candidate(1, 2), [](std::span<const language::KernelArgument> a) {
+        return config_of(a) == 0 ? language::relu_kernel()(a) : language::copy_kernel()(a);
       });
   EXPECT_EQ(error_class(report), "wrong_value");
 }
 
 TEST(TunedLaunches, ConfigsOfSeveralLaunchesMustGoTogether) {
-  const auto report = judge_tuned(
-      task_of("aten::relu"), tuned_candidate(2, 2), [](std::span<const KernelArgument> a) {
-        const bool is_first = std::get<KernelBuffer>(a[0]).tensor == 0;
-        const float scale = config_of(a) == 0 ? 1.0F : is_first ? 4.0F : 0.25F;
-        return elementwise(kLength, [&](float v) { return relu(v) * scale; })(a);
-      });
+  const auto report =
+      judge_tuned(language::task_of("aten::relu"), tuned_candidate(2, 2),
+                  [](std::span<const language::KernelArgument> a) {
+                    const bool is_first = std::get<language::KernelBuffer>(a[0]).tensor == 0;
+                    const float scale = config_of(a) == 0 ? 1.0F : is_first ? 4.0F : 0.25F;
+                    return language::elementwise(
+                        language::kLength, [&](float v) { return language::relu(v) * scale; })(a);
+                  });
   EXPECT_EQ(error_class(report), "wrong_value");
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::wire {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 4;
@@ -225,4 +225,4 @@ FrameResult<bool> FrameWriter::write_some(int socket) {
   return true;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::wire

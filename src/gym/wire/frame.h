@@ -17,7 +17,7 @@
 #include "base/enum_names.h"
 #include "base/fd.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::wire {
 
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxFrameFds = 8;
@@ -80,14 +80,14 @@ class FrameWriter {
   std::deque<Outgoing> frames_;
 };
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::wire
 
 namespace tritonsmith {
 template <>
-inline constexpr auto enum_names<gym::FrameFault> =
-    names<gym::FrameFault>({{gym::FrameFault::end, "end"},
-                            {gym::FrameFault::truncated, "truncated"},
-                            {gym::FrameFault::too_large, "too_large"},
-                            {gym::FrameFault::timeout, "timeout"},
-                            {gym::FrameFault::system, "system"}});
+inline constexpr auto enum_names<gym::wire::FrameFault> =
+    names<gym::wire::FrameFault>({{gym::wire::FrameFault::end, "end"},
+                                  {gym::wire::FrameFault::truncated, "truncated"},
+                                  {gym::wire::FrameFault::too_large, "too_large"},
+                                  {gym::wire::FrameFault::timeout, "timeout"},
+                                  {gym::wire::FrameFault::system, "system"}});
 }  // namespace tritonsmith

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::wire {
 namespace {
 
 Deadline soon() { return Deadline::after(std::chrono::seconds(20)); }
@@ -154,4 +154,4 @@ RC_GTEST_PROP(FrameReader, SurvivesAnyBytes, (const std::string& bytes)) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::wire

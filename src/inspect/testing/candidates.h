@@ -1,5 +1,5 @@
-// What the tests of the rules share: an honest candidate, in parts, and the rules that reject what
-// is made of them.
+// Shared parts of the rules' tests: an honest candidate in pieces, and the rules that reject a
+// candidate made of them.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ inline std::string model(const std::string& forward) {
 inline const std::string kForward = "y = torch.empty_like(x)\n" + kLaunch + "return y\n";
 inline const std::string kHonest = kImports + kKernel + model(kForward);
 
-// Names of rules that gave a finding of this severity.
+// Returns the names of the rules that gave a finding of this severity.
 inline std::vector<std::string> rules(const std::string& source, Severity severity,
                                       Policy policy = Policy::strict) {
   std::vector<std::string> names;

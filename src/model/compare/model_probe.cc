@@ -1,4 +1,4 @@
-// What compare_transformers.py asks of our model:
+// The program that compare_transformers.py runs:
 //   model_probe random DIR SEED FAMILY TIED   saves a random model, biases and norms random too
 //   model_probe resave DIR TO                 loads and saves
 //   model_probe logits DIR IDS                prints one line of JSON: logits [T][V], and the

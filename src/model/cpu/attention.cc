@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::int64_t kBlock = 32;  // queries whose scores are in memory at once
 
-// Columns that make whole vectors of every level's width: the last few of a product would be slow,
-// and what the columns behind the last key hold is never read.
+// Rounds up to whole vectors of every level's width, because a product's last odd columns are slow.
+// The columns after the last key are never read.
 std::int64_t whole_vectors(std::int64_t columns) {
   constexpr std::int64_t kWidest = 16;
   return (columns + kWidest - 1) / kWidest * kWidest;
 }
 
-// [L, D] rows of keys or values as [D, width], zeros behind.
+// Transposes [L, D] rows of keys or values into [D, width], with zeros after the last row.
 template <typename T>
 void turn(const T* rows, std::int64_t length, std::int64_t D, std::int64_t stride,
           std::int64_t width, T* turned) {
@@ -31,9 +31,9 @@ void turn(const T* rows, std::int64_t length, std::int64_t D, std::int64_t strid
 // One sequence and one key-value head of the packed rows.
 struct HeadTask {
   std::int64_t begin, length, kv_head;
-  std::int64_t before = 0;                 // tokens of the sequence ahead of its own rows
-  std::int64_t first_key = 0;              // its place among the shared keys
-  const std::int64_t* key_rows = nullptr;  // [keys()], null where nothing in the batch is shared
+  std::int64_t before = 0;                 // tokens of the sequence before its own rows
+  std::int64_t first_key = 0;              // the sequence's first index among the shared keys
+  const std::int64_t* key_rows = nullptr;  // [keys()]; null if the batch shares nothing
 
   std::int64_t keys() const { return before + length; }
   std::int64_t work() const { return length * keys(); }
@@ -52,7 +52,7 @@ std::vector<HeadTask> head_tasks(const LayerShape& shape, const std::vector<std:
     }
     for (; task.kv_head < shape.kv_heads; ++task.kv_head) tasks.push_back(task);
   }
-  // Long sequences first, so that no thread is left with one at the end.
+  // Long sequences come first, so that no thread begins one at the end.
   std::ranges::stable_sort(tasks, std::greater{}, &HeadTask::work);
   return tasks;
 }
@@ -70,7 +70,7 @@ struct HeadRows {
   std::int64_t stride;
 };
 
-// Rows that lie apart are copied, to the pieces of scratch behind the first six.
+// Copies rows that lie apart into the pieces of scratch after the first six.
 template <typename T>
 HeadRows<T> head_rows(const LayerShape& shape, const HeadTask& task, const T* qkv) {
   const std::int64_t D = shape.head_dim, stride = shape.qkv();
@@ -141,7 +141,7 @@ void attend_head(const LayerShape& shape, const HeadTask& task, const T* qkv, T*
     }
 }
 
-// Pieces of scratch of one backward task.
+// The pieces of scratch of one backward task.
 template <typename T>
 struct BackwardScratch {
   T *turned_keys, *turned_values;  // [D, width], the number of keys rounded up
@@ -149,7 +149,7 @@ struct BackwardScratch {
   T *p, *d_scores;                 // [kBlock, width]
 };
 
-// p and d_scores of queries [from, to) of head h.
+// Computes p and d_scores of queries [from, to) of head h.
 template <typename T>
 void score_gradients(const LayerShape& shape, const HeadTask& task,
                      const AttentionBackward<T>& pass, std::int64_t rows, std::int64_t h,
@@ -190,7 +190,7 @@ void score_gradients(const LayerShape& shape, const HeadTask& task,
   }
 }
 
-// Gradients of keys, and from there those of values, rows of a stride.
+// The gradients of the keys and, at an offset, of the values, as rows with a stride.
 template <typename T>
 struct KeyGradients {
   T* keys;
@@ -258,8 +258,8 @@ void attend_head_backward(const LayerShape& shape, const HeadTask& task,
   }
 }
 
-// d_qkv's keys and values: of each row the sum over all that attend to it, in their order. `from`
-// has [K, 2 key_value].
+// Writes the keys' and values' part of d_qkv. For each row it sums over all sequences that attend
+// to it, in their order. `from` is [K, 2 key_value].
 template <typename T>
 void sum_uses(const LayerShape& shape, const SharedKeys& shared, const T* from, T* d_qkv) {
   const std::int64_t width = 2 * shape.key_value(), rows = std::ssize(shared.use_offsets) - 1;

@@ -1,7 +1,7 @@
-// Causal attention within packed sequences, by blocks of queries, and its backward. Scores of a
-// block are the only ones in memory. A task is one sequence and one key-value head with its query
-// heads. Where sequences share their beginnings, `shared` says which rows each attends to; a
-// token's result has the same bits either way.
+// Causal attention within packed sequences and its backward, by blocks of queries. Memory holds the
+// scores of one block only. A task is one sequence and one key-value head with its query heads. If
+// sequences share their beginnings, `shared` lists the rows that each sequence attends to. A
+// token's result has the same bits with and without sharing.
 #pragma once
 
 #include "model/cpu/shape.h"
@@ -9,8 +9,8 @@
 
 namespace tritonsmith::model::cpu {
 
-// qkv [T, qkv] after RoPE; attended [T, query]; log_normaliser [heads, T], or null where no
-// backward follows.
+// qkv [T, qkv] after RoPE; attended [T, query]; log_normaliser [heads, T], or null if no backward
+// follows.
 template <typename T>
 void attend(const LayerShape& shape, const std::vector<std::int64_t>& offsets, const T* qkv,
             T* attended, T* log_normaliser, const SharedKeys* shared = nullptr);
@@ -21,14 +21,14 @@ struct AttentionBackward {
   const T* attended = nullptr;
   const T* log_normaliser = nullptr;
   const T* d_attended = nullptr;  // [T, query]
-  T* d_qkv = nullptr;             // [T, qkv], written whole
+  T* d_qkv = nullptr;             // [T, qkv]; every element is written
 };
 template <typename T>
 void attend_backward(const LayerShape& shape, const std::vector<std::int64_t>& offsets,
                      const AttentionBackward<T>& pass, const SharedKeys* shared = nullptr);
 
-// One query row against a cache of one key-value head: what a decode step runs, bit for bit as
-// `attend` does. queries [group, D]; keys [D, capacity], turned; values [length, D].
+// Attention of one query row over the cache of one key-value head, for a decode step. It has the
+// same bits as `attend`. queries [group, D]; keys [D, capacity], transposed; values [length, D].
 template <typename T>
 struct CachedHead {
   const T* keys = nullptr;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kBlock = 32;  // rows of a task
 
-// body(first row, count) for each block of rows.
+// Calls body(first row, count) for each block of rows.
 template <typename Body>
 void for_blocks(std::int64_t rows, std::int64_t work_of_row, const Body& body) {
   parallel_for((rows + kBlock - 1) / kBlock, rows * work_of_row, [&](std::int64_t block) {
@@ -28,7 +28,7 @@ void norm_rows(const LayerShape& shape, const T* x, const T* weight, std::int64_
                           out + t * shape.hidden);
 }
 
-// Each of the heads of one row, in place; without a weight they stay.
+// Normalises each head of one row in place. Without a weight it changes nothing.
 template <typename T>
 void norm_heads(const LayerShape& shape, std::int64_t heads, const T* weight, T* row) {
   if (weight == nullptr) return;

@@ -1,5 +1,6 @@
-// The backward of a layer, in four sweeps: rows after attention, attention, rows before it, and the
-// gradients of the weights, whose every element is one sum over the tokens in order.
+// The backward of a layer in four sweeps: the rows after attention, attention, the rows before it,
+// and the weights' gradients. Every element of a weight's gradient is one sum over the tokens in
+// order.
 #include <algorithm>
 #include <span>
 
@@ -13,9 +14,9 @@ namespace tritonsmith::model::cpu {
 namespace {
 
 constexpr std::int64_t kBlock = 32;        // rows of a task
-constexpr std::int64_t kWeightBlock = 32;  // rows of a weight's gradient a task sums
+constexpr std::int64_t kWeightBlock = 32;  // rows of a weight's gradient that one task sums
 
-// What lives from one sweep to the next.
+// The data that one sweep leaves for the next.
 template <typename T>
 struct Sweeps {
   Sweeps(const LayerShape& s, std::int64_t rows)
@@ -33,11 +34,12 @@ struct Sweeps {
         d_head_norm(static_cast<std::size_t>(blocks * 2 * s.head_dim)) {}
   std::int64_t blocks;
   Buffer<T> normed, inner, d_gate_up, d_middle, d_attended, d_qkv, input_normed;
-  // [blocks, ...]: one sum a block of rows. d_head_norm is that of q_norm, then of k_norm.
+  // [blocks, ...]: one sum for each block of rows. d_head_norm holds that of q_norm, then that of
+  // k_norm.
   std::vector<T> d_post_norm, d_input_norm, d_bias, d_head_norm;
 };
 
-// Rows [from, from + rows): through the MLP and the output projection.
+// Rows [from, from + rows) of the sweep through the MLP and the output projection.
 template <typename T>
 void after_attention(const LayerShape& s, const LayerBackward<T>& pass, Sweeps<T>& sweeps,
                      std::int64_t block, std::int64_t from, std::int64_t rows) {
@@ -101,7 +103,7 @@ void after_attention(const LayerShape& s, const LayerBackward<T>& pass, Sweeps<T
                    .c_row = s.query()});
 }
 
-// One row's gradient through the norm of its heads, in place.
+// Takes one row's gradient through the norm of its heads, in place.
 template <typename T>
 void through_head_norm(const LayerShape& s, std::span<const T> unnormed, const T* weight, T* d_row,
                        T* d_weight) {
@@ -126,7 +128,7 @@ void through_head_norms(const LayerShape& s, const LayerBackward<T>& pass, std::
                     d_weights + s.head_dim);
 }
 
-// Rows [from, from + rows): through RoPE, the projections and the first norm.
+// Rows [from, from + rows) of the sweep through RoPE, the projections and the first norm.
 template <typename T>
 void before_attention(const LayerShape& s, const LayerBackward<T>& pass, Sweeps<T>& sweeps,
                       std::int64_t block, std::int64_t from, std::int64_t rows) {

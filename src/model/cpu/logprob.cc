@@ -11,9 +11,10 @@
 namespace tritonsmith::model::cpu {
 namespace {
 
-constexpr std::int64_t kBlock = 32;                            // rows of a task
-constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 20;  // kept between the two sweeps
-constexpr std::int64_t kTokensTurned = 64;                     // of the head, a task
+constexpr std::int64_t kBlock = 32;  // rows of a task
+// elements kept between the two sweeps
+constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 20;
+constexpr std::int64_t kTokensTurned = 64;  // tokens of the head for one task
 
 template <typename T>
 Buffer<T> turn_head(const HeadShape<T>& s, const T* weight) {
@@ -51,7 +52,8 @@ void for_blocks(std::int64_t from, std::int64_t to, std::int64_t work_of_row, co
                });
 }
 
-// Logits' gradients of rows [at, at + rows), and from them the hidden states'.
+// Computes the gradients of the logits of rows [at, at + rows), and from them those of the hidden
+// states.
 template <typename T>
 void block_backward(const HeadShape<T>& s, const HeadBackward<T>& pass, const T* turned,
                     std::int64_t at, std::int64_t rows, T* logits) {
@@ -136,7 +138,7 @@ void head_logprob_backward(const HeadShape<T>& s, const HeadBackward<T>& pass) {
 
 template <typename T>
 void head_logits(const HeadShape<T>& s, const T* hidden, const T* turned, T* logits) {
-  // Few rows, many tokens: a task is a stripe of the vocabulary.
+  // With few rows and many tokens, a task is a stripe of the vocabulary.
   constexpr std::int64_t kStripe = 256;
   parallel_for((s.vocabulary + kStripe - 1) / kStripe, s.rows * s.hidden * s.vocabulary,
                [&](std::int64_t task) {

@@ -1,5 +1,5 @@
-// The head on the CPU: log-probabilities and entropies of targets, and their backward, some rows of
-// logits at a time. Also the final norm.
+// The final norm and the head on the CPU: log-probabilities and entropies of targets, and their
+// backward. It makes the logits of some rows at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct HeadShape {
   T inverse_temperature = 1;
 };
 
-// The trainer's and the sampler's one expression for it, so that both get the same bits. Rounding
-// may lift a sure token above 0 by an ulp; NaN stays NaN.
+// The trainer and the sampler both use this expression, so that they get the same bits. Rounding
+// may lift the logarithm of a sure token above 0 by an ulp, hence the limit. NaN stays NaN.
 template <typename T>
 T target_logprob(T logit, T inverse_temperature, T log_normaliser) {
   const T logprob = logit * inverse_temperature - log_normaliser;
@@ -25,7 +25,7 @@ struct HeadForward {
   const T* hidden = nullptr;                                            // [N, H]
   const T* weight = nullptr;                                            // [V, H]
   const std::int64_t* targets = nullptr;                                // [N], negative: masked
-  T *logprob = nullptr, *entropy = nullptr, *log_normaliser = nullptr;  // [N]
+  T *logprob = nullptr, *entropy = nullptr, *log_normaliser = nullptr;  // [N] each
 };
 template <typename T>
 void head_logprob(const HeadShape<T>& shape, const HeadForward<T>& pass);
@@ -43,8 +43,8 @@ struct HeadBackward {
 template <typename T>
 void head_logprob_backward(const HeadShape<T>& shape, const HeadBackward<T>& pass);
 
-// logits [N, V] = hidden turned^T, for the few rows that are sampled from. `turned` is the weight
-// as [H, V].
+// logits [N, V] = hidden turned^T, for the rows from which the engine samples. `turned` is the
+// weight as [H, V].
 template <typename T>
 void head_logits(const HeadShape<T>& shape, const T* hidden, const T* turned, T* logits);
 

@@ -24,13 +24,14 @@ struct Job {
   }
 };
 
-// Looked at for this long before a helper lies down: the next sweep of a layer comes within it.
+// Iterations of busy waiting before a helper sleeps. The next sweep of a layer arrives within that
+// time.
 constexpr int kLooks = 2000;
 
 thread_local bool inside_task = false;
 
-// Lives as long as the program: helpers are never joined, so a forked child that exits does not
-// wait for threads that it does not have.
+// The pool lives as long as the program and never joins its helpers. A forked child that exits thus
+// does not wait for threads that it does not have.
 class Pool {
  public:
   static Pool& instance() {
@@ -82,7 +83,7 @@ class Pool {
   std::mutex callers_, mutex_;
   std::condition_variable wake_, left_;
   std::atomic<std::uint64_t> generation_ = 0;
-  Job* job_ = nullptr;  // null when all its tasks are taken
+  Job* job_ = nullptr;  // null if all its tasks are taken
   int helpers_ = 0;
   int working_ = 0;
 };

@@ -1,6 +1,6 @@
-// Work shared by a few threads of our own. Tasks write to places of their own, so which thread runs
-// which task changes no result. Unlike OpenMP's, a helper that is late is not waited for: the
-// caller goes on taking tasks, and waits only for tasks that a helper has begun. So it stays fast
+// Distributes work to a few threads of our own. A task writes only to its own places, so the result
+// does not depend on the thread that runs it. The caller also runs tasks. Unlike OpenMP, it never
+// waits for a late helper, only for tasks that a helper has begun. The loop therefore stays fast
 // beside other programs on few cores.
 #pragma once
 
@@ -8,21 +8,21 @@
 
 namespace tritonsmith::model::cpu {
 
-// Threads that work on tasks from now on, the caller among them. At first as many as the machine
-// has cores.
+// Sets the number of threads that work on tasks, the caller included. The default is the machine's
+// number of cores.
 void set_threads(int count);
 int threads();
 
-// Work too small to be worth waking the other threads for, in multiply-adds.
+// Smaller work runs on the caller alone, because waking other threads costs more. In multiply-adds.
 constexpr std::int64_t kWorthSharing = 200'000;
 
 using Task = void (*)(const void* context, std::int64_t index);
 enum class Sharing { alone, all_threads };
 void run_tasks(std::int64_t count, Sharing sharing, Task task, const void* context);
 
-// body(index) for each index below count, in any order, then returns. `work` is about how many
-// multiply-adds all of them are together. Called from within a task, it runs all on that task's
-// thread.
+// Runs body(index) for each index below count, in any order, and returns when all are done. `work`
+// is the approximate number of multiply-adds of all calls together. A call from within a task runs
+// everything on that task's thread.
 template <typename Body>
 void parallel_for(std::int64_t count, std::int64_t work, const Body& body) {
   run_tasks(

@@ -1,4 +1,4 @@
-// Memory that a task needs while it runs. Each thread keeps its pieces between tasks.
+// Temporary memory of a task. Each thread keeps its pieces between tasks.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace tritonsmith::model::cpu {
 
-// Piece `index` of this thread, at least `size` elements, holding whatever was there last.
+// Returns piece `index` of this thread with room for at least `size` elements. Its contents are
+// unspecified.
 template <typename T>
 T* scratch(int index, std::int64_t size) {
   constexpr int kPieces = 12;
@@ -17,7 +18,7 @@ T* scratch(int index, std::int64_t size) {
   return piece.data();
 }
 
-// Memory of one call that holds nothing sensible at first.
+// Memory of one call. It is not initialised.
 template <typename T>
 class Buffer {
  public:

@@ -1,5 +1,5 @@
-// Sizes and weights of a decoder layer as the CPU kernels see them: plain numbers and pointers,
-// owned by the caller.
+// Sizes and weights of a decoder layer for the CPU kernels: plain numbers and pointers. The caller
+// owns them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace tritonsmith::model::cpu {
 
 struct LayerShape {
   std::int64_t hidden = 0;  // H
-  std::int64_t inner = 0;   // I, of the MLP
+  std::int64_t inner = 0;   // I, the inner size of the MLP
   std::int64_t heads = 0;   // query heads
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;  // D
@@ -17,13 +17,13 @@ struct LayerShape {
 
   std::int64_t query() const { return heads * head_dim; }
   std::int64_t key_value() const { return kv_heads * head_dim; }
-  // A row of projections: all query heads, all key heads, all value heads.
+  // The width of a row of projections: all query heads, all key heads, all value heads.
   std::int64_t qkv() const { return query() + 2 * key_value(); }
   std::int64_t group() const { return heads / kv_heads; }
 };
 
-// As Hugging Face stores them: linear weights are [out, in]. Biases and q_norm, k_norm [D] may be
-// null.
+// Weights as Hugging Face stores them: linear weights are [out, in]. Biases and q_norm, k_norm [D]
+// may be null.
 template <typename T>
 struct LayerPointers {
   T *input_norm = nullptr, *q = nullptr, *q_bias = nullptr, *k = nullptr, *k_bias = nullptr,
@@ -31,12 +31,12 @@ struct LayerPointers {
     *post_norm = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
 };
 
-// The same weights turned to [in, out], which forward products read row by row, with q, k, v and
-// gate, up side by side.
+// The same weights transposed to [in, out], so that forward products read them row by row. q, k and
+// v lie side by side, and so do gate and up.
 template <typename T>
 struct TurnedLayer {
   std::vector<T> qkv;       // [H, qkv]
-  std::vector<T> qkv_bias;  // [qkv], zero where there is none
+  std::vector<T> qkv_bias;  // [qkv], zero without biases
   std::vector<T> o;         // [query, H]
   std::vector<T> gate_up;   // [H, 2 I]
   std::vector<T> down;      // [I, H]
@@ -45,7 +45,7 @@ struct TurnedLayer {
   const T *q_norm = nullptr, *k_norm = nullptr;  // [D], or null
 };
 
-// Reads the weights as they are now; the norms are used in place.
+// Copies the current weights. The norms are used in place, without a copy.
 template <typename T>
 void turn_weights(const LayerShape& shape, const LayerPointers<const T>& weights,
                   TurnedLayer<T>& out);

@@ -1,4 +1,4 @@
-// Stands in for the kernels where the build has no nvcc.
+// Replaces the kernels in a build without nvcc.
 #include "model/cuda/kernels.h"
 
 namespace tritonsmith::model::cuda {

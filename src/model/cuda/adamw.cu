@@ -1,5 +1,5 @@
-// AdamW over flat buffers in one pass: 28 bytes read and written a weight, and two more for its
-// 16-bit copy.
+// AdamW over flat buffers in one pass. It reads and writes 28 bytes for each weight, plus two for
+// its 16-bit copy.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 

@@ -1,7 +1,7 @@
-// Causal attention of packed sequences with the sums of in_order.cuh: what trainer and prompts use
-// where they have to agree with decoding to the bit. The way of FlashAttention 2 (arXiv
-// 2307.08691): a block takes kRows queries of one head, four warps with 32 each, and passes over
-// the tiles of keys and values up to its last query, two tiles in shared memory.
+// Causal attention of packed sequences with the sums of in_order.cuh. Training and prompts use it
+// if their bits must equal those of decoding. The method is that of FlashAttention 2 (arXiv
+// 2307.08691). A block takes kRows queries of one head, 32 for each of four warps. It passes over
+// the tiles of keys and values up to its last query, with two tiles in shared memory.
 #include "model/cuda/in_order.cuh"
 #include "model/cuda/launches.h"
 
@@ -10,14 +10,15 @@ namespace {
 
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kPieces = 2;                 // of sixteen queries, a warp
-constexpr int kRowsOfWarp = 16 * kPieces;  // divides kPage: a warp's queries end in the same tile
+constexpr int kPieces = 2;  // pieces of sixteen queries for each warp
+// divides kPage, so that a warp's queries end in the same tile
+constexpr int kRowsOfWarp = 16 * kPieces;
 constexpr int kRows = kWarps * kRowsOfWarp;
 constexpr int kStages = 2;
 constexpr float kNothing = -INFINITY;
 
-// A warp's sums: lane l holds rows l / 4 and l / 4 + 8 of each piece, and of each eight columns the
-// two from 2 (l % 4) on.
+// A warp's sums. Lane l holds rows l / 4 and l / 4 + 8 of each piece. Of each eight columns it
+// holds the two from 2 (l % 4) on.
 template <int kHeadDim>
 struct Sums {
   float out[kPieces][kHeadDim / 8][4];
@@ -25,7 +26,7 @@ struct Sums {
   float largest[kPieces][2];
 };
 
-// Copies rows of D elements into a tile; those outside [first, end) are not there, and become zero.
+// Copies rows of D elements into a tile. Rows outside [first, end) do not exist and become zero.
 struct There {
   int first, end;
 };
@@ -41,7 +42,7 @@ __device__ void fetch(unsigned to, const Half* from, std::int64_t stride, int ro
   }
 }
 
-// Scores of the warp's queries against all keys of a tile.
+// Computes the scores of the warp's queries against all keys of a tile.
 template <typename T, int kHeadDim>
 __device__ void score(unsigned queries, unsigned keys, float (&s)[kPieces][kPage / 8][4]) {
   const int lane = threadIdx.x % 32;
@@ -64,7 +65,7 @@ __device__ void score(unsigned queries, unsigned keys, float (&s)[kPieces][kPage
   }
 }
 
-// Takes a piece's scores into its running softmax.
+// Adds a piece's scores to its running softmax.
 template <typename T, int kHeadDim>
 __device__ void weigh(Sums<kHeadDim>& sums, int piece, float (&s)[kPage / 8][4], float scale,
                       Fragment (&weights)[kStepsOfTile]) {
@@ -89,7 +90,7 @@ __device__ void weigh(Sums<kHeadDim>& sums, int piece, float (&s)[kPage / 8][4],
   }
 }
 
-// `row` is the warp's first query, counted from the sequence's beginning.
+// `row` is the warp's first query, counted from the beginning of the sequence.
 template <typename T, int kHeadDim>
 __device__ void absorb(Sums<kHeadDim>& sums, unsigned queries, unsigned keys, int tile, int row,
                        float scale) {
@@ -159,12 +160,12 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(Attend a) {
   extern __shared__ __align__(128) unsigned char memory[];
   constexpr unsigned kTileBytes = kPage * kHeadDim * 2;
   const int begin = a.key_offsets[blockIdx.z], length = a.key_offsets[blockIdx.z + 1] - begin;
-  // Blocks are cut by a token's place in its sequence, so that its tiles are the same whether or
-  // not there are queries before it.
+  // Blocks are cut by a token's position in its sequence. Its tiles are therefore the same with and
+  // without queries before it.
   const int queries_begin = a.offsets[blockIdx.z];
   const int before = length - (a.offsets[blockIdx.z + 1] - queries_begin);
   const Sequence sequence = {queries_begin - before, before, length};
-  // Those with most to do begin first.
+  // The blocks with most work begin first.
   const int first = static_cast<int>(gridDim.x - 1 - blockIdx.x) * kRows;
   if (first >= length || first + kRows <= before) return;
   const int tiles = (min(first + kRows, length) - 1) / kPage + 1;
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(kThreads) attend_kernel(Attend a) {
     sums.largest[piece][0] = sums.largest[piece][1] = kNothing;
   for (int tile = 0; tile < tiles; ++tile) {
     wait_copies<0>();
-    __syncthreads();  // this tile has come, and the one before it has been read by all
+    __syncthreads();  // this tile has arrived, and all warps have read the previous one
     if (tile + 1 < tiles) fetch_tile(tile + 1);
     commit_copies();
     if (tile <= last)

@@ -1,10 +1,12 @@
-// Attention of one new token a sequence over a paged cache, for grouped queries. The work is to
-// read the cache once: a block takes one part of one sequence's tokens for one head of the keys,
-// and all queries of its group meet them together in the tensor cores (mma m16n8k16, the group
-// padded to 16 rows). Each of its warps streams tiles of 16 tokens through a ring of its own in
-// shared memory, filled ahead by asynchronous copies, and keeps a running softmax of its own
-// ("Online normalizer calculation for softmax", arXiv 1805.02867); warps are joined at the end, the
-// parts of a sequence by a second kernel ("Flash-Decoding").
+// Attention of one new token for each sequence over a paged cache, for grouped queries. The cost is
+// that of reading the cache once. A block takes one part of one sequence's tokens and one key-value
+// head. All queries of the head's group are multiplied together in the tensor cores (mma m16n8k16,
+// the group padded to 16 rows).
+//
+// Each warp of a block streams tiles of 16 tokens through its own ring in shared memory, filled
+// ahead by asynchronous copies. It keeps its own running softmax ("Online normalizer calculation
+// for softmax", arXiv 1805.02867). The block joins its warps at the end. A second kernel joins the
+// parts of a sequence ("Flash-Decoding").
 #include "model/cuda/launches.h"
 #include "model/cuda/tensor_core.cuh"
 
@@ -18,15 +20,15 @@ constexpr int kStages = 3;  // tiles of a warp in flight or in use
 constexpr int kGroup = 16;  // rows of queries
 constexpr float kNothing = -INFINITY;
 
-// The running softmax of a warp: lane l holds rows l / 4 and l / 4 + 8 of the group, and of each
-// eight columns of D the two from 2 (l % 4) on.
+// The running softmax of a warp. Lane l holds rows l / 4 and l / 4 + 8 of the group. Of each eight
+// columns of D it holds the two from 2 (l % 4) on.
 template <int kHeadDim>
 struct State {
   float out[kHeadDim / 8][4];
   float largest[2], sum[2];
 };
 
-// What a block works on.
+// The work of one block.
 struct Part {
   int slot, length, first_tile, last_tile;
 };
@@ -61,11 +63,11 @@ __device__ void fetch(const Decode& a, const Part& part, int tile, unsigned stag
   }
 }
 
-// Scores of the group against a tile: [16, 16] as two pieces of eight tokens.
+// Computes the scores of the group against a tile: [16, 16] as two pieces of eight tokens.
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, float (&s)[2][4]) {
   const int lane = threadIdx.x % 32;
-  // Matrices in the order (tokens 0-7, low half), (0-7, high), (8-15, low), (8-15, high).
+  // Order of the matrices: (tokens 0-7, low half), (0-7, high), (8-15, low), (8-15, high).
   const int row = lane % 8 + lane / 16 * 8, half = lane / 8 % 2;
 #pragma unroll
   for (int k = 0; k < kHeadDim / 16; ++k) {
@@ -75,7 +77,7 @@ __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, flo
   }
 }
 
-// Takes the tile's tokens into the running softmax. Scores are in units of log 2.
+// Adds the tile's tokens to the running softmax. Scores are in units of log 2.
 template <typename T, int kHeadDim>
 __device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values) {
   const int lane = threadIdx.x % 32;
@@ -85,7 +87,7 @@ __device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values
         fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1]));
     largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
     largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
-    largest = fmaxf(largest, state.largest[row]);  // a tile has a token: finite
+    largest = fmaxf(largest, state.largest[row]);  // finite, because a tile has at least one token
     const float shrink = exp2f(state.largest[row] - largest);
     state.largest[row] = largest;
     float sum = 0;
@@ -107,7 +109,7 @@ __device__ void absorb(State<kHeadDim>& state, float (&s)[2][4], unsigned values
   }
   const Fragment weights = {T::pack(s[0][0], s[0][1]), T::pack(s[0][2], s[0][3]),
                             T::pack(s[1][0], s[1][1]), T::pack(s[1][2], s[1][3])};
-  // Matrices in the order (tokens 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15).
+  // Order of the matrices: (tokens 0-7, columns 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15).
   const int row = lane % 16, half = lane / 16;
 #pragma unroll
   for (int n = 0; n < kHeadDim / 16; ++n) {
@@ -134,7 +136,7 @@ __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
   const float scale = a.scale * 1.44269504f;  // 1 / log 2
   for (int tile = first; tile < part.last_tile; tile += kWarps, ahead += kWarps) {
     wait_copies<kStages - 2>();
-    __syncwarp();  // all lanes' copies have come, and the stage to be filled has been read by all
+    __syncwarp();  // all lanes' copies have arrived, and all lanes have read the stage to fill
     const int next = stage == 0 ? kStages - 1 : stage - 1;
     if (ahead < part.last_tile) fetch<kHeadDim>(a, part, ahead, ring + next * kStageBytes);
     commit_copies();
@@ -154,14 +156,15 @@ __device__ void stream_tiles(const Decode& a, const Part& part, unsigned ring,
   wait_copies<0>();
 }
 
-// Joins the warps through shared memory and writes the block's result: the attention itself when
-// the sequence is in one part, else this part's mean of values and its log2 of the sum of weights.
+// Joins the warps through shared memory and writes the block's result. For a sequence in one part
+// that is the attention itself. Otherwise it is this part's mean of values and the log2 of its sum
+// of weights.
 template <typename T, int kHeadDim>
 __device__ void finish(const Decode& a, const State<kHeadDim>& state, unsigned char* memory) {
   auto* out = reinterpret_cast<float*>(memory);  // [warps, kGroup, D]
   __shared__ float largest[kWarps][kGroup], sum[kWarps][kGroup];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  __syncthreads();  // all warps are done with their rings, which `out` overlays
+  __syncthreads();  // all warps have finished with their rings, whose memory `out` uses
   for (int row = 0; row < 2; ++row) {
     const int q = lane / 4 + 8 * row;
     if (lane % 4 == 0) largest[warp][q] = state.largest[row], sum[warp][q] = state.sum[row];
@@ -205,7 +208,7 @@ __global__ void __launch_bounds__(kThreads) decode_kernel(Decode a) {
   finish<T, kHeadDim>(a, state, memory);
 }
 
-// One block a row and head.
+// One block for each row and head.
 template <typename T>
 __global__ void join_parts_kernel(Decode a) {
   const std::int64_t head = blockIdx.x;

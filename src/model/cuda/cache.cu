@@ -1,4 +1,4 @@
-// The first and the odd steps of decoding: embeddings of the slots' tokens, copies of pages.
+// The other kernels of decoding: embeddings of the slots' tokens, and copies of pages.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 
@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(kThreads) embed_kernel(Embed a) {
   const int row = blockIdx.x, slot = a.slots[row];
   const std::int64_t token = slot < 0 ? 0 : a.arrays.token[slot];
   if (threadIdx.x == 0) a.positions[row] = slot < 0 ? 0 : a.arrays.position[slot];
-  // A draw that failed left -1; the engine notices when it reads it.
+  // A failed draw left -1. The engine notices it when it reads the draw.
   const auto* from =
       reinterpret_cast<const float4*>(a.table) + (token < 0 ? 0 : token) * (a.hidden / 4);
   auto* to = reinterpret_cast<float4*>(a.x) + std::int64_t{row} * (a.hidden / 4);

@@ -1,4 +1,4 @@
-// What the kernels share: 16-bit numbers in and out of registers, and sums over a warp or a block.
+// Shared code of the kernels: conversion of 16-bit numbers, and sums over a warp or a block.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -26,7 +26,7 @@ __device__ inline unsigned pack_bf16(float low, float high) {
 __device__ inline float low_bf16(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ inline float high_bf16(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
 
-// The two types of 16-bit numbers, for kernels that serve either.
+// The two types of 16-bit numbers, for kernels that serve both.
 struct AsBf16 {
   static __device__ float to_float(Half bits) { return cuda::to_float(bits); }
   static __device__ Half from_float(float value) { return to_bf16(value); }
@@ -36,7 +36,7 @@ struct AsBf16 {
 };
 struct AsFp16 {
   static __device__ float to_float(Half bits) { return __half2float(__ushort_as_half(bits)); }
-  // What is beyond 65504 becomes infinite, and is noticed as such.
+  // Values beyond 65504 become infinite, which the caller detects.
   static __device__ Half from_float(float value) {
     return __half_as_ushort(__float2half_rn(value));
   }
@@ -50,7 +50,7 @@ template <typename Launch>
 void with_type(HalfType type, const Launch& launch) {
   type == HalfType::float16 ? launch(AsFp16{}) : launch(AsBf16{});
 }
-// Calls launch<type, head size>() where the size is one of these.
+// Calls launch<type, head size>() if head_dim is one of kSizes.
 template <int... kSizes, typename Launch>
 void with_head(HalfType type, int head_dim, const Launch& launch) {
   with_type(type, [&]<typename T>(T) {
@@ -59,8 +59,8 @@ void with_head(HalfType type, int head_dim, const Launch& launch) {
   });
 }
 
-// Launches a kernel with more shared memory than a block gets unasked. Where there is not so much
-// the launch fails, each time; last_error tells. A process has one GPU that this is called for.
+// Launches a kernel with more shared memory than a block gets by default. If the GPU has less,
+// every launch fails and last_error reports it. A process calls this for one GPU only.
 template <auto kKernel, int kBytes, typename Arguments>
 void launch_with_memory(dim3 grid, int threads, const Arguments& a, cudaStream_t stream) {
   [[maybe_unused]] static const cudaError_t raised =
@@ -74,11 +74,11 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
-// The sum over all threads of the block, in every thread. `scratch` has 33 floats.
+// Returns the sum over all threads of the block in every thread. `scratch` has 33 floats.
 __device__ inline float block_sum(float value, float* scratch) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (blockDim.x + 31) / 32;
   value = warp_sum(value);
-  __syncthreads();  // the last use of scratch is over
+  __syncthreads();  // the last use of scratch has ended
   if (lane == 0) scratch[warp] = value;
   __syncthreads();
   if (warp == 0) {

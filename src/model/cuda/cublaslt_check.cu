@@ -1,5 +1,5 @@
-// Nothing at run time: holds model/cublaslt_api.h against the toolkit's own header, where it has
-// one.
+// Has no effect at run time. It compares model/cublaslt_api.h with the toolkit's own header, if
+// there is one.
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 

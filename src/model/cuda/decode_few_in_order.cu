@@ -1,8 +1,8 @@
-// decode_in_order.cu for as few sequences and heads as there are multiprocessors, where nobody else
-// computes while a block's warps wait for each other. So a block has two halves of four warps: the
-// scorers pass over the keys, keep the largest scores and hand on weights and shrinkage of a page;
-// the summers pass over the values a page or two behind them. Each half has a ring of its own in
-// shared memory, read ahead. What is computed, and in which order, is the same.
+// decode_in_order.cu for at most as many sequences and heads as there are multiprocessors. No other
+// block then computes while a block's warps wait for each other. A block therefore has two halves
+// of four warps. The scorers pass over the keys, keep the largest scores, and pass on the weights
+// and shrinkage of a page. The summers pass over the values, a page or two behind them. Each half
+// has its own ring in shared memory, filled ahead. The computation and its order are the same.
 #include "model/cuda/decode_in_order.cuh"
 #include "model/cuda/launches.h"
 
@@ -14,26 +14,26 @@ constexpr int kThreads = 2 * kHalfThreads;
 constexpr int kStages = 6;  // pages of a ring in flight or in use
 constexpr int kMessages = 2;
 
-// Barriers by number; each of the kMessages has its own full and empty.
+// Barriers by number. Each of the kMessages has its own full and empty barrier.
 constexpr int kOfScorers = 1, kFull = 2, kEmpty = kFull + kMessages;
 
 __device__ void meet(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
-// Counts as having come, and goes on.
+// Arrives at the barrier without waiting.
 __device__ void announce(int barrier, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
-// What the scorers say of a page.
+// The scorers' message about one page.
 struct Message {
   Fragment weights[kWarps][32];  // of sixteen tokens each, by lane
-  float shrinkage[kGroup];       // of what was summed before
+  float shrinkage[kGroup];       // factor of the earlier sums
 };
 
 struct Exchange {
   Message messages[kMessages];
-  float largest[2][kWarps][kGroup];  // of a page and of the next
+  float largest[2][kWarps][kGroup];  // of this page and of the next
 };
 
 // A half's view of the block's work.
@@ -69,7 +69,8 @@ __device__ void fetch(const Decode& a, const Walk& walk, int page) {
   commit_copies();
 }
 
-// Scores of the group against this warp's sixteen tokens of a page; those from `there` on are none.
+// Computes the scores of the group against this warp's sixteen tokens of a page. Tokens from
+// `there` on do not exist.
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], const Fragment (&keys)[kHeadDim / 16],
                       int there, float (&s)[2][4]) {
@@ -90,7 +91,8 @@ __device__ void score_pages(const Decode& a, const Walk& walk, Exchange& exchang
   float largest[2] = {kNothing, kNothing};
   for (int page = 0; page < walk.pages; ++page) {
     wait_copies<kStages - 2>();
-    meet(kOfScorers, kHalfThreads);  // these keys have come, and those before have been read by all
+    // these keys have arrived, and all warps have read the previous ones
+    meet(kOfScorers, kHalfThreads);
     Fragment keys[kHeadDim / 16];
 #pragma unroll
     for (int k = 0; k < kHeadDim / 16; ++k)
@@ -133,7 +135,7 @@ __device__ void sum_pages(const Decode& a, const Walk& walk, const Exchange& exc
     wait_copies<kStages - 2>();
     const int place = page % kMessages;
     meet(kFull + place,
-         kThreads);  // weights and values have come; the values before have been read
+         kThreads);  // weights and values have arrived; the previous values have been read
     const Message& message = exchange.messages[place];
     const float by[2] = {message.shrinkage[lane / 4], message.shrinkage[lane / 4 + 8]};
     Fragment weights[kStepsOfTile], values[kStepsOfTile][kPiecesOfWarp<kHeadDim>];

@@ -1,10 +1,11 @@
-// Attention of one new token a sequence over the paged cache with the sums of in_order.cuh. A block
-// takes one sequence and one head of the keys, with all queries of its group as rows of the tensor
-// core's left operand. It passes over the pages in order; of each, a warp scores sixteen tokens,
-// and then sums its own columns of the output over all sixty-four. Pages are not shared out among
-// blocks: that would be another order of summation. While a block's warps wait for each other,
-// those of the other blocks of its multiprocessor compute; where there are no others, it is a
-// kernel of its own that does (decode_few_in_order.cu).
+// Attention of one new token for each sequence over the paged cache with the sums of in_order.cuh.
+// A block takes one sequence and one key-value head, with all queries of its group as rows of the
+// tensor core's left operand. It passes over the pages in order. In each page a warp scores sixteen
+// tokens, and then sums its own columns of the output over all sixty-four tokens.
+//
+// Pages are not distributed to several blocks, because that would change the order of summation.
+// While a block's warps wait for each other, the other blocks of its multiprocessor compute. If
+// there are no other blocks, a different kernel is used (decode_few_in_order.cu).
 #include "model/cuda/decode_in_order.cuh"
 #include "model/cuda/launches.h"
 
@@ -15,7 +16,7 @@ constexpr int kThreads = 32 * kWarps;
 constexpr int kStages = 3;  // pages in flight or in use
 constexpr int kMultiprocessors = 132;
 
-// What the warps of a block tell each other of a page.
+// The data that the warps of a block exchange about a page.
 struct Exchange {
   float largest[kWarps][kGroup];
   Fragment weights[kWarps][32];  // by lane
@@ -37,7 +38,8 @@ __device__ void fetch(const Decode& a, int slot, int page_index, int length, uns
   }
 }
 
-// Scores of the group against this warp's sixteen tokens of a page; those from `there` on are none.
+// Computes the scores of the group against this warp's sixteen tokens of a page. Tokens from
+// `there` on do not exist.
 template <typename T, int kHeadDim>
 __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, int there,
                       float (&s)[2][4]) {
@@ -51,7 +53,7 @@ __device__ void score(const Fragment (&query)[kHeadDim / 16], unsigned keys, int
   leave_out(there, s);
 }
 
-// Takes a page into the sums of all warps.
+// Adds a page to the sums of all warps.
 template <typename T, int kHeadDim>
 __device__ void absorb(Sums<kHeadDim>& sums, float (&s)[2][4], unsigned values, float scale,
                        Exchange& exchange) {
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(kThreads) decode_in_order_kernel(Decode a) {
   }
   for (int page = 0; page < pages; ++page) {
     wait_copies<kStages - 2>();
-    __syncthreads();  // this page has come, and the one before it has been read by all
+    __syncthreads();  // this page has arrived, and all warps have read the previous one
     const int ahead = page + kStages - 1;
     if (ahead < pages)
       fetch<kHeadDim>(a, slot, ahead, length, ring + ahead % kStages * kStageBytes);

@@ -1,5 +1,5 @@
-// What the two kernels of decoding with the sums of in_order.cuh share: a block for each sequence
-// and head of the keys, four warps of which sum sixteen columns of the output each.
+// Shared code of the two decode kernels with the sums of in_order.cuh. A block takes one sequence
+// and one key-value head. Each of its four warps sums pieces of sixteen output columns.
 #pragma once
 
 #include "model/cuda/in_order.cuh"
@@ -11,7 +11,7 @@ constexpr int kWarps = kStepsOfTile;
 constexpr int kGroup = 16;
 constexpr float kNothing = -INFINITY;
 
-// Pieces of sixteen columns that a warp sums.
+// The number of pieces of sixteen columns that a warp sums.
 template <int kHeadDim>
 constexpr int kPiecesOfWarp = (kHeadDim / 16 + kWarps - 1) / kWarps;
 
@@ -22,7 +22,7 @@ struct Sums {
   float largest[2];
 };
 
-// Of a warp's scores of its sixteen tokens of a page: those from `there` on are none.
+// Masks a warp's scores of its sixteen tokens of a page: tokens from `there` on do not exist.
 __device__ inline void leave_out(int there, float (&s)[2][4]) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
@@ -36,7 +36,7 @@ __device__ inline float largest_score(const float (&s)[2][4], int row) {
       fmaxf(fmaxf(s[0][2 * row], s[0][2 * row + 1]), fmaxf(s[1][2 * row], s[1][2 * row + 1])));
 }
 
-// A row without a slot becomes zero.
+// Writes the output. A row without a slot becomes zero.
 template <typename T, int kHeadDim>
 __device__ void write(const Decode& a, const Sums<kHeadDim>& sums, int warp) {
   const int group = a.heads / a.kv_heads, lane = threadIdx.x % 32;

@@ -1,4 +1,5 @@
-// Log-probability and entropy from rows of logits in one pass, and the gradient of the logits.
+// Computes log-probability and entropy from rows of logits in one pass, and the gradient of the
+// logits.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 
@@ -7,13 +8,14 @@ namespace {
 
 constexpr int kThreads = 512;
 
-// Of the values seen so far: the largest m, the sum of exp(z - m), and that of (z - m) exp(z - m).
-// Differences alone: an offset of all logits costs no digits of the entropy.
+// Moments of the values seen so far: the largest value m, the sum of exp(z - m), and the sum of (z
+// - m) exp(z - m). They use differences only, so an offset of all logits costs the entropy no
+// digits.
 struct Moments {
   float largest, sum, weighted;
 };
 
-// The same moments about a larger value.
+// Returns the same moments relative to a larger value.
 __device__ Moments about(Moments a, float largest) {
   if (a.sum == 0.0f) return {largest, 0.0f, 0.0f};
   const float lower = a.largest - largest, shrink = __expf(lower);
@@ -63,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) head_rows_kernel(HeadRows a) {
   const std::int64_t target = a.targets[row];
   a.log_normaliser[row] = log_normaliser;
   a.entropy[row] = target < 0 ? 0.0f : logf(moments.sum) - moments.weighted / moments.sum;
-  // Where one token has it all, rounding must not lift its logarithm above 0.
+  // If one token has all the probability, rounding must not lift its logarithm above 0.
   a.logprob[row] =
       target < 0 ? 0.0f : fminf(logits[target] * a.inverse_temperature - log_normaliser, 0);
 }

@@ -1,12 +1,12 @@
-// Our own CUDA kernels as plain launches over device pointers: no LibTorch here, so that nvcc is
-// quick. They are compiled where nvcc is (cmake/nvcc.cmake) and carried in the program; kernels()
-// is null in a build without them. Every launch is asynchronous on its stream, allocates nothing
-// and may be captured into a graph. Sums are taken in a fixed order: the same inputs give the same
-// bits.
+// Our own CUDA kernels as plain launches over device pointers. This header does not include
+// LibTorch, so that nvcc compiles it quickly. The kernels are compiled if the build has nvcc
+// (cmake/nvcc.cmake) and are part of the program; otherwise kernels() is null. Every launch is
+// asynchronous on its stream, allocates nothing and may be captured into a graph. Sums have a fixed
+// order, so equal inputs give equal bits.
 //
-// T tokens, H hidden size, I inner size of the MLP, D head size, V vocabulary. 16-bit data is
-// 16-byte aligned, rows too. What the forward computes is bfloat16 or float16, gradients are
-// bfloat16.
+// T is the number of tokens, H the hidden size, I the inner size of the MLP, D the head size, V the
+// vocabulary. 16-bit data and its rows are 16-byte aligned. The forward computes in bfloat16 or
+// float16; gradients are bfloat16.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace tritonsmith::model::cuda {
 
-// out = x / rms(x) * weight; x [rows, H], to which `parts` are added first, one after the other and
-// in place.
+// out = x / rms(x) * weight; x [rows, H]. Each of `parts` is first added to x in place, one after
+// the other.
 struct Norm {
-  float* x;             // changed by parts alone
+  float* x;             // changed only by `parts`
   const float* weight;  // [H]
   Half* out;            // [rows, H]
   std::int64_t rows;
@@ -31,15 +31,15 @@ struct Norm {
   std::int64_t part_step = 0;
 };
 
-// d_x = d_residual + d norm / d x · d_out, also as bfloat16 where `d_x_half` is given; d_weight is
-// added to.
+// d_x = d_residual + d norm / d x · d_out. If `d_x_half` is given, it receives d_x as bfloat16. The
+// kernel adds to d_weight.
 struct NormBackward {
   const float* x;
   const float* weight;
   const Bf16* d_out;
-  const float* d_residual;  // null: nothing is added
+  const float* d_residual;  // null: no residual gradient
   float* d_x;
-  Bf16* d_x_half;   // or null
+  Bf16* d_x_half;   // may be null
   float* partials;  // [kNormParts, H], scratch
   float* d_weight;  // [H]
   std::int64_t rows;
@@ -48,16 +48,16 @@ struct NormBackward {
 };
 inline constexpr int kNormParts = 1056;
 
-// Rotary positions, Hugging Face's pairing (i with i + D / 2), on q and k of packed projections
-// [T, (heads + 2 kv_heads) D], in place. With a cache, keys and values are stored there too.
+// RoPE in place on q and k of packed projections [T, (heads + 2 kv_heads) D]. Pairs are Hugging
+// Face's: i with i + D / 2. With a cache, the kernel also stores keys and values there.
 struct Rope {
   Half* qkv;
   const float* cos;  // [positions, D / 2]
   const float* sin;
   const int* positions;  // [T]
-  const float* q_norm;   // [D] or null: each head is normed before it turns (Qwen3)
+  const float* q_norm;   // [D] or null: normalises each head before RoPE (Qwen3)
   const float* k_norm;
-  const int* slots;  // [T], -1: stored nowhere; null: no cache
+  const int* slots;  // [T], -1: the token is not stored; null: no cache
   PagedCache cache;
   std::int64_t tokens;
   int heads, kv_heads, head_dim;  // head_dim 32, 64, 128 or 256
@@ -65,8 +65,9 @@ struct Rope {
   HalfType type = HalfType::bfloat16;
 };
 
-// From the gradients of turned q, k and of v to that of the packed projections. Where heads are
-// normed, `raw` has the projections before that, and the gradients of the norms are added to.
+// Converts the gradients of rotated q and k and of v into that of the packed projections. If heads
+// are normalised, `raw` has the projections before the norm, and the kernel adds to the gradients
+// of the norms.
 struct RopeBackward {
   const Bf16* d_query;  // [T, heads, D]
   const Bf16* d_key;    // [T, kv_heads, D]
@@ -75,7 +76,7 @@ struct RopeBackward {
   const float* cos;
   const float* sin;
   const int* positions;
-  const Half* raw;      // as d_qkv, or null: heads are not normed
+  const Half* raw;      // shaped as d_qkv; null if heads are not normalised
   const float* q_norm;  // [D]
   const float* k_norm;
   float* partials;  // [kRopeParts, 2, D], scratch
@@ -84,11 +85,11 @@ struct RopeBackward {
   std::int64_t tokens;
   int heads, kv_heads, head_dim;
   float eps;
-  HalfType type = HalfType::bfloat16;  // of `raw`
+  HalfType type = HalfType::bfloat16;  // type of `raw`
 };
 inline constexpr int kRopeParts = 1056;
 
-// out = factor * silu(gate) * up; gate_up is [T, 2 I], the gates first. I is a multiple of 8.
+// out = factor * silu(gate) * up. gate_up is [T, 2 I] with the gates first; I is a multiple of 8.
 struct SwiGlu {
   const Half* gate_up;
   Half* out;  // [T, I]
@@ -97,17 +98,18 @@ struct SwiGlu {
   HalfType type = HalfType::bfloat16;
   float factor = 1;
 };
-// In place: gate_up becomes its gradient, and d_out becomes silu(gate) * up again, both bfloat16.
+// In place: gate_up becomes its gradient, and d_out becomes silu(gate) * up. Both results are
+// bfloat16.
 struct SwiGluBackward {
   Half* gate_up;
   Bf16* d_out;
   std::int64_t tokens;
   int inner;
-  HalfType type = HalfType::bfloat16;  // of gate_up as it comes
+  HalfType type = HalfType::bfloat16;  // type of gate_up on entry
 };
 
-// V is a multiple of 4. Of each row of logits [rows, V]: log-probability of the target and entropy,
-// both 0 where the target is negative; and the log of the normaliser.
+// For each row of logits [rows, V]: log-probability of the target, entropy, and log of the
+// normaliser. The first two are 0 if the target is negative. V is a multiple of 4.
 struct HeadRows {
   const float* logits;
   const std::int64_t* targets;
@@ -118,47 +120,48 @@ struct HeadRows {
   int vocabulary;
   float inverse_temperature;
 };
-// d_logits [rows, V] from the gradients of the two.
+// d_logits [rows, V] from d_logprob and d_entropy.
 struct HeadRowsBackward {
   const float* logits;
   const std::int64_t* targets;
   const float* entropy;
   const float* log_normaliser;
   const float* d_logprob;
-  const float* d_entropy;  // or null
+  const float* d_entropy;  // may be null
   Bf16* d_logits;
   std::int64_t rows;
   int vocabulary;
   float inverse_temperature;
 };
 
-// One AdamW update (train/adamw.h) over flat buffers; gradients are multiplied by gradient_scale
-// first, and the new weights are also written as 16-bit numbers.
+// One AdamW update (train/adamw.h) over flat buffers. It multiplies the gradients by gradient_scale
+// first. It also writes the new weights as 16-bit numbers.
 struct AdamW {
   float* weights;
   const float* gradients;
   float* first;
   float* second;
-  Half* half;                   // or null
-  std::int64_t count, decayed;  // the first `decayed` take weight decay; both multiples of 4
+  Half* half;  // may be null
+  // The first `decayed` weights take weight decay. Both counts are multiples of 4.
+  std::int64_t count, decayed;
   float learning_rate, beta1, beta2, epsilon, weight_decay;
   float correction1, correction2;  // 1 - beta^t
   float gradient_scale;
-  HalfType type = HalfType::bfloat16;  // of `half`
+  HalfType type = HalfType::bfloat16;  // type of `half`
 };
 
-// What a decode step knows of each slot; the arrays are indexed by slot.
+// The state of each slot in a decode step. The arrays are indexed by slot.
 struct SlotArrays {
-  int* token;     // to be decoded next
-  int* position;  // of that token
-  int* drawn;     // tokens sampled so far: the number of the next draw
+  int* token;     // the next token to decode
+  int* position;  // the position of `token`
+  int* drawn;     // tokens sampled so far, which is the number of the next draw
   std::uint64_t* seed;
-  float* temperature;  // 0: greedy
+  float* temperature;  // 0: greedy sampling
   float* top_p;
-  int* top_k;  // 0: all
+  int* top_k;  // 0: no limit
 };
 
-// x of each row's token, and its position; a row of slot -1 gets token 0 at position 0.
+// Looks up x and the position of each row's token. A row with slot -1 gets token 0 at position 0.
 struct Embed {
   const float* table;  // [V, H]
   const int* slots;    // [rows]
@@ -169,18 +172,18 @@ struct Embed {
   int hidden;  // a multiple of 4
 };
 
-// Draws a token for each row (rollout/device_sampler.h tells how) and moves its slot on.
+// Samples a token for each row (sampling.cu has the method) and advances the row's slot.
 struct Sample {
   const float* logits;    // [*, V]
-  const int* logits_row;  // [rows]: which row of logits is drawn from; null: its own
-  const int* slots;       // [rows]; -1: nothing is drawn
+  const int* logits_row;  // [rows]: the row of logits to sample from; null: the same row
+  const int* slots;       // [rows]; -1: no sample
   SlotArrays arrays;
-  int* tokens;      // [rows] out; -1 where the logits are no finite numbers
+  int* tokens;      // [rows] out; -1 if the logits are not finite
   float* logprobs;  // [rows] out
   int rows, vocabulary;
 };
 
-// Pages from[i] -> to[i], in every layer, of keys and values.
+// Copies pages from[i] -> to[i] of keys and values in every layer.
 struct CopyPages {
   Half* keys;  // [layers, pages, kv_heads, kPage, D]
   Half* values;
@@ -190,7 +193,7 @@ struct CopyPages {
   std::int64_t pages, page_elements;  // elements of one page in one layer: kv_heads * kPage * D
 };
 
-// out[i] = rows_in[rows[i]], 16-bit numbers of any type.
+// out[i] = rows_in[rows[i]], for any 16-bit type.
 struct GatherRows {
   const Half* rows_in;  // [*, columns], `stride` elements apart
   std::int64_t stride;
@@ -199,8 +202,8 @@ struct GatherRows {
   std::int64_t count;
   int columns;  // a multiple of 8
 };
-// out[i] = the sum of rows_in[uses[u]] over u in [use_offsets[i], use_offsets[i + 1]), in that
-// order in float32, rounded once.
+// out[i] = the sum of rows_in[uses[u]] over u in [use_offsets[i], use_offsets[i + 1]). The sum is
+// taken in that order in float32 and rounded once.
 struct SumRows {
   const Bf16* rows_in;  // [*, columns]
   const int* uses;
@@ -222,7 +225,7 @@ struct Kernels {
   void (*adamw)(const AdamW&, Stream);
   void (*embed)(const Embed&, Stream);
   void (*decode)(const Decode&, Stream);
-  // The same with the sums of in_order.cuh; `splits` and scratch are of no use to it.
+  // The same with the sums of in_order.cuh. It ignores `splits` and the scratch memory.
   void (*decode_in_order)(const Decode&, Stream);
   void (*attend_in_order)(const Attend&, Stream);
   void (*gather_rows)(const GatherRows&, Stream);
@@ -232,7 +235,7 @@ struct Kernels {
   Runtime runtime;
 };
 
-// Null where the build had no nvcc. The code is for compute capability 9.0 and later.
+// Returns null if the build had no nvcc. The code is for compute capability 9.0 and later.
 const Kernels* kernels();
 
 }  // namespace tritonsmith::model::cuda

@@ -1,4 +1,4 @@
-// The launches behind the table of kernels.h, one for each of its entries.
+// The launches behind the table of kernels.h, one for each entry.
 #pragma once
 
 #include "model/cuda/kernels.h"
@@ -17,7 +17,8 @@ void launch_adamw(const AdamW& arguments, Stream stream);
 void launch_embed(const Embed& arguments, Stream stream);
 void launch_decode(const Decode& arguments, Stream stream);
 void launch_decode_in_order(const Decode& arguments, Stream stream);
-void launch_decode_few_in_order(const Decode& arguments, Stream stream);  // its part
+// a case of launch_decode_in_order
+void launch_decode_few_in_order(const Decode& arguments, Stream stream);
 void launch_attend_in_order(const Attend& arguments, Stream stream);
 void launch_gather_rows(const GatherRows& arguments, Stream stream);
 void launch_sum_rows(const SumRows& arguments, Stream stream);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Says how it rounds: the same bits wherever it is compiled into.
+// The rounding is explicit, so that the bits are the same in every kernel.
 __device__ float add_squares(float sum, const float4& v) {
   sum = __fmaf_rn(v.x, v.x, sum), sum = __fmaf_rn(v.y, v.y, sum);
   return __fmaf_rn(v.w, v.w, __fmaf_rn(v.z, v.z, sum));
@@ -22,7 +22,7 @@ __device__ void add(float4& sum, const float4& part) {
                     __fadd_rn(sum.w, part.w));
 }
 
-// Everything is read at once: a row's time is that of reading memory once, and of one sum.
+// All data is read at once. A row takes the time of reading memory once and of one sum.
 template <typename T, int kQuads, int kParts>
 __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   __shared__ float scratch[33];
@@ -119,7 +119,7 @@ __global__ void add_partials_kernel(const float* partials, int parts, int hidden
   total[column] += sum;
 }
 
-// Calls launch<quads a thread>().
+// Calls launch<quads for each thread>().
 template <typename Launch>
 void with_quads(int hidden, const Launch& launch) {
   const int needed = (hidden / 4 + kThreads - 1) / kThreads;

@@ -1,5 +1,5 @@
-// Rotary positions on packed projections, with the norm of each head where a model has one, and the
-// way of new keys and values into the paged cache.
+// RoPE on packed projections, with the norm of each head if the model has one. It also writes new
+// keys and values to the paged cache.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 
@@ -9,8 +9,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-// The elements of a head that one lane holds: kPairs in a row of the first half, and their
-// partners.
+// The elements of a head that one lane holds: kPairs consecutive elements of the first half, and
+// their partners.
 template <int kHeadDim>
 struct Lane {
   static constexpr int kHalf = kHeadDim / 2;
@@ -58,7 +58,7 @@ __device__ void norm_head(float (&low)[Lane<kHeadDim>::kPairs],
   }
 }
 
-// `direction` 1 turns forward, -1 back.
+// `direction` 1 rotates forward, -1 back.
 template <int kHeadDim>
 __device__ void turn(float (&low)[Lane<kHeadDim>::kPairs], float (&high)[Lane<kHeadDim>::kPairs],
                      const float* cos, const float* sin, float direction) {
@@ -73,7 +73,7 @@ __device__ void turn(float (&low)[Lane<kHeadDim>::kPairs], float (&high)[Lane<kH
   }
 }
 
-// One warp a head of a token: the queries' heads, then the keys', then the values'.
+// One warp for each head of a token: the query heads, then the key heads, then the value heads.
 template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads) rope_kernel(Rope a) {
   using L = Lane<kHeadDim>;
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreads) rope_kernel(Rope a) {
       cache + ((page * a.kv_heads + kv_head) * kPage + position % kPage) * kHeadDim, low, high);
 }
 
-// What a lane adds up for the gradient of a norm's weight.
+// A lane's sums for the gradient of a norm's weight.
 template <int kHeadDim>
 struct NormGradient {
   float low[Lane<kHeadDim>::kPairs], high[Lane<kHeadDim>::kPairs];
@@ -138,7 +138,7 @@ __device__ void norm_head_backward(const Half* raw, const float* weight, float e
   }
 }
 
-// The block's warps' sums, in their order, as one row of partials.
+// Writes the sums of the block's warps, in their order, as one row of partials.
 template <int kHeadDim>
 __device__ void write_partials(const NormGradient<kHeadDim>& mine, float* partials) {
   using L = Lane<kHeadDim>;
@@ -196,7 +196,7 @@ __global__ void add_norm_partials_kernel(RopeBackward a, int parts) {
   total[threadIdx.x] += sum;
 }
 
-// How many blocks make a warp a head.
+// Returns the number of blocks that gives every head a warp.
 template <typename Arguments>
 unsigned blocks_for(const Arguments& a) {
   const std::int64_t warps = a.tokens * (a.heads + 2 * a.kv_heads);

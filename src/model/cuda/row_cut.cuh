@@ -1,8 +1,11 @@
-// Which tokens of a row of logits top-k and top-p keep: all with a key (the logit's bits, ordered
-// as the values) of at least some floor, found by one block without a sort. A histogram over the
-// logit, linear, so that few tokens meet in a bin, says in which bin the cut lies; the keys of that
-// bin are few, are listed in shared memory, and cut there digit by digit. Probabilities are summed
-// as 64-bit integers, so the cut is the same on every run. Tokens with equal logits stay together.
+// The tokens of a row of logits that top-k and top-p keep. A token is kept if its key is at least
+// some floor. The key is the logit's bits, ordered like the values. One block finds the floor
+// without a sort.
+//
+// A histogram finds the bin in which the cut lies. It is linear in the logit, so that few tokens
+// fall into a bin. The few keys of that bin are listed in shared memory and cut digit by digit.
+// Probabilities are summed as 64-bit integers, so the cut is the same on every run. Tokens with
+// equal logits stay together.
 #pragma once
 
 #include "model/cuda/common.cuh"
@@ -13,11 +16,13 @@ using Weight = unsigned long long;
 
 constexpr int kRowThreads = 1024;
 constexpr int kBins = 2048;
-constexpr float kBinsPerNat = 64;  // the last bin has all that is 32 below the largest
+// the last bin holds all logits that lie 32 or more below the largest
+constexpr float kBinsPerNat = 64;
 constexpr int kMostListed = 4096;
 
 struct CutMemory {
-  // Weights of bins as two words: shared memory adds words by itself, longer ones only by trying.
+  // Weights of bins as two words. Shared memory adds 32-bit words natively, but 64-bit words only
+  // by compare-and-swap.
   unsigned low[kBins], high[kBins];
   unsigned listed[kMostListed];  // keys
   int count;
@@ -26,7 +31,7 @@ struct CutMemory {
   int bin;
 };
 
-// Ordered as the float is.
+// Converts a logit to bits that are ordered like the floats.
 __device__ inline unsigned key_of(float z) {
   const unsigned bits = __float_as_uint(z);
   return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
@@ -35,7 +40,7 @@ __device__ inline float logit_of(unsigned key) {
   return __uint_as_float(key & 0x80000000u ? key ^ 0x80000000u : ~key);
 }
 
-// A row as the cuts see it, among tokens with a key of at least `floor`.
+// A row for the cuts: its tokens with a key of at least `floor`.
 struct Row {
   const float* logits;
   int vocabulary;
@@ -43,21 +48,21 @@ struct Row {
   unsigned floor;
 
   __device__ Weight probability(float z) const {
-    // In units of 2^-40: sums of a whole vocabulary fit, and what is smaller has no say. Every
-    // pass has to find the same, so the compiler is told how to round.
+    // In units of 2^-40. Sums over a whole vocabulary fit, and smaller probabilities count as zero.
+    // Every pass must compute the same value, so the rounding is explicit.
     return static_cast<Weight>(
         exp2f(__fmaf_rn(__fmaf_rn(z, inverse_temperature, -log_normaliser), 1.44269504f, 40.0f)));
   }
-  // The larger the logit, the higher.
+  // A larger logit has a higher bin.
   __device__ int bin_of(float z) const {
     const float down = __fmul_rn(__fsub_rn(largest, z), inverse_temperature * kBinsPerNat);
     return kBins - 1 - static_cast<int>(fminf(down, kBins - 1));
   }
 };
 
-// Calls act(first token, its logit and the next three, how many of these there are), by all threads
-// of a warp the same number of times; a thread beyond the row's end gets none. Four reads are on
-// their way at a time.
+// Calls act(first token, its logit and the next three, number of logits present). All threads of a
+// warp call it equally often; a thread beyond the row's end gets the number 0. Four reads are in
+// flight at a time.
 template <typename Act>
 __device__ void for_each_quad(const float* logits, int vocabulary, const Act& act) {
   constexpr int kAhead = 4;
@@ -118,7 +123,7 @@ __device__ inline Weight bin_weight(const CutMemory& memory, int bin) {
   return static_cast<Weight>(memory.high[bin]) << 32 | memory.low[bin];
 }
 
-// Of a thread's neighbouring bins.
+// A thread's neighbouring bins.
 constexpr int kBinsOfThread = kBins / kRowThreads;
 __device__ inline Weight own_weight(const CutMemory& memory) {
   Weight own = 0;
@@ -138,8 +143,8 @@ __device__ inline Weight weight_of_all(CutMemory& memory) {
   return sum;
 }
 
-// The highest bin such that it and those beyond it weigh at least `need`, with `above` from before;
-// bin 0 if all do not. Also what is above that bin.
+// The highest bin such that it and all higher bins weigh at least `need`, `above` included. It is
+// bin 0 if the total weight is less. `above` of the result is the weight above that bin.
 struct Found {
   int bin;
   Weight above;
@@ -147,7 +152,7 @@ struct Found {
 __device__ inline Found find_bin(CutMemory& memory, Weight above, Weight need) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Weight own = own_weight(memory);
-  Weight reached = own;  // of this thread's bins and those beyond them
+  Weight reached = own;  // weight of this thread's bins and all higher ones
   for (int offset = 1; offset < 32; offset *= 2) {
     const Weight other = __shfl_down_sync(0xffffffffu, reached, offset);
     if (lane + offset < 32) reached += other;
@@ -169,8 +174,9 @@ __device__ inline Found find_bin(CutMemory& memory, Weight above, Weight need) {
   return {memory.bin, memory.above};
 }
 
-// The largest key such that those of at least that key weigh at least `need`, with `above` from
-// before; 0 if all do not. Eleven, eleven and ten bits at a time; each(act) calls act(key, weight).
+// Returns the largest key such that all keys of at least that value weigh at least `need`, `above`
+// included. Returns 0 if the total weight is less. It decides eleven, eleven and ten bits at a
+// time. each(act) calls act(key, weight).
 template <typename Each>
 __device__ unsigned cut_by_digits(CutMemory& memory, Weight above, Weight need, const Each& each) {
   unsigned prefix = 0;
@@ -190,7 +196,7 @@ __device__ unsigned cut_by_digits(CutMemory& memory, Weight above, Weight need, 
   return prefix;
 }
 
-// Weighs the row into bins.
+// Adds the weights of the row's tokens to the bins.
 __device__ inline void weigh_row(const Row& row, Weigh weigh, CutMemory& memory) {
   clear_bins(memory);
   for_each_logit(row.logits, row.vocabulary,
@@ -198,8 +204,8 @@ __device__ inline void weigh_row(const Row& row, Weigh weigh, CutMemory& memory)
   __syncthreads();
 }
 
-// After weigh_row: the largest key such that tokens with at least that key weigh at least `need`
-// together (the floor if all do not).
+// Returns the largest key such that the tokens with at least that key weigh at least `need`.
+// Returns the floor if all together weigh less. Requires a call of weigh_row.
 __device__ inline unsigned cut(const Row& row, Weigh weigh, Weight need, CutMemory& memory) {
   if (threadIdx.x == 0) memory.count = 0;
   const Found found = find_bin(memory, 0, need);

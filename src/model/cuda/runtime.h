@@ -1,5 +1,5 @@
-// The parts of CUDA's runtime that the engine needs, as a table (kernels.h): the runtime is linked
-// statically behind it, where it is there at all.
+// The functions of CUDA's runtime that the engine needs, as a table (kernels.h). The runtime is
+// linked statically behind it if the build has it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace tritonsmith::model::cuda {
 
 using Stream = void*;  // a cudaStream_t
 
-// Codes other than 0 are errors.
+// A result other than 0 is an error code.
 struct Runtime {
   int (*begin_capture)(Stream);
   int (*end_capture)(Stream, void** executable_graph);
@@ -19,7 +19,8 @@ struct Runtime {
   int (*record_event)(void* event, Stream);
   int (*wait_event)(void* event);
   int (*elapsed_ms)(void* from, void* to, float* ms);
-  int (*copy)(void* to, const void* from, std::size_t bytes, Stream);  // either direction
+  // between host and device, in either direction
+  int (*copy)(void* to, const void* from, std::size_t bytes, Stream);
   int (*synchronize)(Stream);
   int (*pinned)(void** memory, std::size_t bytes);
   void (*free_pinned)(void* memory);

@@ -1,9 +1,9 @@
-// From rows of logits to tokens, one block a row, without a sort and without the host.
-//   1. A pass for the largest logit, one for the normaliser.
-//   2. With top-k or top-p: the key below which tokens are cut (row_cut.cuh).
-//   3. The Gumbel-max trick as a race of exponentials: the token with the largest
-//      z / T - log E, E = -log(1 - u), wins with probability softmax(z / T). u is a hash of (seed,
-//      number of the draw, token): Philox4x32-10 ("Parallel random numbers: as easy as 1, 2, 3").
+// Samples tokens from rows of logits, one block for each row, without a sort and without the host.
+//   1. One pass finds the largest logit, one the normaliser.
+//   2. With top-k or top-p: row_cut.cuh finds the key below which tokens are cut.
+//   3. The Gumbel-max trick, as a race of exponentials: the token with the largest z / T - log E,
+//      E = -log(1 - u), wins with probability softmax(z / T). u is a hash of (seed, number of the
+//      draw, token): Philox4x32-10 ("Parallel random numbers: as easy as 1, 2, 3").
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 #include "model/cuda/row_cut.cuh"
@@ -47,13 +47,13 @@ __device__ Words philox(unsigned c0, unsigned c1, unsigned c2, unsigned k0, unsi
   return {{c0, c1, c2, c3}};
 }
 
-// -log of an exponential variable; never NaN, and finite but for nothing.
+// Returns -log of an exponential variable, which is always a finite number.
 __device__ float gumbel(unsigned word) {
   const float u = fminf((static_cast<float>(word) + 0.5f) * 2.3283064e-10f, 0.99999994f);
   return -__logf(-log1pf(-u));
 }
 
-// No less than gumbel(word), at a fraction of its cost: E is at least u.
+// Returns an upper bound of gumbel(word) at a fraction of its cost, because E is at least u.
 __device__ float most_of_gumbel(unsigned word) {
   return 0.6932f * static_cast<float>(__clz(static_cast<int>(word)) + 1);
 }
@@ -81,12 +81,12 @@ __device__ Best block_best(Best best, Shared& shared) {
   return best;
 }
 
-// The winner among tokens with a key of at least the floor; greedy without noise.
+// Returns the winner among tokens with a key of at least the floor. Greedy sampling has no noise.
 __device__ int race(const Row& row, bool is_greedy, std::uint64_t seed, int draw, Shared& shared) {
-  // No noise lifts a token by more than 23 nor takes more than 3 from the likeliest.
+  // Noise lifts no token by more than 23, and takes at most 3 from the likeliest.
   const float hopeless = row.largest * row.inverse_temperature - 26.0f;
   Best best = {-INFINITY, INT_MAX};
-  float reached = -INFINITY;  // by some thread of the warp
+  float reached = -INFINITY;  // by any thread of the warp
   for_each_quad(row.logits, row.vocabulary, [&](int begin, const float4& quad, int count) {
     const float z[4] = {quad.x, quad.y, quad.z, quad.w};
     Words noise;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kThreads) sample_kernel(Sample a) {
   float largest = -INFINITY;
   for_each_logit(logits, a.vocabulary, [&](float z) { largest = fmaxf(largest, z); });
   largest = block_largest(largest, shared.scratch);
-  float sum = 0;  // NaN wherever a logit is: fmaxf passes over those
+  float sum = 0;  // NaN if any logit is NaN: fmaxf ignores those
   for_each_logit(logits, a.vocabulary, [&](float z) { sum += __expf((z - largest) * inverse); });
   const float log_normaliser = largest * inverse + logf(block_sum(sum, shared.scratch));
   if (!isfinite(log_normaliser)) {

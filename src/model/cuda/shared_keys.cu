@@ -1,5 +1,5 @@
-// Keys and values of sequences that share their beginnings: laid out sequence by sequence, as
-// attention reads them, and their gradients added up on the way back.
+// Keys and values of sequences with shared beginnings. They are laid out sequence by sequence for
+// attention, and their gradients are summed in the backward.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 

@@ -1,4 +1,4 @@
-// SwiGLU on the packed outputs of the gate and up projections, eight elements a thread.
+// SwiGLU on the packed outputs of the gate and up projections, eight elements for each thread.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"
 
@@ -12,7 +12,7 @@ struct Place {
   int column;  // in groups of eight
 };
 
-// The group of eight elements of [tokens, inner] that this thread has; row -1: none.
+// Returns this thread's group of eight elements of [tokens, inner]; row -1: none.
 __device__ Place place_of(std::int64_t tokens, int inner) {
   const std::int64_t item = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const int groups = inner / 8;

@@ -1,5 +1,5 @@
-// What the attention kernels share: tiles in shared memory, filled by asynchronous copies, and the
-// 16-bit tensor core instruction m16n8k16 with its operands.
+// Shared code of the attention kernels: tiles in shared memory, filled by asynchronous copies, and
+// the 16-bit tensor core instruction m16n8k16 with its operands.
 #pragma once
 
 #include <type_traits>
@@ -9,8 +9,8 @@
 
 namespace tritonsmith::model::cuda {
 
-// Shared memory of a tile: rows of D elements in chunks of 16 bytes, which are permuted
-// within a row so that eight rows' equal chunks lie in different banks.
+// Layout of a tile in shared memory: rows of D elements in chunks of 16 bytes. Chunks are permuted
+// within a row, so that the same chunk of eight rows lies in different banks.
 template <int kHeadDim>
 __device__ inline int chunk_offset(int row, int chunk) {
   constexpr int kChunks = kHeadDim / 8;
@@ -19,7 +19,7 @@ __device__ inline int chunk_offset(int row, int chunk) {
 }
 
 __device__ inline void copy_async(unsigned to, const void* from, bool is_there) {
-  const int bytes = is_there ? 16 : 0;  // the rest of the 16 becomes zero
+  const int bytes = is_there ? 16 : 0;  // the remaining bytes of the 16 become zero
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes));
 }
 __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;"); }
@@ -49,8 +49,8 @@ __device__ inline Fragment load_matrices_turned(unsigned address) {
   return f;
 }
 
-// A row's queries of the group that shares a head of the cache, as left operands; what is beyond
-// the group is zero.
+// Reads a row's queries of the group that shares a key-value head, as left operands. Rows beyond
+// the group are zero.
 template <int kHeadDim>
 __device__ void read_queries(const Decode& a, unsigned row, unsigned kv_head,
                              Fragment (&query)[kHeadDim / 16]) {

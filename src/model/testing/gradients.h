@@ -1,4 +1,4 @@
-// A model's outputs and gradients, to be held against those that it gives in another way.
+// A model's outputs and gradients, for comparison with those of another computation.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,8 +11,8 @@
 
 namespace tritonsmith::model {
 
-// The hidden states (of `rows` alone, where given), and the gradients of a loss that weighs each of
-// them differently.
+// Returns the hidden states (only of `rows`, if given) and the gradients of a loss that weighs each
+// of them differently.
 inline std::vector<at::Tensor> run(Transformer& model, const PackedBatch& batch, LayerPath path,
                                    const at::Tensor& rows = {}) {
   model.set_layer_path(path);
@@ -27,7 +27,7 @@ inline std::vector<at::Tensor> run(Transformer& model, const PackedBatch& batch,
   return results;
 }
 
-// The largest difference, as a share of the largest value of its tensor of `b`.
+// Returns the largest difference relative to the largest value of its tensor in `b`.
 inline double worst(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
   EXPECT_EQ(a.size(), b.size());
   double worst = 0;

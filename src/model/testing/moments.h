@@ -1,5 +1,5 @@
-// What the optimizer's kernels of the CPU (train/adamw_test.cc) and of the GPU
-// (model/cuda_extremes_gpu_test.cc) are both held to: numbers of all sizes, each with each.
+// Inputs for the tests of both optimizer kernels: on the CPU (train/adamw_test.cc) and on the GPU
+// (model/cuda_extremes_gpu_test.cc). They combine numbers of all magnitudes.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,7 +8,7 @@
 
 namespace tritonsmith::model {
 
-// As AdamW has them before an update; float32 on the CPU, of one length.
+// AdamW's state before an update: float32 tensors of one length on the CPU.
 struct Moments {
   at::Tensor weights, gradients, first, second;
 };

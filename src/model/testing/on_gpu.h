@@ -1,6 +1,6 @@
-// What the tests on a GPU share: a fixture that skips, saying why, where there is no GPU or where
-// the build has no kernels; tensors on their way to it, and back as float64 on the CPU; a narrow
-// model. testing/exactness.h has what holds kernels to float64 element by element.
+// Shared code of the tests on a GPU. It has a fixture that skips with a reason if there is no GPU
+// or the build has no kernels. It also moves tensors to the GPU and back as float64, and has a
+// narrow model. testing/exactness.h compares elements with float64.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,7 +16,7 @@
 
 namespace tritonsmith::model {
 
-// kSeed: of LibTorch's generators, before each test.
+// kSeed seeds LibTorch's generators before each test.
 template <std::uint64_t kSeed, typename Base = ::testing::Test>
 class OnGpu : public Base {
  protected:
@@ -44,20 +44,20 @@ inline at::Tensor wide(const at::Tensor& tensor) {
   return tensor.detach().to(at::kCPU, at::kDouble);
 }
 
-// What a kernel is given; of an undefined tensor none.
+// Returns the pointer for a kernel, null for an undefined tensor.
 template <typename T = float>
 T* data(const at::Tensor& tensor) {
   return tensor.defined() ? static_cast<T*>(tensor.mutable_data_ptr()) : nullptr;
 }
 
-// |got - expected| / |expected|. NaN passes no limit, so that two tensors of zeros prove nothing.
+// |got - expected| / |expected|. NaN exceeds every limit, so two tensors of zeros do not pass.
 inline double difference(const at::Tensor& got, const at::Tensor& expected) {
   return (wide(got) - wide(expected)).norm().item<double>() / wide(expected).norm().item<double>();
 }
-// How far rounding to the type may take it, for many numbers.
+// The largest difference() that rounding to the type gives for many numbers.
 inline double rounding_of_norm(at::ScalarType type) { return type == at::kHalf ? 5e-4 : 4e-3; }
 
-// Four heads for two of keys; of a size that our kernels serve.
+// Four query heads and two key-value heads, in a size that our kernels support.
 inline ModelConfig narrow_model(Family family = Family::qwen2, std::int64_t head_dim = 32) {
   return {.family = family,
           .vocab_size = 512,

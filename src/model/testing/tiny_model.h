@@ -1,5 +1,5 @@
-// A model of a few thousand random weights, whose sizes fit no block of a kernel: for tests of what
-// is done with weights, not of what they compute.
+// A model with a few thousand random weights whose sizes match no block size of a kernel. It serves
+// tests that move weights around and do not check the model's results.
 #pragma once
 
 #include "model/transformer.h"

@@ -1,4 +1,4 @@
-// The same sequences as two packed batches: each of them whole, and with shared beginnings.
+// The same sequences in two packed batches, without and with shared beginnings.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,13 +9,13 @@
 
 namespace tritonsmith::model {
 
-// The same sequences twice: each whole, and with shared beginnings.
+// The two batches.
 struct Twice {
   PackedBatch whole, shared;
-  at::Tensor rows;  // [T of shared]: the row of `whole` that each row of `shared` is
+  at::Tensor rows;  // [T of shared]: for each row of `shared`, the same row of `whole`
 };
 
-// A sequence of `before + own` tokens, `before` of them another's.
+// A sequence of `before + own` tokens. The first `before` come from sequence `of`.
 struct SharingPart {
   std::int64_t of, before, own;
 };

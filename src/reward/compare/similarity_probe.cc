@@ -1,5 +1,5 @@
-// What compare_similarity.py runs: pairs of texts on stdin (each 4 bytes of length, little endian,
-// then bytes), ratios on stdout as doubles.
+// The program that compare_similarity.py runs. stdin: pairs of texts, each as 4 bytes of length
+// (little endian) and its bytes. stdout: the ratios as doubles.
 #include <cstdint>
 #include <cstdio>
 #include <string>

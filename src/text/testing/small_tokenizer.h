@@ -1,12 +1,12 @@
-// A tokenizer trained on a few lines, for tests that need one.
+// A tokenizer trained on a few lines, for tests.
 #pragma once
 
 #include "text/tokenizer.h"
 
 namespace tritonsmith::text {
 
-// Has <|endoftext|>, <|im_start|> and <|im_end|> as special tokens and the tags of answers as added
-// ones.
+// It has <|endoftext|>, <|im_start|> and <|im_end|> as special tokens, and the tags of answers as
+// added tokens.
 Tokenizer small_tokenizer(PieceRule pieces = PieceRule::lines);
 
 // The text as one token a byte: tokens that a model may sample, but that encode() never gives for a

@@ -1,5 +1,5 @@
-// RlTest: the fixture of the tests of run_rl: a tiny model whose completions hold two letters, and
-// a judge that decides by them.
+// RlTest: the fixture for tests of run_rl. A tiny model writes completions with two letters, and a
+// judge decides by these letters.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/temp_dir.h"
-#include "gym/client/testing/fake_judge.h"
+#include "gym/api/testing/fake_judge.h"
 #include "train/rl.h"
 #include "train/testing/pattern_generator.h"
 #include "train/testing/tiny_model.h"
@@ -22,9 +22,9 @@ namespace tritonsmith::train {
 namespace fs = std::filesystem;
 
 // Kernels that begin with a letter up to d are right, so half of them at first.
-inline Verdict judge_letters(const gym::JudgeJob& job) {
-  return job.kernel[0] <= 'd' ? gym::accepted_verdict()
-                              : gym::failed_verdict(Stage::compiled, "wrong_value");
+inline Verdict judge_letters(const gym::api::JudgeJob& job) {
+  return job.kernel[0] <= 'd' ? gym::api::accepted_verdict()
+                              : gym::api::failed_verdict(Stage::compiled, "wrong_value");
 }
 
 class RlTest : public ::testing::Test {
@@ -46,7 +46,7 @@ class RlTest : public ::testing::Test {
   }
   fs::path path(const std::string& name) const { return temp_->path() / name; }
   Result<RlSummary> run() { return run_with(judge_); }
-  Result<RlSummary> run_with(gym::Judge& judge) {
+  Result<RlSummary> run_with(gym::api::Judge& judge) {
     return run_rl(config_, tasks_,
                   {.judge = judge, .make_generator = make_generator(), .gpu_lease = gpu_lease_},
                   stop_);
@@ -79,7 +79,7 @@ class RlTest : public ::testing::Test {
   std::unique_ptr<text::Tokenizer> tokenizer_;
   RlConfig config_;
   std::vector<Task> tasks_;
-  gym::FakeJudge judge_{judge_letters};
+  gym::api::FakeJudge judge_{judge_letters};
   fs::path gpu_lease_;  // none
   StopFlag stop_ = false;
 };

@@ -1,5 +1,5 @@
-// A model directory small enough to train in a test: a tokenizer of bytes and ChatML tokens, and a
-// random decoder for it.
+// A model directory that is small enough to train in a test: a tokenizer of bytes and ChatML
+// tokens, and a random decoder for it.
 #pragma once
 
 #include <filesystem>

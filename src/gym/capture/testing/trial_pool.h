@@ -7,13 +7,13 @@
 
 #include "gym/capture/capture_loop.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::capture {
 
 inline Result<std::unique_ptr<CapturePool>> start_trial_pool(const CaptureConfig& config) {
-  return CaptureLoop::start(config, GuestModules{.packages = {TRITONSMITH_TRIAL_GUEST},
-                                                 .warm = "trial_guest",
-                                                 .capture = "trial_guest",
-                                                 .compiler = "trial_guest"});
+  return CaptureLoop::start(config, sandbox::GuestModules{.packages = {TRITONSMITH_TRIAL_GUEST},
+                                                          .warm = "trial_guest",
+                                                          .capture = "trial_guest",
+                                                          .compiler = "trial_guest"});
 }
 
 inline CaptureRequest python(std::string source) { return {.source = std::move(source)}; }
@@ -21,9 +21,9 @@ inline CaptureRequest python(std::string source) { return {.source = std::move(s
 // "plan {...}", "failure timeout: did not ...", "fault ...", for expectations in one line.
 inline std::string told(const CaptureOutcome& outcome) {
   if (const auto* plan = std::get_if<CapturedPlan>(&outcome.result)) return "plan " + plan->json;
-  if (const auto* failure = std::get_if<CandidateFailure>(&outcome.result))
+  if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
     return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
-  return "fault " + std::get<InfrastructureFault>(outcome.result).message;
+  return "fault " + std::get<sandbox::InfrastructureFault>(outcome.result).message;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::capture

@@ -8,13 +8,14 @@
 int main() {
   int refused = 0, number = 0;
   for (std::string line; std::getline(std::cin, line); ++number) {
-    const auto plan = tritonsmith::gym::parse_plan(line);
+    const auto plan = tritonsmith::gym::plan::parse_plan(line);
     if (!plan) {
       std::cout << "plan " << number << ": " << plan.error().message << "\n";
       ++refused;
       continue;
     }
-    const auto again = tritonsmith::gym::parse_plan(tritonsmith::to_line(to_json(*plan)));
+    const auto again = tritonsmith::gym::plan::parse_plan(
+        tritonsmith::to_line(tritonsmith::gym::plan::to_json(*plan)));
     if (!again || !(*again == *plan)) {
       std::cout << "plan " << number << " changes when it is written and read again\n";
       ++refused;

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 42;  // all blocks of a message
 
-tl::unexpected<FrameError> odd_piece() {
-  return tl::unexpected<FrameError>(
-      FrameError{FrameFault::too_large, Error{"a piece does not fit its block"}});
+tl::unexpected<wire::FrameError> odd_piece() {
+  return tl::unexpected<wire::FrameError>(
+      wire::FrameError{wire::FrameFault::too_large, Error{"a piece does not fit its block"}});
 }
 
 }  // namespace
@@ -30,19 +30,19 @@ Result<std::vector<std::size_t>> block_sizes(const Json& message) {
   return sizes;
 }
 
-FrameResult<void> write_block(int socket, std::span<const char> bytes, Deadline deadline) {
+wire::FrameResult<void> write_block(int socket, std::span<const char> bytes, Deadline deadline) {
   for (std::size_t begin = 0; begin < bytes.size(); begin += kPieceBytes) {
     const auto piece = bytes.subspan(begin, std::min(kPieceBytes, bytes.size() - begin));
-    if (auto written = write_frame(socket, {piece.data(), piece.size()}, deadline); !written)
+    if (auto written = wire::write_frame(socket, {piece.data(), piece.size()}, deadline); !written)
       return written;
   }
   return {};
 }
 
-FrameResult<void> read_block(int socket, std::span<char> into, Deadline deadline) {
+wire::FrameResult<void> read_block(int socket, std::span<char> into, Deadline deadline) {
   while (!into.empty()) {
-    auto frame = read_frame(socket, deadline, kPieceBytes);
-    if (!frame) return tl::unexpected<FrameError>(frame.error());
+    auto frame = wire::read_frame(socket, deadline, kPieceBytes);
+    if (!frame) return tl::unexpected<wire::FrameError>(frame.error());
     const std::string& piece = frame->payload;
     if (piece.empty() || piece.size() > into.size()) return odd_piece();
     std::memcpy(into.data(), piece.data(), piece.size());
@@ -55,14 +55,14 @@ Passed pass_blocks(std::span<const std::size_t> sizes, int from, int to, Deadlin
   Passed passed{.read = true, .written = to >= 0};
   for (const std::size_t size : sizes)
     for (std::size_t left = size; left > 0;) {
-      const auto frame = read_frame(from, deadline, kPieceBytes);
+      const auto frame = wire::read_frame(from, deadline, kPieceBytes);
       passed.read = frame && !frame->payload.empty() && frame->payload.size() <= left;
       if (!passed.read) return passed;
       left -= frame->payload.size();
       if (passed.written)
-        passed.written = static_cast<bool>(write_frame(to, frame->payload, deadline));
+        passed.written = static_cast<bool>(wire::write_frame(to, frame->payload, deadline));
     }
   return passed;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

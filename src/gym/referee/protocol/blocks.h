@@ -10,16 +10,16 @@
 #include "base/json.h"
 #include "gym/wire/frame.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 inline constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
 
 // The member "blocks" of a message; absent: none. Refuses sizes that cannot be.
 Result<std::vector<std::size_t>> block_sizes(const Json& message);
 
-FrameResult<void> write_block(int socket, std::span<const char> bytes, Deadline deadline);
+wire::FrameResult<void> write_block(int socket, std::span<const char> bytes, Deadline deadline);
 // Fills all of `into`.
-FrameResult<void> read_block(int socket, std::span<char> into, Deadline deadline);
+wire::FrameResult<void> read_block(int socket, std::span<char> into, Deadline deadline);
 
 // Reads the blocks from one socket and writes them to the other. Where the other no longer takes
 // them (or is negative), they are still read, so that the sender can go on.
@@ -28,4 +28,4 @@ struct Passed {
 };
 Passed pass_blocks(std::span<const std::size_t> sizes, int from, int to, Deadline deadline);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
 const auto kSoon = [] { return Deadline::after(std::chrono::seconds(20)); };
@@ -51,10 +51,10 @@ TEST(Blocks, RefuseSizesThatCannotBe) {
   EXPECT_FALSE(block_sizes({{"blocks", {-1}}}));
   EXPECT_FALSE(block_sizes({{"blocks", {std::uint64_t{1} << 62}}}));
   const auto pair = make_socket_pair();
-  EXPECT_TRUE(write_frame(pair->ours.get(), "123456", kSoon()));
+  EXPECT_TRUE(wire::write_frame(pair->ours.get(), "123456", kSoon()));
   std::string five(5, '\0');
   EXPECT_FALSE(read_block(pair->theirs.get(), five, kSoon())) << "a piece beyond its block";
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
 Json to_json(const PlanTiming& timing) {
@@ -40,11 +40,11 @@ Result<PlanTiming> plan_timing_from_json(const Json& json) {
 
 // Binaries travel behind the head, in one frame; the head says where each begins and ends. Equal
 // ones travel once.
-Json kernels_to_json(const std::vector<KernelBinary>& kernels) {
+Json kernels_to_json(const std::vector<language::KernelBinary>& kernels) {
   Json list = Json::array();
   std::map<std::string_view, std::size_t> places;
   std::size_t end = 0;
-  for (const KernelBinary& kernel : kernels) {
+  for (const language::KernelBinary& kernel : kernels) {
     const auto [at, is_new] = places.try_emplace(kernel.cubin, end);
     if (is_new) end += kernel.cubin.size();
     list.push_back({{"name", kernel.name},
@@ -89,7 +89,7 @@ Json to_json(const RefereeJob& job) {
 std::string joined_binaries(const RefereeJob& job) {
   std::string all;
   std::set<std::string_view> seen;
-  for (const KernelBinary& kernel : job.kernels)
+  for (const language::KernelBinary& kernel : job.kernels)
     if (seen.insert(kernel.cubin).second) all += kernel.cubin;
   return all;
 }
@@ -168,4 +168,4 @@ Result<RefereeReport> referee_report_from_json(const Json& json) {
   return report;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

@@ -10,22 +10,14 @@
 #include <vector>
 
 #include "data/verdict.h"
+#include "gym/language/kernel_binary.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
 struct RefereeBudget {
   double seconds = 20;                                // all trials of one job together
   std::int64_t memory_bytes = std::int64_t{2} << 30;  // live tensors of one job
   double timing_seconds = 2;  // of them for rounds, once it is right; 0: it is not timed
-};
-
-// A kernel of the candidate's plan as a compiler worker made it, ready to launch.
-struct KernelBinary {
-  std::string cubin;
-  std::string name;
-  int num_warps = 4;  // of a block
-  int shared_bytes = 0;
-  int scratch_bytes = 0;  // of global memory, for each program
 };
 
 // What is known beforehand of a candidate by which a referee shows that it judges.
@@ -37,7 +29,7 @@ struct RefereeJob {
   std::vector<std::string> baselines;  // that it is timed by besides, likewise
   Probe probe = Probe::none;           // put again to whoever takes the referee's place; likewise
   std::string candidate_plan;          // empty: only the task's own findings are asked for
-  std::vector<KernelBinary> kernels;   // of the plan, in its order; empty when evaluated
+  std::vector<language::KernelBinary> kernels;  // of the plan, in its order; empty when evaluated
   std::string
       secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
   int trials = 3;
@@ -91,4 +83,4 @@ Status take_binaries(RefereeJob& job, const Json& head, std::string_view joined)
 Json to_json(const RefereeReport& report);
 Result<RefereeReport> referee_report_from_json(const Json& json);
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

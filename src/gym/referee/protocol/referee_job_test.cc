@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 namespace {
 
 TEST(RefereeJob, ComesBackFromItsHeadWithoutThePlans) {
@@ -62,4 +62,4 @@ TEST(RefereeReport, RefusesAnUnknownFault) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

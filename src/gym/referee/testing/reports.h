@@ -9,17 +9,20 @@
 #include <string_view>
 #include <utility>
 
+#include "gym/language/testing/fake_executor.h"
+#include "gym/plan/testing/plan_builder.h"
 #include "gym/referee/referee.h"
-#include "gym/referee/testing/fake_executor.h"
-#include "gym/referee/testing/plan_builder.h"
 
-namespace tritonsmith::gym {
+namespace tritonsmith::gym::referee {
 
-inline std::string plan_json(const PlanBuilder& plan) { return to_json(plan.plan()).dump(); }
+inline std::string plan_json(const plan::PlanBuilder& plan) {
+  return plan::to_json(plan.plan()).dump();
+}
 
 // Knows `task` by the key "task"; a launch of the kernel "k" does `body`.
-inline std::unique_ptr<Referee> referee_of(const PlanBuilder& task, FakeExecutor::Body body) {
-  auto executor = std::make_unique<FakeExecutor>();
+inline std::unique_ptr<Referee> referee_of(const plan::PlanBuilder& task,
+                                           language::FakeExecutor::Body body) {
+  auto executor = std::make_unique<language::FakeExecutor>();
   executor->define("k", std::move(body));
   auto referee = std::make_unique<Referee>(std::move(executor));
   const Status added = referee->add_task("task", plan_json(task));
@@ -43,4 +46,4 @@ inline bool has_rule(const RefereeReport& report, std::string_view rule) {
   return find_rule(report, rule) != nullptr;
 }
 
-}  // namespace tritonsmith::gym
+}  // namespace tritonsmith::gym::referee

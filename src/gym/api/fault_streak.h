@@ -1,0 +1,36 @@
+// FaultStreak: tells a broken gym from a bad moment. One infrastructure fault costs its sample; a
+// row of them without a single verdict in between means that nothing is being judged, and whoever
+// waits for verdicts must stop rather than take silence for failure.
+#pragma once
+
+#include "base/error.h"
+#include "data/verdict.h"
+
+namespace tritonsmith::gym::api {
+
+class FaultStreak {
+ public:
+  // So many faults in a row are too many; at least 1.
+  explicit FaultStreak(int limit) : limit_(limit) {}
+
+  // Fails with the gym's own words when the limit is reached.
+  Status take(const Verdict& verdict) {
+    if (verdict.fault != Fault::infrastructure) {
+      length_ = 0;
+      return ok();
+    }
+    if (++length_ < limit_) return ok();
+    return fail(
+        "the gym is broken: the last {} verdicts ended in a fault of its own ({}); "
+        "`tritonsmith doctor` may say why, and the same command goes on from here",
+        length_, verdict.error ? verdict.error->message : "no reason given");
+  }
+
+ private:
+  int limit_;
+  int length_ = 0;
+};
+
+inline constexpr int kFaultsInARow = 16;
+
+}  // namespace tritonsmith::gym::api

@@ -1,0 +1,26 @@
+#include "gym/api/judge.h"
+
+#include <set>
+
+namespace tritonsmith::gym::api {
+
+Status check_baselines(const std::vector<std::string>& baselines) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : baselines) {
+    if (name != "eager" && name != "torch_compile")
+      return fail("baselines: `{}` is neither eager nor torch_compile", name);
+    if (!seen.insert(name).second) return fail("baselines: `{}` is there twice", name);
+  }
+  return ok();
+}
+
+// Its numbers could not be laid beside KernelBench's.
+Status check_job(const JudgeJob& job) {
+  if (job.comparison == Comparison::allclose && job.task.tolerance)
+    return fail(
+        "comparison allclose has KernelBench's tolerance and no other: leave out the task's "
+        "tolerance, or compare by budget");
+  return check_baselines(job.baselines);
+}
+
+}  // namespace tritonsmith::gym::api

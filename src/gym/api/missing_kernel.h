@@ -1,0 +1,14 @@
+// The verdict of a completion that holds no kernel to judge: reached without the gym.
+#pragma once
+
+#include "data/kernel.h"
+#include "data/task.h"
+#include "data/verdict.h"
+
+namespace tritonsmith::gym::api {
+
+// Stage none, error class "no_kernel", with the findings of the extraction. The kernel's source
+// must be empty.
+Verdict missing_kernel_verdict(const Task& task, const Kernel& kernel, Policy policy);
+
+}  // namespace tritonsmith::gym::api

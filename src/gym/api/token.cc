@@ -1,0 +1,53 @@
+#include "gym/api/token.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "base/file.h"
+
+namespace tritonsmith::gym::api {
+
+Result<std::string> read_token(const std::filesystem::path& file) {
+  std::string token;
+  std::string source = kTokenVariable;
+  if (!file.empty()) {
+    source = file.string();
+    TRY_ASSIGN(const auto lines, read_lines(file));
+    if (!lines.empty()) token = lines.front();
+  } else if (const char* set = std::getenv(kTokenVariable); set != nullptr) {
+    token = set;
+  } else {
+    return token;
+  }
+  constexpr std::size_t shortest = 16;
+  if (token.size() < shortest ||
+      !std::ranges::all_of(token, [](char c) { return c > ' ' && c < 127; }))
+    return fail("{}: no token; a token is one line of at least {} printable characters", source,
+                shortest);
+  return token;
+}
+
+Result<HostAndPort> parse_host_and_port(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  HostAndPort parsed;
+  if (colon != std::string_view::npos) {
+    parsed.host = text.substr(0, colon);
+    const std::string_view digits = text.substr(colon + 1);
+    const auto [end, code] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), parsed.port);
+    if (code != std::errc() || end != digits.data() + digits.size()) parsed.port = -1;
+  }
+  if (parsed.host.starts_with('[') && parsed.host.ends_with(']'))
+    parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+  constexpr int highest = 65535;
+  if (parsed.host.empty() || parsed.port < 0 || parsed.port > highest)
+    return fail("'{}' is no HOST:PORT, as in 127.0.0.1:8800", text);
+  return parsed;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+}  // namespace tritonsmith::gym::api

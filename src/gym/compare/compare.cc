@@ -1,0 +1,468 @@
+#include "gym/compare/compare.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tritonsmith::gym::compare {
+namespace {
+
+VerdictError wrong(std::string error_class, std::string message) {
+  return {.error_class = std::move(error_class), .message = std::move(message)};
+}
+
+std::string place(std::int64_t flat, at::IntArrayRef shape) {
+  std::string text;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    text = fmt::format("{}{}{}", flat % shape[d], text.empty() ? "" : ", ", text);
+    flat /= shape[d];
+  }
+  return fmt::format("[{}]", text);
+}
+
+std::string shape_text(at::IntArrayRef shape) {
+  std::string text;
+  for (const std::int64_t extent : shape)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", extent);
+  return fmt::format("[{}]", text);
+}
+
+// As memory would have it: a device's comparison reads memory, where nothing is negated or
+// conjugated yet.
+at::Tensor as_written(const at::Tensor& tensor) { return tensor.resolve_conj().resolve_neg(); }
+
+// Values as doubles in order, whatever the dtype; complex numbers as pairs.
+at::Tensor as_doubles(const at::Tensor& tensor) {
+  const at::Tensor real = tensor.is_complex() ? at::view_as_real(as_written(tensor)) : tensor;
+  return as_written(real).to(at::kDouble).contiguous();
+}
+
+struct Values {
+  const double* at = nullptr;
+  std::int64_t count = 0;
+  double operator[](std::int64_t k) const { return at[k]; }
+};
+Values values_of(const at::Tensor& doubles) {
+  return {doubles.const_data_ptr<double>(), doubles.numel()};
+}
+
+bool both_special(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (std::isinf(a) && a == b);
+}
+
+// How far the candidate may be from the exact result, element by element: tolerance * (|exact| +
+// rms(exact)), 32 times what PyTorch's own rounding costs, and tolerance / 200, which in fp32 are a
+// few roundings of numbers around 1: an honest log(1 + exp(x)) is that far off where the result is
+// tiny. Both were measured (docs/numerics.md). Where PyTorch's rounding is not small against the
+// output (a sum that cancels to nothing), the exact value says little and there is no budget; nor
+// where it made an infinity or a NaN of a number. What is none on both sides (a mask's -inf) is
+// left out.
+struct ExactBudget {
+  Values exact;
+  double scale = 0, slack = 0;
+  bool usable = false;
+  double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
+};
+
+ExactBudget budget_from(Values reference, Values exact, double tolerance) {
+  double square_sum = 0, own_error = 0, finite = 0;
+  for (std::int64_t k = 0; k < exact.count; ++k) {
+    if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
+    if (!std::isfinite(exact[k])) continue;
+    ++finite;
+    square_sum += exact[k] * exact[k];
+    own_error = std::max(own_error, std::abs(reference[k] - exact[k]));
+  }
+  const double rms = std::sqrt(square_sum / std::max(1.0, finite));
+  return {.exact = exact,
+          .scale = tolerance,
+          .slack = tolerance * (rms + 0.005) + 32 * own_error,
+          .usable = own_error <= usable_share(tolerance) * tolerance * rms};
+}
+
+// Of the finite ones.
+double root_mean_square(Values values) {
+  double square_sum = 0, count = 0;
+  for (std::int64_t k = 0; k < values.count; ++k) {
+    if (!std::isfinite(values[k])) continue;
+    square_sum += values[k] * values[k];
+    ++count;
+  }
+  return std::sqrt(square_sum / std::max(1.0, count));
+}
+
+Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
+                       const ExactBudget& budget, const CompareOptions& comparison) {
+  Mismatch mismatch{.only_exact = true};
+  const double unit =
+      comparison.unit == AbsoluteUnit::one ? 1 : std::max(1.0, root_mean_square(expected));
+  for (std::int64_t k = 0; k < got.count; ++k) {
+    if (both_special(got[k], expected[k])) continue;
+    const double difference = std::abs(got[k] - expected[k]);
+    if (std::isfinite(difference)) {
+      mismatch.max_abs = std::max(mismatch.max_abs, difference);
+      if (expected[k] != 0)
+        mismatch.max_rel = std::max(mismatch.max_rel, difference / std::abs(expected[k]));
+    }
+    // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
+    const bool near = std::isfinite(difference) &&
+                      difference <= comparison.tolerance * (unit + std::abs(expected[k]));
+    const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
+    if (near && exact) continue;
+    if (mismatch.first < 0) mismatch.first = k;
+    if (!near) mismatch.only_exact = false;
+    ++mismatch.count;
+    if (!near && !candidate.is_complex() && tensors::holds_filler(candidate, k, comparison.filler))
+      ++mismatch.unwritten;
+  }
+  return mismatch;
+}
+
+// Dimensions of one element may have any stride.
+bool same_strides(const at::Tensor& one, const at::Tensor& other) {
+  for (std::int64_t d = 0; d < one.dim(); ++d)
+    if (one.size(d) != 1 && one.stride(d) != other.stride(d)) return false;
+  return true;
+}
+
+// Each element has a place of its own: every dimension steps over all that the smaller steps reach.
+bool shares_nothing(const at::Tensor& tensor) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride and size
+  for (std::int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) != 1) steps.emplace_back(tensor.stride(d), tensor.size(d));
+  std::ranges::sort(steps);
+  std::int64_t reach = 0;
+  for (const auto& [stride, size] : steps) {
+    if (stride <= reach) return tensor.numel() == 0;
+    reach += (size - 1) * stride;
+  }
+  return true;
+}
+
+// Where the reference's output is contiguous, so must be the candidate's. Where it is not, it has
+// the layout that its last operator happened to leave, which no prompt mentions; KernelBench's
+// harness looks at values alone. Honest kernels write such outputs in order, or return a view of
+// what they computed in another: KernelBench's vision attention (level 3, 31) returns a permuted
+// view, and a kernel for it [B, C, H, W] as it stands; the last step of a sequence has the stride
+// of the whole sequence, which a kernel may not have kept. Equal strides would refuse these. What
+// is refused are elements that share memory where the reference's do not, which spare their stores.
+bool is_laid_out_well(const at::Tensor& candidate, const at::Tensor& reference) {
+  if (reference.is_contiguous()) return candidate.is_contiguous();
+  return shares_nothing(candidate) || same_strides(candidate, reference);
+}
+
+std::optional<VerdictError> check_type(const std::string& what, const at::Tensor& candidate,
+                                       const at::Tensor& reference) {
+  if (candidate.scalar_type() != reference.scalar_type())
+    return wrong("wrong_dtype",
+                 fmt::format("{} is {}, expected {}", what, c10::toString(candidate.scalar_type()),
+                             c10::toString(reference.scalar_type())));
+  if (candidate.sizes() != reference.sizes())
+    return wrong("wrong_shape",
+                 fmt::format("{} has shape {}, expected {}", what, shape_text(candidate.sizes()),
+                             shape_text(reference.sizes())));
+  if (!is_laid_out_well(candidate, reference))
+    return wrong(
+        "wrong_strides",
+        fmt::format("{} has strides {}, expected {}", what, shape_text(candidate.strides()),
+                    reference.is_contiguous() ? "a contiguous tensor"
+                                              : fmt::format("{}, or a place for each element",
+                                                            shape_text(reference.strides()))));
+  return std::nullopt;
+}
+
+struct Pair {
+  double got = 0, expected = 0;
+};
+
+VerdictError describe(const std::string& what, const Mismatch& mismatch, Pair at_first,
+                      at::IntArrayRef shape) {
+  const std::int64_t k = mismatch.first;
+  const std::int64_t elements = c10::multiply_integers(shape);
+  if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
+    return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}",
+                                          what, mismatch.count, elements, place(k, shape)));
+  return wrong(
+      "wrong_value",
+      fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}", what,
+                  mismatch.count, elements, place(k, shape), at_first.got, at_first.expected,
+                  mismatch.only_exact
+                      ? " (within the plain tolerance, but far from the exact result for "
+                        "outputs this small)"
+                      : ""));
+}
+
+class TreeComparison {
+ public:
+  TreeComparison(const OutputSide& candidate, const OutputSide& reference,
+                 const tensors::TensorTable& oracle, const CompareOptions& comparison,
+                 Numerics& numerics)
+      : candidate_(candidate.tensors),
+        reference_(reference.tensors),
+        oracle_(oracle),
+        comparison_(comparison),
+        numerics_(numerics) {}
+
+  std::optional<VerdictError> compare(const plan::Value& got, const plan::Value& expected,
+                                      const std::string& what) {
+    if (got.data.index() != expected.data.index()) return structure(what, "is of another kind");
+    if (const auto* tensor = std::get_if<plan::TensorRef>(&expected.data))
+      return leaf(std::get<plan::TensorRef>(got.data).index, tensor->index, what);
+    if (const auto* list = std::get_if<plan::List>(&expected.data))
+      return items(std::get<plan::List>(got.data).items, list->items, what);
+    if (const auto* tuple = std::get_if<plan::Tuple>(&expected.data))
+      return items(std::get<plan::Tuple>(got.data).items, tuple->items, what);
+    if (const auto* dict = std::get_if<plan::Dict>(&expected.data))
+      return members(std::get<plan::Dict>(got.data), *dict, what);
+    if (!(got == expected)) return structure(what, "is another constant");
+    return std::nullopt;
+  }
+
+ private:
+  static VerdictError structure(const std::string& what, const std::string& how) {
+    return wrong("wrong_structure", fmt::format("{} {} than the reference's", what, how));
+  }
+
+  std::optional<VerdictError> leaf(int got, int expected, const std::string& what) {
+    const at::Tensor& candidate = candidate_.at(static_cast<std::size_t>(got));
+    if (!candidate.defined()) return structure(what, "was never made, other");
+    return compare_tensors(
+        what, candidate, reference_.at(static_cast<std::size_t>(expected)),
+        oracle_.empty() ? at::Tensor() : oracle_.at(static_cast<std::size_t>(expected)),
+        comparison_, numerics_);
+  }
+
+  std::optional<VerdictError> items(const std::vector<plan::Value>& got,
+                                    const std::vector<plan::Value>& expected,
+                                    const std::string& what) {
+    if (got.size() != expected.size()) return structure(what, "has another length");
+    for (std::size_t k = 0; k < got.size(); ++k)
+      if (auto error = compare(got[k], expected[k], fmt::format("{}[{}]", what, k))) return error;
+    return std::nullopt;
+  }
+
+  std::optional<VerdictError> members(const plan::Dict& got, const plan::Dict& expected,
+                                      const std::string& what) {
+    if (got.items.size() != expected.items.size()) return structure(what, "has other keys");
+    for (std::size_t k = 0; k < got.items.size(); ++k) {
+      if (got.items[k].key != expected.items[k].key) return structure(what, "has other keys");
+      if (auto error = compare(got.items[k].value, expected.items[k].value,
+                               fmt::format("{}[{}]", what, got.items[k].key)))
+        return error;
+    }
+    return std::nullopt;
+  }
+
+  const tensors::TensorTable& candidate_;
+  const tensors::TensorTable& reference_;
+  const tensors::TensorTable& oracle_;
+  const CompareOptions& comparison_;
+  Numerics& numerics_;
+};
+
+}  // namespace
+
+double tolerance_of(c10::ScalarType dtype) {
+  switch (dtype) {
+    case c10::ScalarType::Double:
+    case c10::ScalarType::ComplexDouble:
+      return 1e-9;  // nothing that was single precision on its way stays within
+    case c10::ScalarType::Float:
+    case c10::ScalarType::ComplexFloat:
+      return 1e-4;
+    case c10::ScalarType::Half:
+    case c10::ScalarType::BFloat16:
+    case c10::ScalarType::ComplexHalf:
+      return 1e-2;
+    case c10::ScalarType::Float8_e4m3fn:
+    case c10::ScalarType::Float8_e5m2:
+    case c10::ScalarType::Float8_e4m3fnuz:
+    case c10::ScalarType::Float8_e5m2fnuz:
+      return 1e-1;
+    default:
+      return 0;
+  }
+}
+
+bool is_kernelbenchs(c10::ScalarType dtype) {
+  return dtype == c10::ScalarType::Float || dtype == c10::ScalarType::Half ||
+         dtype == c10::ScalarType::BFloat16;
+}
+
+double usable_share(double tolerance) {
+  constexpr double in_16_bits = 2, otherwise = 0.1;
+  return tolerance >= tolerance_of(at::kHalf) ? in_16_bits : otherwise;
+}
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+struct FiniteValues {
+  at::Tensor expected, exact;
+};
+// Those that both have; nothing where one is finite and the other is not.
+std::optional<FiniteValues> finite_values(const at::Tensor& reference, const at::Tensor& oracle) {
+  if (!oracle.defined() || oracle.sizes() != reference.sizes()) return std::nullopt;
+  const at::Tensor expected = as_doubles(reference), exact = as_doubles(oracle);
+  const at::Tensor is_finite = at::isfinite(exact);
+  if (!at::isfinite(expected).equal(is_finite)) return std::nullopt;
+  if (is_finite.all().item<bool>()) return FiniteValues{expected, exact};
+  return FiniteValues{expected.masked_select(is_finite), exact.masked_select(is_finite)};
+}
+
+}  // namespace
+
+double own_error(const at::Tensor& reference, const at::Tensor& oracle) {
+  if (!reference.is_floating_point()) return 0;
+  const auto values = finite_values(reference, oracle);
+  if (!values) return kUnknown;
+  const auto& [expected, exact] = *values;
+  if (exact.numel() == 0) return 0;
+  const double size = exact.square().mean().sqrt().item<double>();
+  const double error = (expected - exact).abs().max().item<double>();
+  return size > 0 ? error / size : error == 0 ? 0 : kUnknown;
+}
+
+double own_error_by_element(const at::Tensor& reference, const at::Tensor& oracle) {
+  constexpr std::int64_t at_once = 1 << 24;
+  if (!reference.is_floating_point() || reference.numel() == 0) return 0;
+  if (!oracle.defined() || oracle.sizes() != reference.sizes()) return kUnknown;
+  const std::vector<at::Tensor> expected = reference.reshape({-1}).split(at_once),
+                                exact = oracle.reshape({-1}).split(at_once);
+  double squares = 0, count = 0, largest = 0;
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    const auto values = finite_values(expected[k], exact[k]);
+    if (!values) return kUnknown;
+    squares += values->exact.square().sum().item<double>();
+    count += static_cast<double>(values->exact.numel());
+  }
+  const double size = std::max(1.0, std::sqrt(squares / std::max(1.0, count)));
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    const auto values = finite_values(expected[k], exact[k]);
+    if (values->exact.numel() == 0) continue;
+    const at::Tensor error = (values->expected - values->exact).abs();
+    largest = std::max(largest, (error / (values->exact.abs() + size)).max().item<double>());
+  }
+  return largest;
+}
+
+namespace {
+
+// An element of a contiguous tensor; of a complex one, its real or imaginary part.
+double element(const at::Tensor& tensor, std::int64_t flat) {
+  const at::Tensor real = tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
+  return real.reshape({-1})[flat].to(at::kDouble).item<double>();
+}
+
+Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference,
+                        const at::Tensor& oracle, const CompareOptions& comparison) {
+  const at::Tensor got = as_doubles(candidate), expected = as_doubles(reference);
+  at::Tensor exact;
+  ExactBudget budget;
+  if (oracle.defined()) {
+    exact = as_doubles(oracle);
+    budget = budget_from(values_of(expected), values_of(exact), comparison.tolerance);
+  }
+  return find_mismatch(candidate, values_of(got), values_of(expected), budget, comparison);
+}
+
+constexpr std::int64_t kFewElements = 1 << 20;  // compared again in a few milliseconds
+
+// Of |values - exact| / (1 + |exact|). Not finite where something is not.
+struct RelativeError {
+  double worst = 0, average = 0;
+};
+RelativeError relative_error(const at::Tensor& values, const at::Tensor& exact) {
+  const at::Tensor off = (values - exact).abs() / (exact.abs() + 1);
+  return {.worst = off.max().item<double>(), .average = off.square().mean().sqrt().item<double>()};
+}
+
+bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double leeway) {
+  if (leeway <= 0 || candidate.numel() == 0 || candidate.numel() > kFewElements) return false;
+  return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <= leeway;
+}
+
+// How exact, in PyTorch's own errors, who is about as exact as PyTorch must be; and `most` times
+// the tolerance at worst. In 16 bits PyTorch rounds between operators what one kernel need not
+// round, so there a candidate must be no less exact than PyTorch in either way.
+struct Likeness {
+  double worst = 0, average = 0, most = 0;
+};
+std::optional<Likeness> likeness_for(c10::ScalarType dtype) {
+  if (dtype == at::kFloat) return Likeness{.worst = 8, .average = 5, .most = 100};
+  if (dtype == at::kHalf || dtype == at::kBFloat16)
+    return Likeness{.worst = 1, .average = 1, .most = 10};
+  return std::nullopt;
+}
+
+// Whether a candidate, as a whole, is about as exact as PyTorch where PyTorch's own rounding is not
+// small against the tolerance: by |x - exact| / (1 + |exact|), at worst and on average. If so, how
+// far such a one may be from PyTorch's result; else 0. For outputs of up to a million elements. How
+// the constants were found: docs/numerics.md.
+double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
+                 double tolerance) {
+  const c10::ScalarType dtype = reference.scalar_type();
+  const auto like = likeness_for(dtype);
+  if (!like || tolerance > tolerance_of(dtype)) return 0;
+  if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
+  const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
+                   exact = as_doubles(oracle.cpu());
+  if (dtype == at::kFloat && budget_from(values_of(expected), values_of(exact), tolerance).usable)
+    return 0;
+  const double rms = exact.square().mean().sqrt().item<double>();
+  const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
+  constexpr double noise = 0.5;  // that is no result, nor is what is not finite
+  if (!(ours.worst < noise)) return 0;
+  const double limit =
+      std::min(like->worst * ours.worst, like->most * tolerance * std::min(1.0, rms));
+  const bool is_like = theirs.worst <= limit && theirs.average <= like->average * ours.average;
+  return is_like ? (limit + ours.worst) / (1 - ours.worst) : 0;
+}
+
+}  // namespace
+
+std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
+                                            const at::Tensor& expected_values,
+                                            const at::Tensor& oracle,
+                                            const CompareOptions& comparison, Numerics& numerics) {
+  if (auto error = check_type(what, candidate, expected_values)) return error;
+  const at::Tensor plain = as_written(candidate).contiguous(),
+                   reference = as_written(expected_values);
+  const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
+  if (is_exact && at::equal(plain, reference)) return std::nullopt;
+  CompareOptions how = comparison;
+  if (is_exact) how.tolerance = 0;
+  const bool has_oracle = comparison.rule == Comparison::budget && !is_exact && oracle.defined() &&
+                          oracle.sizes() == reference.sizes();
+  const at::Tensor exact = has_oracle ? oracle : at::Tensor();
+  const Mismatch mismatch = how.device != nullptr
+                                ? how.device->compare(plain, reference, exact, how)
+                                : compare_on_cpu(plain, reference, exact, how);
+  numerics.max_abs = std::max(numerics.max_abs, mismatch.max_abs);
+  numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
+  if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
+    return wrong("wrong_value", fmt::format("{}: integers differ", what));
+  if (mismatch.count == 0 || is_within(plain, reference, how.leeway)) return std::nullopt;
+  const double leeway =
+      has_oracle ? leeway_of(plain, reference, exact, how.tolerance / how.widened) : 0;
+  numerics.leeway = std::max(numerics.leeway, leeway);
+  if (leeway > 0) return std::nullopt;
+  std::vector<std::int64_t> shape = reference.sizes().vec();
+  if (reference.is_complex()) shape.push_back(2);
+  const at::Tensor expected = reference.contiguous();
+  return describe(what, mismatch,
+                  {element(plain, mismatch.first), element(expected, mismatch.first)}, shape);
+}
+
+std::optional<VerdictError> compare_outputs(const OutputSide& candidate,
+                                            const OutputSide& reference,
+                                            const tensors::TensorTable& oracle,
+                                            const CompareOptions& comparison, Numerics& numerics) {
+  return TreeComparison(candidate, reference, oracle, comparison, numerics)
+      .compare(candidate.value, reference.value, "output");
+}
+
+}  // namespace tritonsmith::gym::compare

@@ -1,0 +1,49 @@
+// What a compiler worker is asked and what it answers. The IR is the candidate's, hence hostile;
+// the worker that reads it is jailed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "data/verdict.h"
+#include "gym/sandbox/guest_failure.h"
+
+namespace tritonsmith::gym::compile {
+
+struct CompileRequest {
+  std::string ttir;
+  int num_warps = 4;
+  int num_stages = 3;
+  int num_ctas = 1;
+  int maxnreg = 0;  // 0: as many registers as the compiler likes
+  std::string target = "sm_90";
+};
+
+struct CompiledKernel {
+  std::string cubin;  // bytes
+  std::string name;
+  int registers = 0, spills = 0, shared_bytes = 0;
+  int scratch_bytes =
+      0;              // of global memory, for each program: descriptors made on the device need it
+  int num_warps = 0;  // of a block; 0: as many as were asked for
+  bool operator==(const CompiledKernel&) const = default;
+};
+struct CompileOutcome {
+  std::variant<CompiledKernel, sandbox::CandidateFailure, sandbox::InfrastructureFault> result;
+  sandbox::StageTimes stage_ms;  // "queue", "compile"
+  bool from_cache = false;
+};
+
+using CompileDone = std::function<void(CompileOutcome)>;
+
+// The share of CaptureConfig that concerns compiler workers.
+struct CompilerLimits {
+  int workers = 1;                // compilations at a time
+  int seconds = 60;               // wall clock of one compilation
+  int compiles_per_worker = 500;  // then a fresh worker takes over
+  int cache_entries = 4096;       // in memory
+  std::string cache_directory;    // empty: in memory only
+};
+
+}  // namespace tritonsmith::gym::compile

@@ -1,0 +1,318 @@
+#include "gym/compile/compiler_pool.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace tritonsmith::gym::compile {
+namespace {
+
+constexpr std::size_t kMaxIrBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxReplyBytes = std::size_t{64} << 20;
+constexpr std::uint64_t kWorkerTmpBytes = std::uint64_t{1} << 30;
+constexpr auto kGreetTime = std::chrono::seconds(30);
+constexpr int kMaxAttempts = 2;
+constexpr int kPtxasKilled = 75;  // a worker's exit code: gym/guest/compiler.py
+
+std::string request_text(const CompileRequest& request) {
+  Json json = {{"ttir", request.ttir},
+               {"num_warps", request.num_warps},
+               {"num_stages", request.num_stages},
+               {"num_ctas", request.num_ctas},
+               {"target", request.target}};
+  if (request.maxnreg > 0) json["maxnreg"] = request.maxnreg;
+  return to_line(json);
+}
+
+sandbox::CandidateFailure refused(std::string error_class, std::string message) {
+  return {.stage = Stage::captured,
+          .error = {.error_class = std::move(error_class), .message = std::move(message)}};
+}
+
+}  // namespace
+
+CompilerPool::CompilerPool(const CompilerLimits& limits)
+    : limits_{.output_bytes = std::size_t{16} << 20,
+              .frame_bytes = kMaxReplyBytes,
+              .wall = std::chrono::seconds(limits.seconds)},
+      tmp_bytes_(kWorkerTmpBytes),
+      compiles_per_worker_(limits.compiles_per_worker),
+      cache_(static_cast<std::size_t>(limits.cache_entries), limits.cache_directory) {}
+
+Result<CompilerPool> CompilerPool::make(const CompilerLimits& limits) {
+  CompilerPool pool(limits);
+  for (int i = 0; i < limits.workers; ++i) {
+    TRY_ASSIGN(sandbox::SlotUid uid, sandbox::SlotUid::take());
+    pool.workers_.push_back(Worker{.uid = std::move(uid)});
+  }
+  return pool;
+}
+
+void CompilerPool::submit(CompileJob job) {
+  const auto refuse = [&](std::string error_class, std::string message) {
+    give(job, {.result = refused(std::move(error_class), std::move(message))});
+  };
+  job.line = first_line(job.request.ttir);
+  if (job.request.ttir.size() > kMaxIrBytes)
+    return refuse("compile_error",
+                  fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes));
+  auto bare = without_locations(job.request.ttir);
+  if (!bare) return refuse("refused_ir", bare.error().message);
+  job.request.ttir = *std::move(bare);
+  unsorted_.push_back(std::move(job));
+}
+
+bool CompilerPool::cancel(std::uint64_t id) {
+  const auto is_it = [&](const CompileJob& job) { return job.id == id; };
+  if (std::erase_if(unsorted_, is_it) > 0) return true;
+  for (auto work = queue_.begin(); work != queue_.end(); ++work) {
+    if (std::erase_if(work->jobs, is_it) == 0) continue;
+    if (work->jobs.empty()) queue_.erase(work);
+    return true;
+  }
+  for (Worker& worker : workers_)
+    if (worker.work && std::erase_if(worker.work->jobs, is_it) > 0) return true;
+  return false;
+}
+
+// To the cache's answer, to equal work in hand, or to the end of the queue.
+void CompilerPool::sort_in(std::string_view compiler_version) {
+  for (; !unsorted_.empty(); unsorted_.pop_front()) {
+    CompileJob job = std::move(unsorted_.front());
+    std::string key = compile_key(job.request, compiler_version);
+    const double queued_ms = sandbox::milliseconds_since(job.submitted);
+    if (const auto found = cache_.find(key)) {
+      CompileOutcome outcome{.stage_ms = {{"queue", queued_ms}}, .from_cache = true};
+      std::visit([&](const auto& entry) { outcome.result = entry; }, *found);
+      give(job, std::move(outcome));
+      continue;
+    }
+    Work* same = nullptr;
+    for (Worker& worker : workers_)
+      if (worker.work && worker.work->key == key) same = &*worker.work;
+    for (Work& work : queue_)
+      if (work.key == key) same = &work;
+    if (same == nullptr) same = &queue_.emplace_back(Work{.key = std::move(key)});
+    same->jobs.push_back(std::move(job));
+  }
+}
+
+Status CompilerPool::advance(sandbox::Zygote& zygote, std::string_view compiler_version) {
+  for (Worker& worker : workers_) {
+    if (worker.guest) TRY(hear(worker, zygote));
+    if (worker.phase == Phase::over && worker.guest->status()) {
+      worker.guest.reset();
+      worker.phase = Phase::none;
+    }
+    if (worker.phase == Phase::over && worker.reaped_by.passed())
+      return fail("the zygote did not reap a killed compile worker");
+  }
+  sort_in(compiler_version);
+  for (Worker& worker : workers_) {
+    if (queue_.empty()) break;
+    if (worker.phase == Phase::none) TRY(start_worker(worker, zygote));
+    if (worker.phase == Phase::ready) take_work(worker);
+  }
+  return ok();
+}
+
+Status CompilerPool::start_worker(Worker& worker, sandbox::Zygote& zygote) {
+  sandbox::GuestLimits limits = limits_;
+  limits.wall = kGreetTime;
+  TRY_ASSIGN(
+      worker.guest,
+      sandbox::Guest::fork(
+          zygote, {.role = "compile", .uid = worker.uid.value(), .tmp_bytes = tmp_bytes_}, limits));
+  worker.phase = Phase::greeting;
+  worker.served = 0;
+  return ok();
+}
+
+Status CompilerPool::hear(Worker& worker, sandbox::Zygote& zygote) {
+  worker.guest->exchange();
+  while (worker.phase != Phase::over) {
+    const auto frame = worker.guest->next_frame();
+    if (!frame) break;
+    if (worker.phase == Phase::greeting) {
+      TRY(greet(worker, zygote, *frame));
+    } else if (worker.phase == Phase::busy) {
+      take_reply(worker, *frame);
+      if (worker.served >= compiles_per_worker_) retire(worker, zygote);
+    } else {
+      retire(worker, zygote);  // speaks without being asked
+    }
+  }
+  const sandbox::GuestEnd end = worker.guest->end();
+  if (worker.phase == Phase::over || end == sandbox::GuestEnd::running) return ok();
+  if (worker.phase == Phase::greeting)
+    return fail("a compile worker {} before its jail was closed: {}",
+                sandbox::error_of_end(end, worker.guest->status(), limits_).message,
+                worker.guest->output());
+  if (worker.work) worker_failed(worker, end);
+  retire(worker, zygote);
+  return ok();
+}
+
+// Who was refused the jail would be so under another zygote too: what waits is told.
+Status CompilerPool::greet(Worker& worker, sandbox::Zygote& zygote, std::string_view frame) {
+  TRY_ASSIGN(const Json hello, parse_json(frame));
+  JsonReader reader(hello);
+  const std::string refused = reader.string("refused", "");
+  if (!refused.empty()) {
+    retire(worker, zygote);
+    fail_waiting(sandbox::jail_refused(refused));
+    return ok();
+  }
+  worker.phase = Phase::ready;
+  worker.guest->set_time_limit(std::chrono::hours(24 * 365));
+  return ok();
+}
+
+void CompilerPool::take_work(Worker& worker) {
+  worker.work = std::move(queue_.front());
+  queue_.pop_front();
+  worker.work->queued_ms = sandbox::milliseconds_since(worker.work->jobs.front().submitted);
+  worker.guest->set_time_limit(limits_.wall);
+  worker.guest->send(request_text(worker.work->jobs.front().request));
+  worker.phase = Phase::busy;
+}
+
+void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
+  Work work = std::move(*worker.work);
+  worker.work.reset();
+  worker.phase = Phase::ready;
+  worker.guest->set_time_limit(std::chrono::hours(24 * 365));
+  ++worker.served;
+  const auto json = parse_json(frame);
+  const Json reply = json && json->is_object() ? *json : Json::object();
+  const double compile_ms = JsonReader(reply).number("compile_ms", 0);
+  if (reply.contains("error")) {
+    sandbox::CandidateFailure failure = sandbox::failure_from_guest(reply, Stage::captured);
+    failure.stage = Stage::captured;
+    give_results(std::move(work), failure, compile_ms);
+    return;
+  }
+  auto kernel = compiled_kernel_from_json(reply);
+  if (kernel)
+    give_results(std::move(work), *kernel, compile_ms);
+  else
+    give_results(
+        std::move(work),
+        refused("compile_error", "the compiler's answer is no kernel: " + kernel.error().message),
+        compile_ms);
+}
+
+void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
+  Work work = std::move(*worker.work);
+  worker.work.reset();
+  if (work.jobs.empty()) return;
+  if (++work.attempts < kMaxAttempts) {
+    queue_.push_front(std::move(work));
+    return;
+  }
+  const auto status = worker.guest->status();
+  const bool killed = status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL} ||
+                      status == ExitStatus{ExitStatus::Kind::exited, kPtxasKilled};
+  if (killed) {
+    // Not what a kernel does to the compiler, whose memory and time end by other signals.
+    for (CompileJob& job : work.jobs)
+      give(job, {.result = sandbox::InfrastructureFault{"the compile worker was killed again"}});
+    return;
+  }
+  sandbox::CandidateFailure failure{
+      .stage = Stage::captured,
+      .error = sandbox::error_of_end(end, worker.guest->status(), limits_)};
+  const bool slow = failure.error.error_class == "timeout";
+  failure.error.message = "the compiler " + failure.error.message;
+  failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
+  for (CompileJob& job : work.jobs)
+    give(job, {.result = failure,
+               .stage_ms = {{"queue", work.queued_ms},
+                            {"compile", sandbox::milliseconds_since(job.submitted)}}});
+}
+
+void CompilerPool::retire(Worker& worker, sandbox::Zygote& zygote) {
+  if (!worker.guest->status()) zygote.kill(worker.guest->id());
+  worker.reaped_by = Deadline::after(sandbox::kReapTime);
+  worker.phase = Phase::over;
+}
+
+void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, double compile_ms) {
+  cache_.add(work.key, entry);
+  bool is_first = true;
+  for (CompileJob& job : work.jobs) {
+    CompileOutcome outcome{.stage_ms = {{"queue", work.queued_ms}, {"compile", compile_ms}},
+                           .from_cache = !is_first};
+    std::visit([&](const auto& result) { outcome.result = result; }, entry);
+    give(job, std::move(outcome));
+    is_first = false;
+  }
+}
+
+// A failure is told where the job's own kernel begins: passes do not tell their line.
+void CompilerPool::give(CompileJob& job, CompileOutcome outcome) {
+  if (auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
+    failure->error.line = job.line;
+  std::exchange(job.done, nullptr)(std::move(outcome));
+}
+
+bool CompilerPool::exited(const sandbox::GuestExited& exited) {
+  for (Worker& worker : workers_) {
+    if (!worker.guest || worker.guest->id() != exited.id) continue;
+    worker.guest->exited(exited);
+    return true;
+  }
+  return false;
+}
+
+void CompilerPool::lost_all(const Error& why) {
+  for (Worker& worker : workers_) {
+    if (worker.work) {
+      Work work = std::move(*worker.work);
+      worker.work.reset();
+      if (++work.attempts < kMaxAttempts) {
+        queue_.push_front(std::move(work));
+      } else {
+        for (CompileJob& job : work.jobs)
+          give(job, {.result = sandbox::InfrastructureFault{why.message}});
+      }
+    }
+    worker.guest.reset();
+    worker.phase = Phase::none;
+  }
+}
+
+void CompilerPool::fail_all(const Error& why) {
+  lost_all(why);
+  fail_waiting(why);
+}
+
+void CompilerPool::fail_waiting(const Error& why) {
+  for (Work& work : queue_)
+    for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
+  queue_.clear();
+  for (CompileJob& job : std::exchange(unsorted_, {}))
+    give(job, {.result = sandbox::InfrastructureFault{why.message}});
+}
+
+bool CompilerPool::idle() const {
+  return unsorted_.empty() && queue_.empty() &&
+         std::all_of(workers_.begin(), workers_.end(),
+                     [](const Worker& worker) { return !worker.work; });
+}
+
+void CompilerPool::add_polls(std::vector<pollfd>& polls) const {
+  for (const Worker& worker : workers_)
+    if (worker.guest && worker.phase != Phase::over) worker.guest->add_polls(polls);
+}
+
+TimePoint CompilerPool::next_deadline() const {
+  TimePoint next = TimePoint::max();
+  for (const Worker& worker : workers_) {
+    if (!worker.guest) continue;
+    next = std::min(
+        next, worker.phase == Phase::over ? worker.reaped_by.at() : worker.guest->deadline().at());
+  }
+  return next;
+}
+
+}  // namespace tritonsmith::gym::compile

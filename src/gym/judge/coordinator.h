@@ -1,0 +1,147 @@
+// Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens (a
+// submission, a capture that came back, a kernel compiled, a referee's report) reaches it as an
+// event; it never waits for anything else.
+//
+//   submitted -> store? -> inspected -> task captured (once a task) -> captured -+-> every kernel
+//   compiled -+-> verdict
+//                                                                                +-> refereed
+//                                                                                --------------+
+//
+// A captured task is looked at once besides, by a referee of the same kind (task_lints.h); verdicts
+// wait for that.
+// On a GPU what was compiled is what runs, so there the referee comes after the compilers.
+//
+// A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
+// itself. That stops all others, so it is not done where nobody else can have been the reason: to a
+// guest that had a core for itself. One whose guest was killed is retried beside the others, and if
+// it is killed again alone. An infrastructure fault is retried once beside the others. Equal jobs
+// in flight are judged once.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/bounded_queue.h"
+#include "gym/api/outbox.h"
+#include "gym/judge/job_progress.h"
+#include "gym/judge/local_judge.h"
+#include "gym/judge/referee_queue.h"
+#include "gym/judge/task_lints.h"
+
+namespace tritonsmith::gym::judge {
+
+class Coordinator {
+ public:
+  Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, api::Outbox& outbox);
+  ~Coordinator();
+
+  void submit(api::JudgeJob job) { events_.push(Submitted{std::move(job)}); }
+  void cancel(std::uint64_t id) { events_.push(Cancelled{id}); }
+  // Once the first job has come; any thread.
+  JudgeVersions versions() const;
+
+ private:
+  struct Submitted {
+    api::JudgeJob job;
+    TimePoint at = system_clock().now();
+  };
+  struct Cancelled {
+    std::uint64_t id;
+  };
+  struct TaskCaptured {
+    std::string task_key;
+    capture::CaptureOutcome outcome;
+  };
+  struct Captured {
+    std::uint64_t serial;
+    capture::CaptureOutcome outcome;
+  };
+  struct Compiled {
+    std::uint64_t serial;
+    std::size_t unit;
+    compile::CompileOutcome outcome;
+  };
+  struct Refereed {
+    RefereeWork work;
+    RefereeOutcome outcome;
+  };
+  using Event = std::variant<Submitted, Cancelled, TaskCaptured, Captured, Compiled, Refereed>;
+
+  // A task's plan, captured once, and the parts of it that its candidates' captures need.
+  struct TaskPlan {
+    bool ready = false;
+    std::string json, init_args, inputs, tensors;
+    std::optional<VerdictError> failure;
+    std::vector<std::uint64_t> waiting;  // serials
+    std::uint64_t last_used = 0;         // a serial
+    std::size_t bytes() const {
+      return json.size() + init_args.size() + inputs.size() + tensors.size();
+    }
+  };
+
+  void run();
+  // `number` is its own among those of the queue.
+  void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number);
+  void hand_to_referee(const JobProgress& progress, referee::RefereeJob job, RefereeQueue& queue);
+  void handle(Submitted& event);
+  void handle(Cancelled& event);
+  void handle(TaskCaptured& event);
+  void handle(Captured& event);
+  void handle(Compiled& event);
+  void handle(Refereed& event);
+
+  // Lets waiting jobs start, as many as may run.
+  void admit();
+  void start(JobProgress progress);
+  void await_task(JobProgress& progress);
+  // Keeps the plans used last, within the configured number and bytes.
+  void forget_tasks();
+  void capture(JobProgress& progress, const TaskPlan& task);
+  void compile_and_referee(JobProgress& progress);
+  void lint(JobProgress& progress);
+  void hear_of_task(Refereed& event);
+  // Ends the job once what is to be known of its task is.
+  void give_verdict(JobProgress progress);
+  RefereeQueue& work_for(Backend backend);
+  // True when the job, all compiled, was handed to a GPU.
+  bool replay(JobProgress& progress);
+  void advance(std::uint64_t serial);
+  void conclude(std::uint64_t serial);
+  void finish(JobProgress progress, Verdict verdict);
+  bool answered_by_store(JobProgress& progress);
+  bool joined_an_equal_job(const JobProgress& progress);
+  Status learn_versions();
+  JobProgress* find(std::uint64_t serial);
+  referee::RefereeJob referee_job(const JobProgress& progress) const;
+  static void read_task_plan(const std::string& json, TaskPlan& task);
+
+  LocalJudgeConfig config_;
+  LocalJudgeParts parts_;
+  api::Outbox& outbox_;
+  BoundedQueue<Event> events_;
+  RefereeQueue referee_work_;
+  RefereeQueue replay_work_;  // for the GPUs
+
+  std::atomic<bool> stopping_ = false;
+  std::uint64_t next_serial_ = 1;
+  std::deque<JobProgress> backlog_, alone_;
+  std::map<std::uint64_t, JobProgress> running_;
+  std::map<std::string, TaskPlan> tasks_;  // by the content of the source
+  TaskLints lints_;
+  VerdictContext context_;
+  mutable std::mutex versions_mutex_;  // for who asks from outside; the coordinator alone writes
+  JudgeVersions versions_;
+
+  std::vector<std::unique_ptr<RefereeClient>> referees_;
+  std::vector<std::jthread> referee_threads_;
+  std::jthread thread_;
+};
+
+}  // namespace tritonsmith::gym::judge

@@ -1,0 +1,337 @@
+#include "gym/judge/job_progress.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tritonsmith::gym::judge {
+namespace {
+
+std::string line_of(const std::string& source, int line) {
+  std::size_t begin = 0;
+  for (int at = 1; at < line && begin != std::string::npos; ++at) {
+    begin = source.find('\n', begin);
+    if (begin != std::string::npos) ++begin;
+  }
+  if (line < 1 || begin == std::string::npos) return {};
+  std::string text = source.substr(begin, source.find('\n', begin) - begin);
+  text.erase(0, text.find_first_not_of(" \t"));
+  constexpr std::size_t longest = 200;
+  return text.substr(0, longest);
+}
+
+void set_error(Verdict& verdict, VerdictError error, Fault fault, const std::string& source) {
+  if (error.excerpt.empty()) error.excerpt = line_of(source, error.line);
+  verdict.error = std::move(error);
+  verdict.fault = fault;
+}
+
+Verdict begin_verdict(const JobProgress& progress, const VerdictContext& context) {
+  Verdict verdict;
+  verdict.task_id = progress.job.task.id;
+  const bool on_gpu = progress.job.backend == Backend::replay;
+  verdict.backend = on_gpu ? Backend::replay : Backend::evaluate;
+  verdict.policy = progress.job.policy;
+  verdict.comparison = progress.job.comparison;
+  verdict.stage = Stage::extracted;
+  verdict.environment = on_gpu ? context.replay_environment : context.environment;
+  verdict.findings = progress.inspection;
+  verdict.stage_ms.emplace_back("queue", progress.queue_ms);
+  if (progress.capture) {
+    verdict.environment.jail_layers = progress.capture->jail_layers;
+    for (const auto& [stage, ms] : progress.capture->stage_ms)
+      verdict.stage_ms.emplace_back(stage == "queue" ? "wait_guest" : stage, ms);
+  }
+  return verdict;
+}
+
+int launches_of(const plan::Plan& plan, std::size_t kernel) {
+  int launches = 0;
+  for (const plan::PlanStep& step : plan.steps)
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+        launch != nullptr && step.phase == plan::Phase::forward &&
+        launch->choices.front().kernel == static_cast<int>(kernel))
+      ++launches;
+  return launches;
+}
+
+void count_operators(const plan::Plan& plan, Verdict& verdict) {
+  for (const plan::PlanStep& step : plan.steps) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward) continue;
+    auto at = std::ranges::find(verdict.aten, call->op, &AtenReport::op);
+    if (at == verdict.aten.end()) at = verdict.aten.insert(at, {.op = call->op});
+    ++at->calls;
+  }
+}
+
+bool is_passed_over(const JobProgress& progress, const CompileUnit& unit) {
+  return std::ranges::all_of(unit.kernels, [&](std::size_t kernel) {
+    return std::ranges::find(progress.passed_over, kernel) != progress.passed_over.end();
+  });
+}
+
+// As Triton's own tuner has it: of what else fails it tells the user.
+bool does_not_fit(const CompileUnit& unit) {
+  const auto* failure =
+      unit.outcome ? std::get_if<sandbox::CandidateFailure>(&unit.outcome->result) : nullptr;
+  return failure != nullptr && (failure->error.error_class == "out_of_resources" ||
+                                failure->error.message.starts_with("ptxas"));
+}
+
+// False when one of them did not compile.
+bool add_kernels(const JobProgress& progress, Verdict& verdict) {
+  verdict.kernels.resize(progress.plan->kernels.size());
+  double slowest = 0;
+  bool all = true;
+  for (const CompileUnit& unit : progress.units) {
+    if (!unit.outcome) continue;
+    for (const auto& [stage, ms] : unit.outcome->stage_ms)
+      if (stage == "compile") slowest = std::max(slowest, ms);
+    const auto* compiled = std::get_if<compile::CompiledKernel>(&unit.outcome->result);
+    if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&unit.outcome->result);
+        failure != nullptr && all && !is_passed_over(progress, unit)) {
+      VerdictError error = failure->error;
+      if (error.line == 0) error.line = progress.plan->kernels.at(unit.kernels.front()).line;
+      set_error(verdict, std::move(error), Fault::candidate, progress.job.kernel);
+      all = false;
+    }
+    for (const std::size_t kernel : unit.kernels) {
+      KernelReport& report = verdict.kernels.at(kernel);
+      report.name = progress.plan->kernels[kernel].name;
+      report.launches = launches_of(*progress.plan, kernel);
+      if (compiled == nullptr) continue;
+      report.registers = compiled->registers;
+      report.spills = compiled->spills;
+      report.shared_bytes = compiled->shared_bytes;
+    }
+  }
+  verdict.stage_ms.emplace_back("compile", slowest);
+  for (const std::size_t kernel : progress.passed_over)
+    verdict.findings.push_back(
+        {.rule = "autotune_passed_over",
+         .severity = Severity::note,
+         .line = progress.plan->kernels[kernel].line,
+         .message = "a config needs more than the chip has, and is left out"});
+  return all;
+}
+
+void add_timing(const referee::PlanTiming& timing, Verdict& verdict) {
+  verdict.stage = Stage::timed;
+  verdict.time_ms = timing.candidate;
+  if (timing.reference.n > 0) verdict.reference_ms = timing.reference;
+  if (timing.candidate.median > 0 && timing.reference.n > 0)
+    verdict.speedup = timing.reference.median / timing.candidate.median;
+  verdict.coverage = timing.coverage;
+  for (KernelReport& kernel : verdict.kernels) kernel.launches = 0;  // tuned ones may be others
+  for (const referee::StepTiming& step : timing.steps) {
+    const auto kernel = static_cast<std::size_t>(std::max(step.kernel, 0));
+    const auto aten = std::ranges::find(verdict.aten, step.op, &AtenReport::op);
+    if (step.kernel >= 0 && kernel < verdict.kernels.size()) {
+      verdict.kernels[kernel].launches = step.launches;
+      verdict.kernels[kernel].device_us = step.device_us;
+    } else if (aten != verdict.aten.end()) {
+      aten->device_us = step.device_us;
+    }
+  }
+}
+
+void add_report(const referee::RefereeReport& report, const JobProgress& progress,
+                Verdict& verdict) {
+  for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
+  for (const auto& [stage, ms] : report.stage_ms) verdict.stage_ms.emplace_back(stage, ms);
+  verdict.reference = report.reference;
+  if (!verdict.compiled) return;  // what ran here could not be launched on the chip
+  verdict.numerics = report.numerics;
+  verdict.correct = report.correct;
+  if (report.ran) verdict.stage = Stage::ran;
+  if (report.correct) verdict.stage = Stage::correct;
+  if (report.correct && report.timing) add_timing(*report.timing, verdict);
+  verdict.baselines = report.baselines;
+  if (report.error) set_error(verdict, *report.error, report.fault, progress.job.kernel);
+}
+
+const sandbox::CandidateFailure* capture_failure(const JobProgress& progress) {
+  return progress.capture ? std::get_if<sandbox::CandidateFailure>(&progress.capture->result)
+                          : nullptr;
+}
+
+}  // namespace
+
+std::vector<CompileUnit> compile_units(const plan::Plan& plan) {
+  std::vector<CompileUnit> units;
+  for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+    const plan::PlanKernel& kernel = plan.kernels[k];
+    auto at = std::ranges::find_if(units, [&](const CompileUnit& unit) {
+      return unit.request.ttir == kernel.ttir && unit.request.num_warps == kernel.num_warps &&
+             unit.request.num_stages == kernel.num_stages &&
+             unit.request.num_ctas == kernel.num_ctas && unit.request.maxnreg == kernel.maxnreg;
+    });
+    if (at == units.end())
+      at = units.insert(at, {.request = {.ttir = kernel.ttir,
+                                         .num_warps = kernel.num_warps,
+                                         .num_stages = kernel.num_stages,
+                                         .num_ctas = kernel.num_ctas,
+                                         .maxnreg = kernel.maxnreg,
+                                         .target = plan.target}});
+    at->kernels.push_back(k);
+  }
+  return units;
+}
+
+void pass_over_configs(JobProgress& progress) {
+  std::set<std::size_t> unfit;
+  for (const CompileUnit& unit : progress.units)
+    if (does_not_fit(unit)) unfit.insert(unit.kernels.begin(), unit.kernels.end());
+  const auto is_unfit = [&](const plan::LaunchChoice& choice) {
+    return unfit.contains(static_cast<std::size_t>(choice.kernel));
+  };
+  if (unfit.empty()) return;
+  plan::Plan plan = *progress.plan;
+  std::set<std::size_t> passed;
+  for (plan::PlanStep& step : plan.steps) {
+    auto* launch = std::get_if<plan::LaunchStep>(&step.action);
+    if (launch == nullptr) continue;
+    if (std::ranges::all_of(launch->choices, is_unfit)) return;  // nothing is left to launch
+    for (const plan::LaunchChoice& choice : launch->choices)
+      if (is_unfit(choice)) passed.insert(static_cast<std::size_t>(choice.kernel));
+    std::erase_if(launch->choices, is_unfit);
+  }
+  progress.passed_over.assign(passed.begin(), passed.end());
+  progress.plan_json = to_line(plan::to_json(plan));
+  progress.plan = std::move(plan);
+}
+
+std::optional<std::vector<language::KernelBinary>> binaries_of(const JobProgress& progress) {
+  std::vector<language::KernelBinary> kernels(progress.plan->kernels.size());
+  for (const CompileUnit& unit : progress.units) {
+    if (is_passed_over(progress, unit)) continue;
+    const auto* compiled =
+        unit.outcome ? std::get_if<compile::CompiledKernel>(&unit.outcome->result) : nullptr;
+    if (compiled == nullptr) return std::nullopt;
+    for (const std::size_t kernel : unit.kernels)
+      kernels.at(kernel) = {
+          .cubin = compiled->cubin,
+          .name = compiled->name,
+          .num_warps = compiled->num_warps > 0 ? compiled->num_warps : unit.request.num_warps,
+          .shared_bytes = compiled->shared_bytes,
+          .scratch_bytes = compiled->scratch_bytes};
+  }
+  return kernels;
+}
+
+Ending ending_of(const JobProgress& progress) {
+  const auto is_fault = [](const auto& outcome) {
+    return std::holds_alternative<sandbox::InfrastructureFault>(outcome.result);
+  };
+  const auto failed_with = [](const auto& outcome, std::string_view error_class) {
+    const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result);
+    return failure != nullptr && !failure->undisturbed && failure->error.error_class == error_class;
+  };
+  bool fault = progress.capture && is_fault(*progress.capture);
+  bool timeout = progress.capture && failed_with(*progress.capture, "timeout");
+  for (const CompileUnit& unit : progress.units) {
+    fault = fault || (unit.outcome && is_fault(*unit.outcome));
+    timeout = timeout || (unit.outcome && failed_with(*unit.outcome, "compile_timeout"));
+  }
+  if (progress.referee) {
+    const auto* failure = std::get_if<RefereeFailure>(&*progress.referee);
+    const auto* report = std::get_if<referee::RefereeReport>(&*progress.referee);
+    fault = fault || (failure != nullptr && failure->kind != RefereeFailure::Kind::timeout) ||
+            (report != nullptr && report->fault == Fault::infrastructure);
+    timeout = timeout || (failure != nullptr && failure->kind == RefereeFailure::Kind::timeout) ||
+              (report != nullptr && report->deadline_hit);
+  }
+  if (fault) return Ending::infrastructure;
+  if (progress.capture && failed_with(*progress.capture, "killed")) return Ending::killed;
+  return timeout ? Ending::deadline : Ending::verdict;
+}
+
+Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
+  Verdict verdict = begin_verdict(progress, context);
+  if (!progress.capture) {  // inspection refused it
+    const auto reason =
+        std::ranges::find(progress.inspection, Severity::reject, &Finding::severity);
+    CHECK(reason != progress.inspection.end(), "nothing was captured, though nothing refused it");
+    const bool unreadable = reason->rule == "syntax_error";
+    verdict.stage = unreadable ? Stage::extracted : Stage::parsed;
+    set_error(verdict,
+              {.error_class = unreadable ? "syntax_error" : "refused",
+               .message = unreadable ? reason->message : reason->rule + ": " + reason->message,
+               .line = reason->line},
+              Fault::candidate, progress.job.kernel);
+    return verdict;
+  }
+  if (const sandbox::CandidateFailure* failure = capture_failure(progress)) {
+    verdict.stage = failure->stage;
+    set_error(verdict, failure->error, Fault::candidate, progress.job.kernel);
+    return verdict;
+  }
+  if (!progress.plan) {  // the guest handed over something that is no plan
+    verdict.stage = Stage::inspected;
+    set_error(verdict, {.error_class = "bad_plan", .message = progress.plan_json}, Fault::candidate,
+              progress.job.kernel);
+    return verdict;
+  }
+  verdict.stage = Stage::captured;
+  count_operators(*progress.plan, verdict);
+  verdict.compiled = add_kernels(progress, verdict);
+  if (verdict.compiled) verdict.stage = Stage::compiled;
+  if (progress.referee) {
+    if (const auto* report = std::get_if<referee::RefereeReport>(&*progress.referee))
+      add_report(*report, progress, verdict);
+    else if (verdict.compiled)
+      set_error(verdict,
+                {.error_class = "too_large_to_evaluate",
+                 .message = std::get<RefereeFailure>(*progress.referee).message},
+                Fault::none, progress.job.kernel);
+  }
+  verdict.accepted = verdict.correct && !has_rejecting_finding(verdict);
+  return verdict;
+}
+
+Verdict task_failure_verdict(const JobProgress& progress, const VerdictError& error,
+                             const VerdictContext& context) {
+  Verdict verdict = begin_verdict(progress, context);
+  verdict.error =
+      VerdictError{.error_class = "task_failed",
+                   .message = fmt::format(
+                       "the task itself cannot be judged: {}{}: {}", error.error_class,
+                       error.line > 0 ? fmt::format(", line {}", error.line) : "", error.message)};
+  return verdict;
+}
+
+Verdict infrastructure_verdict(const JobProgress& progress, const std::string& message,
+                               const VerdictContext& context) {
+  Verdict verdict = begin_verdict(progress, context);
+  verdict.error = VerdictError{.error_class = "infrastructure", .message = message};
+  verdict.fault = Fault::infrastructure;
+  return verdict;
+}
+
+std::string infrastructure_message(const JobProgress& progress) {
+  const auto said_by = [](const auto& outcome) -> std::string {
+    const auto* fault = std::get_if<sandbox::InfrastructureFault>(&outcome.result);
+    return fault != nullptr ? fault->message : std::string();
+  };
+  std::string message = progress.capture ? said_by(*progress.capture) : "";
+  for (const CompileUnit& unit : progress.units)
+    if (message.empty() && unit.outcome) message = said_by(*unit.outcome);
+  if (!message.empty() || !progress.referee) return message;
+  if (const auto* failure = std::get_if<RefereeFailure>(&*progress.referee))
+    return failure->message;
+  const auto& report = std::get<referee::RefereeReport>(*progress.referee);
+  return report.error ? report.error->message : "";
+}
+
+void start_over(JobProgress& progress) {
+  progress.inspection.clear();
+  progress.capture.reset();
+  progress.plan.reset();
+  progress.plan_json.clear();
+  progress.units.clear();
+  progress.passed_over.clear();
+  progress.referee.reset();
+  progress.pending = 0;
+}
+
+}  // namespace tritonsmith::gym::judge

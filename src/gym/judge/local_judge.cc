@@ -1,0 +1,135 @@
+#include "gym/judge/local_judge.h"
+
+#include "gym/api/outbox.h"
+#include "gym/cuda/driver.h"
+#include "gym/judge/coordinator.h"
+#include "gym/judge/referee_with_python.h"
+#include "gym/judge/secret.h"
+
+namespace tritonsmith::gym::judge {
+namespace {
+
+std::unique_ptr<RefereeClient> with_shell(const RefereeProgram& program,
+                                          const PythonReferenceOptions& options,
+                                          const std::vector<std::string>& baselines) {
+  return std::make_unique<RefereeWithPython>(
+      [&](PythonReference& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
+      options, baselines);
+}
+
+}  // namespace
+
+Fields<LocalJudgeConfig> LocalJudgeConfig::fields() {
+  using C = LocalJudgeConfig;
+  Fields<C> all = {
+      field("referees", &C::referees, "processes that run plans", between(1, 256)),
+      field("gpus", &C::gpus, "GPUs that run plans; -1: all that are here", between(-1, 64)),
+      field("only_gpus", &C::only_gpus,
+            "the GPUs that run plans, by number; empty: the first `gpus` of them"),
+      field("lease", &C::lease, "time on a GPU alone: training on the same GPU pauses meanwhile"),
+      field("baselines", &C::baselines, "how else a task is timed on a GPU: eager, torch_compile"),
+      field("spare_referees", &C::spare_referees,
+            "that stand by for each referee; -1: one on a GPU, and on eight cores or more",
+            between(-1, 8)),
+      field("in_flight", &C::in_flight, "jobs judged at a time", between(1, 4096)),
+      field("queue", &C::queue, "unfinished jobs at most", between(1, 1 << 20)),
+      field("referee_seconds", &C::referee_seconds, "time of one job's trials together",
+            at_least(0.01)),
+      field("referee_memory_mib", &C::referee_memory_mib, "live tensors of one job",
+            between(1, 1 << 20)),
+      field("referee_grace_seconds", &C::referee_grace_seconds, "before a silent referee is killed",
+            between(0, 3600)),
+      field("task_plans", &C::task_plans, "captured tasks kept", between(1, 1 << 20)),
+      field("task_plans_mib", &C::task_plans_mib, "likewise, in MiB", between(1, 1 << 20)),
+      field("directory", &C::directory,
+            "holds the verdict store and the secret; empty: nothing is kept"),
+      field("target", &C::target, "chip that kernels are compiled for"),
+  };
+  append_section(all, "capture", &C::capture);
+  return all;
+}
+
+namespace {
+
+int spares_on_cpu(const LocalJudgeConfig& config) {
+  constexpr int many_cores = 8;
+  if (config.spare_referees >= 0) return config.spare_referees;
+  return usable_cores() >= many_cores ? 1 : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& config,
+                                                      Inspect inspect, RefereeProgram program) {
+  TRY(api::check_baselines(config.baselines));
+  LocalJudgeParts parts;
+  parts.inspect = std::move(inspect);
+  if (config.directory.empty()) {
+    TRY_ASSIGN(parts.secret, fresh_secret());
+  } else {
+    const std::filesystem::path directory = config.directory;
+    TRY_ASSIGN(parts.secret, load_or_make_secret(directory / "judge.secret"));
+    TRY_ASSIGN(parts.store, VerdictStore::open(directory / "verdicts.sqlite"));
+  }
+  program.grace_seconds = config.referee_grace_seconds;
+  if (config.gpus != 0) {
+    TRY_ASSIGN(parts.gpus, choose_gpus(config, cuda::list_gpus()));
+  }
+  program.early = parts.gpus.empty();  // else few jobs, or none, are evaluated
+  program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
+  parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
+    return with_shell(program, python_reference_options(config.capture, "cpu"), {});
+  };
+  // Made now, so that they come up while the pool does.
+  const auto on_gpus = std::make_shared<std::vector<std::unique_ptr<RefereeClient>>>();
+  for (const ReplayGpu& gpu : parts.gpus) {
+    RefereeProgram on_gpu = program;
+    on_gpu.gpu = gpu.ordinal;
+    on_gpu.spares = config.spare_referees >= 0 ? config.spare_referees : 1;
+    on_gpu.lease = gpu.lease;
+    on_gpus->push_back(with_shell(
+        on_gpu, python_reference_options(config.capture, fmt::format("cuda:{}", gpu.ordinal)),
+        config.baselines));
+  }
+  parts.make_replay_referee = [on_gpus](int index) {
+    return std::move(on_gpus->at(static_cast<std::size_t>(index)));
+  };
+  LocalJudgeConfig used = config;
+  if (!parts.gpus.empty()) used.target = parts.gpus.front().target;
+  capture::CaptureConfig capture = config.capture;
+  if (!config.directory.empty() && capture.compile_cache_directory.empty())
+    capture.compile_cache_directory = config.directory + "/kernels";
+  TRY_ASSIGN(parts.pool, capture::CapturePool::start(capture));
+  return std::make_unique<LocalJudge>(used, std::move(parts));
+}
+
+LocalJudge::LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts)
+    : queue_(static_cast<std::size_t>(config.queue)),
+      has_gpu_(!parts.gpus.empty()),
+      referees_(has_gpu_ ? static_cast<int>(parts.gpus.size()) : config.referees),
+      outbox_(std::make_unique<api::Outbox>()),
+      coordinator_(std::make_unique<Coordinator>(config, std::move(parts), *outbox_)) {}
+
+LocalJudge::~LocalJudge() = default;
+
+Status LocalJudge::submit(api::JudgeJob job) {
+  if (job.backend == Backend::automatic)
+    job.backend = has_gpu_ ? Backend::replay : Backend::evaluate;
+  if (job.backend == Backend::replay && !has_gpu_)
+    return fail(
+        "backend replay needs a GPU referee, which this judge has not; ask for evaluate or auto");
+  TRY(api::check_job(job));
+  TRY(outbox_->enter(queue_));
+  coordinator_->submit(std::move(job));
+  return ok();
+}
+
+Result<std::optional<api::Judged>> LocalJudge::next(Deadline deadline) {
+  return outbox_->take(deadline);
+}
+
+void LocalJudge::cancel(std::uint64_t id) { coordinator_->cancel(id); }
+
+JudgeVersions LocalJudge::versions() const { return coordinator_->versions(); }
+
+}  // namespace tritonsmith::gym::judge

@@ -1,0 +1,66 @@
+// RefereeQueue: the jobs of one kind of referees, in the order they came. Each referee takes the
+// next that any may run, or that it alone was asked. Any number of threads.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "data/verdict.h"
+#include "gym/referee/protocol/referee_job.h"
+
+namespace tritonsmith::gym::judge {
+
+// Of a candidate, or of a task alone, which `lint_key` then names.
+struct RefereeWork {
+  std::uint64_t serial = 0;
+  std::string lint_key;
+  Backend backend = Backend::evaluate;
+  referee::RefereeJob job;
+  std::string task_plan;
+  std::optional<int> only;  // the number of the referee that runs it
+};
+
+class RefereeQueue {
+ public:
+  // What comes after close() is dropped.
+  void push(RefereeWork work) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    waiting_.push_back(std::move(work));
+    changed_.notify_all();  // not everybody may take it
+  }
+
+  // Waits for work; nothing once the queue is closed and holds none for this referee.
+  std::optional<RefereeWork> pop(int referee) {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+        if (at->only.value_or(referee) != referee) continue;
+        std::optional<RefereeWork> mine(std::move(*at));
+        waiting_.erase(at);
+        return mine;
+      }
+      if (closed_) return std::nullopt;
+      changed_.wait(lock);
+    }
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<RefereeWork> waiting_;
+  bool closed_ = false;
+};
+
+}  // namespace tritonsmith::gym::judge

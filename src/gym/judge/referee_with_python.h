@@ -1,0 +1,36 @@
+// RefereeWithShell: a referee beside which a reference shell may run. The referee asks it for what
+// forward returns where a task's cannot be captured; once a candidate has been timed, it also tells
+// what the task takes in other ways than by replaying it. Both use their device in turn.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gym/judge/python_reference.h"
+#include "gym/judge/referee_client.h"
+
+namespace tritonsmith::gym::judge {
+
+class RefereeWithPython : public RefereeClient {
+ public:
+  using Make = std::function<std::unique_ptr<RefereeClient>(PythonReference&)>;
+  // `baselines`, as ReferenceShell knows them, are timed besides, for every job; others for a job
+  // that asks for them.
+  RefereeWithPython(const Make& make, PythonReferenceOptions shell,
+                    std::vector<std::string> baselines)
+      : shell_(std::move(shell)), referee_(make(shell_)), baselines_(std::move(baselines)) {}
+
+  RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
+  void interrupt() override;
+
+ private:
+  void time_otherwise(const referee::RefereeJob& job, referee::RefereeReport& report);
+
+  PythonReference shell_;
+  std::unique_ptr<RefereeClient> referee_;
+  std::vector<std::string> baselines_;
+};
+
+}  // namespace tritonsmith::gym::judge

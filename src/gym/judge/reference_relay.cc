@@ -1,0 +1,82 @@
+#include "gym/judge/reference_relay.h"
+
+#include "gym/referee/protocol/blocks.h"
+
+namespace tritonsmith::gym::judge {
+namespace {
+
+Status answer_without_shell(int referee, const Json& answer, Deadline deadline) {
+  if (auto sent = wire::write_frame(referee, to_line(answer), deadline); !sent)
+    return fail("the referee took no answer: {}", sent.error().error.message);
+  return ok();
+}
+
+// Only what belongs into a question goes on; the source and the device are ours to say.
+Json for_shell(const RelayedQuestion& asked, const std::string& device) {
+  Json request = {{"source", asked.task_source}, {"device", device}};
+  for (const char* name : {"ask", "mode", "init_seed", "forward_seed", "oracle", "tensors",
+                           "parameters", "inputs", "blocks"})
+    if (asked.question.contains(name)) request[name] = asked.question[name];
+  return request;
+}
+
+// The question is with the shell; its answer goes back as it comes.
+Status pass_answer(const RelayedQuestion& asked, PythonReference& shell, int socket,
+                   Deadline deadline) {
+  const auto head = wire::read_frame(socket, deadline);
+  if (!head) {
+    shell.end();
+    const bool late = head.error().fault == wire::FrameFault::timeout;
+    const Json answer =
+        late ? Json{{"error",
+                     {{"class", "task_failed"},
+                      {"message", fmt::format("forward did not end in {:.0f} s in the reference "
+                                              "shell",
+                                              asked.seconds)}}}}
+             : Json{{"fault", "it broke off: " + head.error().error.message}};
+    return answer_without_shell(asked.referee, answer,
+                                deadline.passed() ? Deadline::in_seconds(10) : deadline);
+  }
+  const auto json = parse_json(head->payload);
+  const auto sizes = json ? referee::block_sizes(*json)
+                          : Result<std::vector<std::size_t>>(tl::unexpected<Error>(json.error()));
+  if (!sizes) {
+    shell.end();
+    return answer_without_shell(asked.referee, {{"fault", sizes.error().message}}, deadline);
+  }
+  if (auto sent = wire::write_frame(asked.referee, head->payload, deadline); !sent)
+    return fail("the referee took no answer: {}", sent.error().error.message);
+  const referee::Passed passed = referee::pass_blocks(*sizes, socket, asked.referee, deadline);
+  if (passed.read && passed.written) return ok();
+  shell.end();  // in the middle of an answer
+  return fail("the answer of the reference shell broke off");
+}
+
+}  // namespace
+
+Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell) {
+  TRY_ASSIGN(const std::vector<std::size_t> sizes, referee::block_sizes(asked.question));
+  Result<int> socket = fail("there is no reference shell here");
+  if (shell != nullptr) socket = shell->open();
+  const Deadline deadline = Deadline::in_seconds(asked.seconds);
+  if (shell != nullptr && socket) {
+    const std::string request = to_line(for_shell(asked, shell->device()));
+    if (!wire::write_frame(*socket, request, deadline)) {  // it died since it was last asked
+      shell->end();
+      socket = shell->open();
+      if (socket && !wire::write_frame(*socket, request, deadline))
+        socket = fail("it takes no question");
+    }
+  }
+  const referee::Passed passed =
+      referee::pass_blocks(sizes, asked.referee, socket ? *socket : -1, deadline);
+  if (!passed.read) {
+    if (shell != nullptr) shell->end();  // in the middle of a question
+    return fail("the question to the reference shell broke off");
+  }
+  if (!socket)
+    return answer_without_shell(asked.referee, {{"fault", socket.error().message}}, deadline);
+  return pass_answer(asked, *shell, *socket, deadline);
+}
+
+}  // namespace tritonsmith::gym::judge

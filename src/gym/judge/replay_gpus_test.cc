@@ -1,0 +1,61 @@
+#include "gym/judge/replay_gpus.h"
+
+#include <gtest/gtest.h>
+
+#include "gym/judge/local_judge.h"
+
+namespace tritonsmith::gym::judge {
+namespace {
+
+cuda::GpuFacts hopper(std::int64_t memory = 150'000'000'000) {
+  return {.name = "NVIDIA H200",
+          .target = "sm_90",
+          .properties = {{"multi_processor_count", 132}, {"total_memory", memory}}};
+}
+
+cuda::GpuFacts ampere() { return {.name = "NVIDIA A100", .target = "sm_80"}; }
+
+std::vector<int> chosen(const LocalJudgeConfig& config, const std::vector<cuda::GpuFacts>& here) {
+  const auto gpus = choose_gpus(config, here);
+  EXPECT_TRUE(gpus) << gpus.error().message;
+  std::vector<int> ordinals;
+  for (const ReplayGpu& gpu : gpus.value_or(std::vector<ReplayGpu>()))
+    ordinals.push_back(gpu.ordinal);
+  return ordinals;
+}
+
+TEST(ReplayGpus, TakesAllThatAreHereOrAsManyOrThoseThatAreNamed) {
+  const std::vector<cuda::GpuFacts> here = {hopper(), hopper(), hopper(149'999'000'000)};
+  EXPECT_EQ(chosen({}, here), (std::vector{0, 1, 2}));
+  EXPECT_EQ(chosen({.gpus = 2}, here), (std::vector{0, 1}));
+  EXPECT_EQ(chosen({.only_gpus = {2, 1}}, here), (std::vector{2, 1}));
+  EXPECT_EQ(chosen({.gpus = 0, .only_gpus = {7}}, here), std::vector<int>());
+  EXPECT_EQ(chosen({}, {}), std::vector<int>());
+}
+
+TEST(ReplayGpus, RefusesUnlikeOnesAndSaysWhichAreOfOneKind) {
+  const std::vector<cuda::GpuFacts> here = {hopper(), ampere(), hopper()};
+  const auto mixed = choose_gpus({}, here);
+  ASSERT_FALSE(mixed);
+  EXPECT_EQ(mixed.error().message,
+            "GPU 0 (NVIDIA H200) and GPU 1 (NVIDIA A100) are not alike, and one judge's must be: "
+            "name those of one kind, such as judge.only_gpus = [0, 2] (or CUDA_VISIBLE_DEVICES)");
+  EXPECT_EQ(chosen({.only_gpus = {0, 2}}, here), (std::vector{0, 2}));
+  EXPECT_EQ(chosen({.only_gpus = {1}}, here), std::vector{1});
+  EXPECT_EQ(chosen({.gpus = 1}, here), std::vector{0});
+}
+
+TEST(ReplayGpus, RefusesASliceOfTheSameChip) {
+  cuda::GpuFacts slice = hopper();
+  slice.properties[0].second = 16;
+  EXPECT_FALSE(choose_gpus({}, std::vector{hopper(), slice}));
+}
+
+TEST(ReplayGpus, NamesOneThatIsNotThere) {
+  const auto none = choose_gpus({.only_gpus = {1}}, std::vector{hopper()});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("there is no GPU 1 here (1 in all)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::judge

@@ -1,0 +1,53 @@
+#include "gym/judge/verdict_store.h"
+
+#include "base/hash.h"
+
+namespace tritonsmith::gym::judge {
+
+Backend resolved(Backend backend, const JudgeVersions& versions) {
+  if (backend != Backend::automatic) return backend;
+  return versions.replay.empty() ? Backend::evaluate : Backend::replay;
+}
+
+std::string verdict_key(const api::JudgeJob& job, Backend backend, std::string_view versions) {
+  // A JSON array quotes its members, so that no two jobs run into each other.
+  Json parts = {kJudgingVersion,
+                job.task.source,
+                job.task.tolerance ? Json(*job.task.tolerance) : Json(),
+                job.kernel,
+                name_of(job.policy),
+                name_of(backend),
+                job.trials,
+                versions};
+  // Verdicts by the default keep the keys that they had before there was another.
+  if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
+  if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
+  return content_key(to_line(parts));
+}
+
+Result<VerdictStore> VerdictStore::open(const std::filesystem::path& file) {
+  TRY_ASSIGN(auto database,
+             Sqlite::open(file, "verdict store",
+                          "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, verdict TEXT "
+                          "NOT NULL) WITHOUT ROWID;",
+                          SqliteDurability::normal));
+  return VerdictStore(std::move(database));
+}
+
+Result<std::optional<Verdict>> VerdictStore::find(const std::string& key) {
+  TRY_ASSIGN(auto rows, database_->query("SELECT verdict FROM verdicts WHERE key = ?", key));
+  TRY_ASSIGN(const bool found, rows.next());
+  if (!found) return std::optional<Verdict>();
+  TRY_ASSIGN(const Json json, parse_json(rows.text(0)));
+  TRY_ASSIGN(Verdict verdict, verdict_from_json(json));
+  verdict.from_store = true;
+  return std::optional<Verdict>(std::move(verdict));
+}
+
+Status VerdictStore::put(const std::string& key, const Verdict& verdict) {
+  CHECK(verdict.fault != Fault::infrastructure, "an infrastructure fault is no verdict to keep");
+  return database_->run("INSERT OR REPLACE INTO verdicts (key, verdict) VALUES (?, ?)", key,
+                        to_line(to_json(verdict)));
+}
+
+}  // namespace tritonsmith::gym::judge

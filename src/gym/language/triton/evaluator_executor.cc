@@ -1,0 +1,157 @@
+#include "gym/language/triton/evaluator_executor.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "gym/tensors/replay_memory.h"
+#include "gym/triton_ir/kernel_program.h"
+
+namespace tritonsmith::gym::language::triton {
+namespace {
+
+constexpr std::size_t kKeptPrograms = 256, kKeptBytes = std::size_t{256} << 20;
+
+VerdictError error_at(std::string error_class, std::string message, triton_ir::SourceLine at) {
+  return {.error_class = std::move(error_class),
+          .message = std::move(message),
+          .excerpt = {},
+          .line = at.line};
+}
+
+// Arguments as the evaluator takes them: each storage once, however many arguments point into it.
+struct Bound {
+  triton_ir::Launch launch;
+  std::vector<int> buffer_of;  // by argument; -1 for numbers
+};
+
+Bound bind_arguments(const plan::LaunchChoice& choice, std::span<const KernelArgument> arguments) {
+  Bound bound;
+  bound.launch.grid = choice.grid;
+  for (const KernelArgument& argument : arguments) {
+    bound.buffer_of.push_back(-1);
+    if (const auto* number = std::get_if<std::int64_t>(&argument)) {
+      bound.launch.arguments.emplace_back(*number);
+    } else if (const auto* real = std::get_if<double>(&argument)) {
+      bound.launch.arguments.emplace_back(*real);
+    } else if (const auto* truth = std::get_if<bool>(&argument)) {
+      bound.launch.arguments.emplace_back(static_cast<std::int64_t>(*truth));
+    } else {
+      const auto& buffer = std::get<KernelBuffer>(argument);
+      auto at = std::ranges::find(bound.launch.buffers, buffer.storage, &triton_ir::Buffer::data);
+      if (at == bound.launch.buffers.end())
+        at = bound.launch.buffers.insert(at, {.data = buffer.storage,
+                                              .bytes = buffer.storage_bytes,
+                                              .tensor = buffer.tensor,
+                                              .element_bytes = buffer.element_bytes});
+      bound.buffer_of.back() = static_cast<int>(at - bound.launch.buffers.begin());
+      bound.launch.arguments.emplace_back(triton_ir::PointerArgument{
+          bound.buffer_of.back(), static_cast<std::int64_t>(buffer.offset_bytes)});
+    }
+  }
+  return bound;
+}
+
+void report_double_writes(const triton_ir::LaunchReport& report, std::vector<Finding>& findings) {
+  for (const triton_ir::DoubleWrite& twice : report.double_writes) {
+    const bool conflicting = twice.conflicting > 0;
+    findings.push_back(
+        {.rule = conflicting ? "race" : "written_twice",
+         .severity = conflicting ? Severity::reject : Severity::note,
+         .line = twice.at.line,
+         .message =
+             fmt::format("several programs write the same {} elements, {} of them with different "
+                         "values (first element {}, program {}, {}, {})",
+                         twice.elements, twice.conflicting, twice.element, twice.program[0],
+                         twice.program[1], twice.program[2])});
+  }
+}
+
+void report_shared_elements(const triton_ir::LaunchReport& report, std::vector<Finding>& findings) {
+  const auto add = [&](const triton_ir::SharedElement& shared, std::string rule,
+                       Severity severity) {
+    findings.push_back(
+        {.rule = std::move(rule),
+         .severity = severity,
+         .line = shared.at.line,
+         .message = fmt::format("programs of one launch read what others of it write: {} elements "
+                                "(first element {}, program {}, {}, {})",
+                                shared.elements, shared.element, shared.program[0],
+                                shared.program[1], shared.program[2])});
+  };
+  for (const triton_ir::SharedElement& shared : report.shared_elements)
+    add(shared, "race", Severity::reject);
+  for (const triton_ir::SharedElement& shared : report.unclear_elements)
+    add(shared, "shared_between_programs", Severity::note);
+}
+
+LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bound) {
+  LaunchOutcome outcome;
+  report_double_writes(report, outcome.findings);
+  report_shared_elements(report, outcome.findings);
+  if (report.status != triton_ir::LaunchStatus::completed) {
+    outcome.error = error_at(std::string(name_of(report.status)), report.message, report.at);
+    const bool nobodys = report.status == triton_ir::LaunchStatus::too_large_to_evaluate ||
+                         report.status == triton_ir::LaunchStatus::not_evaluable;
+    outcome.fault = nobodys ? Fault::none : Fault::candidate;
+  }
+  for (std::size_t k = 0; k < bound.buffer_of.size(); ++k) {
+    const int buffer = bound.buffer_of[k];
+    if (buffer < 0) continue;
+    const auto index = static_cast<std::size_t>(buffer);
+    // The evaluator does not say what was read; a pointer that was passed may have been.
+    outcome.loaded.push_back(static_cast<int>(k));
+    if (index < report.elements_written.size() && report.elements_written[index] > 0)
+      outcome.stored.push_back(static_cast<int>(k));
+  }
+  return outcome;
+}
+
+class EvaluateExecutor final : public KernelExecutor {
+ public:
+  LaunchOutcome launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
+                       std::span<const KernelArgument> arguments, Deadline deadline) override {
+    const Result<triton_ir::KernelProgram>& program = program_of(kernel);
+    if (!program)
+      return {.error = error_at("bad_plan", "Triton IR: " + program.error().message, {}),
+              .fault = Fault::candidate};
+    Bound bound = bind_arguments(choice, arguments);
+    bound.launch.order = order_;
+    const auto room = static_cast<std::size_t>(tensors::ReplayMemory::instance().room_bytes());
+    return outcome_of(
+        triton_ir::evaluate(*program, bound.launch, {.deadline = deadline, .table_bytes = room}),
+        bound);
+  }
+
+  bool set_order(const ProgramOrder& order) override {
+    order_ = order;
+    return true;
+  }
+
+ private:
+  const Result<triton_ir::KernelProgram>& program_of(const plan::PlanKernel& kernel) {
+    if (const auto known = programs_.find(kernel.ttir); known != programs_.end())
+      return *known->second;
+    if (programs_.size() >= kKeptPrograms || kept_bytes_ > kKeptBytes) {
+      programs_.clear();
+      kept_bytes_ = 0;
+    }
+    auto made =
+        std::make_unique<Result<triton_ir::KernelProgram>>(triton_ir::parse_ttir(kernel.ttir));
+    kept_bytes_ += kernel.ttir.size() + (*made ? (*made)->code_bytes() : 0);
+    return *programs_.emplace(kernel.ttir, std::move(made)).first->second;
+  }
+
+  std::map<std::string, std::unique_ptr<Result<triton_ir::KernelProgram>>> programs_;
+  std::size_t kept_bytes_ = 0;
+  ProgramOrder order_;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelExecutor> make_evaluate_executor() {
+  return std::make_unique<EvaluateExecutor>();
+}
+
+}  // namespace tritonsmith::gym::language::triton

@@ -1,0 +1,13 @@
+// EvaluateExecutor: runs launches by the native evaluator of Triton IR. Parsed kernels are kept by
+// their text.
+#pragma once
+
+#include <memory>
+
+#include "gym/language/kernel_executor.h"
+
+namespace tritonsmith::gym::language::triton {
+
+std::unique_ptr<KernelExecutor> make_evaluate_executor();
+
+}  // namespace tritonsmith::gym::language::triton

@@ -1,0 +1,107 @@
+#include "gym/plan/analysis/eval_mode.h"
+
+#include <algorithm>
+#include <array>
+
+#include "gym/plan/operators/operator_traits.h"
+#include "gym/plan/operators/random_operators.h"
+
+namespace tritonsmith::gym::plan::analysis {
+namespace {
+
+// Where each operator keeps its flag, and what it is called as a keyword.
+struct TrainingFlag {
+  std::string_view name;
+  std::size_t position;
+  std::string_view keyword;
+  bool in_eval_mode;
+};
+constexpr auto kFlags = std::to_array<TrainingFlag>({
+    {"native_dropout", 2, "train", false},
+    {"dropout", 2, "train", false},
+    {"dropout_", 2, "train", false},
+    {"feature_dropout", 2, "train", false},
+    {"alpha_dropout", 2, "train", false},
+    {"feature_alpha_dropout", 2, "train", false},
+    {"rrelu", 3, "training", false},
+    {"rrelu_with_noise", 4, "training", false},
+});
+
+void clear_flag(AtenCall& call, const TrainingFlag& flag) {
+  if (flag.position < call.args.size()) {
+    call.args[flag.position] = Value{flag.in_eval_mode};
+    return;
+  }
+  for (auto& [keyword, value] : call.kwargs)
+    if (keyword == flag.keyword) value = Value{flag.in_eval_mode};
+}
+
+// lstm.input(input, hx, params, has_biases, num_layers, dropout, train, ...); the .data form has
+// one argument more.
+bool is_recurrent(std::string_view op) {
+  const std::string_view name = plan::operators::aten_base_name(op);
+  return name == "lstm" || name == "gru" || name == "rnn_tanh" || name == "rnn_relu";
+}
+std::size_t recurrent_dropout(std::string_view op) { return op.ends_with(".data") ? 6 : 5; }
+
+bool recurrent_draws(const AtenCall& call) {
+  const std::size_t dropout = recurrent_dropout(call.op);
+  return call.args.size() > dropout + 1 && !(call.args[dropout] == Value{0.0}) &&
+         !(call.args[dropout + 1] == Value{false});
+}
+
+bool draws(const AtenCall& call) {
+  if (is_recurrent(call.op)) return recurrent_draws(call);
+  for (const TrainingFlag& flag : kFlags)
+    if (plan::operators::aten_base_name(call.op) == flag.name && flag.position < call.args.size() &&
+        call.args[flag.position] == Value{false})
+      return false;
+  // scaled_dot_product_attention draws only where it drops anything.
+  if (plan::operators::aten_base_name(call.op) == "scaled_dot_product_attention") {
+    constexpr std::size_t dropout = 4;
+    return call.args.size() > dropout && !(call.args[dropout] == Value{0.0});
+  }
+  return plan::operators::is_random_operator(call.op);
+}
+
+bool draws_alone(const AtenCall& call) {
+  std::vector<int> read;
+  for (const Value& argument : call.args) append_tensors(argument, read);
+  for (const auto& [name, argument] : call.kwargs) append_tensors(argument, read);
+  return read.empty() && plan::operators::is_random_operator(call.op);
+}
+
+}  // namespace
+
+bool draws_in_forward(const Plan& plan) {
+  return std::ranges::any_of(plan.steps, [](const PlanStep& step) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    return call != nullptr && step.phase == Phase::forward && draws(*call);
+  });
+}
+
+Plan in_eval_mode(Plan plan) {
+  for (PlanStep& step : plan.steps) {
+    auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward) continue;
+    for (const TrainingFlag& flag : kFlags)
+      if (plan::operators::aten_base_name(call->op) == flag.name) clear_flag(*call, flag);
+    if (const std::size_t train = recurrent_dropout(call->op) + 1;
+        is_recurrent(call->op) && train < call->args.size())
+      call->args[train] = Value{false};
+  }
+  return plan;
+}
+
+Plan with_draws_first(Plan plan) {
+  int draws = 0;
+  for (PlanStep& step : plan.steps) {
+    const auto* call = std::get_if<AtenCall>(&step.action);
+    if (call == nullptr || step.phase != Phase::forward || !draws_alone(*call)) continue;
+    step.phase = Phase::init;
+    step.draw = draws++;
+  }
+  return plan;
+}
+
+}  // namespace tritonsmith::gym::plan::analysis

@@ -1,0 +1,479 @@
+#include "gym/plan/analysis/roofline.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "gym/plan/analysis/convolution_work.h"
+#include "gym/plan/operators/operator_traits.h"
+
+namespace tritonsmith::gym::plan::analysis {
+namespace {
+
+constexpr auto kElementwise = std::to_array<std::string_view>(
+    {"abs",  "add", "atan", "cos",    "div",      "elu",  "erf",     "exp",  "gelu",       "log",
+     "mish", "mul", "neg",  "pow",    "relu",     "rsub", "sigmoid", "silu", "leaky_relu", "sin",
+     "sqrt", "sub", "tanh", "square", "softplus", "exp2", "expm1",   "log1p"});
+// Of these a product may be taken before them: (x w + b) v = x (w v) + b v.
+constexpr auto kLinear =
+    std::to_array<std::string_view>({"add", "sub", "rsub", "mul", "div", "neg"});
+constexpr auto kRearranging = std::to_array<std::string_view>(
+    {"t", "transpose", "view", "_unsafe_view", "reshape", "permute", "contiguous", "clone", "alias",
+     "detach", "unsqueeze", "squeeze", "_to_copy"});
+constexpr auto kProducts = std::to_array<std::string_view>({"mm", "addmm", "bmm", "baddbmm"});
+constexpr auto kDrawing = std::to_array<std::string_view>(
+    {"rand", "randn", "rand_like", "randn_like", "normal", "normal_", "uniform", "uniform_",
+     "empty", "empty_like", "new_empty", "alias", "detach"});
+// Each result hangs on every number that it is made of, and none can be passed over: a product of
+// many, which vanishes early, can.
+constexpr auto kReducing =
+    std::to_array<std::string_view>({"sum", "mean", "amax", "amin", "max", "min", "argmax",
+                                     "argmin", "logsumexp", "linalg_vector_norm", "var", "std"});
+// From one number of a reduction's to another that is not zero where that was not.
+constexpr auto kOfAStatistic = std::to_array<std::string_view>(
+    {"add",       "sub",    "rsub",       "mul",          "div",     "neg",
+     "sqrt",      "rsqrt",  "reciprocal", "pow",          "exp",     "log",
+     "clamp_min", "expand", "view",       "_unsafe_view", "reshape", "unsqueeze",
+     "squeeze",   "clone",  "alias",      "detach",       "_to_copy"});
+// Of these and a statistic for many numbers the differences, or the ratios, of the numbers remain.
+constexpr auto kCombining = std::to_array<std::string_view>({"add", "sub", "mul", "div"});
+constexpr auto kNormalising = std::to_array<std::string_view>(
+    {"_softmax", "_log_softmax", "cumsum", "native_layer_norm", "native_group_norm",
+     "native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm"});
+
+// Set against each other, so many numbers hang on nearly as many products as without.
+constexpr std::int64_t kMany = 16;
+
+bool among(const auto& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// What a tensor holds at one time: an operator in place gives it another.
+using ValueId = std::size_t;
+
+struct Step {
+  std::string_view name;
+  const AtenCall* call = nullptr;
+  std::vector<ValueId> given, made;
+};
+
+// How a value hangs on what a generator drew.
+struct Origin {
+  bool drawn = false;    // a generator's own
+  bool generic = false;  // without structure that a kernel might use
+  // Likewise, and of numbers each of which was used once: then nothing cancels when it is reduced.
+  bool plain = false;
+  // As many numbers as it was made of, each of which it hangs on, but not without structure: they
+  // may sum up to one, or to nothing.
+  bool normalised = false;
+  bool reduced = false;    // of all numbers of something plain
+  bool statistic = false;  // likewise, and it does not vanish
+  bool product = false;    // linear in a product
+  std::set<int> leaves;    // storages of the drawn
+};
+
+// Whether all of a value's numbers must be known, or only all that they are made of be read.
+struct Demand {
+  bool known = false, read = false;
+};
+
+// How many numbers of the memory a tensor shows, at least: those of the dimensions that each step
+// over all that smaller steps reach.
+std::int64_t distinct_elements(const PlanTensor& tensor) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride and size
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    if (tensor.shape[d] == 0) return 0;
+    if (tensor.shape[d] > 1) steps.emplace_back(tensor.stride[d], tensor.shape[d]);
+  }
+  std::ranges::sort(steps);
+  std::int64_t reach = 0, count = 1;
+  for (const auto& [stride, size] : steps) {
+    if (stride <= reach) continue;
+    count *= size;
+    reach += (size - 1) * stride;
+  }
+  return count;
+}
+
+class Walk {
+ public:
+  explicit Walk(const Plan& task) : task_(task) {}
+
+  LeastWork measure() {
+    find_drawn();
+    list_steps();
+    find_outputs();
+    for (const Step& step : steps_) follow(step);
+    for (std::size_t k = steps_.size(); k-- > 0;) demand(steps_[k]);
+    for (ValueId value = 0; value < origins_.size(); ++value)
+      if (origins_[value].drawn && demands_[value].read) count_bytes(tensor_of_[value]);
+    return work_;
+  }
+
+ private:
+  const PlanTensor& declared(int tensor) const {
+    return task_.tensors.at(static_cast<std::size_t>(tensor));
+  }
+  const PlanTensor& facts(ValueId value) const { return declared(tensor_of_[value]); }
+  std::int64_t elements(ValueId value) const { return elements_of(facts(value)); }
+  // In memory: a tensor may show each of them many times. At most so many.
+  std::int64_t held(ValueId value) const {
+    const PlanTensor& what = facts(value);
+    return std::min(elements_of(what), what.storage_bytes / bytes_of(what.dtype));
+  }
+  ValueId current(int tensor) const { return current_[static_cast<std::size_t>(tensor)]; }
+  ValueId fresh(int tensor) {
+    tensor_of_.push_back(tensor);
+    origins_.emplace_back();
+    demands_.emplace_back();
+    return tensor_of_.size() - 1;
+  }
+
+  // Each memory once.
+  void count_bytes(int tensor) {
+    const PlanTensor& what = declared(tensor);
+    if (!counted_.insert(what.storage).second) return;
+    work_.bytes += static_cast<double>(
+        std::min(distinct_elements(what) * bytes_of(what.dtype), what.storage_bytes));
+  }
+
+  void find_outputs() {
+    std::set<int> made, outside;
+    for (const PlanStep& step : task_.steps)
+      if (const auto* call = std::get_if<AtenCall>(&step.action))
+        for (const int output : call->outputs)
+          if (output >= 0)
+            (step.phase == Phase::forward ? made : outside).insert(declared(output).storage);
+    std::vector<int> outputs;
+    append_tensors(task_.outputs, outputs);
+    for (const int output : outputs) {
+      demands_[current(output)].known = true;
+      const int storage = declared(output).storage;
+      if (made.contains(storage) && !outside.contains(storage)) count_bytes(output);
+    }
+  }
+
+  // Values that nothing but a random generator ever wrote the memory of.
+  void find_drawn() {
+    std::set<int> random, other;
+    for (const PlanStep& step : task_.steps) {
+      if (step.phase == Phase::forward) continue;
+      const auto* call = std::get_if<AtenCall>(&step.action);
+      const std::string_view name =
+          call != nullptr ? plan::operators::aten_base_name(call->op) : "";
+      const bool draws =
+          name.starts_with("rand") || name.starts_with("normal") || name.starts_with("uniform");
+      std::vector<int> written;
+      if (call != nullptr) written = call->outputs;
+      if (const auto* constant = std::get_if<ConstantStep>(&step.action))
+        written.push_back(constant->output);
+      for (const int output : written) {
+        if (output < 0) continue;
+        if (draws) random.insert(declared(output).storage);
+        if (!among(kDrawing, name)) other.insert(declared(output).storage);
+        if (name.starts_with("zero") || (name.starts_with("f") && has_a_zero(*call)))
+          zeroed_.insert(declared(output).storage);
+        if (name == "randperm") permuted_.insert(declared(output).storage);
+      }
+    }
+    for (std::size_t k = 0; k < task_.tensors.size(); ++k) {
+      const auto tensor = static_cast<int>(k);
+      current_.push_back(fresh(tensor));
+      const int storage = declared(tensor).storage;
+      if (random.contains(storage) && !other.contains(storage))
+        origins_[k] = {.drawn = true,
+                       .generic = true,
+                       .plain = distinct_elements(task_.tensors[k]) == elements(k) &&
+                                !permuted_.contains(storage),
+                       .leaves = {storage}};
+    }
+  }
+
+  static std::vector<int> tensors_of(const AtenCall& call) {
+    std::vector<int> tensors;
+    for (const Value& value : call.args) append_tensors(value, tensors);
+    for (const auto& [name, value] : call.kwargs) append_tensors(value, tensors);
+    return tensors;
+  }
+
+  // What an operator writes that it was given.
+  static std::optional<int> written_by(const AtenCall& call) {
+    std::vector<int> tensors;
+    for (const auto& [name, value] : call.kwargs)
+      if (name == "out") append_tensors(value, tensors);
+    if (tensors.empty() && plan::operators::aten_base_name(call.op).ends_with('_'))
+      tensors = tensors_of(call);
+    return tensors.empty() ? std::nullopt : std::optional(tensors.front());
+  }
+
+  // The forward's operators on values, each of which is made once.
+  void list_steps() {
+    std::set<int> rewritten;
+    for (const PlanStep& at : task_.steps) {
+      const auto* call = std::get_if<AtenCall>(&at.action);
+      if (call == nullptr || at.phase != Phase::forward) continue;
+      Step step{.name = plan::operators::aten_base_name(call->op), .call = call};
+      const std::vector<int> tensors = tensors_of(*call);
+      for (const int tensor : tensors) step.given.push_back(current(tensor));
+      if (const auto target = written_by(*call)) {
+        rewritten.insert(declared(*target).storage);
+        rewrite(step, *target);
+        continue;
+      }
+      for (const int output : call->outputs) {
+        if (output < 0) continue;
+        // A view of what was drawn is that itself, until it is written.
+        if (rewritten.contains(declared(output).storage) || !origins_[current(output)].drawn)
+          current_[static_cast<std::size_t>(output)] = fresh(output);
+        step.made.push_back(current(output));
+      }
+      if (!step.made.empty()) steps_.push_back(std::move(step));
+    }
+  }
+
+  // All tensors of that memory hold something else now: after an elementwise operator on the whole
+  // of it those that lie as the target does hold its result, and of others nothing is known.
+  void rewrite(Step& step, int target) {
+    const PlanTensor& what = declared(target);
+    const bool is_whole = distinct_elements(what) * bytes_of(what.dtype) == what.storage_bytes;
+    const ValueId made = fresh(target);
+    for (std::size_t k = 0; k < task_.tensors.size(); ++k) {
+      const PlanTensor& other = task_.tensors[k];
+      if (other.storage != what.storage) continue;
+      const bool lies_alike = other.shape == what.shape && other.stride == what.stride &&
+                              other.offset == what.offset && other.dtype == what.dtype;
+      current_[k] = lies_alike ? made : fresh(static_cast<int>(k));
+    }
+    if (!step.name.ends_with('_')) return;
+    step.name.remove_suffix(1);
+    if (!is_whole || !among(kElementwise, step.name)) return;
+    step.made = {made};
+    steps_.push_back(std::move(step));
+  }
+
+  static bool has_a_zero(const AtenCall& call) {
+    return std::ranges::any_of(call.args, [](const Value& value) {
+      const auto* whole = std::get_if<std::int64_t>(&value.data);
+      const auto* real = std::get_if<double>(&value.data);
+      return (whole != nullptr && *whole == 0) || (real != nullptr && *real == 0);
+    });
+  }
+  static bool scales_away(const Step& step) {
+    return (step.name == "mul" || step.name == "pow") && has_a_zero(*step.call);
+  }
+  bool all(const Step& step, auto property) const {
+    return !step.given.empty() && std::ranges::all_of(step.given, [&](ValueId value) {
+      return property(origins_[value]);
+    });
+  }
+  // Of the drawn numbers each comes in by one operand alone.
+  bool is_disjoint(const Step& step) const {
+    std::set<int> seen;
+    for (const ValueId value : step.given)
+      for (const int leaf : origins_[value].leaves)
+        if (!seen.insert(leaf).second) return false;
+    return true;
+  }
+
+  // Whether what the step makes has no structure that a kernel might use: numbers that come from a
+  // generator, or are computed of such; and what else it is.
+  void follow(const Step& step) {
+    const ValueId made = step.made.front();
+    if (origins_[made].drawn) return;
+    Origin origin;
+    for (const ValueId value : step.given)
+      origin.leaves.insert(origins_[value].leaves.begin(), origins_[value].leaves.end());
+    const bool is_convolution =
+        step.name == "convolution" && work_of_convolution(task_, *step.call);
+    const bool multiplies = among(kProducts, step.name) || is_convolution;
+    const bool of_a_product =
+        std::ranges::any_of(step.given, [&](ValueId value) { return origins_[value].product; });
+    origin.product = multiplies || (of_a_product &&
+                                    (among(kLinear, step.name) || among(kRearranging, step.name)));
+    const bool same_size = !step.given.empty() && elements(step.given.front()) == elements(made);
+    const bool elementwise = among(kElementwise, step.name) && !scales_away(step);
+    const bool arranges = among(kRearranging, step.name) && same_size;
+    origin.generic = all(step, [](const Origin& of) { return of.generic; }) &&
+                     (elementwise || arranges || (multiplies && !of_a_product));
+    origin.plain =
+        origin.generic && is_disjoint(step) && all(step, [](const Origin& of) { return of.plain; });
+    origin.normalised = !origin.generic && normalises(step, elementwise || arranges);
+    const bool reduces = is_reduction(step);
+    origin.reduced = reduces || of_reduced(step);
+    origin.statistic = reduces || (origin.reduced && among(kOfAStatistic, step.name) &&
+                                   all(step, [](const Origin& of) { return of.statistic; }));
+    if (reduces)  // the places of what it found, too
+      for (const ValueId value : step.made) origins_[value] = origin;
+    origins_[made] = std::move(origin);
+  }
+
+  // Of two numbers or more, each.
+  bool is_reduction(const Step& step) const {
+    if (!among(kReducing, step.name) || step.given.size() != 1) return false;
+    if (step.name == "linalg_vector_norm" && has_a_zero(*step.call)) return false;  // it counts
+    const Origin& of = origins_[step.given.front()];
+    return (of.plain || of.reduced) &&
+           elements(step.given.front()) >= 2 * elements(step.made.front());
+  }
+
+  bool of_reduced(const Step& step) const {
+    const auto follows = [](const Origin& of) { return of.reduced || of.plain; };
+    const bool of_one =
+        std::ranges::any_of(step.given, [&](ValueId value) { return origins_[value].reduced; });
+    return of_one && (among(kOfAStatistic, step.name) || among(kElementwise, step.name)) &&
+           !scales_away(step) && is_disjoint(step) && all(step, follows);
+  }
+
+  bool normalises(const Step& step, bool keeps_all) const {
+    if (step.given.empty()) return false;
+    const ValueId first = step.given.front(), made = step.made.front();
+    if (elements(first) != elements(made)) return false;
+    if (is_normalisation(step)) return origins_[first].generic;
+    if (is_combination(step)) return true;
+    const auto follows = [](const Origin& of) { return of.generic || of.normalised || of.reduced; };
+    const bool of_one =
+        std::ranges::any_of(step.given, [&](ValueId value) { return origins_[value].normalised; });
+    return of_one && keeps_all && all(step, follows) && is_disjoint(step);
+  }
+
+  // Of many numbers and a statistic, which may be their own.
+  bool is_combination(const Step& step) const {
+    if (!among(kCombining, step.name) || step.given.size() != 2 || scales_away(step)) return false;
+    const ValueId many = step.given[0], statistic = step.given[1];
+    return origins_[many].generic && origins_[statistic].statistic &&
+           elements(many) >= kMany * held(statistic);
+  }
+
+  std::int64_t whole_number(const Step& step, std::size_t argument) const {
+    const auto& args = step.call->args;
+    const auto* number =
+        argument < args.size() ? std::get_if<std::int64_t>(&args[argument].data) : nullptr;
+    return number != nullptr ? *number : 0;
+  }
+
+  // Over how many numbers each is set against the others.
+  std::int64_t extent(const Step& step) const {
+    const PlanTensor& what = facts(step.given.front());
+    const auto rank = static_cast<std::int64_t>(what.shape.size());
+    if (step.name == "_softmax" || step.name == "_log_softmax") {
+      const std::int64_t dim = whole_number(step, 1);
+      const std::int64_t at = dim < 0 ? dim + rank : dim;
+      return at >= 0 && at < rank ? what.shape[static_cast<std::size_t>(at)] : 0;
+    }
+    if (step.name == "native_layer_norm") {
+      const auto* sizes =
+          step.call->args.size() > 1 ? std::get_if<List>(&step.call->args[1].data) : nullptr;
+      std::int64_t numbers = sizes != nullptr ? 1 : 0;
+      for (std::size_t k = 0; sizes != nullptr && k < sizes->items.size(); ++k) {
+        const auto* size = std::get_if<std::int64_t>(&sizes->items[k].data);
+        numbers *= size != nullptr ? *size : 0;
+      }
+      return numbers;
+    }
+    if (step.name == "native_group_norm") {  // (x, weight, bias, N, C, HxW, groups, eps)
+      const std::int64_t groups = whole_number(step, 6);
+      return groups > 0 ? whole_number(step, 4) / groups * whole_number(step, 5) : 0;
+    }
+    if (step.name == "cumsum") return kMany;  // a sum of one is that itself
+    return rank > 1 && what.shape[1] > 0 ? elements_of(what) / what.shape[1] : 0;
+  }
+
+  // A weight of zeros leaves nothing of what it is applied to.
+  bool is_normalisation(const Step& step) const {
+    if (!among(kNormalising, step.name) || extent(step) < kMany) return false;
+    const std::size_t weight = step.name == "native_layer_norm" ? 2 : 1;
+    if (weight >= step.call->args.size()) return true;
+    const auto* tensor = std::get_if<TensorRef>(&step.call->args[weight].data);
+    return tensor == nullptr || !zeroed_.contains(declared(tensor->index).storage);
+  }
+
+  void give(ValueId value, bool known) {
+    demands_[value].read = true;
+    demands_[value].known = demands_[value].known || known;
+  }
+
+  // From a value to those that it is made of.
+  void demand(const Step& step) {
+    Demand wanted;
+    for (const ValueId value : step.made) {
+      wanted.known = wanted.known || demands_[value].known;
+      wanted.read = wanted.read || demands_[value].read;
+    }
+    const ValueId made = step.made.front();
+    const Origin& origin = origins_[made];
+    if (origin.drawn || !(wanted.known || wanted.read)) return;
+    if (origin.generic) return demand_of_generic(step, wanted.known);
+    if (origin.normalised) {
+      if (!wanted.known) return;
+      if (is_normalisation(step) || is_combination(step)) return give(step.given.front(), true);
+    } else if (origin.reduced) {
+      if (is_reduction(step)) return give(step.given.front(), false);
+    } else {
+      return;
+    }
+    for (const ValueId value : step.given)
+      if (elements(value) == elements(made) || step.name == "expand") give(value, wanted.known);
+  }
+
+  // Products are to be made where each is to be known: a sum of them may be taken before.
+  void demand_of_generic(const Step& step, bool known) {
+    if (step.name == "convolution") return demand_of_convolution(step, known);
+    const bool is_product = among(kProducts, step.name);
+    const ValueId made = step.made.front();
+    for (const ValueId value : step.given)
+      if (is_product || elements(value) == elements(made)) give(value, known);
+    if (!is_product || !known || step.given.size() < 2) return;
+    const PlanTensor& left = facts(step.given[step.given.size() - 2]);
+    work_.flops += 2.0 * static_cast<double>(elements(made)) *
+                   static_cast<double>(left.shape.empty() ? 1 : left.shape.back());
+  }
+
+  void demand_of_convolution(const Step& step, bool known) {
+    const auto work = work_of_convolution(task_, *step.call);
+    if (!work) return;
+    if (known) work_.flops += work->flops;
+    if (work->needs_input) give(step.given[0], known);  // then weight, and the bias if any
+    if (work->needs_weight) give(step.given[1], known);
+  }
+
+  const Plan& task_;
+  LeastWork work_;
+  std::vector<Step> steps_;
+  std::vector<int> tensor_of_;  // by value, as are the next two
+  std::vector<Origin> origins_;
+  std::vector<Demand> demands_;
+  std::vector<ValueId> current_;               // by tensor
+  std::set<int> counted_, zeroed_, permuted_;  // storages
+};
+
+}  // namespace
+
+LeastWork least_work(const Plan& task) { return Walk(task).measure(); }
+
+std::optional<Finding> find_impossible_speed(const LeastWork& work, const cuda::GpuFacts& gpu,
+                                             double milliseconds) {
+  const auto finding = [&](std::string rule, double floor_ms, const std::string& what) {
+    return Finding{.rule = std::move(rule),
+                   .severity = Severity::reject,
+                   .message = fmt::format("{:.4f} ms are less than the {:.4f} ms that {} takes",
+                                          milliseconds, floor_ms, what)};
+  };
+  // What may stay in the cache need not cross the bus before the clock stops.
+  const double bytes = work.bytes - static_cast<double>(gpu.cache_bytes);
+  const double bus_ms = gpu.bytes_per_second > 0 ? 1e3 * bytes / gpu.bytes_per_second : 0;
+  if (milliseconds < bus_ms)
+    return finding("faster_than_memory", bus_ms,
+                   fmt::format("moving {:.3f} GB to and from the memory", work.bytes / 1e9));
+  // Strassen's way saves an eighth a level, and nobody goes beyond a few.
+  constexpr double no_algorithm_saves = 0.5;
+  const double arithmetic_ms =
+      gpu.flops_per_second > 0 ? 1e3 * no_algorithm_saves * work.flops / gpu.flops_per_second : 0;
+  if (milliseconds < arithmetic_ms)
+    return finding("faster_than_arithmetic", arithmetic_ms,
+                   fmt::format("half of {:.1f} GFLOP", work.flops / 1e9));
+  return std::nullopt;
+}
+
+}  // namespace tritonsmith::gym::plan::analysis

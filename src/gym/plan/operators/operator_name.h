@@ -1,0 +1,13 @@
+// An operator's name as LibTorch's dispatcher has it.
+#pragma once
+
+#include <ATen/core/operator_name.h>
+
+#include <string_view>
+
+namespace tritonsmith::gym::plan::operators {
+
+// "aten::add.Tensor" is "aten::add" with the overload "Tensor".
+c10::OperatorName operator_name(std::string_view full_name);
+
+}  // namespace tritonsmith::gym::plan::operators

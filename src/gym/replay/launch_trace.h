@@ -1,0 +1,20 @@
+// LaunchTrace: which tensors of the plan the kernels of one launch step read and wrote. The
+// analysis of data flow over own kernels reads it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace tritonsmith::gym::replay {
+
+// What the launches of one step did, for the dataflow over own kernels.
+struct LaunchTrace {
+  std::vector<int> loaded_tensors;
+  std::vector<int> stored_tensors;
+};
+
+// Launches by index of their step, as Replay::launches() has them.
+using LaunchTraces = std::map<std::size_t, LaunchTrace>;
+
+}  // namespace tritonsmith::gym::replay

@@ -1,0 +1,45 @@
+#include "gym/sandbox/guest_failure.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace tritonsmith::gym::sandbox {
+namespace {
+
+constexpr std::size_t kMaxMessageBytes = 4096;
+
+// The classes that the project's own Python gives (docs/verdict.md). A candidate that has taken
+// over its guest does not speak for the judge.
+bool is_of_a_guest(std::string_view error_class) {
+  static constexpr auto kClasses = std::to_array<std::string_view>(
+      {"bad_ir", "bad_request", "bad_task", "compile_error", "data_dependent", "exception",
+       "import_error", "mode_dependent", "no_inputs", "no_model", "not_captured",
+       "out_of_resources", "refused_ir", "state_carried", "syntax_error", "unsupported_launch"});
+  return std::ranges::find(kClasses, error_class) != kClasses.end();
+}
+
+}  // namespace
+
+CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
+  JsonReader outer(reply);
+  const Json& error = outer.object("error");
+  JsonReader reader(error);
+  CandidateFailure failure{.stage = outer.enumerated<Stage>("stage", highest),
+                           .error = {.error_class = reader.string("class", "exception"),
+                                     .message = reader.string("message", ""),
+                                     .excerpt = reader.string("excerpt", ""),
+                                     .line = static_cast<int>(reader.integer("line", 0))}};
+  failure.stage = std::min(failure.stage, highest);
+  if (!outer.status() || !reader.status() || failure.error.error_class.empty())
+    failure.error = {.error_class = "bad_reply",
+                     .message = "replied with something that is no reply"};
+  else if (!is_of_a_guest(failure.error.error_class))
+    failure.error.error_class = "exception";
+  for (std::string* text :
+       {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
+    if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
+  return failure;
+}
+
+}  // namespace tritonsmith::gym::sandbox

@@ -1,0 +1,179 @@
+#include "gym/service/http_server.h"
+
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "gym/service/connection_threads.h"
+
+namespace tritonsmith::gym::service {
+namespace {
+
+constexpr auto kSignOfLife = std::chrono::seconds(5);
+
+void send(const HttpReply& reply, httplib::Response& response) {
+  response.status = reply.status;
+  if (reply.retry_after_seconds > 0)
+    response.set_header("Retry-After", std::to_string(reply.retry_after_seconds));
+  response.set_content(reply.body, reply.content_type);
+}
+
+HttpCall call_of(const httplib::Request& request) {
+  HttpCall call{.method = request.method,
+                .path = request.path,
+                .last_event_id = request.get_header_value("Last-Event-ID"),
+                .body = request.body};
+  for (const auto& [name, value] : request.params) call.query.emplace(name, value);
+  return call;
+}
+
+std::string_view code_of_status(int status) {
+  switch (status) {
+    case 404:
+      return "not_found";
+    case 413:
+      return "too_large";
+    case 414:
+      return "uri_too_long";
+    default:
+      return status >= 500 ? "internal" : "bad_request";
+  }
+}
+
+}  // namespace
+
+struct HttpServer::Library {
+  Library(const HttpServerConfig& own, Service& answers, ServiceMetrics& counters)
+      : config(own), access(own.tokens), service(answers), metrics(counters) {
+    server.new_task_queue = [this] { return new ConnectionThreads(config.connections); };
+    // A connection that was turned away with its body unread cannot go on, so none does.
+    server.set_keep_alive_max_count(1);
+    server.set_read_timeout(config.idle_seconds);
+    server.set_write_timeout(config.idle_seconds);
+    server.set_payload_max_length(config.body_bytes);
+    // Only SO_REUSEADDR: with the library's SO_REUSEPORT a second service would take every other
+    // connection instead of being told that the port is taken.
+    server.set_socket_options([](socket_t socket) {
+      int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    server.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          const auto refusal = refuse(request);
+          if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
+          send(*refusal, response);
+          return httplib::Server::HandlerResponse::Handled;
+        });
+    const auto answer = [this](const httplib::Request& request, httplib::Response& response) {
+      reply(call_of(request), response);
+    };
+    const std::string everything = ".*";
+    server.Get(everything, answer);
+    // Read by us: of what calls itself a form, as `curl -d` does, the library takes 8 KiB only.
+    server.Post(everything, [this](const httplib::Request& request, httplib::Response& response,
+                                   const httplib::ContentReader& content) {
+      HttpCall call = call_of(request);
+      const bool whole = content([&](const char* data, std::size_t length) {
+        call.body.append(data, length);
+        return true;
+      });
+      if (whole) reply(call, response);
+    });
+    server.Delete(everything, answer);
+    server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return;
+      send(error_reply(response.status, code_of_status(response.status),
+                       fmt::format("refused with HTTP status {}", response.status)),
+           response);
+    });
+    server.set_exception_handler(
+        [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+          send(error_reply(500, "internal", "this request broke the server's own rules"), response);
+        });
+    server.set_logger([this](const httplib::Request&, const httplib::Response& response) {
+      metrics.count_reply(response.status);
+    });
+  }
+
+  // Before the body is read.
+  std::optional<HttpReply> refuse(const httplib::Request& request) const {
+    if (ConnectionThreads::is_shedding())
+      return error_reply(503, "overloaded", "too many connections; try again later");
+    if (!Service::is_public(request.path) &&
+        !access.admits(request.get_header_value("Authorization")))
+      return error_reply(401, "unauthorized",
+                         "send a known token as 'Authorization: Bearer TOKEN'");
+    if (request.has_header("Transfer-Encoding"))
+      return error_reply(411, "length_required", "send the body with a Content-Length");
+    const std::string encoding = request.get_header_value("Content-Encoding");
+    if ((!encoding.empty() && encoding != "identity") || request.is_multipart_form_data())
+      return error_reply(415, "encoded_body", "send the body as it is");
+    if (request.get_header_value<std::uint64_t>("Content-Length") > config.body_bytes)
+      return error_reply(413, "too_large",
+                         fmt::format("a body has at most {} bytes", config.body_bytes));
+    return std::nullopt;
+  }
+
+  void reply(const HttpCall& call, httplib::Response& response) {
+    HttpReply reply = service.answer(call);
+    if (!reply.stream) {
+      send(reply, response);
+      return;
+    }
+    if (metrics.streams() >= config.streams) {
+      send(error_reply(503, "overloaded", "too many streams; try again later"), response);
+      return;
+    }
+    metrics.change_streams(1);
+    response.set_header("Cache-Control", "no-store");
+    response.set_chunked_content_provider(
+        reply.content_type,
+        [this, stream = *std::move(reply.stream)](std::size_t, httplib::DataSink& sink) mutable {
+          const std::string text = service.next_events(stream, kSignOfLife);
+          if (text.empty()) {
+            sink.done();
+            return true;
+          }
+          return sink.write(text.data(), text.size());
+        },
+        [this](bool) { metrics.change_streams(-1); });
+  }
+
+  HttpServerConfig config;
+  Access access;
+  Service& service;
+  ServiceMetrics& metrics;
+  httplib::Server server;
+};
+
+HttpServer::HttpServer(const HttpServerConfig& config, Service& service, ServiceMetrics& metrics)
+    : service_(service), library_(std::make_unique<Library>(config, service, metrics)) {}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpServerConfig& config,
+                                                      Service& service, ServiceMetrics& metrics) {
+  const auto& [host, port] = config.address;
+  std::unique_ptr<HttpServer> server(new HttpServer(config, service, metrics));
+  httplib::Server& library = server->library_->server;
+  errno = 0;
+  if (port == 0)
+    server->port_ = library.bind_to_any_port(host);
+  else
+    server->port_ = library.bind_to_port(host, port) ? port : -1;
+  if (server->port_ <= 0)
+    return fail("cannot listen on {}:{}: {}", host, port,
+                errno == EADDRINUSE ? "another program does; choose another port, or end it"
+                : errno != 0        ? std::strerror(errno)
+                                    : "no such address here");
+  server->thread_ = std::jthread([&library] { library.listen_after_bind(); });
+  while (!library.is_running()) std::this_thread::yield();  // until then, stop() would do nothing
+  return server;
+}
+
+HttpServer::~HttpServer() {
+  service_.stop();
+  library_->server.stop();
+}
+
+}  // namespace tritonsmith::gym::service

@@ -1,0 +1,197 @@
+#include "gym/service/http_server.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "gym/service/testing/service_fixture.h"
+
+namespace tritonsmith::gym::service {
+namespace {
+
+constexpr const char* kToken = "a-token-of-some-length";
+
+struct HttpServerTest : ServiceFixture {
+  HttpServer& server() {
+    if (!server_) {
+      auto started = HttpServer::start(config, service(), metrics);
+      EXPECT_TRUE(started) << started.error().message;
+      server_ = *std::move(started);
+    }
+    return *server_;
+  }
+  httplib::Client client(const std::string& token = kToken) {
+    httplib::Client client("127.0.0.1", server().port());
+    if (!token.empty()) client.set_bearer_token_auth(token);
+    return client;
+  }
+  // What the server answers to raw bytes.
+  std::string answer_to(const std::string& bytes) {
+    const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{.sin_family = AF_INET,
+                        .sin_port = htons(static_cast<std::uint16_t>(server().port())),
+                        .sin_addr = {htonl(INADDR_LOOPBACK)},
+                        .sin_zero = {}};
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    std::string answer;
+    char buffer[4096];
+    for (ssize_t got = 0; (got = ::recv(socket.get(), buffer, sizeof buffer, 0)) > 0;)
+      answer.append(buffer, static_cast<std::size_t>(got));
+    return answer;
+  }
+
+  HttpServerConfig config{
+      .address = {.host = "127.0.0.1", .port = 0}, .tokens = {kToken}, .body_bytes = 10'000};
+
+ private:
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, LetsInWhoShowsTheTokenAndAnybodyToTheDoor) {
+  EXPECT_EQ(client().Get("/v1/status")->status, 200);
+  for (const char* wrong : {"", "another-token-of-some-length", "a-token-of-some-lengt"}) {
+    const auto reply = client(wrong).Get("/v1/status");
+    EXPECT_EQ(reply->status, 401);
+    EXPECT_EQ(Json::parse(reply->body)["error"]["code"], "unauthorized");
+    EXPECT_EQ(client(wrong).Get("/healthz")->status, 200);
+    EXPECT_EQ(client(wrong).Get("/openapi.json")->status, 200);
+  }
+}
+
+TEST_F(HttpServerTest, JudgesOverTheWire) {
+  const auto reply = client().Post("/v1/jobs", job_json("good"), "application/json");
+  ASSERT_EQ(reply->status, 202) << reply->body;
+  const std::string id = Json::parse(reply->body)["id"];
+  const auto done = client().Get("/v1/jobs/" + id + "?wait=10");
+  EXPECT_EQ(Json::parse(done->body)["verdict"]["accepted"], true);
+}
+
+TEST_F(HttpServerTest, TakesABodyWhateverItsTypeIsSaidToBe) {
+  const std::string body = job_json(std::string(9'000, 'x'));
+  for (const char* type : {"application/x-www-form-urlencoded", "text/plain", ""})
+    EXPECT_EQ(client().Post("/v1/jobs", body, type)->status, 202) << type;
+  const auto parts =
+      client().Post("/v1/jobs", httplib::MultipartFormDataItems{{.name = "job", .content = body}});
+  EXPECT_EQ(parts->status, 415);
+}
+
+TEST_F(HttpServerTest, StreamsVerdictsAsTheyCome) {
+  hold = true;
+  Json job = Json::parse(job_json("k"));
+  job["client"] = "ann";
+  ASSERT_EQ(client().Post("/v1/jobs", job.dump(), "application/json")->status, 202);
+  std::string text;
+  bool came_before_release = false;
+  auto listener = client();
+  const auto reply = listener.Get(
+      "/v1/verdicts?client=ann&until=idle",
+      [&](const httplib::Response& response) {
+        EXPECT_EQ(response.get_header_value("Content-Type"), "text/event-stream");
+        came_before_release = hold;
+        hold = false;
+        return true;
+      },
+      [&](const char* data, std::size_t length) {
+        text.append(data, length);
+        return true;
+      });
+  EXPECT_TRUE(reply && came_before_release);
+  EXPECT_EQ(occurrences(text, "event: verdict"), 1);
+  // The listener may know of the stream's end before the server has tidied up behind it.
+  const Deadline soon = Deadline::after(std::chrono::seconds(10));
+  while (metrics.streams() != 0 && !soon.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(metrics.streams(), 0);
+}
+
+TEST_F(HttpServerTest, AnswersWhatIsTooLargeOrOddWithATypedError) {
+  const auto code_of = [](const auto& reply) { return Json::parse(reply->body)["error"]["code"]; };
+  const auto large =
+      client().Post("/v1/jobs", job_json(std::string(20'000, 'x')), "application/json");
+  EXPECT_EQ(large->status, 413);
+  EXPECT_EQ(code_of(large), "too_large");
+  const auto encoded =
+      client().Post("/v1/jobs", {{"Content-Encoding", "gzip"}}, "abc", "text/plain");
+  EXPECT_EQ(encoded->status, 415);
+  const auto malformed = client().Post("/v1/jobs", "{\"task\"", "application/json");
+  EXPECT_EQ(malformed->status, 400);
+  EXPECT_EQ(code_of(malformed), "bad_request");
+  const auto elsewhere = client().Get("/" + std::string(4000, 'a'));
+  EXPECT_EQ(elsewhere->status, 404);
+  const auto other_method = client().Put("/v1/jobs", "x", "text/plain");
+  EXPECT_EQ(other_method->status, 404);
+}
+
+TEST_F(HttpServerTest, RefusesABodyOfUnknownLengthUnread) {
+  const std::string head = fmt::format(
+      "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n",
+      kToken);
+  EXPECT_TRUE(answer_to(head).starts_with("HTTP/1.1 411"));
+}
+
+TEST_F(HttpServerTest, AnswersNonsenseAndGoesOn) {
+  EXPECT_TRUE(answer_to("nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
+  EXPECT_TRUE(
+      answer_to("GET " + std::string(20'000, 'a') + " HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 4"));
+  EXPECT_EQ(client().Get("/healthz")->status, 200);
+}
+
+TEST_F(HttpServerTest, SaysWhenThePortIsTaken) {
+  config.address.port = server().port();
+  Service& same = service();
+  const auto second = HttpServer::start(config, same, metrics);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find(std::to_string(config.address.port)), std::string::npos);
+  EXPECT_NE(second.error().message.find("another program"), std::string::npos);
+}
+
+TEST_F(HttpServerTest, TurnsAwayWhatIsTooMuch) {
+  config.connections = 2;
+  config.streams = 1;
+  hold = true;
+  Json job = Json::parse(job_json("k"));
+  job["client"] = "ann";
+  ASSERT_EQ(client().Post("/v1/jobs", job.dump(), "application/json")->status, 202);
+  std::atomic<bool> streaming = false;
+  std::jthread listener([&] {
+    auto listening = client();
+    listening.Get(
+        "/v1/verdicts?client=ann&until=idle",
+        [&](const httplib::Response&) {
+          streaming = true;
+          return true;
+        },
+        [](const char*, std::size_t) { return true; });
+  });
+  while (!streaming) std::this_thread::yield();
+  auto second_stream = client().Get("/v1/verdicts?client=bob");
+  // A place that was just left may not be free yet; who is turned away may find the line cut.
+  for (int k = 0; k < 1000 && !second_stream; ++k)
+    second_stream = client().Get("/v1/verdicts?client=bob");
+  ASSERT_TRUE(second_stream);
+  EXPECT_EQ(second_stream->status, 503);
+  EXPECT_TRUE(second_stream->has_header("Retry-After"));
+  // The other place is taken by one that says nothing; the next is told so.
+  const Fd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{.sin_family = AF_INET,
+                      .sin_port = htons(static_cast<std::uint16_t>(server().port())),
+                      .sin_addr = {htonl(INADDR_LOOPBACK)},
+                      .sin_zero = {}};
+  ASSERT_EQ(::connect(silent.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  int status = 200;
+  for (int k = 0; k < 1000 && status != 503; ++k)
+    if (const auto reply = client().Get("/healthz")) status = reply->status;
+  EXPECT_EQ(status, 503);
+  hold = false;
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::service

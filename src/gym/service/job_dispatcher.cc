@@ -1,0 +1,170 @@
+#include "gym/service/job_dispatcher.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace tritonsmith::gym::service {
+namespace {
+
+// How long new jobs, deadlines and cancellations wait at most while the judge works.
+constexpr auto kGlance = std::chrono::milliseconds(20);
+
+Verdict failed_verdict(const api::Submission& submission, std::string error_class,
+                       std::string message) {
+  Verdict verdict;
+  verdict.task_id = submission.job.task.id;
+  verdict.stage = Stage::extracted;
+  verdict.policy = submission.job.policy;
+  verdict.comparison = submission.job.comparison;
+  verdict.fault = Fault::infrastructure;
+  verdict.error =
+      VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
+  return verdict;
+}
+
+}  // namespace
+
+JobDispatcher::JobDispatcher(JobStore& job_store, MakeJudge make_judge, int at_once,
+                             ServiceMetrics& metrics)
+    : job_store_(job_store),
+      make_judge_(std::move(make_judge)),
+      at_once_(static_cast<std::size_t>(at_once)),
+      metrics_(metrics),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+JobDispatcher::~JobDispatcher() {
+  thread_.request_stop();
+  job_store_.notify();
+}
+
+std::string JobDispatcher::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+void JobDispatcher::set_trouble(std::string why) {
+  const std::lock_guard lock(mutex_);
+  if (why != trouble_ && !why.empty()) LOG("gym: {}", why);
+  trouble_ = std::move(why);
+}
+
+void JobDispatcher::run(const std::stop_token& stop) {
+  constexpr double shortest_pause = 0.05, longest_pause = 30;
+  double pause = shortest_pause;
+  while (!stop.stop_requested()) {
+    const Stopwatch watch;
+    const Status worked = [&]() -> Status {
+      TRY_ASSIGN(const auto judge, make_judge_(stop));
+      TRY(job_store_.recall_queued());  // what came before the judge's versions were known
+      return work(*judge, stop);
+    }();
+    for (const auto& [id, job] : running_) job_store_.give_back(job.name);
+    running_.clear();
+    if (worked || stop.stop_requested()) return;
+    set_trouble(worked.error().message);
+    constexpr double a_good_while = 60;
+    pause = watch.seconds() > a_good_while ? shortest_pause : std::min(2 * pause, longest_pause);
+    rest(stop, pause);
+  }
+}
+
+void JobDispatcher::rest(const std::stop_token& stop, double seconds) const {
+  const Deadline until = Deadline::in_seconds(seconds);
+  while (!until.passed()) {
+    const std::uint64_t seen = job_store_.changes();  // before the stop, which is a change
+    if (stop.stop_requested()) return;
+    job_store_.wait_for_change(seen, until);
+  }
+}
+
+Status JobDispatcher::work(api::Judge& judge, const std::stop_token& stop) {
+  while (true) {
+    const std::uint64_t seen = job_store_.changes();
+    if (stop.stop_requested()) return ok();
+    TRY(withdraw(judge));
+    TRY(hand_over(judge));
+    if (running_.empty())
+      job_store_.wait_for_change(seen, Deadline::after(std::chrono::seconds(1)));
+    else
+      TRY(bring_back(judge));
+  }
+}
+
+Status JobDispatcher::hand_over(api::Judge& judge) {
+  while (running_.size() < at_once_) {
+    TRY_ASSIGN(auto submission, job_store_.take());
+    if (!submission) return ok();
+    const std::uint64_t id = next_id_++;
+    const std::string name = api::job_name(*submission);
+    running_.emplace(id, Running{.name = name});
+    submission->job.id = id;
+    const api::Submission copy = *submission;
+    Status submitted = judge.submit(std::move(submission->job));
+    if (submitted) continue;
+    // Nothing but a backend that is not here is refused by a judge in good order.
+    if (copy.job.backend != Backend::replay) return submitted;
+    running_.erase(id);
+    TRY(conclude({{name, failed_verdict(copy, "infrastructure", submitted.error().message)}}));
+  }
+  return ok();
+}
+
+// What was cancelled, or is late.
+Status JobDispatcher::withdraw(api::Judge& judge) {
+  std::vector<std::string> leaving = job_store_.take_cancelled();
+  TRY_ASSIGN(const auto late, job_store_.overdue());
+  std::vector<JobStore::Concluded> concluded;
+  for (const api::Submission& submission : late) {
+    concluded.push_back({api::job_name(submission),
+                         failed_verdict(submission, "deadline",
+                                        "no verdict before the deadline of its submission")});
+    leaving.push_back(concluded.back().name);
+  }
+  std::erase_if(running_, [&](const auto& entry) {
+    if (std::ranges::find(leaving, entry.second.name) == leaving.end()) return false;
+    judge.cancel(entry.first);
+    return true;
+  });
+  return concluded.empty() ? ok() : conclude(std::move(concluded));
+}
+
+Status JobDispatcher::bring_back(api::Judge& judge) {
+  std::vector<JobStore::Concluded> concluded;
+  Deadline deadline = Deadline::after(kGlance);
+  while (true) {
+    TRY_ASSIGN(auto judged, judge.next(deadline));
+    if (!judged) break;
+    deadline = Deadline::after(std::chrono::nanoseconds(0));
+    const auto at = running_.find(judged->id);
+    if (at == running_.end()) continue;  // withdrawn meanwhile
+    metrics_.count_verdict(judged->verdict, at->second.watch.seconds());
+    notice(judged->verdict);
+    concluded.push_back({at->second.name, std::move(judged->verdict)});
+    running_.erase(at);
+  }
+  if (concluded.empty()) return ok();
+  return conclude(std::move(concluded));
+}
+
+// One fault may be a job's bad luck, several in a row are ours.
+void JobDispatcher::notice(const Verdict& verdict) {
+  constexpr int a_few = 5;
+  const bool is_fault = verdict.fault == Fault::infrastructure;
+  faults_in_a_row_ = is_fault ? faults_in_a_row_ + 1 : 0;
+  if (!is_fault)
+    set_trouble("");
+  else if (faults_in_a_row_ >= a_few)
+    set_trouble(fmt::format("{} infrastructure faults in a row, the last: {}", faults_in_a_row_,
+                            verdict.error ? verdict.error->message : ""));
+}
+
+// A verdict that could not be written down is none: its job is given back, and the store answers.
+Status JobDispatcher::conclude(std::vector<JobStore::Concluded> concluded) {
+  Status done = job_store_.conclude(concluded);
+  if (!done)
+    for (const JobStore::Concluded& one : concluded) job_store_.give_back(one.name);
+  return done;
+}
+
+}  // namespace tritonsmith::gym::service

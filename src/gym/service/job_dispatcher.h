@@ -1,0 +1,62 @@
+// Clerk: takes jobs from the docket to a judge and brings the verdicts back. Its one thread owns
+// the judge. It hands over only as many jobs as the judge works on at a time, so that urgent ones
+// overtake those that wait. A judge that breaks down (a full disk) is made anew, with growing
+// pauses, and its jobs are given back to the docket: none is lost, none is judged twice for one
+// event.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "gym/api/judge.h"
+#include "gym/service/job_store.h"
+#include "gym/service/service_metrics.h"
+
+namespace tritonsmith::gym::service {
+
+// May take its time, but for a stop.
+using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::stop_token&)>;
+
+class JobDispatcher {
+ public:
+  // `at_once`: jobs that the judge has at a time.
+  JobDispatcher(JobStore& job_store, MakeJudge make_judge, int at_once, ServiceMetrics& metrics);
+  ~JobDispatcher();
+
+  // Empty while verdicts come; else why they do not, in one line.
+  std::string trouble() const;
+
+ private:
+  struct Running {
+    std::string name;
+    Stopwatch watch = Stopwatch();
+  };
+
+  void run(const std::stop_token& stop);
+  Status work(api::Judge& judge, const std::stop_token& stop);
+  Status hand_over(api::Judge& judge);
+  Status withdraw(api::Judge& judge);
+  Status bring_back(api::Judge& judge);
+  void notice(const Verdict& verdict);
+  Status conclude(std::vector<JobStore::Concluded> concluded);
+  void rest(const std::stop_token& stop, double seconds) const;
+  void set_trouble(std::string why);
+
+  JobStore& job_store_;
+  MakeJudge make_judge_;
+  std::size_t at_once_;
+  ServiceMetrics& metrics_;
+
+  std::uint64_t next_id_ = 1;
+  std::map<std::uint64_t, Running> running_;
+  int faults_in_a_row_ = 0;
+
+  mutable std::mutex mutex_;
+  std::string trouble_;
+  std::jthread thread_;
+};
+
+}  // namespace tritonsmith::gym::service

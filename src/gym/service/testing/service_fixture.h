@@ -1,0 +1,92 @@
+// ServiceFixture: a Service over a docket in a temporary folder and a judge that answers by the
+// kernel's text: "bad" is wrong, all else accepted, unless a test sets another `verdict_for`; while
+// `hold` is set it answers nothing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/temp_dir.h"
+#include "gym/api/testing/fake_judge.h"
+#include "gym/service/service.h"
+
+namespace tritonsmith::gym::service {
+
+class HeldJudge : public api::FakeJudge {
+ public:
+  HeldJudge(Answer answer, const std::atomic<bool>& hold)
+      : api::FakeJudge(std::move(answer)), hold_(hold) {}
+  Result<std::optional<api::Judged>> next(Deadline deadline) override {
+    if (hold_) return std::optional<api::Judged>();
+    return api::FakeJudge::next(deadline);
+  }
+
+ private:
+  const std::atomic<bool>& hold_;
+};
+
+struct ServiceFixture : ::testing::Test {
+  Service& service() {
+    if (service_) return *service_;
+    auto opened = JobStore::open(directory->path() / "jobs.sqlite", docket_limits, recall,
+                                 [this] { return now.load(); });
+    EXPECT_TRUE(opened) << opened.error().message;
+    job_store = *std::move(opened);
+    const auto make_judge = [this](const std::stop_token&) -> Result<std::unique_ptr<api::Judge>> {
+      auto judge = std::make_unique<HeldJudge>(verdict_for, hold);
+      if (breakdowns-- > 0) judge->break_down({"the disk is full"});
+      return std::unique_ptr<api::Judge>(std::move(judge));
+    };
+    dispatcher = std::make_unique<JobDispatcher>(*job_store, make_judge, 4, metrics);
+    service_ = std::make_unique<Service>(*job_store, *dispatcher, metrics, limits);
+    return *service_;
+  }
+  HttpReply call(const std::string& method, const std::string& path, const std::string& body = "",
+                 const std::map<std::string, std::string>& query = {}) {
+    return service().answer({.method = method, .path = path, .query = query, .body = body});
+  }
+  static Json json_of(const HttpReply& reply) { return Json::parse(reply.body); }
+  static std::string job_json(const std::string& kernel) {
+    return Json{{"task", {{"source", "task"}}}, {"kernel", kernel}}.dump();
+  }
+  // As when the service starts anew in an empty folder.
+  void forget_everything() {
+    service_.reset();
+    dispatcher.reset();
+    job_store.reset();
+    directory = TempDir::make("service");
+  }
+  std::string drain(StreamRequest& stream) {
+    std::string all;
+    for (std::string text = "start"; !text.empty();)
+      all += text = service().next_events(stream, std::chrono::seconds(10));
+    return all;
+  }
+  static int occurrences(const std::string& text, const std::string& word) {
+    int count = 0;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+      ++count;
+    return count;
+  }
+
+  api::FakeJudge::Answer verdict_for = [](const api::JudgeJob& job) {
+    return job.kernel == "bad" ? api::failed_verdict(Stage::ran, "wrong_value")
+                               : api::accepted_verdict();
+  };
+  Result<TempDir> directory = TempDir::make("service");
+  std::atomic<bool> hold = false;
+  std::atomic<int> breakdowns = 0;
+  std::atomic<std::int64_t> now = 1'000'000;
+  JobStoreLimits docket_limits;
+  JobStore::Recall recall;
+  api::SubmissionLimits limits;
+  ServiceMetrics metrics;
+  std::unique_ptr<JobStore> job_store;
+  std::unique_ptr<JobDispatcher> dispatcher;
+
+ private:
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace tritonsmith::gym::service

@@ -1,0 +1,104 @@
+#include "gym/tensors/replay_memory.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace tritonsmith::gym::tensors {
+namespace {
+
+struct State {
+  bool active = false;
+  bool refused = false;
+  Filler filler = Filler::zero;
+  std::int64_t cap = 0;
+  std::int64_t live = 0;
+};
+State state;
+
+// In front of each block stands its size: libraries (oneDNN) want a pointer that is its own
+// context, so there is no other place for it. As wide as LibTorch's alignment.
+constexpr std::size_t kHeader = 64;
+
+void release(void* data) {
+  if (data == nullptr) return;
+  std::byte* block = static_cast<std::byte*>(data) - kHeader;
+  std::int64_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof bytes);
+  state.live -= bytes;
+  c10::free_cpu(block);
+}
+
+void ignore(void*) {}
+
+class Allocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const auto size = static_cast<std::int64_t>(bytes);
+    if (state.active && size > state.cap - state.live) {
+      state.refused = true;
+      // LibTorch's allocators report by its own exception; the replay catches it with all others of
+      // its kind.
+      TORCH_CHECK(false, "out of the referee's memory budget: ", size, " bytes more than ",
+                  state.live, " would exceed ", state.cap);
+    }
+    if (bytes == 0) return {nullptr, nullptr, &ignore, c10::Device(c10::DeviceType::CPU)};
+    auto* block = static_cast<std::byte*>(c10::alloc_cpu(bytes + kHeader));
+    std::memcpy(block, &size, sizeof size);
+    state.live += size;
+    std::byte* data = block + kHeader;
+    if (state.active) std::memset(data, static_cast<int>(state.filler), bytes);
+    return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+}  // namespace
+
+ReplayMemory::ReplayMemory() {
+  static Allocator allocator;
+  constexpr std::uint8_t above_the_default = 10;
+  c10::SetCPUAllocator(&allocator, above_the_default);
+}
+
+ReplayMemory& ReplayMemory::instance() {
+  static ReplayMemory memory;
+  return memory;
+}
+
+void ReplayMemory::begin(Filler filler, std::int64_t cap_bytes) {
+  state.active = true;
+  state.refused = false;
+  state.filler = filler;
+  state.cap = cap_bytes;
+}
+
+void ReplayMemory::set_filler(Filler filler) { state.filler = filler; }
+void ReplayMemory::end() { state.active = false; }
+std::int64_t ReplayMemory::live_bytes() const { return state.live; }
+std::int64_t ReplayMemory::room_bytes() const {
+  if (!state.active) return std::numeric_limits<std::int64_t>::max();
+  return std::max<std::int64_t>(state.cap - state.live, 0);
+}
+
+bool ReplayMemory::refused() const { return state.refused; }
+
+bool holds_filler(const at::Tensor& contiguous, std::int64_t element, Filler filler) {
+  const auto width = static_cast<std::int64_t>(contiguous.element_size());
+  const auto* bytes =
+      static_cast<const std::uint8_t*>(contiguous.const_data_ptr()) + element * width;
+  for (std::int64_t i = 0; i < width; ++i)
+    if (bytes[i] != static_cast<std::uint8_t>(filler)) return false;
+  return true;
+}
+
+}  // namespace tritonsmith::gym::tensors

@@ -1,0 +1,22 @@
+// PyTorch's own settings, under which both sides are timed: TF32 in cuDNN. Elsewhere correctness is
+// held against full float32.
+#pragma once
+
+#include <ATen/Context.h>
+
+namespace tritonsmith::gym::timing {
+
+enum class Setting { full_float32, eager };
+
+// Holds while it lives; the process has one such setting.
+class EagerSettings {
+ public:
+  explicit EagerSettings(Setting setting) {
+    at::globalContext().setAllowTF32CuDNN(setting == Setting::eager);
+  }
+  ~EagerSettings() { at::globalContext().setAllowTF32CuDNN(false); }
+  EagerSettings(const EagerSettings&) = delete;
+  EagerSettings& operator=(const EagerSettings&) = delete;
+};
+
+}  // namespace tritonsmith::gym::timing

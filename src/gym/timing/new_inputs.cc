@@ -1,0 +1,142 @@
+#include "gym/timing/new_inputs.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gym/timing/sampling.h"
+#include "gym/trial/perturbation.h"
+
+namespace tritonsmith::gym::timing {
+namespace {
+
+constexpr int kMost = 8;   // until a candidate is fast on one
+constexpr int kAgain = 3;  // on the same, where it was slow
+
+void seed_draws(const TimedSides& sides, int nth) {
+  const std::uint64_t seed = trial::trial_seed(sides.trial.setting().secret, "new draws", nth);
+  sides.reference.replay().seed_draws(seed);
+  sides.candidate.replay().seed_draws(seed);
+}
+
+std::optional<replay::Stop> draw_inputs(const TimedSides& sides, int nth) {
+  auto stop = sides.reference.prepare(tensors::Filler::zero);
+  if (!stop) {
+    sides.device.seed(trial::trial_seed(sides.trial.setting().secret, "new inputs", nth));
+    stop = sides.reference.replay().run(plan::Phase::inputs);
+  }
+  return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
+}
+
+// Into the memory of the candidate's inputs, whose addresses stay what they were.
+std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler filler, int nth) {
+  seed_draws(sides, nth);
+  if (auto stop = sides.candidate.prepare(filler)) return stop;
+  if (auto stop = draw_inputs(sides, nth)) return stop;
+  const std::vector<int> ours = trial::input_tensors(sides.trial.setting().task);
+  const std::vector<int> theirs = trial::input_tensors(sides.candidate.plan());
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const at::Tensor& drawn = tensors::tensor_at(sides.reference.replay().tensors(), ours[k]);
+    const at::Tensor& met = tensors::tensor_at(sides.candidate.replay().tensors(), theirs[k]);
+    if (drawn.storage().nbytes() != met.storage().nbytes())
+      return replay::Stop{.error = {.error_class = "task_failed",
+                                    .message = "inputs that were drawn again have another size"}};
+    if (drawn.storage().nbytes() > 0)
+      tensors::storage_bytes(met).copy_(tensors::storage_bytes(drawn));
+  }
+  return std::nullopt;
+}
+
+// By the reference in full float32, or as it is timed, or where it is coarse there, which only
+// exact values can tell, by those.
+tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSides& sides,
+                                                                   int nth) {
+  const tensors::TensorTable& tensors = sides.candidate.replay().tensors();
+  const auto bring_inputs = [&] { return draw_inputs(sides, nth); };  // a reference may change them
+  std::optional<VerdictError> wrong;
+  auto stop = ask_until_right(sides, bring_inputs, [&](double coarseness) {
+    wrong = compare_sides(sides, tensors, {}, {.coarseness = coarseness});
+    return !wrong;
+  });
+  if (stop) return tl::unexpected(*std::move(stop));
+  if (!wrong) return wrong;
+  if ((stop = bring_inputs())) return tl::unexpected(*std::move(stop));
+  const tensors::TensorTable exact = sides.trial.exact_again();
+  if (exact.empty() && sides.trial.setting().with_oracle && sides.trial.reference_replays())
+    return tl::unexpected(
+        replay::Stop{.error = {.error_class = "too_large_to_evaluate",
+                               .message = "on new inputs after the timed rounds: outside the plain "
+                                          "tolerance, and no room or time for exact values"}});
+  if ((stop = run_reference_in(sides, Setting::full_float32)))
+    return tl::unexpected(*std::move(stop));
+  return compare_sides(sides, tensors, exact, {});
+}
+
+std::optional<replay::Stop> check(const TimedSides& sides, int nth) {
+  auto wrong = difference(sides, nth);
+  if (!wrong) return std::move(wrong.error());
+  sides.trial.forget_expected();
+  if (!*wrong) return std::nullopt;
+  (*wrong)->message = "on new inputs after the timed rounds: " + (*wrong)->message;
+  return replay::Stop{.error = **std::move(wrong), .fault = Fault::candidate};
+}
+
+bool is_slower(double ms, double than_ms) {
+  // As measured: docs/results/replay-timing.md.
+  constexpr double share = 1.05, milliseconds = 0.003;
+  return ms > share * than_ms + milliseconds;
+}
+
+// Draws the nth inputs, times a run over them, and looks at what came out.
+tl::expected<double, replay::Stop> meet(const TimedSides& sides, tensors::Filler filler, int nth,
+                                        const TimeOnce& time_once) {
+  if (auto stop = bind_inputs(sides, filler, nth)) return tl::unexpected(*std::move(stop));
+  auto took = time_once();
+  if (!took) return took;
+  if (auto stop = check(sides, nth)) return tl::unexpected(*std::move(stop));
+  return took;
+}
+
+}  // namespace
+
+tl::expected<NewInputs, replay::Stop> time_on_new_inputs(const TimedSides& sides,
+                                                         tensors::Filler filler, double rounds_ms,
+                                                         const TimeOnce& time_once) {
+  NewInputs met;
+  for (int nth = 0; nth < kMost; ++nth) {
+    const auto first = meet(sides, filler, nth, time_once);
+    if (!first) return tl::unexpected(first.error());
+    met.first_ms.push_back(*first);
+    if (!is_slower(*first, rounds_ms)) break;
+    std::vector<double> again;
+    for (int call = 0; call < kAgain; ++call) {
+      const auto took = meet(sides, filler, nth, time_once);
+      if (!took) return tl::unexpected(took.error());
+      again.push_back(*took);
+    }
+    met.again_ms.push_back(timing_of(std::move(again)).median);
+  }
+  return met;
+}
+
+std::optional<Finding> judge_new_inputs(double rounds_ms, const NewInputs& met) {
+  const double best = *std::ranges::min_element(met.first_ms);
+  if (!is_slower(best, rounds_ms)) return std::nullopt;
+  bool remembers = true;
+  for (std::size_t k = 0; k < met.again_ms.size(); ++k)
+    remembers = remembers && is_slower(met.first_ms[k], met.again_ms[k]);
+  const std::string times = fmt::format(
+      "forward took {:.4f} ms again and again on the same inputs, but no less than "
+      "{:.4f} ms on new ones",
+      rounds_ms, best);
+  if (remembers)
+    return Finding{.rule = "remembered_results",
+                   .severity = Severity::reject,
+                   .message = times + ": it uses what earlier calls left"};
+  return Finding{.rule = "time_depends_on_data",
+                 .severity = Severity::note,
+                 .message = times + ", there too in later calls: the time on new ones counts"};
+}
+
+}  // namespace tritonsmith::gym::timing

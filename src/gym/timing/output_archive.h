@@ -1,0 +1,44 @@
+// OutputArchive: outputs of timed rounds, kept on the device until the reference may run on the
+// same inputs. Meanwhile nobody can read them there: each is XORed with random numbers that follow
+// from a secret and are overwritten at once.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gym/device/cuda_device.h"
+
+namespace tritonsmith::gym::timing {
+
+class OutputArchive {
+ public:
+  OutputArchive(device::CudaDevice& device, std::string_view secret)
+      : device_(device), secret_(secret) {}
+
+  // Queued only. All of them contiguous.
+  void keep(std::span<const at::Tensor> outputs);
+  std::size_t size() const { return rounds_.size(); }
+  void clear() { rounds_.clear(); }
+  // Those of the nth that were kept, as they were.
+  std::vector<at::Tensor> read(std::size_t nth) const;
+  // What lies on the device instead, as int64.
+  std::vector<at::Tensor> masked(std::size_t nth) const;
+
+ private:
+  struct Kept {
+    c10::ScalarType dtype;
+    std::vector<std::int64_t> sizes;
+    std::int64_t bytes = 0;
+    at::Tensor masked;  // int64
+  };
+  // XORs what the kth output of a round is kept in.
+  void mask(std::size_t nth, std::size_t k, const at::Tensor& words) const;
+
+  device::CudaDevice& device_;
+  std::string secret_;
+  std::vector<std::vector<Kept>> rounds_;
+};
+
+}  // namespace tritonsmith::gym::timing

@@ -1,0 +1,63 @@
+// TimedSide: one side of a timing, the candidate's forward or the reference's, ready to be run
+// again and again over the tensors of a finished trial. Steps that only reserve memory are not
+// repeated: their buffers stay, and are poisoned outside the clock. There may be a second set of
+// them; then runs take turns between the two. What a candidate's operators make anew in a run is
+// overwritten before the next, so that no run finds what another computed.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gym/device/cuda_device.h"
+#include "gym/trial/trial.h"
+
+namespace tritonsmith::gym::timing {
+
+class TimedSide {
+ public:
+  // `state` is what forward found in the trial; of it only what forward changed is kept, to be put
+  // back before each round. `forgets`: nothing that a run made is there for the next.
+  TimedSide(const plan::Plan& plan, replay::Replay& replay, device::CudaDevice& device,
+            std::vector<trial::SavedState> state, bool forgets);
+
+  // Adds the second set, where it is worth it (round_plan.h) and there is room.
+  void take_turns();
+  // Outside the clock, before each run: puts back what forward changed, makes its draws once more,
+  // and poisons the buffers whose turn it is, unless that is done.
+  std::optional<replay::Stop> prepare(tensors::Filler filler);
+  // Likewise, after prepare(): poisons the buffers of the run before, which nothing else need look
+  // at any more. How many bytes it wrote; none without a second set.
+  std::int64_t poison_others(tensors::Filler filler);
+  // Inside it. `after`, where given, is called when a step has been queued.
+  std::optional<replay::Stop> run(const std::function<void(std::size_t)>& after = {});
+
+  bool changes_state() const { return !state_.empty(); }
+  const std::vector<std::size_t>& steps() const { return steps_; }
+  const plan::Plan& plan() const { return plan_; }
+  replay::Replay& replay() { return replay_; }
+  // Contiguous, as they are now.
+  std::vector<at::Tensor> outputs() const;
+  // Of these, those that are copies, to be contiguous: overwrites them.
+  void forget_copies(std::span<const at::Tensor> outputs) const;
+
+ private:
+  const plan::Plan& plan_;
+  replay::Replay& replay_;
+  device::CudaDevice& device_;
+  std::vector<trial::SavedState> state_;
+  std::vector<std::size_t> steps_;
+  struct Buffers {
+    std::vector<at::Tensor> tensors;
+    bool poisoned = false;
+  };
+  std::int64_t poison(Buffers& buffers, tensors::Filler filler);
+  std::vector<int> reserved_;  // which tensors of the plan the buffers are
+  std::vector<int> made_;      // which are new memory in every run
+  std::array<Buffers, 2> sets_;
+  std::size_t turn_ = 0;
+  bool takes_turns_ = false;
+};
+
+}  // namespace tritonsmith::gym::timing

@@ -1,0 +1,192 @@
+#include "gym/trial/changeable_weights.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "gym/plan/analysis/random_origin.h"
+#include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/weight_copies.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+std::set<int> made_by_init(const plan::Plan& plan) {
+  std::set<int> made;
+  for (const plan::PlanStep& step : plan.steps) {
+    if (step.phase != plan::Phase::init) continue;
+    if (const auto* call = std::get_if<plan::AtenCall>(&step.action))
+      made.insert(call->outputs.begin(), call->outputs.end());
+    if (const auto* constant = std::get_if<plan::ConstantStep>(&step.action))
+      made.insert(constant->output);
+  }
+  return made;
+}
+
+// Tensors of a module's own: forward reads them, the constructor made them, and they are no
+// parameter that the other side knows. What a shell's forward reads no plan says: anything.
+std::vector<int> own_tensors(const plan::Plan& plan, const std::set<int>& known_storages) {
+  const std::set<int> made = made_by_init(plan);
+  std::vector<int> own;
+  for (const int index : plan.unplanned.empty() ? read_by_forward(plan) : made)
+    if (index >= 0 && made.contains(index) &&
+        !known_storages.contains(plan::analysis::storage_of(plan, index)))
+      own.push_back(index);
+  return own;
+}
+
+bool reads_storage(const plan::Plan& plan, const plan::AtenCall& call, int storage) {
+  std::vector<int> read;
+  for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
+  return std::ranges::any_of(
+      read, [&](int index) { return plan::analysis::storage_of(plan, index) == storage; });
+}
+
+bool writes(const plan::Plan& plan, const plan::PlanStep& step, int tensor) {
+  if (const auto* constant = std::get_if<plan::ConstantStep>(&step.action))
+    return constant->output == tensor;
+  const auto* call = std::get_if<plan::AtenCall>(&step.action);
+  if (call == nullptr || std::ranges::find(call->outputs, tensor) == call->outputs.end())
+    return false;
+  return plan::operators::aten_base_name(call->op).ends_with('_') ||
+         !reads_storage(plan, *call, plan::analysis::storage_of(plan, tensor));
+}
+
+// The last step of the constructor that gives the tensor's memory values, or first names it.
+std::optional<std::size_t> made_at(const plan::Plan& plan, int tensor) {
+  std::optional<std::size_t> at;
+  bool is_named = false;
+  for (std::size_t k = 0; k < plan.steps.size(); ++k) {
+    const plan::PlanStep& step = plan.steps[k];
+    if (step.phase != plan::Phase::init) continue;
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    std::vector<int> outputs;
+    if (call != nullptr) outputs = call->outputs;
+    if (const auto* constant = std::get_if<plan::ConstantStep>(&step.action))
+      outputs = {constant->output};
+    for (const int output : outputs) {
+      if (output < 0 ||
+          plan::analysis::storage_of(plan, output) != plan::analysis::storage_of(plan, tensor))
+        continue;
+      if (writes(plan, step, output) || (output == tensor && !is_named)) at = k;
+      is_named = is_named || output == tensor;
+    }
+  }
+  return is_named ? at : std::nullopt;
+}
+
+bool is_changeable(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.numel() > 0 && tensor.is_floating_point() &&
+         tensor.element_size() > 1;
+}
+
+bool is_finite(const at::Tensor& tensor) { return at::isfinite(tensor).all().item<bool>(); }
+
+// What a norm's forward in evaluation mode reads as the statistics of its training.
+std::set<int> statistics_of_norms(const plan::Plan& plan) {
+  static constexpr auto kEvaluatedNorms = std::to_array<std::string_view>(
+      {"batch_norm", "native_batch_norm", "_native_batch_norm_legit",
+       "_native_batch_norm_legit_no_training", "cudnn_batch_norm", "instance_norm"});
+  constexpr std::size_t mean = 3, variance = 4, training = 5;
+  std::set<int> statistics;
+  for (const plan::PlanStep& step : plan.steps) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward || call->args.size() <= training)
+      continue;
+    const std::string_view name = plan::operators::aten_base_name(call->op);
+    if (std::ranges::find(kEvaluatedNorms, name) == kEvaluatedNorms.end() ||
+        call->args[training] == plan::Value{true})
+      continue;
+    for (const std::size_t k : {mean, variance})
+      if (const auto* tensor = std::get_if<plan::TensorRef>(&call->args[k].data))
+        statistics.insert(tensor->index);
+  }
+  return statistics;
+}
+
+std::set<int> storages_of_parameters(const plan::Plan& plan) {
+  std::set<int> storages;
+  for (const plan::PlanParameter& parameter : plan.parameters)
+    storages.insert(plan::analysis::storage_of(plan, parameter.tensor));
+  return storages;
+}
+
+// Nothing where one of them is not to be had.
+std::optional<std::vector<std::size_t>> steps_that_make(const plan::Plan& plan,
+                                                        const std::vector<WeightCopy>& twins) {
+  std::vector<std::size_t> steps;
+  for (const WeightCopy& twin : twins) {
+    const auto step = made_at(plan, twin.tensor);
+    if (!step) return std::nullopt;
+    steps.push_back(*step);
+  }
+  return steps;
+}
+
+// The first of those already there that has the same values, or none: the weight itself.
+int first_alike(const std::map<int, int>& alike, const at::Tensor& weight,
+                const ModuleSide& reference, int itself) {
+  for (const auto& [tensor, first] : alike) {
+    const at::Tensor& other = tensors::tensor_at(reference.tensors, tensor);
+    if (other.numel() == weight.numel() && other.scalar_type() == weight.scalar_type() &&
+        other.flatten().equal(weight.flatten()))
+      return first;
+  }
+  return itself;
+}
+
+}  // namespace
+
+ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
+                                     const std::vector<WeightPair>& pairs) {
+  std::map<int, int> held;  // the reference's tensor -> the candidate's
+  std::set<int> matched;
+  for (const WeightPair& pair : pairs) {
+    held[pair.reference] = pair.candidate;
+    matched.insert(plan::analysis::storage_of(candidate.plan, pair.candidate));
+  }
+  const std::vector<int> own = own_tensors(candidate.plan, matched);
+  const std::set<int> folded = folded_into(candidate.plan, own, matched);
+  const std::set<int> ours = storages_of_parameters(reference.plan);
+  const std::set<int> folded_by_us =
+      folded_into(reference.plan, own_tensors(reference.plan, ours), ours);
+  const std::set<int> by_chance = plan::analysis::drawn_storages(reference.plan, plan::Phase::init);
+  const std::set<int> statistics = statistics_of_norms(reference.plan);
+  WeightCopies twins(candidate, own, matched);
+  ChangeableWeights all;
+  for (const plan::PlanParameter& parameter : reference.plan.parameters) {
+    const at::Tensor& weight = tensors::tensor_at(reference.tensors, parameter.tensor);
+    const int storage = plan::analysis::storage_of(reference.plan, parameter.tensor);
+    if (!is_changeable(weight) || folded_by_us.contains(storage)) continue;
+    const bool is_parameter = parameter.kind == plan::ParameterKind::parameter;
+    const bool has_one_value = is_constant(weight);
+    const bool is_drawn = by_chance.contains(storage) && !has_one_value;
+    const bool is_table = !is_drawn && !has_one_value;
+    if (is_table && (!is_parameter || parameter.is_frozen || !is_finite(weight))) continue;
+    const bool is_statistic = statistics.contains(parameter.tensor);
+    // A scale that is a number in the code, say.
+    if (!is_parameter && !is_statistic && weight.numel() == 1) continue;
+    const auto theirs = held.find(parameter.tensor);
+    const bool is_held = theirs != held.end();
+    if (!is_held && !is_parameter && !is_statistic) continue;
+    std::vector<WeightCopy> early;
+    if (is_held && folded.contains(plan::analysis::storage_of(candidate.plan, theirs->second)))
+      early.push_back({.tensor = theirs->second});
+    if (const auto twin = is_held ? twins.take_origin(weight, theirs->second) : twins.take(weight))
+      early.push_back(*twin);
+    const auto made = steps_that_make(candidate.plan, early);
+    if (!made) continue;
+    for (std::size_t k = 0; k < early.size(); ++k)
+      all.early.push_back({(*made)[k], parameter.tensor, early[k].tensor, early[k].first});
+    if (!is_held && !is_drawn)
+      all.alike[parameter.tensor] = first_alike(all.alike, weight, reference, parameter.tensor);
+    if (!is_parameter) all.statistics.insert(parameter.tensor);
+    (is_drawn ? all.drawn : all.given).insert(parameter.tensor);
+  }
+  return all;
+}
+
+}  // namespace tritonsmith::gym::trial

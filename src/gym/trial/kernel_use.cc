@@ -1,0 +1,234 @@
+#include "gym/trial/kernel_use.h"
+
+#include <algorithm>
+#include <set>
+
+#include "gym/plan/operators/operator_traits.h"
+#include "gym/triton_ir/syntax/atomic_scope.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+// Which storages hold something that own kernels wrote, or that follows from these inputs, after
+// each step.
+class Dataflow {
+ public:
+  Dataflow(const plan::Plan& plan, const replay::LaunchTraces& launches,
+           const std::vector<int>& inputs)
+      : plan_(plan) {
+    for (const int tensor : inputs) from_inputs_.insert(storage_of(tensor));
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const plan::PlanStep& step = plan.steps[i];
+      if (step.phase != plan::Phase::forward) continue;
+      if (const auto* call = std::get_if<plan::AtenCall>(&step.action))
+        follow(*call);
+      else if (const auto at = launches.find(i); at != launches.end())
+        follow(at->second);
+    }
+  }
+
+  bool output_is(const std::set<int>& marked) const {
+    std::vector<int> outputs;
+    plan::append_tensors(plan_.outputs, outputs);
+    return std::ranges::any_of(outputs, [&](int t) { return marked.contains(storage_of(t)); });
+  }
+  const std::set<int>& own() const { return own_; }
+  const std::set<int>& from_inputs() const { return from_inputs_; }
+  bool kernels_read_inputs() const { return kernels_read_inputs_; }
+
+ private:
+  const plan::PlanTensor& tensor(int index) const {
+    return plan_.tensors.at(static_cast<std::size_t>(index));
+  }
+  int storage_of(int index) const { return tensor(index).storage; }
+
+  bool fills_its_storage(int index) const {
+    return plan::elements_of(tensor(index)) * plan::bytes_of(tensor(index).dtype) >=
+           tensor(index).storage_bytes;
+  }
+
+  void follow(const plan::AtenCall& call) {
+    std::vector<int> read;
+    for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
+    for (const auto& [name, argument] : call.kwargs) plan::append_tensors(argument, read);
+    const std::string_view name = plan::operators::aten_base_name(call.op);
+    // These replace what the tensor held; when that is all its memory, nothing of the past is left.
+    const bool overwrites = name == "copy_" || name == "fill_" || name == "zero_";
+    if (overwrites && !read.empty() && fills_its_storage(read.front())) {
+      own_.erase(storage_of(read.front()));
+      from_inputs_.erase(storage_of(read.front()));
+      read.erase(read.begin());
+    }
+    // The content of `zeros_like(x)` and its like does not follow from x.
+    if (plan::operators::only_allocates(call.op)) read.clear();
+    mark(own_, read, call.outputs);
+    mark(from_inputs_, read, call.outputs);
+  }
+
+  void follow(const replay::LaunchTrace& trace) {
+    kernels_read_inputs_ =
+        kernels_read_inputs_ || std::ranges::any_of(trace.loaded_tensors, [&](int index) {
+          return index >= 0 && from_inputs_.contains(storage_of(index));
+        });
+    for (const int index : trace.stored_tensors) own_.insert(storage_of(index));
+    mark(from_inputs_, trace.loaded_tensors, trace.stored_tensors);
+  }
+
+  void mark(std::set<int>& marked, const std::vector<int>& read,
+            const std::vector<int>& written) const {
+    const bool any =
+        std::ranges::any_of(read, [&](int t) { return t >= 0 && marked.contains(storage_of(t)); });
+    if (!any) return;
+    for (const int index : written)
+      if (index >= 0) marked.insert(storage_of(index));
+  }
+
+  const plan::Plan& plan_;
+  std::set<int> own_, from_inputs_;
+  bool kernels_read_inputs_ = false;
+};
+
+std::vector<int> all_inputs(const plan::Plan& plan) {
+  std::vector<int> inputs;
+  for (const plan::Value& input : plan.inputs) plan::append_tensors(input, inputs);
+  return inputs;
+}
+
+bool torch_may(std::string_view op, Policy policy) {
+  if (policy == Policy::open || plan::operators::only_arranges(op)) return true;
+  return policy == Policy::fused && plan::operators::is_vendor_grade(op);
+}
+
+// One whole number that goes up: how many batches a norm has seen.
+bool counts_up(const plan::Plan& plan, const plan::AtenCall& call) {
+  if (plan::operators::aten_base_name(call.op) != "add_" || call.args.size() < 2 ||
+      !std::holds_alternative<std::int64_t>(call.args[1].data))
+    return false;
+  const auto* counter = std::get_if<plan::TensorRef>(&call.args[0].data);
+  if (counter == nullptr) return false;
+  const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(counter->index));
+  return tensor.shape.empty() &&
+         (tensor.dtype == plan::DType::int64 || tensor.dtype == plan::DType::int32);
+}
+
+// One finding an operator, at the first line that uses it.
+void find_torch_compute(const plan::Plan& candidate, Policy policy,
+                        std::vector<Finding>& findings) {
+  std::set<std::string_view> seen;
+  for (const plan::PlanStep& step : candidate.steps) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward || torch_may(call->op, policy) ||
+        counts_up(candidate, *call))
+      continue;
+    if (!seen.insert(call->op).second) continue;
+    findings.push_back(
+        {.rule = "torch_compute",
+         .severity = Severity::reject,
+         .line = step.line,
+         .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
+                                "the candidate's own kernels",
+                                call->op, name_of(policy))});
+  }
+}
+
+void find_idle_kernels(const plan::Plan& candidate, std::vector<Finding>& findings) {
+  std::set<int> launched;  // by the constructor, too
+  bool forward_launches = false;
+  for (const plan::PlanStep& step : candidate.steps)
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action)) {
+      for (const plan::LaunchChoice& choice : launch->choices) launched.insert(choice.kernel);
+      forward_launches = forward_launches || step.phase == plan::Phase::forward;
+    }
+  if (!forward_launches) {
+    findings.push_back({.rule = "no_kernel",
+                        .severity = Severity::reject,
+                        .message = "forward launches no Triton kernel"});
+    return;
+  }
+  for (std::size_t k = 0; k < candidate.kernels.size(); ++k)
+    if (!launched.contains(static_cast<int>(k)))
+      findings.push_back(
+          {.rule = "kernel_never_launched",
+           .severity = Severity::warn,
+           .line = candidate.kernels[k].line,
+           .message = fmt::format("nothing launches {}", candidate.kernels[k].name)});
+}
+
+}  // namespace
+
+std::vector<Finding> find_evidence(const plan::Plan& candidate,
+                                   const replay::LaunchTraces* launches,
+                                   const plan::Plan& reference, Policy policy) {
+  std::vector<Finding> findings;
+  find_torch_compute(candidate, policy, findings);
+  find_idle_kernels(candidate, findings);
+  if (launches == nullptr) return findings;
+  const Dataflow flow(candidate, *launches, all_inputs(candidate));
+  const bool has_kernel = !launches->empty();
+  if (has_kernel && !flow.output_is(flow.own()))
+    findings.push_back({.rule = "kernel_output_unused",
+                        .severity = Severity::reject,
+                        .message = "nothing that the kernels wrote reaches the output"});
+  // Of a forward that no plan has it is taken for granted.
+  const Dataflow reference_flow(reference, {}, all_inputs(reference));
+  const bool reference_depends =
+      !reference.unplanned.empty() || reference_flow.output_is(reference_flow.from_inputs());
+  if (!flow.output_is(flow.from_inputs()) && reference_depends)
+    findings.push_back({.rule = "constant_output",
+                        .severity = Severity::reject,
+                        .message = "the output does not depend on the inputs"});
+  return findings;
+}
+
+std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate) {
+  std::set<int> launched;  // by several programs
+  for (const plan::PlanStep& step : candidate.steps)
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action))
+      for (const plan::LaunchChoice& choice : launch->choices)
+        if (std::ranges::any_of(choice.grid, [](std::int64_t size) { return size > 1; }))
+          launched.insert(choice.kernel);
+  std::vector<Finding> findings;
+  for (const int index : launched) {
+    const plan::PlanKernel& kernel = candidate.kernels.at(static_cast<std::size_t>(index));
+    if (!triton_ir::has_atomics_of_one_program(kernel.ttir)) continue;
+    findings.push_back(
+        {.rule = "race",
+         .severity = Severity::reject,
+         .line = kernel.line,
+         .message = fmt::format("atomics of {} have scope=\"cta\": they are none between programs",
+                                kernel.name)});
+  }
+  return findings;
+}
+
+bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input) {
+  return Dataflow(candidate, launches, {input}).kernels_read_inputs();
+}
+
+bool computes_in_torch(const plan::Plan& candidate) {
+  return std::ranges::any_of(candidate.steps, [](const plan::PlanStep& step) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    return call != nullptr && step.phase == plan::Phase::forward &&
+           !plan::operators::only_arranges(call->op);
+  });
+}
+
+std::vector<Finding> find_idle_work(const plan::Plan& candidate, const KernelUse& idle,
+                                    Policy policy) {
+  const bool launches = std::ranges::any_of(candidate.steps, [](const plan::PlanStep& step) {
+    return step.phase == plan::Phase::forward &&
+           std::holds_alternative<plan::LaunchStep>(step.action);
+  });
+  if (!launches) return {};  // no_kernel says so
+  if (idle.needless.holds())
+    return {{.rule = "kernel_output_ignored",
+             .severity = Severity::reject,
+             .message = "the output is the same when no kernel runs"}};
+  if (idle.torch_computed && idle.copies.holds() && policy != Policy::strict)
+    return {{.rule = "token_kernel",
+             .severity = Severity::reject,
+             .message = "the kernels only pass on what torch has computed"}};
+  return {};
+}
+
+}  // namespace tritonsmith::gym::trial

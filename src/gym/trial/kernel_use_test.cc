@@ -1,0 +1,33 @@
+#include "gym/trial/kernel_use.h"
+
+#include <gtest/gtest.h>
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+plan::Plan plan_with(const std::string& scope, std::int64_t programs) {
+  plan::Plan plan;
+  plan.kernels.push_back(
+      {.name = "k",
+       .ttir = fmt::format("module {{\n  tt.func public @k(%x: !tt.ptr<i32>) {{\n"
+                           "    %one = arith.constant 1 : i32\n    %true = arith.constant true\n"
+                           "    %old = tt.atomic_rmw add, relaxed, {}, %x, %one, %true : "
+                           "(!tt.ptr<i32>, i32, i1) -> i32\n    tt.return\n  }}\n}}\n",
+                           scope),
+       .line = 7});
+  plan.steps.push_back({.action = plan::LaunchStep{{{.kernel = 0, .grid = {1, programs, 1}}}}});
+  return plan;
+}
+
+TEST(NarrowAtomics, AreFoundWhereSeveralProgramsHaveThem) {
+  const auto findings = find_narrow_atomics(plan_with("cta", 2));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].rule, "race");
+  EXPECT_EQ(findings[0].severity, Severity::reject);
+  EXPECT_EQ(findings[0].line, 7);
+  EXPECT_TRUE(find_narrow_atomics(plan_with("cta", 1)).empty());
+  EXPECT_TRUE(find_narrow_atomics(plan_with("gpu", 2)).empty());
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::trial

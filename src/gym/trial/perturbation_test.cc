@@ -1,0 +1,158 @@
+#include "gym/trial/perturbation.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gym/plan/testing/plan_builder.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+constexpr std::int64_t kCount = 1 << 16;
+
+// One input that is `op(x)`, of an x that a generator makes.
+plan::Plan task_of_input(const std::string& op, const std::vector<plan::Value>& more,
+                         plan::DType dtype = plan::DType::float32) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int drawn = task.tensor({kCount}), x = task.tensor({kCount}, dtype);
+  std::vector<plan::Value> arguments = {plan::t(drawn)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({kCount})}, {drawn})
+      .aten(plan::Phase::inputs, op, arguments, {x})
+      .input(plan::t(x))
+      .returns(plan::t(x));
+  return task.plan();
+}
+
+TEST(Draw, WhatIsCopiedCastOrScaledIsStillByChance) {
+  for (const auto& [op, more] : std::vector<std::pair<std::string, std::vector<plan::Value>>>{
+           {"aten::_to_copy", {}},
+           {"aten::clone", {}},
+           {"aten::view", {plan::ints({kCount})}},
+           {"aten::mul.Tensor", {plan::f(0.5)}},
+           {"aten::sub.Tensor", {plan::f(0.5)}}})
+    EXPECT_FALSE(extreme_perturbations(task_of_input(op, more)).empty()) << op;
+  EXPECT_FALSE(
+      extreme_perturbations(task_of_input("aten::slice.Tensor", {plan::i(0), plan::i(1)})).empty());
+  EXPECT_FALSE(extreme_perturbations(task_of_input("aten::mul_.Tensor", {plan::f(2)})).empty());
+  EXPECT_TRUE(extreme_perturbations(task_of_input("aten::tril", {})).empty());
+  EXPECT_TRUE(extreme_perturbations(task_of_input("aten::softmax.int", {plan::i(0)})).empty());
+}
+
+TEST(Draw, WhatIsJoinedOfDrawsIsStillByChance) {
+  const auto joined_with = [](const std::string& other) {
+    plan::PlanBuilder task(plan::PlanRole::task);
+    const int a = task.tensor({4}), b = task.tensor({4}), x = task.tensor({2, 4});
+    task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({4})}, {a})
+        .aten(plan::Phase::inputs, other, {plan::ints({4})}, {b})
+        .aten(plan::Phase::inputs, "aten::stack",
+              {plan::Value{plan::List{{plan::t(a), plan::t(b)}}}}, {x})
+        .input(plan::t(x))
+        .returns(plan::t(x));
+    return extreme_perturbations(task.plan());
+  };
+  EXPECT_FALSE(joined_with("aten::rand").empty());
+  EXPECT_TRUE(joined_with("aten::ones").empty());
+}
+
+TEST(Draw, SumsAndProductsOfDrawsAreByChanceAndNotWhatAMaskLeft) {
+  const auto of_two = [](const std::string& op, const std::string& other) {
+    plan::PlanBuilder task(plan::PlanRole::task);
+    const int a = task.tensor({4}), b = task.tensor({4}), x = task.tensor({4});
+    task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({4})}, {a})
+        .aten(plan::Phase::inputs, other, {plan::ints({4})}, {b})
+        .aten(plan::Phase::inputs, op, {plan::t(a), plan::t(b)}, {x})
+        .input(plan::t(x))
+        .returns(plan::t(x));
+    return extreme_perturbations(task.plan());
+  };
+  EXPECT_FALSE(of_two("aten::add.Tensor", "aten::randn").empty());
+  EXPECT_FALSE(of_two("aten::mul.Tensor", "aten::rand").empty());
+  EXPECT_TRUE(of_two("aten::mul.Tensor", "aten::bernoulli").empty());
+}
+
+// A first hidden state.
+TEST(Draw, ZerosThatATaskAlwaysMakesAreSomethingOnce) {
+  plan::PlanBuilder task(plan::PlanRole::task);
+  const int x = task.tensor({4});
+  task.aten(plan::Phase::inputs, "aten::zeros", {plan::ints({4})}, {x})
+      .input(plan::t(x))
+      .returns(plan::t(x));
+  for (const Perturbation kind : {Perturbation::scaled, Perturbation::sparse}) {
+    tensors::TensorTable tensors = {at::zeros({4})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task.plan(), kind, rng, tensors);
+    EXPECT_EQ(tensors[0].eq(0).all().item<bool>(), kind == Perturbation::scaled);
+  }
+}
+
+TEST(Draw, ExponentialsAreNothingAndEndlessOnce) {
+  const plan::Plan task = task_of_input("aten::clone", {});
+  const auto exponential_of = [&](Perturbation kind) {
+    tensors::TensorTable tensors = {at::Tensor(), at::zeros({4})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task, kind, rng, tensors);
+    return tensors[1].exp()[0].item<float>();
+  };
+  EXPECT_EQ(exponential_of(Perturbation::lowered), 0);
+  EXPECT_TRUE(std::isinf(exponential_of(Perturbation::shifted)));
+}
+
+// Edges of buckets stay in order.
+TEST(Draw, WhatNoChanceIsInKeepsItsSign) {
+  for (const std::string op : {"aten::ones", "aten::randn"}) {
+    plan::PlanBuilder task(plan::PlanRole::task);
+    const int x = task.tensor({4});
+    task.aten(plan::Phase::inputs, op, {plan::ints({4})}, {x})
+        .input(plan::t(x))
+        .returns(plan::t(x));
+    bool negative = false;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      tensors::TensorTable tensors = {at::ones({4})};
+      Rng rng(seed, "draw", 0);
+      perturb_inputs(task.plan(), Perturbation::scaled, rng, tensors);
+      negative = negative || tensors[0][0].item<float>() < 0;
+      EXPECT_NE(tensors[0][0].item<float>(), 1);
+    }
+    EXPECT_EQ(negative, op == "aten::randn");
+  }
+}
+
+// Rows of zeros would have many places of the greatest.
+TEST(Draw, WhoAsksForPlacesMeetsFewTies) {
+  for (const std::string op : {"aten::topk", "aten::relu"}) {
+    plan::PlanBuilder task(plan::PlanRole::task);
+    const int x = task.tensor({256}), y = task.tensor({256}), places = task.tensor({256});
+    task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({256})}, {x})
+        .input(plan::t(x))
+        .aten(plan::Phase::forward, op, {plan::t(x), plan::i(256)}, {y, places})
+        .returns(plan::t(places));
+    tensors::TensorTable tensors = {at::ones({256})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task.plan(), Perturbation::sparse, rng, tensors);
+    EXPECT_EQ(tensors[0].eq(0).any().item<bool>(), op == "aten::relu");
+  }
+}
+
+TEST(Draw, InputsIn16BitsAreSpiked) {
+  const auto has_spikes = [](const plan::Plan& task) {
+    return std::ranges::any_of(extreme_perturbations(task), is_spiked);
+  };
+  EXPECT_FALSE(has_spikes(task_of_input("aten::_to_copy", {})));
+  const plan::Plan task = task_of_input("aten::_to_copy", {}, plan::DType::bfloat16);
+  EXPECT_TRUE(has_spikes(task));
+  const at::Tensor before = at::randn({kCount}).to(at::kBFloat16);
+  tensors::TensorTable tensors = {at::Tensor(), before.clone()};
+  Rng rng(1, "draw", 0);
+  perturb_inputs(task, Perturbation::spiked, rng, tensors);
+  const auto changed = tensors[1].ne(before).sum().item<std::int64_t>();
+  EXPECT_GT(changed, 4);
+  EXPECT_LT(changed, 64) << "16 are meant";
+  EXPECT_TRUE(at::equal(at::where(tensors[1].ne(before), tensors[1] / 1024, tensors[1]), before));
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,61 @@
+// A candidate without one of its task's weights may have made the same values itself, to pack or to
+// fold them. Where its constructor shows them they are the weight's twins, which change with it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "gym/plan/analysis/random_origin.h"
+#include "gym/trial/weights.h"
+
+namespace tritonsmith::gym::trial {
+
+// A tensor of the candidate's, or of its elements those from `first` on.
+struct WeightCopy {
+  int tensor = 0;
+  std::int64_t first = 0;
+};
+
+bool is_constant(const at::Tensor& tensor);  // floating, of one value
+
+// What `tensors` follow from, among storages, by the steps of the constructor.
+std::set<int> folded_into(const plan::Plan& plan, const std::vector<int>& tensors,
+                          const std::set<int>& storages);
+
+// Among all that the constructor made and tensors of the candidate's own follow from, but for the
+// storages that are `known`. Nothing is a twin twice; nor is what follows from a twin, since the
+// constructor is replayed.
+class WeightCopies {
+ public:
+  WeightCopies(const ModuleSide& candidate, const std::vector<int>& own,
+               const std::set<int>& known);
+
+  // One, or none: a tensor with the weight's values, else a part of one.
+  std::optional<WeightCopy> take(const at::Tensor& weight);
+  // What the candidate's tensor `held` for the weight is a copy of.
+  std::optional<WeightCopy> take_origin(const at::Tensor& weight, int held);
+
+ private:
+  // Bytes of memory, from the first to past the last.
+  struct ByteRange {
+    const std::byte *begin = nullptr, *end = nullptr;
+  };
+  const at::Tensor& tensor_of(int index) const {
+    return tensors::tensor_at(candidate_.tensors, index);
+  }
+  ByteRange bytes_of(const WeightCopy& twin, std::int64_t count) const;
+  bool is_free(const ByteRange& device) const;
+  bool follows_a_copy(int tensor) const;
+  bool takes(const WeightCopy& twin, std::int64_t count);
+  bool equals(int tensor, const at::Tensor& weight) const;
+  std::vector<std::int64_t> parts_that_equal(int tensor, const at::Tensor& weight) const;
+
+  const ModuleSide& candidate_;
+  std::vector<int> made_;  // first those that follow from no other
+  plan::analysis::Sources sources_;
+  std::vector<ByteRange> taken_;
+  std::set<int> taken_storages_;
+};
+
+}  // namespace tritonsmith::gym::trial

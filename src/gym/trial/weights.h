@@ -1,0 +1,47 @@
+// Equal weights on both sides. The candidate's constructor is replayed under the same seed as the
+// reference's, so that modules built alike start alike. Then each reference parameter or buffer is
+// matched with one of the candidate's:
+//   1. of the same name, shape and dtype;
+//   2. else of the same shape, dtype and content after that seeded construction, parameters with
+//   parameters and buffers with buffers, in order (a renamed module). What is calculated of other
+//   tensors is no match for a constant, nor for a weight that one of these already is.
+// A matched tensor takes the reference's values, in place, so that views of it made by the
+// constructor follow. What finds no match keeps what the candidate's constructor gave it: a
+// candidate may hold its weights fused or transposed, built from the same draws; it just has to
+// come out right.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/verdict.h"
+#include "gym/plan/plan.h"
+#include "gym/tensors/tensors.h"
+
+namespace tritonsmith::gym::trial {
+
+struct WeightPair {
+  std::string name;  // the reference's
+  int reference = 0;
+  int candidate = 0;
+};
+
+struct ModuleSide {
+  const plan::Plan& plan;
+  const tensors::TensorTable& tensors;  // after the phase init
+};
+
+std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate);
+
+// All tensors that forward reads, by launches too, or returns.
+std::set<int> read_by_forward(const plan::Plan& plan);
+
+// Copies the reference's values over the candidate's. One whose elements share memory cannot take
+// them: it is named.
+std::optional<VerdictError> bind_weights(const std::vector<WeightPair>& pairs,
+                                         const tensors::TensorTable& reference,
+                                         tensors::TensorTable& candidate);
+
+}  // namespace tritonsmith::gym::trial

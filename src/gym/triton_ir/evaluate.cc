@@ -1,0 +1,308 @@
+// evaluate: checks the launch against the kernel, fills the arena, and runs every program of the
+// grid, each to its end, or until it seems to wait for another.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/rng.h"
+#include "gym/triton_ir/execute/machine.h"
+#include "gym/triton_ir/execute/number_formats.h"
+#include "gym/triton_ir/execute/program_scheduler.h"
+#include "gym/triton_ir/kernel_program.h"
+
+namespace tritonsmith::gym::triton_ir {
+namespace {
+
+constexpr std::uint64_t kProgramCost = 16;
+constexpr std::uint64_t kInstructionCost = 2;
+constexpr std::uint64_t kClockInterval = 4'000'000;  // op-elements between two looks at the clock
+constexpr std::uint64_t kBudgetAfterViolation =
+    5'000'000;  // a program that read nonsense may loop for long
+constexpr std::array<std::int64_t, 3> kMaxGrid = {2147483647, 65535, 65535};
+
+// Of programs that wait. A loop that goes round so often without an end may wait, and each time it
+// goes on it may try twice as long.
+constexpr std::uint64_t kFirstPasses = 64, kMostPasses = std::uint64_t{1} << 24;
+constexpr std::size_t kMostWaiting = 65536;
+constexpr std::size_t kWaitingBytes = std::size_t{256} << 20;
+// Of interleaved programs: so many are held up, each before one of the next atomics.
+constexpr int kHeldUp = 64;
+constexpr std::uint64_t kHoldWithin = 8;
+
+using Arena = std::unique_ptr<std::byte[], decltype(&std::free)>;
+
+class Evaluation {
+ public:
+  Evaluation(const Code& code, const Launch& launch, const Budget& budget)
+      : code_(code),
+        launch_(launch),
+        budget_(budget),
+        memory_(launch, budget.table_bytes, report_),
+        interleaving_(launch.order.seed, "atomics", 0) {}
+
+  LaunchReport run() {
+    if (check()) {
+      prepare();
+      run_grid();
+      conclude();
+    }
+    return std::move(report_);
+  }
+
+ private:
+  bool check();
+  bool check_argument(std::size_t index);
+  void prepare();
+  void bind(std::size_t index);
+  void run_grid();
+  Arena make_arena() const;
+  // A program that left before its end.
+  struct Waiting {
+    Arena arena;
+    Memory::SuspendedProgram turn;
+    std::size_t resume = 0;
+    std::uint64_t passes = 0;  // when it goes on
+    std::uint64_t seen = 0;    // of what it looked at
+    bool may_go_on() const { return turn.polled.place == nullptr || turn.polled.value() != seen; }
+  };
+  // False when the evaluation ends here.
+  bool run_program(std::size_t first, std::uint64_t passes);
+  bool keep_waiting(std::uint64_t passes);
+  bool go_on(std::size_t which);
+  bool go_on_until(std::size_t left);
+  void hold_up_another();
+  bool run_code(const std::vector<Instruction>& instructions, std::size_t first = 0);
+  bool spend(std::uint64_t cost, const Instruction& instruction);
+  void conclude();
+  bool refuse(LaunchStatus status, std::string message) {
+    report_.status = status;
+    report_.message = std::move(message);
+    return false;
+  }
+
+  const Code& code_;
+  const Launch& launch_;
+  const Budget& budget_;
+  LaunchReport report_;
+  Memory memory_;
+  Machine machine_;
+  Arena arena_{nullptr, &std::free};
+  std::uint64_t spent_ = 0;
+  std::uint64_t limit_ = 0;
+  std::uint64_t next_look_ = 0;  // at the clock
+  std::vector<Waiting> waiting_;
+  Rng interleaving_;
+  int to_hold_up_ = 0;
+};
+
+bool Evaluation::check() {
+  if (code_.refusal) {
+    report_.at = code_.refusal->at;
+    return refuse(LaunchStatus::not_evaluable, code_.refusal->message);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (launch_.grid[axis] < 0 || launch_.grid[axis] > kMaxGrid[axis])
+      return refuse(LaunchStatus::bad_launch,
+                    fmt::format("a grid of {} programs", launch_.grid[axis]));
+  if (launch_.arguments.size() != code_.argument_types.size())
+    return refuse(LaunchStatus::bad_launch,
+                  fmt::format("kernel {} takes {} arguments, the launch has {}", code_.name,
+                              code_.argument_types.size(), launch_.arguments.size()));
+  for (std::size_t i = 0; i < launch_.arguments.size(); ++i)
+    if (!check_argument(i)) return false;
+  if (code_.arena_bytes > budget_.register_bytes)
+    return refuse(LaunchStatus::too_large_to_evaluate,
+                  fmt::format("the kernel needs {} bytes of registers", code_.arena_bytes));
+  return true;
+}
+
+bool Evaluation::check_argument(std::size_t index) {
+  const ValueType& type = code_.argument_types[index];
+  const LaunchArgument& argument = launch_.arguments[index];
+  bool fits = false;
+  if (type.element == Element::pointer || type.element == Element::descriptor) {
+    const auto* pointer = std::get_if<PointerArgument>(&argument);
+    fits = pointer != nullptr && pointer->buffer >= 0 &&
+           pointer->buffer < std::ssize(launch_.buffers) &&
+           std::abs(pointer->byte_offset) < (std::int64_t{1} << 42);
+  } else if (is_integer(type.element)) {
+    fits = std::holds_alternative<std::int64_t>(argument);
+  } else if (is_float(type.element)) {
+    fits =
+        std::holds_alternative<double>(argument) || std::holds_alternative<std::int64_t>(argument);
+  }
+  if (fits) return true;
+  return refuse(LaunchStatus::bad_launch, fmt::format("argument {} of kernel {} is no {}", index,
+                                                      code_.name, to_string(type)));
+}
+
+Arena Evaluation::make_arena() const {
+  const std::size_t bytes = std::max<std::size_t>(code_.arena_bytes, 64);
+  Arena arena(static_cast<std::byte*>(std::aligned_alloc(64, bytes)), &std::free);
+  CHECK(arena != nullptr, "no memory for {} bytes of registers", bytes);
+  return arena;
+}
+
+void Evaluation::prepare() {
+  arena_ = make_arena();
+  std::memset(arena_.get(), 0, std::max<std::size_t>(code_.arena_bytes, 64));
+  machine_.arena = arena_.get();
+  machine_.code = &code_;
+  machine_.memory = &memory_;
+  machine_.grid = launch_.grid;
+  memory_.bind(code_);
+  limit_ = budget_.op_elements;
+  next_look_ = kClockInterval;
+  for (std::size_t i = 0; i < launch_.arguments.size(); ++i) bind(i);
+}
+
+void Evaluation::bind(std::size_t index) {
+  const Parameter& parameter = code_.parameters[index];
+  const LaunchArgument& argument = launch_.arguments[index];
+  const Element element = parameter.type.element;
+  std::byte* place = machine_.at<std::byte>(parameter.place);
+  if (element == Element::pointer || element == Element::descriptor) {
+    const auto& pointer = std::get<PointerArgument>(argument);
+    const std::int64_t address = Memory::address(pointer.buffer, pointer.byte_offset);
+    std::memcpy(place, &address, sizeof address);
+  } else if (is_integer(element)) {
+    std::int64_t value = std::get<std::int64_t>(argument);
+    if (element == Element::i1) value &= 1;
+    std::memcpy(place, &value, register_bytes(element));  // little-endian: the low bytes
+  } else {
+    const double value = std::holds_alternative<double>(argument)
+                             ? std::get<double>(argument)
+                             : static_cast<double>(std::get<std::int64_t>(argument));
+    float narrow = static_cast<float>(value);
+    if (is_small_float(element))
+      narrow = round_to(element, round_to_odd(value), Rounding::nearest_even);
+    if (element == Element::f64)
+      std::memcpy(place, &value, sizeof value);
+    else
+      std::memcpy(place, &narrow, sizeof narrow);
+  }
+}
+
+bool Evaluation::spend(std::uint64_t cost, const Instruction& instruction) {
+  spent_ += cost;
+  if (spent_ < next_look_ && spent_ <= limit_) [[likely]]
+    return true;
+  next_look_ = spent_ + kClockInterval;
+  if (memory_.violated()) limit_ = std::min(limit_, spent_ + kBudgetAfterViolation);
+  const bool late = budget_.deadline.passed();
+  if (spent_ <= limit_ && !late && !memory_.too_large()) return true;
+  if (memory_.violated()) return false;  // conclude has a better reason
+  report_.at = code_.locations[static_cast<std::size_t>(instruction.location)];
+  return refuse(LaunchStatus::too_large_to_evaluate,
+                late ? fmt::format("the time ran out in program ({}, {}, {})", machine_.program[0],
+                                   machine_.program[1], machine_.program[2])
+                     : fmt::format("more than {} element operations, in program ({}, {}, {})",
+                                   budget_.op_elements, machine_.program[0], machine_.program[1],
+                                   machine_.program[2]));
+}
+
+bool Evaluation::run_code(const std::vector<Instruction>& instructions, std::size_t first) {
+  machine_.next = first;
+  const std::size_t end = instructions.size();
+  while (machine_.next < end) {
+    const Instruction& instruction = instructions[machine_.next++];
+    if (!spend(instruction.cost + kInstructionCost, instruction)) return false;
+    instruction.handler(machine_, instruction);
+  }
+  return true;
+}
+
+void Evaluation::run_grid() {
+  if (!run_code(code_.setup)) return;
+  const Instruction nowhere;
+  if (launch_.order.kind == language::ProgramOrder::Kind::interleaved) to_hold_up_ = kHeldUp;
+  hold_up_another();
+  for (ProgramScheduler scheduler(launch_.grid, launch_.order); !scheduler.over();
+       scheduler.next()) {
+    machine_.program = scheduler.program();
+    memory_.start_program(machine_.program, scheduler.index());
+    if (!spend(kProgramCost, nowhere) || !run_program(0, kFirstPasses)) return;
+    const std::size_t most = std::clamp<std::size_t>(
+        kWaitingBytes / std::max<std::size_t>(code_.arena_bytes, 64), 1, kMostWaiting);
+    if (!go_on_until(most)) return;
+  }
+  go_on_until(0);
+}
+
+bool Evaluation::run_program(std::size_t first, std::uint64_t passes) {
+  machine_.passes = passes;
+  if (!run_code(code_.instructions, first)) return false;
+  if (memory_.violated()) return false;
+  if (memory_.too_large())
+    return refuse(LaunchStatus::too_large_to_evaluate,
+                  fmt::format("to tell races takes more than {} bytes", budget_.table_bytes));
+  return machine_.next != Machine::kLeft || keep_waiting(passes);
+}
+
+bool Evaluation::keep_waiting(std::uint64_t passes) {
+  const bool is_held_up = machine_.atomics == ~std::uint64_t{0} && to_hold_up_ > 0;
+  Waiting waiting{.arena = std::exchange(arena_, make_arena()),
+                  .turn = memory_.leave_program(),
+                  .resume = machine_.resume,
+                  .passes = std::min(2 * passes, kMostPasses)};
+  std::memcpy(arena_.get(), waiting.arena.get(), code_.arena_bytes);  // the constants in it
+  machine_.arena = arena_.get();
+  if (is_held_up) {
+    --to_hold_up_;
+    waiting.turn.polled = {};
+    hold_up_another();
+  }
+  if (waiting.turn.polled.place != nullptr) waiting.seen = waiting.turn.polled.value();
+  waiting_.push_back(std::move(waiting));
+  return spend(code_.arena_bytes / 64, Instruction{});
+}
+
+bool Evaluation::go_on(std::size_t which) {
+  Waiting waiting = std::move(waiting_[which]);
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(which));
+  arena_ = std::move(waiting.arena);
+  machine_.arena = arena_.get();
+  machine_.program = waiting.turn.program;
+  memory_.resume_program(std::move(waiting.turn));
+  return run_program(waiting.resume, waiting.passes);
+}
+
+// Those first whose wait may have an end, and who left last: where each waits for the one before,
+// that is the order in which they come through.
+bool Evaluation::go_on_until(std::size_t left) {
+  bool all = false;
+  while (waiting_.size() > left) {
+    bool any = false;
+    for (std::size_t k = waiting_.size(); k-- > 0;) {
+      if (!all && !waiting_[k].may_go_on()) continue;
+      any = true;
+      if (!go_on(k)) return false;
+    }
+    all = !any;
+  }
+  return true;
+}
+
+void Evaluation::hold_up_another() {
+  machine_.atomics = to_hold_up_ > 0 ? interleaving_.below(kHoldWithin) : ~std::uint64_t{0};
+}
+
+void Evaluation::conclude() {
+  memory_.finish();
+  report_.op_elements = spent_;
+  if (!memory_.violated()) return;
+  const Violation& first = report_.violations.front();
+  report_.status = first.kind == ViolationKind::assertion ? LaunchStatus::assertion_failed
+                                                          : LaunchStatus::out_of_bounds;
+  report_.message = first.message;
+  report_.at = first.at;
+}
+
+}  // namespace
+
+LaunchReport evaluate(const KernelProgram& program, const Launch& launch, const Budget& budget) {
+  return Evaluation(program.code(), launch, budget).run();
+}
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,73 @@
+// Handlers of everything that is not elementwise: control flow, memory, atomics, shapes,
+// reductions, scans, dots. Each says what it expects of its instruction; the lowering has checked
+// types and sizes.
+#pragma once
+
+#include "gym/triton_ir/program/code.h"
+
+namespace tritonsmith::gym::triton_ir {
+
+// control_handlers.cc
+void jump(Machine& machine, const Instruction& instruction);
+// The same where it may lead back again and again, for as long as another program does nothing:
+// after many times the program leaves its place to others.
+void jump_back(Machine& machine, const Instruction& instruction);
+void jump_if_false(Machine& machine, const Instruction& instruction);  // input 0: i1
+// Jumps unless input 0 < input 1: the head of a `for`. By the counter's type.
+Handler loop_head_handler(Element counter, bool is_unsigned);
+void program_id(Machine& machine, const Instruction& instruction);    // immediate: axis
+void num_programs(Machine& machine, const Instruction& instruction);  // immediate: axis
+void check_assertion(Machine& machine,
+                     const Instruction& instruction);  // input 0: i1s; immediate: text
+
+// memory_handlers.cc. Pointers are i64 registers.
+Handler load_handler(Element element);   // inputs: pointers, mask or none, other or none
+Handler store_handler(Element element);  // inputs: pointers, values, mask or none
+// output = input 0 + input 1 * immediate, by the offsets' type.
+Handler add_pointer_handler(Element offset);
+
+// atomic_handlers.cc. immediate: MemoryOrder. `operation` as the IR writes it: "fadd", "umax".
+// Output: the old values.
+Handler atomic_handler(std::string_view operation,
+                       Element element);            // inputs: pointers, values, mask or none
+Handler compare_and_swap_handler(Element element);  // inputs: pointers, expected, desired
+
+// shape_handlers.cc, by bytes of the element in registers.
+// table: rank, shape of the output, strides into the input for each dimension (0 where broadcast).
+Handler strided_copy_handler(std::size_t bytes);
+// Input seen as [outer, 2, inner], output the first or second of each pair. immediate: 2 * inner +
+// which.
+Handler take_half_handler(std::size_t bytes);
+Handler interleave_handler(
+    std::size_t bytes);  // output[2k] = input 0, output[2k+1] = input 1; count of one input
+Handler copy_to_handler(std::size_t bytes);  // output from element `immediate` on = input 0
+// table: outer, axis of the source, inner, axis of the output; inputs: source, i32 or i64 indices.
+Handler gather_handler(std::size_t bytes, Element index);
+Handler histogram_handler(Element element);  // inputs: numbers, mask or none; immediate: bins
+
+// descriptor_handlers.cc. A descriptor is an array of i64: base, shape, strides, padding (1: NaN).
+// output[immediate] = the scalar of input 0, as i64.
+Handler set_number_handler(Element element);
+// table: rank, block shape, bytes of an element; inputs: descriptor, array of i64 offsets.
+void descriptor_addresses(Machine& machine, const Instruction& instruction);
+void descriptor_mask(Machine& machine, const Instruction& instruction);
+// What stands in for elements outside. inputs: descriptor. table: rank. By the element's register
+// type.
+Handler descriptor_padding_handler(Element element);
+
+// reduction_handlers.cc: reductions and scans whose combine is one operation ("arith.addf");
+// nothing for others. table: outer, axis, inner, Element of the result (for rounding), reverse.
+Handler reduction_handler(std::string_view combine, Element element);
+Handler scan_handler(std::string_view combine, Element element);
+// For scans by doubling, along an axis: table: outer, axis, inner, distance, reverse.
+// output = input 0 moved by the distance; those that nothing moves to keep their value.
+Handler shift_handler(std::size_t bytes);
+// output's elements that nothing was moved to = input 0's.
+Handler keep_edge_handler(std::size_t bytes);
+
+// dot_handlers.cc: output = input 0 [batch, m, k] * input 1 [batch, k, n] + input 2 [batch, m, n].
+// table: batch, m, n, k, DotPrecision.
+enum class DotPrecision { ieee, tf32, tf32x3, bf16x3, bf16x6 };
+Handler dot_handler(Element operand, Element result);
+
+}  // namespace tritonsmith::gym::triton_ir

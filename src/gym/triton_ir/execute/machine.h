@@ -1,0 +1,52 @@
+// Machine: the state of one evaluation, which the handlers of instructions work on. Lives on
+// evaluate's stack.
+#pragma once
+
+#include "gym/triton_ir/memory/memory.h"
+#include "gym/triton_ir/program/code.h"
+
+namespace tritonsmith::gym::triton_ir {
+
+struct Machine {
+  std::byte* arena = nullptr;
+  const Code* code = nullptr;
+  Memory* memory = nullptr;
+  std::size_t next = 0;  // index of the instruction to run after this one
+  std::array<std::int64_t, 3> program = {};
+  std::array<std::int64_t, 3> grid = {};
+
+  // A program may leave before its end, to go on at `resume` later: once it has gone so many times
+  // round its loops that it may be waiting, or is to be held up before an atomic.
+  static constexpr std::size_t kLeft = ~std::size_t{0};  // `next` then
+  std::size_t resume = 0;
+  std::uint64_t passes = 0;                   // before it leaves
+  std::uint64_t atomics = ~std::uint64_t{0};  // likewise
+  void leave_at(std::size_t index) {
+    resume = index;
+    next = kLeft;
+  }
+  // To be asked at the beginning of an atomic: whether it is not to be done now.
+  bool is_held_up() {
+    if (atomics-- != 0) return false;
+    leave_at(next - 1);
+    return true;
+  }
+
+  template <typename T>
+  T* at(std::uint32_t place) const {
+    return reinterpret_cast<T*>(arena + place);
+  }
+  template <typename T>
+  T* output(const Instruction& instruction) const {
+    return at<T>(instruction.output);
+  }
+  template <typename T>
+  const T* input(const Instruction& instruction, std::size_t which) const {
+    return at<T>(instruction.inputs[which]);
+  }
+  const std::vector<std::int64_t>& table(const Instruction& instruction) const {
+    return code->tables[static_cast<std::size_t>(instruction.table)];
+  }
+};
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,229 @@
+// Reductions, scans, map_elementwise, and dot. A combine of one known operation has a handler of
+// its own; any other is lowered over whole tensors: a reduction as a tree (neighbours are combined,
+// in order, and their number halves), a scan by doubling the distance. Both need the axis to be a
+// power of two, as Triton does.
+#include <bit>
+
+#include "gym/triton_ir/lower/lowering.h"
+
+namespace tritonsmith::gym::triton_ir {
+namespace {
+
+// The name of the one operation that a combine function consists of; empty for any other.
+std::string_view single_operation(const Operation& operation) {
+  if (operation.operands.size() != 1 || operation.regions.size() != 1) return {};
+  const std::vector<Block>& blocks = operation.regions[0].blocks;
+  if (blocks.size() != 1 || blocks[0].operations.size() != 2 || blocks[0].arguments.size() != 2)
+    return {};
+  const Operation &first = blocks[0].operations[0], &last = blocks[0].operations[1];
+  const bool in_order = first.operands == std::vector<ValueId>{blocks[0].arguments[0].value,
+                                                               blocks[0].arguments[1].value};
+  return in_order && !first.results.empty() && last.operands == first.results
+             ? std::string_view(first.name)
+             : std::string_view();
+}
+
+}  // namespace
+
+Result<Lowering::Axis> Lowering::combine_axis(const Operation& operation,
+                                              const std::vector<Value>& inputs) {
+  const auto axis = static_cast<std::size_t>(operation.integer_attribute("axis").value_or(-1));
+  if (inputs.empty()) return malformed(operation, "it has no operands");
+  const std::vector<std::int64_t>& shape = inputs[0].type.shape;
+  if (axis >= shape.size()) return malformed(operation, "its axis does not fit");
+  for (const Value& input : inputs)
+    if (input.type.shape != shape) return malformed(operation, "its operands' shapes differ");
+  Axis made;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    (i < axis ? made.outer : i == axis ? made.size : made.inner) *= shape[i];
+  if (!std::has_single_bit(static_cast<std::uint64_t>(made.size)))
+    return malformed(operation, "its axis is no power of two");
+  return made;
+}
+
+// One application of the combine function to tensors: its results.
+Result<std::vector<Value>> Lowering::combine(const Operation& operation,
+                                             const std::vector<Value>& arguments) {
+  if (operation.regions.size() != 1 || operation.regions[0].blocks.size() != 1)
+    return malformed(operation, "a combine function of several blocks");
+  const Block& block = operation.regions[0].blocks[0];
+  if (block.arguments.size() != arguments.size())
+    return malformed(operation, "its combine function does not fit");
+  const std::int64_t lanes = arguments[0].type.count();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (block.arguments[i].type != scalar_of(arguments[i].type.element))
+      return malformed(operation, "its combine function does not fit");
+    ValueType flat = tensor_of(arguments[i].type.element, {lanes});
+    define(block.arguments[i].value, Value{flat, arguments[i].place});
+  }
+  const std::int64_t outer = std::exchange(lanes_, lanes);
+  if (outer > 0) return malformed(operation, "a combine function within another");
+  const std::string terminator = operation.name + ".return";
+  TRY_ASSIGN(const Operation* last, lower_body(operation, operation.regions[0], terminator));
+  if (last == nullptr) return malformed(operation, "its combine function returns nothing");
+  TRY_ASSIGN(std::vector<Value> results, operands(*last, 0));
+  lanes_ = outer;
+  return results;
+}
+
+Status Lowering::lower_reduce(const Operation& operation) {
+  TRY_ASSIGN(std::vector<Value> current, operands(operation, 0));
+  TRY_ASSIGN(Axis axis, combine_axis(operation, current));
+  ValueType shape = current[0].type;
+  shape.shape.erase(shape.shape.begin() + *operation.integer_attribute("axis"));
+  shape.is_tensor = !shape.shape.empty();
+  auto result_type = [&](const Value& input) {
+    return ValueType{input.type.element, input.type.pointee, shape.shape, shape.is_tensor};
+  };
+  std::string_view single = single_operation(operation);
+  if (Handler handler = reduction_handler(single, current[0].type.element);
+      !single.empty() && handler != nullptr) {
+    Value result = make(result_type(current[0]));
+    builder_
+        .emit(handler, result.place, {current[0].place},
+              static_cast<std::size_t>(current[0].type.count()))
+        .table = builder_.add_table(
+        {axis.outer, axis.size, axis.inner, static_cast<std::int64_t>(current[0].type.element), 0});
+    define(operation, 0, result);
+    return ok();
+  }
+  while (axis.size > 1) {
+    axis.size /= 2;
+    const std::int64_t count = axis.outer * axis.size * axis.inner;
+    std::vector<Value> halves;
+    for (std::int64_t which = 0; which < 2; ++which)
+      for (const Value& input : current) {
+        Value half = make(tensor_of(input.type.element, {count}));
+        half.type.pointee = input.type.pointee;
+        builder_
+            .emit(take_half_handler(register_bytes(half.type.element)), half.place, {input.place},
+                  static_cast<std::size_t>(count))
+            .immediate = 2 * axis.inner + which;
+        halves.push_back(half);
+      }
+    TRY_ASSIGN(std::vector<Value> combined, combine(operation, halves));
+    if (combined.size() != current.size())
+      return malformed(operation, "its combine function does not fit");
+    for (std::size_t i = 0; i < combined.size(); ++i)
+      if (combined[i].type.element != current[i].type.element || combined[i].type.count() != count)
+        return malformed(operation, "its combine function does not fit");
+    current = combined;
+  }
+  for (std::size_t i = 0; i < current.size(); ++i)
+    define(operation, i, Value{result_type(current[i]), current[i].place});
+  return ok();
+}
+
+Status Lowering::lower_scan(const Operation& operation) {
+  TRY_ASSIGN(std::vector<Value> current, operands(operation, 0));
+  TRY_ASSIGN(Axis axis, combine_axis(operation, current));
+  const std::vector<Value> inputs = current;
+  const std::int64_t reverse = operation.integer_attribute("reverse").value_or(0);
+  const std::int64_t count = current[0].type.count();
+  std::string_view single = single_operation(operation);
+  if (Handler handler = scan_handler(single, current[0].type.element);
+      !single.empty() && handler != nullptr) {
+    Value result = make(current[0].type);
+    builder_.emit(handler, result.place, {current[0].place}, static_cast<std::size_t>(count))
+        .table = builder_.add_table({axis.outer, axis.size, axis.inner,
+                                     static_cast<std::int64_t>(current[0].type.element), reverse});
+    define(operation, 0, result);
+    return ok();
+  }
+  for (std::int64_t distance = 1; distance < axis.size; distance *= 2) {
+    const int table = builder_.add_table({axis.outer, axis.size, axis.inner, distance, reverse});
+    std::vector<Value> arguments;
+    for (const Value& input : current) {
+      arguments.push_back(make(input.type));
+      builder_
+          .emit(shift_handler(register_bytes(input.type.element)), arguments.back().place,
+                {input.place}, static_cast<std::size_t>(count))
+          .table = table;
+    }
+    arguments.insert(arguments.end(), current.begin(), current.end());
+    TRY_ASSIGN(std::vector<Value> combined, combine(operation, arguments));
+    if (combined.size() != current.size())
+      return malformed(operation, "its combine function does not fit");
+    for (std::size_t i = 0; i < combined.size(); ++i) {
+      if (combined[i].type.element != current[i].type.element || combined[i].type.count() != count)
+        return malformed(operation, "its combine function does not fit");
+      // The combined register may be one that others read: keep what stays in a copy.
+      Value kept = make(current[i].type);
+      copy(Value{kept.type, combined[i].place}, kept);
+      builder_
+          .emit(keep_edge_handler(register_bytes(kept.type.element)), kept.place,
+                {current[i].place}, static_cast<std::size_t>(count))
+          .table = table;
+      current[i] = kept;
+    }
+  }
+  for (std::size_t i = 0; i < current.size(); ++i)
+    define(operation, i, Value{inputs[i].type, current[i].place});
+  return ok();
+}
+
+Status Lowering::lower_map(const Operation& operation) {
+  if (operation.integer_attribute("pack").value_or(1) != 1)
+    return refuse(operation, "with a pack of several elements");
+  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
+  if (inputs.empty()) return malformed(operation, "it has no operands");
+  for (const Value& input : inputs)
+    if (input.type.shape != inputs[0].type.shape)
+      return malformed(operation, "its operands' shapes differ");
+  TRY_ASSIGN(std::vector<Value> results, combine(operation, inputs));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ValueType type = results[i].type;
+    if (type.count() != inputs[0].type.count())
+      return malformed(operation, "its function's result is no scalar");
+    type.shape = inputs[0].type.shape;
+    define(operation, i, Value{type, results[i].place});
+  }
+  return ok();
+}
+
+Status Lowering::lower_dot(const Operation& operation) {
+  TRY(expect_operands(operation, 3, 3));
+  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
+  const std::vector<std::int64_t>&a = inputs[0].type.shape, &b = inputs[1].type.shape,
+        &c = inputs[2].type.shape;
+  const std::size_t rank = a.size();
+  const bool ranks = (rank == 2 || rank == 3) && b.size() == rank && c.size() == rank;
+  if (!ranks || a[rank - 1] != b[rank - 2] || a[rank - 2] != c[rank - 2] ||
+      b[rank - 1] != c[rank - 1] || (rank == 3 && (a[0] != b[0] || a[0] != c[0])))
+    return malformed(operation, "shapes do not fit");
+  const Element left = inputs[0].type.element, right = inputs[1].type.element,
+                sum = inputs[2].type.element;
+  const bool mixed_fp8 =
+      memory_bytes(left) == 1 && is_float(left) && memory_bytes(right) == 1 && is_float(right);
+  if (left != right && !mixed_fp8)
+    return refuse(operation, fmt::format("of {} and {}", name_of(left), name_of(right)));
+  Handler handler = dot_handler(left, sum);
+  if (handler == nullptr)
+    return refuse(operation, fmt::format("of {} into {}", name_of(left), name_of(sum)));
+  std::string precision = "ieee";
+  if (auto written = operation.attributes.find("inputPrecision");
+      written != operation.attributes.end())
+    precision = written->second;
+  static const std::map<std::string, DotPrecision> known = {
+      {"ieee", DotPrecision::ieee},     {"tf32", DotPrecision::tf32},
+      {"tf32x3", DotPrecision::tf32x3}, {"bf16x3", DotPrecision::bf16x3},
+      {"bf16x6", DotPrecision::bf16x6},
+  };
+  auto mode = known.find(precision);
+  if (mode == known.end()) return refuse(operation, fmt::format("with precision '{}'", precision));
+  const DotPrecision used = left == Element::f32 ? mode->second : DotPrecision::ieee;
+  const std::int64_t batch = rank == 3 ? a[0] : 1, m = a[rank - 2], n = b[rank - 1],
+                     k = a[rank - 1];
+  Value result = make(inputs[2].type);
+  Instruction& made =
+      builder_.emit(handler, result.place, {inputs[0].place, inputs[1].place, inputs[2].place},
+                    static_cast<std::size_t>(result.type.count()));
+  made.cost =
+      static_cast<std::uint32_t>(std::min<std::int64_t>(batch * m * n * k / 8 + 1, 0xFFFFFFFF));
+  made.table = builder_.add_table({batch, m, n, k, static_cast<std::int64_t>(used)});
+  round(result);
+  define(operation, 0, result);
+  return ok();
+}
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,64 @@
+// ProgramBuilder: collects instructions over as many registers as the lowering likes, then gives
+// each register a place in the arena, two registers sharing one where they are never alive
+// together. Jumps go to labels.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "gym/triton_ir/program/code.h"
+
+namespace tritonsmith::gym::triton_ir {
+
+using Register = std::uint32_t;
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder() : code_(std::make_unique<Code>()) {}
+  Code& code() { return *code_; }
+
+  // A new register of `count` elements of `bytes` each. A pinned one keeps its place through all
+  // programs.
+  Register make(std::size_t count, std::size_t bytes);
+  Register make_pinned(std::size_t count, std::size_t bytes);
+
+  // Fills a pinned register once for each evaluation.
+  Instruction& emit_setup(Handler handler, Register output, std::size_t count);
+  Instruction& emit(Handler handler, Register output, std::initializer_list<Register> inputs,
+                    std::size_t count);
+  int add_table(std::vector<std::int64_t> numbers);
+
+  using Label = std::int64_t;
+  Label make_label();
+  void place(Label label);
+  // The handler sets Machine::next to the instruction's immediate, which will be the label's place.
+  Instruction& jump(Handler handler, Label label, std::initializer_list<Register> inputs = {});
+
+  std::size_t instructions() const { return code_->instructions.size(); }
+  // What following instructions are charged to.
+  void set_location(int location) { location_ = location; }
+
+  // The code with all places and jumps resolved.
+  Result<std::unique_ptr<const Code>> finish();
+
+ private:
+  struct Lifetime {
+    std::size_t bytes = 0;
+    std::int64_t first = -1, last = -1;  // indices of instructions
+    bool pinned = false;
+    std::uint32_t place = 0;
+  };
+  void resolve_jumps();
+  void measure_lifetimes();
+  Status stretch_over_loops();
+  void assign_places();
+  void rewrite(Instruction& instruction) const;
+
+  std::unique_ptr<Code> code_;
+  std::vector<Lifetime> registers_;
+  std::vector<std::int64_t> labels_;  // instruction index, by label
+  std::vector<std::size_t> jumps_;    // instructions whose immediate is a label
+  int location_ = 0;
+};
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,315 @@
+#include "gym/triton_ir/memory/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tritonsmith::gym::triton_ir {
+namespace {
+
+constexpr std::size_t kMaxViolations = 8;
+
+std::string_view verb(ViolationKind kind) {
+  switch (kind) {
+    case ViolationKind::load:
+      return "load";
+    case ViolationKind::store:
+      return "store";
+    case ViolationKind::atomic:
+      return "atomic access";
+    case ViolationKind::misaligned:
+      return "misaligned access";
+    case ViolationKind::assertion:
+      return "assertion";
+  }
+  return "";
+}
+
+}  // namespace
+
+Memory::Memory(const Launch& launch, std::size_t table_bytes, LaunchReport& report)
+    : launch_(launch), report_(report), max_table_bytes_(table_bytes) {
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    const Buffer& buffer = launch.buffers[i];
+    const std::size_t element = std::bit_floor(std::max<std::size_t>(buffer.element_bytes, 1));
+    buffers_.push_back({.data = buffer.data,
+                        .bytes = buffer.bytes,
+                        .first = address(static_cast<int>(i), 0),
+                        .element_bytes = element,
+                        .element_shift = std::countr_zero(element)});
+  }
+}
+
+void Memory::bind(const Code& code) {
+  code_ = &code;
+  if (code.atomics == Atomics::none) return;
+  ordering_.emplace(code.atomics == Atomics::blocks ? Ordering::Grain::coarse
+                                                    : Ordering::Grain::exact);
+}
+
+void Memory::start_program(std::array<std::int64_t, 3> program, std::uint64_t index) {
+  program_ = program;
+  polled_ = {};
+  const auto number = static_cast<std::uint32_t>(index % (kAtomic - 2));
+  if (ordering_) ordering_->start(number);
+  writer_ = ordering_ ? ordering_->epoch() : number + 1;
+}
+
+std::uint64_t Memory::Polled::value() const {
+  std::uint64_t value = 0;
+  std::memcpy(&value, place, std::min(bytes, sizeof value));
+  return value;
+}
+
+Memory::SuspendedProgram Memory::leave_program() {
+  return {.program = program_,
+          .writer = writer_,
+          .ordering = ordering_ ? ordering_->leave() : Ordering::Program{},
+          .polled = polled_};
+}
+
+void Memory::resume_program(SuspendedProgram turn) {
+  program_ = turn.program;
+  polled_ = turn.polled;
+  if (ordering_) ordering_->resume(std::move(turn.ordering));
+  writer_ = ordering_ ? ordering_->epoch() : turn.writer;
+}
+
+void Memory::ready_tables(Area& area, std::uint64_t first, std::uint64_t last) {
+  if (area.writers == nullptr) {
+    const auto make = [&] {
+      const std::size_t count = area.elements();
+      Table table(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t))));
+      if (table == nullptr) throw std::bad_alloc();  // as a vector of so many would
+      return table;
+    };
+    area.writers = make();
+    area.readers = make();
+    area.charged.resize((area.elements() >> kChunkShift) + 1);
+  }
+  for (std::uint64_t chunk = first >> kChunkShift; chunk <= last >> kChunkShift; ++chunk) {
+    if (area.charged[chunk]) continue;
+    area.charged[chunk] = true;
+    const std::uint64_t rest = area.elements() - (chunk << kChunkShift);
+    table_bytes_ +=
+        2 * sizeof(std::uint32_t) * std::min<std::uint64_t>(rest, std::uint64_t{1} << kChunkShift);
+  }
+}
+
+void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
+                        const Instruction& instruction) {
+  auto offset = static_cast<std::uint64_t>(address - area.first);
+  const std::uint64_t first = offset >> area.element_shift;
+  const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
+  ready_tables(area, first, last);
+  // On the chip who reads a flag that an atomic set goes on behind what set it.
+  if (instruction.count == 1 && (area.writers[first] & kAtomic) != 0) ordering_->acquire(address);
+  for (std::uint64_t element = first; element <= last; ++element) {
+    const std::uint32_t writer = area.writers[element];
+    const std::uint32_t epoch = writer & ~kAtomic;
+    if (writer != 0 && !is_own(epoch) && !is_known(epoch))
+      note_shared(area, element, (writer & kAtomic) != 0 ? Clarity::unclear : Clarity::race,
+                  instruction);
+    std::uint32_t& reader = area.readers[element];
+    const bool alone = reader == 0 || (reader != kSeveral && (is_own(reader) || is_known(reader)));
+    reader = alone ? writer_ : kSeveral;
+  }
+}
+
+void Memory::note_shared(Area& area, std::uint64_t element, Clarity clarity,
+                         const Instruction& instruction) {
+  const bool is_race = clarity == Clarity::race;
+  std::vector<SharedElement>& list = is_race ? report_.shared_elements : report_.unclear_elements;
+  int& noted = is_race ? area.shared_element : area.unclear_element;
+  if (noted < 0) {
+    noted = static_cast<int>(list.size());
+    auto index = static_cast<std::size_t>(&area - buffers_.data());
+    list.push_back({.tensor = launch_.buffers[index].tensor,
+                    .element = static_cast<std::int64_t>(element),
+                    .program = program_,
+                    .at = code_->locations[static_cast<std::size_t>(instruction.location)]});
+  }
+  ++list[static_cast<std::size_t>(noted)].elements;
+}
+
+// Of an element that is about to be written.
+void Memory::check_readers(Area& area, std::uint64_t element, const Instruction& instruction) {
+  std::uint32_t& reader = area.readers[element];
+  if (reader == 0 || reader == writer_) return;
+  if (reader == kSeveral) {
+    // Who they were is not kept: a program that waited for others may have waited for them.
+    const bool waited = ordering_ && ordering_->has_acquired();
+    note_shared(area, element, waited ? Clarity::unclear : Clarity::race, instruction);
+    return;
+  }
+  if (is_own(reader)) return;
+  if (is_known(reader))
+    reader = 0;
+  else
+    note_shared(area, element, Clarity::race, instruction);
+}
+
+void Memory::will_write(const std::byte* target, const void* value, std::int64_t address,
+                        std::size_t bytes, const Instruction& instruction) {
+  Area& area = *area_of(address);
+  auto offset = static_cast<std::uint64_t>(address - area.first);
+  const std::uint64_t first = offset >> area.element_shift;
+  const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
+  ready_tables(area, first, last);
+  for (std::uint64_t element = first; element <= last; ++element) {
+    std::uint32_t& writer = area.writers[element];
+    const std::uint32_t epoch = writer & ~kAtomic;
+    if (writer == 0) {
+      ++area.written;
+    } else if (!is_own(epoch) && !is_known(epoch)) {
+      if ((writer & kAtomic) != 0)
+        note_shared(area, element, Clarity::race, instruction);
+      else if (bytes >= area.element_bytes)
+        note_double_write(area, static_cast<std::int64_t>(element),
+                          std::memcmp(target, value, bytes) != 0, instruction);
+    }
+    check_readers(area, element, instruction);
+    writer = writer_;
+  }
+}
+
+bool Memory::claim_run(std::int64_t address, std::size_t bytes, std::size_t count) {
+  if (reach_run(address, bytes, count) == nullptr) return false;
+  Area& area = *area_of(address);
+  if (bytes != area.element_bytes) return false;
+  const std::uint64_t first =
+      static_cast<std::uint64_t>(address - area.first) >> area.element_shift;
+  ready_tables(area, first, first + count - 1);
+  std::uint32_t* writers = area.writers.get() + first;
+  const std::uint32_t* readers = area.readers.get() + first;
+  std::size_t unwritten = 0, others = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    unwritten += writers[i] == 0 ? 1 : 0;
+    others += writers[i] != 0 && writers[i] != writer_ ? 1 : 0;
+    others += readers[i] != 0 && readers[i] != writer_ ? 1 : 0;
+  }
+  if (others > 0) return false;
+  std::fill_n(writers, count, writer_);
+  area.written += unwritten;
+  return true;
+}
+
+void Memory::begin_atomic(std::int64_t address, MemoryOrder order) {
+  if (order == MemoryOrder::acquire || order == MemoryOrder::both) ordering_->acquire(address);
+}
+
+void Memory::end_atomic(std::int64_t address, MemoryOrder order) {
+  if (order != MemoryOrder::release && order != MemoryOrder::both) return;
+  ordering_->release(address);
+  writer_ = ordering_->epoch();
+}
+
+void Memory::will_change_atomically(std::int64_t address, std::size_t bytes,
+                                    const Instruction& instruction) {
+  Area& area = *area_of(address);
+  if (instruction.count == 1) polled_ = {area.data + (address - area.first), bytes};
+  auto offset = static_cast<std::uint64_t>(address - area.first);
+  const std::uint64_t first = offset >> area.element_shift;
+  const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
+  ready_tables(area, first, last);
+  const bool is_for_all =
+      static_cast<MemoryOrder>(instruction.immediate) != MemoryOrder::within_program;
+  for (std::uint64_t element = first; element <= last; ++element) {
+    std::uint32_t& writer = area.writers[element];
+    const std::uint32_t epoch = writer & ~kAtomic;
+    const bool are_atomic = is_for_all && (writer & kAtomic) != 0;
+    if (writer == 0)
+      ++area.written;
+    else if (!are_atomic && !is_own(epoch) && !is_known(epoch))
+      note_shared(area, element, Clarity::race, instruction);
+    if (!is_for_all) {
+      check_readers(area, element, instruction);
+      writer = writer_;
+      continue;
+    }
+    const std::uint32_t reader = area.readers[element];
+    if (reader == kSeveral || (reader != 0 && !is_own(reader) && !is_known(reader)))
+      note_shared(area, element, Clarity::unclear, instruction);
+    writer = writer_ | kAtomic;
+  }
+}
+
+void Memory::note_double_write(Area& area, std::int64_t element, bool conflicting,
+                               const Instruction& instruction) {
+  if (area.double_write < 0) {
+    area.double_write = static_cast<int>(report_.double_writes.size());
+    auto index = static_cast<std::size_t>(&area - buffers_.data());
+    report_.double_writes.push_back(
+        {.tensor = launch_.buffers[index].tensor,
+         .element = element,
+         .program = program_,
+         .at = code_->locations[static_cast<std::size_t>(instruction.location)]});
+  }
+  DoubleWrite& noted = report_.double_writes[static_cast<std::size_t>(area.double_write)];
+  ++noted.elements;
+  if (conflicting) ++noted.conflicting;
+}
+
+Violation* Memory::find_or_add(ViolationKind kind, SourceLine at) {
+  violated_ = true;
+  for (Violation& known : report_.violations)
+    if (known.kind == kind && known.at == at) {
+      ++known.times;
+      return nullptr;
+    }
+  if (report_.violations.size() >= kMaxViolations) return nullptr;
+  report_.violations.push_back({.kind = kind, .program = program_, .at = at, .times = 1});
+  return &report_.violations.back();
+}
+
+void Memory::violate(std::int64_t address, std::size_t bytes, ViolationKind kind,
+                     const Instruction& instruction) {
+  const Area* area = area_of(address);
+  const std::int64_t offset = area != nullptr ? address - area->first : 0;
+  const bool inside =
+      area != nullptr && offset >= 0 && static_cast<std::uint64_t>(offset) + bytes <= area->bytes;
+  if (inside) kind = ViolationKind::misaligned;
+  SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
+  Violation* violation = find_or_add(kind, at);
+  if (violation == nullptr) return;
+  std::string where = fmt::format("program ({}, {}, {})", program_[0], program_[1], program_[2]);
+  if (at.line > 0) where += fmt::format(", line {}", at.line);
+  if (area == nullptr) {
+    violation->byte_offset = address;
+    violation->message = fmt::format("{} through a pointer into no buffer ({})", verb(kind), where);
+    return;
+  }
+  const Buffer& buffer = launch_.buffers[static_cast<std::size_t>(area - buffers_.data())];
+  violation->tensor = buffer.tensor;
+  violation->byte_offset = offset;
+  violation->element = offset >> area->element_shift;
+  violation->message =
+      inside ? fmt::format("{} of {} bytes at byte {} of tensor {} ({})", verb(kind), bytes, offset,
+                           buffer.tensor, where)
+             : fmt::format("{} of element {} of tensor {}, which has {} elements ({})", verb(kind),
+                           violation->element, buffer.tensor, area->bytes >> area->element_shift,
+                           where);
+}
+
+void Memory::fail_assertion(const Instruction& instruction, std::string message) {
+  SourceLine at = code_->locations[static_cast<std::size_t>(instruction.location)];
+  if (Violation* violation = find_or_add(ViolationKind::assertion, at))
+    violation->message = fmt::format("device assertion failed: {} (program ({}, {}, {}), line {})",
+                                     message, program_[0], program_[1], program_[2], at.line);
+}
+
+void Memory::finish() {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Area& area = buffers_[i];
+    report_.elements_written.push_back(area.written);
+    std::span<std::uint8_t> written = launch_.buffers[i].written;
+    const std::size_t count =
+        area.writers == nullptr ? 0 : std::min<std::size_t>(written.size(), area.elements());
+    for (std::size_t element = 0; element < count; ++element)
+      if (area.writers[element] != 0) written[element] = 1;
+  }
+}
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,163 @@
+// Memory: the buffers of one launch, as the kernel sees them. A kernel's pointer is a number whose
+// high bits name a buffer and whose low bits are the distance from its first byte, so that
+// arithmetic on pointers is plain addition and an access can be checked against the one buffer that
+// its pointer came from. To reach another buffer, an offset of 8 TiB would be needed; and then that
+// buffer's bounds hold.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "gym/triton_ir/memory/ordering.h"
+#include "gym/triton_ir/program/code.h"
+
+namespace tritonsmith::gym::triton_ir {
+
+class Memory {
+ public:
+  Memory(const Launch& launch, std::size_t table_bytes, LaunchReport& report);
+
+  static std::int64_t address(int buffer, std::int64_t byte_offset) {
+    return ((static_cast<std::int64_t>(buffer) + 1) << kShift) + kMiddle + byte_offset;
+  }
+
+  // The bytes that an access may touch, or nothing, and then the violation is in the report.
+  std::byte* reach(std::int64_t address, std::size_t bytes, ViolationKind kind,
+                   const Instruction& instruction) {
+    auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
+    if (slot < buffers_.size()) [[likely]] {
+      const Area& area = buffers_[slot];
+      auto offset = static_cast<std::uint64_t>(address - area.first);
+      if (offset < area.bytes && area.bytes - offset >= bytes && (offset & (bytes - 1)) == 0)
+          [[likely]]
+        return area.data + offset;
+    }
+    violate(address, bytes, kind, instruction);
+    return nullptr;
+  }
+
+  // `count` elements of `bytes` each, one after the other from `address` on, if all lie in one
+  // buffer; else nothing, and nothing is reported.
+  std::byte* reach_run(std::int64_t address, std::size_t bytes, std::size_t count) const {
+    auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
+    if (slot >= buffers_.size()) return nullptr;
+    const Area& area = buffers_[slot];
+    auto offset = static_cast<std::uint64_t>(address - area.first);
+    bool inside = offset < area.bytes && (area.bytes - offset) / bytes >= count;
+    return inside && (offset & (bytes - 1)) == 0 ? area.data + offset : nullptr;
+  }
+
+  // To be told before `count` elements of `bytes` each are read from `address` (from reach) on.
+  void will_read(std::int64_t address, std::size_t bytes, std::size_t count,
+                 const Instruction& instruction) {
+    Area& area = *area_of(address);
+    if (instruction.count == 1) polled_ = {area.data + (address - area.first), bytes};
+    if (area.writers != nullptr) [[unlikely]]
+      note_reads(area, address, bytes * count, instruction);
+  }
+
+  // To be told before the bytes at `target` (from reach) become `value`.
+  void will_write(const std::byte* target, const void* value, std::int64_t address,
+                  std::size_t bytes, const Instruction& instruction);
+  // As reach_run and will_write for a whole run, if no other program wrote or read any of it; else
+  // false,
+  // and nothing happens.
+  bool claim_run(std::int64_t address, std::size_t bytes, std::size_t count);
+  // Around the elements of one atomic instruction, the first of which lies at `address`.
+  void begin_atomic(std::int64_t address, MemoryOrder order);
+  void will_change_atomically(std::int64_t address, std::size_t bytes,
+                              const Instruction& instruction);
+  void end_atomic(std::int64_t address, MemoryOrder order);
+
+  void start_program(std::array<std::int64_t, 3> program, std::uint64_t index);
+  // The scalar that a program looked at last, and what it holds: a program that waits looks at it
+  // again and again.
+  struct Polled {
+    const std::byte* place = nullptr;
+    std::size_t bytes = 0;
+    bool operator==(const Polled&) const = default;
+    std::uint64_t value() const;
+  };
+  // A program that leaves before its end, until it goes on.
+  struct SuspendedProgram {
+    std::array<std::int64_t, 3> program = {};
+    std::uint32_t writer = 1;
+    Ordering::Program ordering;
+    Polled polled;
+  };
+  SuspendedProgram leave_program();
+  void resume_program(SuspendedProgram turn);
+  void fail_assertion(const Instruction& instruction, std::string message);
+  void bind(const Code& code);
+  bool violated() const { return violated_; }
+  // What is kept about elements is more than the launch may take.
+  bool too_large() const { return table_bytes_ > max_table_bytes_; }
+  // Counts of written elements go into the report.
+  void finish();
+
+ private:
+  static constexpr int kShift = 44;
+  static constexpr std::int64_t kMiddle = std::int64_t{1} << (kShift - 1);
+  static constexpr std::uint32_t kAtomic = 0x80000000u;   // with a writer's epoch
+  static constexpr std::uint32_t kSeveral = 0xFFFFFFFFu;  // readers
+  static constexpr int kChunkShift = 16;                  // elements that are charged for at once
+
+  // Zeros that cost nothing until they are touched.
+  struct Free {
+    void operator()(std::uint32_t* table) const { std::free(table); }
+  };
+  using Table = std::unique_ptr<std::uint32_t[], Free>;
+
+  struct Area {
+    std::byte* data = nullptr;
+    std::uint64_t bytes = 0;
+    std::int64_t first = 0;  // address of the first byte
+    std::size_t element_bytes = 1;
+    int element_shift = 0;  // log2 of element_bytes
+    // By element, from the first store on: 0 nobody, else the epoch of the last (kAtomic: it was
+    // atomic); without atomics a program is one epoch.
+    Table writers;
+    Table readers;  // likewise
+    std::vector<bool> charged = {};
+    std::uint64_t written = 0;
+    int double_write = -1;     // index into the report's double_writes
+    int shared_element = -1;   // ... and shared_elements
+    int unclear_element = -1;  // ... and unclear_elements
+    std::uint64_t elements() const { return (bytes + element_bytes - 1) >> element_shift; }
+  };
+  enum class Clarity { race, unclear };
+  void violate(std::int64_t address, std::size_t bytes, ViolationKind kind,
+               const Instruction& instruction);
+  void note_double_write(Area& area, std::int64_t element, bool conflicting,
+                         const Instruction& instruction);
+  void note_reads(Area& area, std::int64_t address, std::size_t bytes,
+                  const Instruction& instruction);
+  void note_shared(Area& area, std::uint64_t element, Clarity clarity,
+                   const Instruction& instruction);
+  void check_readers(Area& area, std::uint64_t element, const Instruction& instruction);
+  bool is_own(std::uint32_t epoch) const {
+    return epoch == writer_ || (ordering_ && ordering_->is_own(epoch));
+  }
+  bool is_known(std::uint32_t epoch) const { return ordering_ && ordering_->is_known(epoch); }
+  Violation* find_or_add(ViolationKind kind, SourceLine at);
+  Area* area_of(std::int64_t address) {
+    auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
+    return slot < buffers_.size() ? &buffers_[slot] : nullptr;
+  }
+  // To be called before the tables of these elements are touched. Never without room for them.
+  void ready_tables(Area& area, std::uint64_t first, std::uint64_t last);
+
+  const Launch& launch_;
+  LaunchReport& report_;
+  const Code* code_ = nullptr;
+  std::vector<Area> buffers_;
+  std::array<std::int64_t, 3> program_ = {};
+  std::uint32_t writer_ = 1;  // the running program's epoch
+  std::optional<Ordering> ordering_;
+  Polled polled_;
+  std::size_t table_bytes_ = 0, max_table_bytes_ = 0;
+  bool violated_ = false;
+};
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,66 @@
+// Code: what a kernel is lowered to. Registers are places in one block of memory (the arena); an
+// instruction is a handler, the places of its operands and a count of elements. Setup instructions
+// fill constants once for each evaluation, the others run once for each program of the grid.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gym/triton_ir/program/launch.h"
+
+namespace tritonsmith::gym::triton_ir {
+
+struct Machine;
+struct Instruction;
+using Handler = void (*)(Machine&, const Instruction&);
+
+// The handler for elements of so many bytes.
+constexpr Handler by_bytes(std::size_t bytes, Handler one, Handler two, Handler four,
+                           Handler eight) {
+  return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
+}
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;  // an operand that is not there
+
+struct Instruction {
+  Handler handler = nullptr;
+  // Registers while lowering; byte offsets into the arena afterwards.
+  std::uint32_t output = kNone;
+  std::array<std::uint32_t, 3> inputs = {kNone, kNone, kNone};
+  std::uint32_t count = 1;     // elements
+  std::uint32_t cost = 1;      // op-elements
+  std::int32_t location = 0;   // index into Code::locations
+  std::int32_t table = -1;     // index into Code::tables
+  std::int64_t immediate = 0;  // a jump's target, an axis, a bit pattern: the handler knows
+};
+
+// What an atomic orders beside itself. Of scope "cta" (within_program) it is one for its own
+// program alone: to all others it is a plain read and a plain write.
+enum class MemoryOrder : std::int64_t { relaxed, acquire, release, both, within_program };
+
+// The atomics of a kernel: of single elements alone, which programs wait for, or of whole blocks
+// as well.
+enum class Atomics { none, scalars, blocks };
+
+struct Parameter {
+  ValueType type;
+  std::uint32_t place = 0;
+};
+
+struct Code {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::vector<ValueType> argument_types;
+  std::vector<Instruction> setup;
+  std::vector<Instruction> instructions;
+  std::vector<std::vector<std::int64_t>> tables;  // shapes, strides and other lists of numbers
+  std::vector<std::string> texts;                 // messages of assertions
+  std::vector<SourceLine> locations;
+  Atomics atomics = Atomics::none;
+  std::size_t arena_bytes = 0;
+  std::optional<Refusal> refusal;
+};
+
+}  // namespace tritonsmith::gym::triton_ir

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Checks that the documents and comments are true where a machine can tell.
+
+1. docs/verdict.md names exactly the finding rules and error classes that src/ can emit, and every member of a verdict.
+2. Every repository path in a document, and every source file in a comment, exists.
+3. Every relative link in a document leads to a file, and to a heading of it.
+
+usage: docs_test.py [--list]     --list prints the rules and classes that were found in src/
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+SOURCES = (".h", ".cc", ".cu", ".cuh")
+DOCUMENTS = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")] + sorted(DOCS.rglob("*.md"))
+
+# How src/ makes a finding. Each pattern has the rule as its group.
+RULES = [re.compile(pattern) for pattern in (
+    r"\.rule = \"(\w+)\"",                                # {.rule = "given_draws", ...}
+    r"\.rule = [^,\"]*\? \"(\w+)\"",                      # a choice of two
+    r"\.rule = [^,\"]*\? \"\w+\" : \"(\w+)\"",
+    r"\{\"(\w+)\", k(?:Note|Warn|Reject), ",               # a row of the table of static rules
+    r"(?<![.\w])(?:find|finding|add)\((?:shared, )?\"(\w+)\",",    # helpers that take the rule first
+)]
+# How it makes an error.
+CLASSES = [re.compile(pattern) for pattern in (
+    r"\berror_class = \"(\w+)\"",
+    r"\berror_class = [^,;\"]*\? \"(\w+)\"",
+    r"\berror_class = [^,;\"]*\? \"\w+\" : \"(\w+)\"",
+    r"\b(?:wrong|ended|refused|failed|error)\(\s*\"([a-z_]+)\"",
+    r"\bended\([^\"]*\? \"(\w+)\" : \"\w+\"",
+    r"\bended\([^\"]*\? \"\w+\" : \"(\w+)\"",
+    r"\b(?:mistake|limit)\(\s*step, \"(\w+)\"",
+    r"\blimit\(plan_\.steps\[i\], \"(\w+)\"",
+    r"\bfailed_verdict\(\w+, \"(\w+)\"",
+    r"LaunchStatus::\w+, \"(\w+)\"",
+    r"ErrorClass::\w+, \"(\w+)\"",
+    # Python: what a guest, a compile worker or the Python reference says
+    r"\b(?:CaptureStop|Refused|Refusal|describe|self\.stop)\(\"(\w+)\"",
+    r"\"error\": \{\"class\": \"(\w+)\"",
+    r"\bfailure\(\"(\w+)\"",
+    r"error_class = .* else \"(\w+)\"",
+)]
+# Never seen in a verdict: the status of a launch that went well; what becomes `infrastructure`.
+NO_CLASSES = {"completed", "referee_failed"}
+# Where a comment may name files of others, or of the Python package that is embedded in the program.
+FOREIGN = ("tritonsmith_guest/", "torch/", "ATen/", "aten/", "c10/", "linux/", "tensorflow/", "trl/", "verl/", "transformers/")
+FOREIGN_HEADERS = {"cuda.h", "httplib.h", "nccl.h"}
+
+
+def source_files(*folders):
+    for folder in folders:
+        for path in sorted((ROOT / "src" / folder).rglob("*")):
+            if "testing" in path.parts or path.name.endswith(("_test.cc", "_test.py")):
+                continue
+            if path.suffix in SOURCES + (".py",):
+                yield path
+
+
+def emitted(patterns, *folders):
+    """Rule or class -> the first file that makes it."""
+    found = {}
+    for path in source_files(*folders):
+        text = re.sub(r"\s*\n\s*", " ", path.read_text())
+        for pattern in patterns:
+            for name in pattern.findall(text):
+                found.setdefault(name, path.relative_to(ROOT).as_posix())
+    return found
+
+
+def table_names(page, *headings):
+    """The names in backticks of the first column of the tables below these headings."""
+    names, inside, level = set(), False, 0
+    for line in page.splitlines():
+        heading = re.match(r"(#+) (.*)", line)
+        if heading:
+            inside = heading[2] in headings or (inside and len(heading[1]) > level)
+            level = len(heading[1]) if heading[2] in headings else level
+        elif inside and line.startswith("| `"):
+            names.update(re.findall(r"`(\w+)`", line.split("|")[1]))
+    return names
+
+
+def compare(what, made, named):
+    for name in sorted(set(made) - named):
+        yield f"docs/verdict.md does not name the {what} `{name}`, which {made[name]} makes"
+    for name in sorted(named - set(made)):
+        yield (f"docs/verdict.md names the {what} `{name}`, which nothing in src/ makes by a pattern of "
+               "tests/docs_test.py: take it out of the page, or teach the test the new form")
+
+
+def rules_and_classes():
+    rules = emitted(RULES, "inspect", "gym")
+    rules.update({name: where for name, where in emitted(RULES, "text").items() if where.endswith("text/extract.cc")})
+    classes = {name: where for name, where in emitted(CLASSES, "gym").items() if name not in NO_CLASSES}
+    return rules, classes
+
+
+def check_verdict_page():
+    page = (DOCS / "verdict.md").read_text()
+    rules, classes = rules_and_classes()
+    errors = table_names(page, "Errors")
+    # A task's own errors are members of the row of `task_failed`.
+    errors |= {name for name in ("no_inputs", "bad_task") if f"`{name}`" in page}
+    yield from compare("error class", classes, errors)
+    yield from compare("finding rule", rules, table_names(page, "Findings"))
+    members = re.findall(r"\{\"([a-z_0-9]+)\", |json\[\"([a-z_]+)\"\]", (ROOT / "src/data/verdict.cc").read_text())
+    for name in sorted({one or other for one, other in members}):
+        if not re.search(rf"`{name}(\[\])?`", page):
+            yield f"docs/verdict.md does not name the member `{name}` of a verdict"
+
+
+def slug(heading):
+    text = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def without_code(text):
+    return re.sub(r"```.*?```", "", text, flags=re.S)
+
+
+def check_links(path, text):
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text)):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        file, _, anchor = target.partition("#")
+        goal = (path.parent / file).resolve() if file else path
+        name = path.relative_to(ROOT)
+        if not goal.exists():
+            yield f"{name}: the link {target} leads nowhere"
+        elif anchor and goal.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)$", without_code(goal.read_text()), re.M)
+            if anchor not in map(slug, headings):
+                yield f"{name}: {goal.name} has no heading #{anchor}"
+
+
+def check_paths(path, text):
+    """Paths below the repository's own folders; `*` and {a,b} are wild, words in capitals stand for any name."""
+    for word in re.findall(r"(?<![\w/.\-~])((?:docs|src|tests|tools|configs|bench|fuzz|cmake)/[\w./*{},-]*[\w*}])", text):
+        word = re.sub(r"[.,]+$", "", word)
+        pattern = re.sub(r"\{[^}]*\}|\b[A-Z]{2,}\b|NAME", "*", word)
+        exists = any(True for _ in ROOT.glob(pattern)) if "*" in pattern else (ROOT / word).exists()
+        # A program is named as CMake names it; without a suffix it is a source's stem, too.
+        if not exists and not any(ROOT.glob(word + ".*")):
+            yield f"{path.relative_to(ROOT)}: {word} does not exist"
+
+
+def comments(path):
+    text = path.read_text()
+    if path.suffix == ".py":
+        yield text
+        return
+    for line in text.splitlines():
+        at = line.find("//")
+        if at >= 0 and not line.lstrip().startswith("#include"):
+            yield line[at + 2:]
+
+
+def check_comments(known, basenames):
+    for path in sorted((ROOT / "src").rglob("*")):
+        if path.suffix not in SOURCES + (".py",):
+            continue
+        name = path.relative_to(ROOT)
+        for comment in comments(path):
+            yield from check_paths(path, comment)
+            if path.suffix == ".py":
+                continue
+            for word in re.findall(r"(?<![\w/.<*-])([\w./-]*\w\.(?:h|cc|cuh|cu|py))(?![\w/])", comment):
+                if "/" not in word:
+                    exists = word.endswith(".py") or word in basenames or word in FOREIGN_HEADERS
+                else:
+                    exists = (word.startswith(FOREIGN) or (path.parent / word).exists()
+                              or any(one.endswith("/" + word) for one in known))
+                if not exists:
+                    yield f"{name}: a comment names {word}, which does not exist"
+
+
+def problems():
+    yield from check_verdict_page()
+    for path in DOCUMENTS:
+        text = path.read_text()
+        yield from check_links(path, text)
+        yield from check_paths(path, text)
+    known = ["/" + path.relative_to(ROOT).as_posix() for top in ("src", "tests", "bench", "fuzz", "tools")
+             for path in (ROOT / top).rglob("*") if path.suffix in SOURCES + (".py",)]
+    yield from check_comments(known, {name.rsplit("/", 1)[1] for name in known})
+
+
+if "--list" in sys.argv[1:]:
+    for kind, names in zip(("finding rules", "error classes"), rules_and_classes()):
+        print(f"{len(names)} {kind}")
+        for name in sorted(names):
+            print(f"  {name}  {names[name]}")
+    sys.exit(0)
+found = list(dict.fromkeys(problems()))
+print("\n".join(found) or "documents and comments name what exists")
+sys.exit(1 if found else 0)
