@@ -13,12 +13,12 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "generate/engine/cuda_engine.h"
 #include "model/cuda/kernels.h"
-#include "model/layers/linear_logprob.h"
 #include "model/memory/device.h"
-#include "rollout/cuda_engine.h"
-#include "train/gradient/token_gradient.h"
+#include "model/layers/linear_logprob.h"
 #include "train/optimizer/adamw.h"
+#include "train/gradient/token_gradient.h"
 
 namespace tritonsmith {
 namespace {
@@ -98,10 +98,10 @@ void synchronize(c10::Device device) {
   model::cuda::kernels()->runtime.synchronize(model::current_stream(device));
 }
 
-rollout::GenerationRequest request_of(int index, int prompt, int tokens) {
-  rollout::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
-                                     .sampling = {.max_new_tokens = tokens},
-                                     .seed = static_cast<std::uint64_t>(index)};
+generate::GenerationRequest request_of(int index, int prompt, int tokens) {
+  generate::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
+                                      .sampling = {.max_new_tokens = tokens},
+                                      .seed = static_cast<std::uint64_t>(index)};
   Rng rng(1, "prompt", static_cast<std::uint64_t>(index));
   for (int t = 0; t < prompt; ++t)
     request.prompt.push_back(static_cast<TokenId>(rng.below(151936)));
@@ -139,11 +139,11 @@ Status decode(const model::Transformer& model, int rows, int context, int tokens
   constexpr int kShort = 8, kPrefill = 8192;
   const int prompt = context - tokens / 2;
   const int rounds = (rows * prompt + kPrefill - 1) / kPrefill;  // a decode step after each
-  TRY_ASSIGN(const auto engine,
-             rollout::CudaEngine::make(model, {.slots = rows,
-                                               .max_length = context + tokens + rounds + kShort,
-                                               .prefill_tokens = kPrefill}));
-  for (int turn = 0; turn < 2; ++turn) {  // the first turn chooses kernels and makes graphs
+  TRY_ASSIGN(const auto engine, generate::engine::CudaEngine::make(
+                                    model, {.slots = rows,
+                                            .max_length = context + tokens + rounds + kShort,
+                                            .prefill_tokens = kPrefill}));
+  for (int turn = 0; turn < 2; ++turn) {  // kernels are chosen and graphs made in the first
     const Stopwatch prefill;
     for (int i = 0; i < rows; ++i) {
       const bool is_last = i + 1 == rows;
@@ -365,7 +365,7 @@ struct GapWork {
 
 Status measure_gap(const model::Transformer& model, const std::string& name, const GapWork& work) {
   TRY_ASSIGN(const auto engine,
-             rollout::CudaEngine::make(
+             generate::engine::CudaEngine::make(
                  model, {.slots = work.sequences, .max_length = work.prompt + work.tokens}));
   for (int i = 0; i < work.sequences; ++i) {
     auto request = request_of(i, 0, work.tokens);

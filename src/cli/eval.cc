@@ -35,7 +35,7 @@ struct EvalConfig {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   Placement placement;
-  rollout::SamplingParams sampling;
+  generate::SamplingParams sampling;
   std::vector<int> levels;
 };
 
@@ -131,7 +131,7 @@ Status evaluate_model(EvalOptions options) {
                              .suite = options.suite,
                              .model = options.model,
                              .samples = config.samples,
-                             .sampling = author->sampling(config.sampling),
+                             .sampling = config.sampling,
                              .policy = config.policy,
                              .backend = config.backend,
                              .trials = config.trials,

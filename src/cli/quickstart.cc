@@ -136,7 +136,7 @@ class Quickstart {
     const train::RlParts parts{.judge = *judge_,
                                .make_generator =
                                    [&](const model::Transformer& model) {
-                                     return make_generator_by_turns(model, rl.engine, lease);
+                                     return make_leased_engine(model, rl.engine, lease);
                                    },
                                .gpu_lease = lease,
                                .program = program_name()};
@@ -155,7 +155,7 @@ class Quickstart {
                                .suite = "curriculum, held-out",
                                .model = model,
                                .samples = config_.samples,
-                               .sampling = author->sampling(config_.rl.rollout.sampling),
+                               .sampling = config_.rl.rollout.sampling,
                                .policy = config_.rl.judge.policy,
                                .backend = config_.rl.judge.backend,
                                .trials = config_.trials,

@@ -101,7 +101,7 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
   const train::RlParts parts{.judge = *judge,
                              .make_generator =
                                  [&](const model::Transformer& model) {
-                                   return make_generator_by_turns(model, config.engine, lease);
+                                   return make_leased_engine(model, config.engine, lease);
                                  },
                              .references = std::move(material.references),
                              .ranks = ranks,

@@ -4,7 +4,7 @@
 
 #include "cli/commit.h"
 #include "cli/output_of.h"
-#include "gym/capture/guest_files.h"
+#include "gym/sandbox/guest_files.h"
 #include "gym/judge/verdict_store.h"
 
 namespace tritonsmith::cli {

@@ -31,7 +31,7 @@ struct WriteOptions {
   int samples = 16;
   int trials = 5;
   std::uint64_t seed = 1;
-  rollout::SamplingParams sampling{.temperature = 0.8};
+  generate::SamplingParams sampling{.temperature = 0.8};
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   Placement placement;
@@ -61,7 +61,7 @@ bool is_better(const Attempt& a, const Attempt& b) {
 void remember(const episode::PlayedTurn& turn, std::vector<eval::Conversation>& conversations) {
   eval::Conversation& conversation = conversations.at(turn.episode);
   conversation.verdicts.push_back(turn.verdict);
-  conversation.tokens.push_back(static_cast<int>(turn.completion.tokens.size()));
+  conversation.tokens.push_back(static_cast<int>(turn.completion.usage.completion_tokens));
 }
 
 std::string fastest_of(const std::optional<double>& speedup) {
@@ -92,30 +92,28 @@ void log_turns(const std::vector<eval::Conversation>& conversations) {
 
 // One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
 // that was judged.
-Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const WriteOptions& options) {
+Result<Tried> write_kernels(const eval::Author& author, const Task& task,
+                            const WriteOptions& options) {
   // Its store answers a kernel that several conversations arrive at.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
   TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
   gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   episode::Episodes episodes(
       {.turns = options.turns,
-       .positions = author.positions(),
        .policy = options.policy,
        .backend = options.backend,
        .trials = options.trials,
-       .feedback = author.author().feedback},
-      {.generator = author.generator(),
+       .feedback = author.feedback},
+      {.writer = author.writer,
        .judge = *judge,
        .faults = faults,
-       .tokenizer = author.tokenizer(),
-       .chat = author.chat(),
        .score = [](const Kernel&, const Verdict& verdict) { return eval::worth_of(verdict); }});
   for (int i = 0; i < options.samples; ++i) {
     const auto id = static_cast<std::uint64_t>(i);
     episode::EpisodeRequest request{.id = id,
                                     .task = &task,
-                                    .prompt = author.prompt_tokens(task),
-                                    .sampling = author.sampling(options.sampling),
+                                    .messages = author.prompt(task),
+                                    .sampling = options.sampling,
                                     .seed = Rng(options.seed, "write", id).next_u64()};
     if (i == 0) request.sampling.temperature = 0;
     TRY(episodes.begin(std::move(request)));
@@ -165,7 +163,7 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model));
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, options.placement, asked.prompt));
   options.sampling.max_new_tokens = new_tokens(asked, author->positions());
-  TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
+  TRY_ASSIGN(Tried tried, write_kernels(author->author(), task, options));
   log_turns(tried.conversations);
   std::vector<Attempt>& attempts = tried.attempts;
   if (attempts.empty())

@@ -35,18 +35,15 @@ class Session {
         faults_(std::min(gym::api::kFaultsInARow, static_cast<int>(conversations_.size()))),
         episodes_(
             {.turns = options.turns,
-             .positions = author.positions,
              .policy = options.policy,
              .backend = options.backend,
              .trials = options.trials,
              .baselines = options.baselines,
              .patience = std::chrono::hours(24),
              .feedback = author.feedback},
-            {.generator = author.generator,
+            {.writer = author.writer,
              .judge = judge,
              .faults = faults_,
-             .tokenizer = author.tokenizer,
-             .chat = author.chat,
              .score = [](const Kernel&, const Verdict& verdict) { return worth_of(verdict); }}),
         progress_("eval " + options.name, conversations_.size()) {}
 
@@ -111,7 +108,7 @@ class Session {
     const Task& task = task_of(number);
     episode::EpisodeRequest request{.id = number,
                                     .task = &task,
-                                    .prompt = author_.prompt(task),
+                                    .messages = author_.prompt(task),
                                     .sampling = options_.sampling,
                                     .seed = Rng(options_.seed, "evaluation", number).next_u64()};
     if (member_of(number) == kGreedy) request.sampling.temperature = 0;
@@ -125,7 +122,7 @@ class Session {
             .member = member_of(turn.episode),
             .turn = turn.turn,
             .task_id = task_of(turn.episode).id,
-            .prompt = author_.tokenizer.decode(turn.completion.prompt),
+            .prompt = std::move(turn.prompt),
             .completion = std::move(turn.completion),
             .kernel = std::move(turn.kernel.source),
             .verdict = std::move(turn.verdict)};
@@ -135,7 +132,7 @@ class Session {
     Conversation& conversation = conversations_[number_of(sample)];
     if (!conversation.verdicts.empty() && conversation.last().accepted) --accepted_;
     conversation.verdicts.push_back(sample.verdict);
-    conversation.tokens.push_back(static_cast<int>(sample.completion.tokens.size()));
+    conversation.tokens.push_back(static_cast<int>(sample.completion.usage.completion_tokens));
     accepted_ += sample.verdict.accepted ? 1 : 0;
     parsed_ += sample.verdict.stage >= Stage::parsed ? 1 : 0;
   }

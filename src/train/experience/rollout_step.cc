@@ -7,27 +7,27 @@ namespace tritonsmith::train {
 namespace {
 
 JudgedSample judged_sample(episode::PlayedTurn turn, std::size_t number, const Prompted& prompted,
-                           const RolloutOptions& options, const text::Tokenizer& tokenizer) {
+                           const RolloutOptions& options) {
   const auto samples = static_cast<std::size_t>(options.samples);
   Sample sample{.step = options.step,
                 .group = options.first_group + static_cast<int>(number / samples),
                 .member = static_cast<int>(number % samples),
                 .turn = turn.turn,
                 .task_id = prompted.task->id,
-                .prompt = tokenizer.decode(turn.completion.prompt),
+                .prompt = std::move(turn.prompt),
                 .completion = std::move(turn.completion),
                 .kernel = turn.kernel.source,
                 .verdict = std::move(turn.verdict)};
   return {.sample = std::move(sample), .kernel = std::move(turn.kernel)};
 }
 
-TraceSpan span_of(const episode::Stretch& stretch) {
-  const bool is_writing = stretch.what == episode::Stretch::What::writing;
+TraceSpan span_of(const episode::PhaseTime& time) {
+  const bool is_writing = time.phase == episode::TurnPhase::writing;
   return {.lane = is_writing ? TraceLane::writing : TraceLane::judging,
           .name = is_writing ? "written" : "judged",
-          .number = stretch.job,
-          .begin = stretch.begin,
-          .end = stretch.end};
+          .number = time.job,
+          .begin = time.begin,
+          .end = time.end};
 }
 
 // Hands out groups in order, each once it and all before it are complete.
@@ -80,14 +80,12 @@ Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutO
   std::vector<TraceSpan> spans;
   episode::EpisodeParts observed = parts.episode;
   if (options.is_traced)
-    observed.observe = [&spans](const episode::Stretch& stretch) {
-      spans.push_back(span_of(stretch));
-    };
+    observed.observe = [&spans](const episode::PhaseTime& time) { spans.push_back(span_of(time)); };
   episode::Episodes episodes(options.episode, std::move(observed));
   for (std::size_t number = own.begin; number < own.end; ++number)
     TRY(episodes.begin({.id = first + number,
                         .task = prompt_of(number).task,
-                        .prompt = prompt_of(number).tokens,
+                        .messages = prompt_of(number).messages,
                         .sampling = options.sampling,
                         .seed = Rng(options.seed, "rollout", first + number).next_u64()}));
   std::vector<std::vector<JudgedSample>> turns(total);
@@ -97,8 +95,7 @@ Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutO
     if (!turn) break;
     const std::size_t number = turn->episode - first;
     const bool is_last = turn->is_last;
-    turns[number].push_back(judged_sample(*std::move(turn), number, prompt_of(number), options,
-                                          parts.episode.tokenizer));
+    turns[number].push_back(judged_sample(*std::move(turn), number, prompt_of(number), options));
     if (is_last) line.finish_sample(number);
     if (parts.on_group) line.hand_out(parts.on_group);
     if (parts.on_progress) parts.on_progress(episodes.written(), episodes.judged());

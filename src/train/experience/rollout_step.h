@@ -1,7 +1,7 @@
-// One step's experience. Prompts go to the generator, finished completions go to the judge at once,
-// and verdicts return as the next turn's feedback (episode/episodes.h). The result has the order of
-// the prompts, whatever finishes first. A request's seed depends only on the run's seed and the
-// sample's number, so the ranks of a job can divide a step's samples.
+// One step's experience: prompts go to the writer, finished completions at once on to the judge,
+// verdicts back as the next turn's feedback (episode/episodes.h); what comes back is in the order
+// of the prompts, whatever finished first. Each request's seed depends on the run's seed and the
+// sample's number alone, so the ranks of a job may share a step's samples among them.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,17 @@ struct RolloutOptions {
   // number of earlier batches of prompts in this run, which gives each batch its own seeds
   std::int64_t prompt_batch = 0;
   std::uint64_t seed = 0;
-  int samples = 8;                   // for each prompt
-  int first_group = 0;               // the first prompt's group number within the step
-  int rank = 0, ranks = 1;           // the part of the samples that this process samples
-  rollout::SamplingParams sampling;  // stop tokens included
+  int samples = 8;          // for each prompt
+  int first_group = 0;      // the first prompt's group number within the step
+  int rank = 0, ranks = 1;  // the part of the samples that this process samples
+  generate::SamplingParams sampling;
   episode::EpisodeOptions episode;
   bool is_traced = false;
 };
 
 struct Prompted {
   const Task* task = nullptr;
-  std::vector<TokenId> tokens;
+  std::vector<text::Message> messages;
 };
 
 // One turn of one sample.

@@ -16,9 +16,8 @@ namespace {
 
 // What the run begins with, as far as prompts go.
 struct Prompting {
-  std::unique_ptr<const text::Tokenizer> tokenizer;  // at a fixed place: the chat refers to it
-  text::ChatTemplate chat;
-  std::vector<TokenId> stop_tokens;
+  std::unique_ptr<const text::Tokenizer> tokenizer;  // at a fixed place: the codec refers to it
+  generate::ChatCodec codec;
   std::vector<Prompted> prompts;  // of every task that leaves room for a completion
 };
 
@@ -37,9 +36,8 @@ Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::p
   for (const Task& task : tasks) {
     if (task.split == TaskSplit::heldout)
       return fail("task {} is held out for evaluation and must not be trained on", task.id);
-    Prompted prompted{.task = &task,
-                      .tokens = chat.prompt_tokens(text::prompt_for(task, config.prompt))};
-    if (std::ssize(prompted.tokens) + room <= shape.max_position_embeddings)
+    Prompted prompted{.task = &task, .messages = text::prompt_for(task, config.prompt)};
+    if (std::ssize(chat.prompt_tokens(prompted.messages)) + room <= shape.max_position_embeddings)
       prompts.push_back(std::move(prompted));
   }
   if (prompts.empty())
@@ -50,12 +48,10 @@ Result<Prompting> prompting_for(const RlConfig& config, const std::filesystem::p
   if (prompts.size() < tasks.size())
     LOG("{} of {} tasks have prompts too long for this model and are left out",
         tasks.size() - prompts.size(), tasks.size());
-  TRY_ASSIGN(auto stop_tokens, model::end_tokens(model, shape));
-  stop_tokens.insert(stop_tokens.begin(), chat.stop_token());
-  return Prompting{.tokenizer = std::move(tokenizer),
-                   .chat = chat,
-                   .stop_tokens = std::move(stop_tokens),
-                   .prompts = std::move(prompts)};
+  TRY_ASSIGN(const auto end_tokens, model::end_tokens(model, shape));
+  generate::ChatCodec codec(*tokenizer, chat, end_tokens);
+  return Prompting{
+      .tokenizer = std::move(tokenizer), .codec = std::move(codec), .prompts = std::move(prompts)};
 }
 
 std::string to_jsonl(std::span<const Task> tasks) {
@@ -127,15 +123,12 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
     models.behaviour = std::make_unique<model::Transformer>(sampled->frozen_copy());
     sampled = models.behaviour.get();
   }
-  TRY_ASSIGN(models.generator, parts.make_generator(*sampled));
+  TRY_ASSIGN(auto generator, parts.make_generator(*sampled));
+  models.writer =
+      std::make_unique<generate::TokenWriter>(std::move(generator), std::move(prompting.codec));
   run.expect_checkpoint();  // now that the generator has what it takes of the GPU
-  RlLoop loop({.config = config,
-               .parts = parts,
-               .tokenizer = *prompting.tokenizer,
-               .chat = prompting.chat,
-               .prompts = std::move(prompting.prompts),
-               .stop_tokens = std::move(prompting.stop_tokens)},
-              run, std::move(models));
+  RlLoop loop({.config = config, .parts = parts, .prompts = std::move(prompting.prompts)}, run,
+              std::move(models));
   return loop.run(stop);
 }
 

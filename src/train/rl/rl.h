@@ -34,9 +34,10 @@ struct RlSummary {
   bool is_finished = false;          // false: it was asked to stop before the last step
 };
 
-// Makes the engine that writes completions with these weights, which change in place between steps.
+// Makes the engine that generates with these weights, which change in place between steps. The run
+// makes a TokenWriter of it, with the chat format of its model.
 using MakeGenerator =
-    std::function<Result<std::unique_ptr<rollout::Generator>>(const model::Transformer&)>;
+    std::function<Result<std::unique_ptr<generate::TokenGenerator>>(const model::Transformer&)>;
 
 struct RlParts {
   gym::api::Judge& judge;

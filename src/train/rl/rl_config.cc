@@ -26,7 +26,7 @@ Fields<RolloutSection> RolloutSection::fields() {
       field("learn_early", &S::learn_early,
             "begin the update with the groups whose verdicts are there, while others are still "
             "written and judged; the numbers are the same")};
-  for (auto& inner : rollout::SamplingParams::fields())
+  for (auto& inner : generate::SamplingParams::fields())
     fields.push_back(
         {.name = inner.name,
          .help = inner.help,

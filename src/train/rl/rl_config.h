@@ -3,9 +3,9 @@
 #pragma once
 
 #include "data/verdict.h"
+#include "generate/engine/engine.h"
 #include "model/lora/lora.h"
 #include "reward/config.h"
-#include "rollout/engine.h"
 #include "text/prompt.h"
 #include "train/config/sections.h"
 #include "train/rl/algorithm_section.h"
@@ -23,9 +23,9 @@ struct TasksSection {
 struct RolloutSection {
   int prompts = 8;
   int samples = 8;
-  int staleness = 0;         // largest number of updates by which the sampling weights may be old
-  bool learn_early = false;  // complete groups are trained on while others are judged
-  rollout::SamplingParams sampling;  // its fields belong to this section directly
+  int staleness = 0;                  // updates that the weights which sample may be behind
+  bool learn_early = false;           // complete groups are learnt from while others are judged
+  generate::SamplingParams sampling;  // its fields stand in this section themselves
   static Fields<RolloutSection> fields();
 };
 
@@ -53,7 +53,7 @@ struct RlConfig {
   episode::TurnsConfig turns;
   RolloutSection rollout;
   reward::RewardConfig reward;
-  rollout::EngineConfig engine;
+  generate::engine::EngineConfig engine;
   AlgorithmSection algorithm;
   OptimizerSection optimizer;
   JudgeSection judge;
@@ -75,7 +75,6 @@ struct RlConfig {
   PolicyGradientOptions gradient_options(c10::Device device) const;
   CreditRules credit_rules() const;
   algorithm::MismatchOptions mismatch_options() const;
-  // without `positions`, which the model determines
   episode::EpisodeOptions episode_options() const;
 };
 

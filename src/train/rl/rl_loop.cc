@@ -79,7 +79,7 @@ RlLoop::RlLoop(RlWorld world, TrainingRun& run, RlModels models)
                 static_cast<std::size_t>(run_.step())),
       trace_(config_.trace, run_),
       updater_(config_, run_, models_.reference ? &*models_.reference : nullptr, trace_),
-      gatherer_(world_, run_, *models_.generator,
+      gatherer_(world_, run_, *models_.writer,
                 [this](std::string_view more) { show_progress(more); }) {}
 
 Result<RlSummary> RlLoop::run(const StopFlag& stop) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "generate/token_writer.h"
 #include "train/rl/policy_updater.h"
 #include "train/rl/rollout_stream.h"
 
@@ -24,7 +25,7 @@ struct RlModels {
   // a copy of the weights; only with rollout.staleness
   std::unique_ptr<model::Transformer> behaviour;
   // It samples with the learner's own weights or with `behaviour`.
-  std::unique_ptr<rollout::Generator> generator;
+  std::unique_ptr<generate::TokenWriter> writer;
   std::optional<model::Transformer> reference;  // only with a KL term
 };
 

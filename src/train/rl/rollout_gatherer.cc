@@ -8,11 +8,11 @@
 namespace tritonsmith::train {
 
 RolloutGatherer::RolloutGatherer(const RlWorld& world, TrainingRun& run,
-                                 rollout::Generator& generator, ShowProgress show_progress)
+                                 generate::TokenWriter& writer, ShowProgress show_progress)
     : world_(world),
       config_(world.config),
       run_(run),
-      generator_(generator),
+      writer_(writer),
       show_progress_(std::move(show_progress)),
       order_(config_.run.seed, "rl tasks", world_.prompts.size()) {}
 
@@ -62,17 +62,13 @@ Result<Experience> RolloutGatherer::roll_out_batch(const RolloutStart& start, in
                          .sampling = config_.rollout.sampling,
                          .episode = config_.episode_options(),
                          .is_traced = config_.trace.wants(start.step)};
-  options.sampling.stop_tokens = world_.stop_tokens;
-  options.episode.positions = run_.learner().model().config().max_position_embeddings;
   const at::NoGradGuard no_grad;
   TRY_ASSIGN(
       Experience mine,
       roll_out(prompts, options,
-               {.episode = {.generator = generator_,
+               {.episode = {.writer = writer_,
                             .judge = world_.parts.judge,
                             .faults = faults_,
-                            .tokenizer = world_.tokenizer,
-                            .chat = world_.chat,
                             .score =
                                 [&](const Kernel& kernel, const Verdict& verdict) {
                                   const auto reward =

@@ -2,14 +2,14 @@
 // completions, has them judged, scores them, and selects the groups to train on. With dynamic
 // sampling it takes several prompt batches until enough groups can teach. One thread at a time uses
 // it: the loop's, or the thread of a RolloutStream. It reads nothing that a step changes, apart from
-// what RolloutStart holds and the weights of the generator.
+// what RolloutStart holds and the weights of the writer.
 #pragma once
 
 #include <functional>
 #include <string_view>
 
+#include "generate/token_writer.h"
 #include "gym/api/fault_streak.h"
-#include "text/chat.h"
 #include "train/batch/packing.h"
 #include "train/experience/rollout_step.h"
 #include "train/rl/rl.h"
@@ -21,10 +21,7 @@ namespace tritonsmith::train {
 struct RlWorld {
   const RlConfig& config;
   const RlParts& parts;
-  const text::Tokenizer& tokenizer;
-  text::ChatTemplate chat;
-  std::vector<Prompted> prompts;     // one for every task
-  std::vector<TokenId> stop_tokens;  // any of them ends a completion
+  std::vector<Prompted> prompts;  // one for every task
 };
 
 // The state of the run at the time when the gathering of a step begins.
@@ -55,7 +52,7 @@ class RolloutGatherer {
   using ShowProgress = std::function<void(std::string_view)>;
 
   // All objects must outlive it.
-  RolloutGatherer(const RlWorld& world, TrainingRun& run, rollout::Generator& generator,
+  RolloutGatherer(const RlWorld& world, TrainingRun& run, generate::TokenWriter& writer,
                   ShowProgress show_progress);
 
   // Hands over the groups of a step in their order. With rollout.learn_early a group is handed over
@@ -78,7 +75,7 @@ class RolloutGatherer {
   const RlWorld& world_;
   const RlConfig& config_;
   TrainingRun& run_;
-  rollout::Generator& generator_;
+  generate::TokenWriter& writer_;
   ShowProgress show_progress_;
   EpochOrder order_;
   gym::api::FaultStreak faults_{gym::api::kFaultsInARow};

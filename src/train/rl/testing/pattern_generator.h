@@ -1,6 +1,6 @@
-// PatternGenerator: a Generator for tests. It answers with a complete, well-formed completion that
-// contains a few letters sampled from the model. A model of random weights can thus be judged and
-// rewarded, and its completions depend on its weights. Log-probabilities are exact.
+// PatternGenerator: a TokenGenerator for tests that answers with a whole, well-formed completion
+// around a few letters sampled from the model itself, so that a model of random weights can already
+// be judged and rewarded, and what it writes depends on its weights. Log-probabilities are exact.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,14 +10,14 @@
 #include <string>
 
 #include "base/rng.h"
+#include "generate/token_generator.h"
 #include "model/layers/linear_logprob.h"
 #include "model/transformer/transformer.h"
-#include "rollout/generator.h"
 #include "text/tokenizer.h"
 
 namespace tritonsmith::train {
 
-class PatternGenerator : public rollout::Generator {
+class PatternGenerator : public generate::TokenGenerator {
  public:
   static constexpr const char* kBefore = "<thinking>p</thinking><answer>```python\n";
   static constexpr const char* kAfter = "\n```</answer>";
@@ -26,17 +26,17 @@ class PatternGenerator : public rollout::Generator {
   PatternGenerator(const model::Transformer& model, const text::Tokenizer& tokenizer)
       : model_(model), tokenizer_(tokenizer) {}
 
-  Status submit(rollout::GenerationRequest request) override {
+  Status submit(generate::GenerationRequest request) override {
     requests_.push_back(std::move(request));
     return ok();
   }
 
-  Result<std::optional<rollout::Generated>> next_by(Deadline) override {
-    if (requests_.empty()) return std::optional<rollout::Generated>();
-    // The last request comes first, so that no test relies on the order.
-    const rollout::GenerationRequest request = std::move(requests_.back());
+  Result<std::optional<generate::Generated>> next_by(Deadline) override {
+    if (requests_.empty()) return std::optional<generate::Generated>();
+    // The last first: nobody may rely on the order.
+    const generate::GenerationRequest request = std::move(requests_.back());
     requests_.pop_back();
-    rollout::Generated generated{.id = request.id};
+    generate::Generated generated{.id = request.id};
     generated.completion.prompt = request.prompt;
     generated.completion.tokens = write(request);
     generated.completion.logprobs = logprobs(request.prompt, generated.completion.tokens);
@@ -46,15 +46,16 @@ class PatternGenerator : public rollout::Generator {
   void cancel(std::uint64_t id) override {
     std::erase_if(requests_, [id](const auto& request) { return request.id == id; });
   }
+  std::int64_t max_length() const override { return model_.config().max_position_embeddings; }
 
  private:
-  std::vector<TokenId> write(const rollout::GenerationRequest& request) const {
+  std::vector<TokenId> write(const generate::GenerationRequest& request) const {
     Rng rng(request.seed, "pattern", 0);
     std::vector<TokenId> tokens = tokenizer_.encode(kBefore);
     for (int i = 0; i < kLetters; ++i) tokens.push_back(letter(request.prompt, tokens, rng));
     const auto after = tokenizer_.encode(kAfter);
     tokens.insert(tokens.end(), after.begin(), after.end());
-    tokens.push_back(request.sampling.stop_tokens.at(0));
+    tokens.push_back(request.stop_tokens.at(0));
     return tokens;
   }
 
@@ -94,7 +95,7 @@ class PatternGenerator : public rollout::Generator {
 
   const model::Transformer& model_;
   const text::Tokenizer& tokenizer_;
-  std::deque<rollout::GenerationRequest> requests_;
+  std::deque<generate::GenerationRequest> requests_;
 };
 
 }  // namespace tritonsmith::train

@@ -52,9 +52,11 @@ class RlTest : public ::testing::Test {
                   stop_);
   }
   MakeGenerator make_generator() const {
-    return [this](const model::Transformer& model) -> Result<std::unique_ptr<rollout::Generator>> {
-      return std::make_unique<PatternGenerator>(model, *tokenizer_);
-    };
+    return
+        [this](
+            const model::Transformer& model) -> Result<std::unique_ptr<generate::TokenGenerator>> {
+          return std::make_unique<PatternGenerator>(model, *tokenizer_);
+        };
   }
   std::vector<StepRecord> steps() const {
     const auto lines = read_lines(path("run") / "steps.jsonl");
