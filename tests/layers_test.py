@@ -176,7 +176,7 @@ def problems():
                 name.startswith("curriculum/teacher") or name in TEACHER_USERS
             ):
                 yield f"src/{name}: the teacher may be reached only from {', '.join(sorted(TEACHER_USERS))}"
-        if folder == "cli" and "fmt::print" in text:
+        if layer == "cli" and "fmt::print" in text:
             yield f"src/{name}: commands print through cli/output.h, which escapes foreign text"
         if layer in TORCH_FREE and re.search(r"#include\s+[<\"](torch|ATen|c10)/", text):
             yield f"src/{name}: {layer} builds without torch"
