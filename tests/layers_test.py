@@ -75,6 +75,7 @@ LAYERS = {
     "rollout": BASE + ["text", "model"],
     "episode": BASE + ["text", "rollout", "gym/api"],
     "eval": BASE + ["text", "model", "rollout", "episode", "reward", "gym/api", "curriculum"],
+    "serve": BASE + ["text", "reward", "gym/api"],
     "train": BASE + ["text", "model", "rollout", "episode", "reward", "gym/api", "algorithm", "curriculum", "distributed"],
 }
 TORCH_FREE = {"base", "data", "text", "inspect", "curriculum", "reward", "report"}

@@ -14,6 +14,7 @@
 #include "gym/judge/local_judge.h"
 #include "gym/judge/start_check.h"
 #include "gym/service/http_server.h"
+#include "serve/completion_calls.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -88,6 +89,14 @@ Result<std::vector<std::string>> tokens_for(const std::string& token_file,
   return std::vector<std::string>();
 }
 
+std::optional<gym::service::HttpReply> completion_reply(const gym::service::HttpCall& call) {
+  if (call.method != "POST") return std::nullopt;
+  const auto answer = serve::answer_completion_call(call.path, call.body);
+  if (!answer) return std::nullopt;
+  if (!*answer) return gym::service::error_reply(400, "bad_request", (*answer).error().message);
+  return gym::service::HttpReply{.body = to_line(**answer) + "\n"};
+}
+
 }  // namespace
 
 std::string gym_config_help() { return config_help<GymConfig>(); }
@@ -123,6 +132,7 @@ Status serve_gym(const ServeOptions& options) {
                                 {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
                                  .batch = static_cast<std::size_t>(config.batch),
                                  .comparison = config.comparison});
+  service.extend(completion_reply);
   TRY_ASSIGN(const auto server, gym::service::HttpServer::start(
                                     {.address = address,
                                      .tokens = std::move(tokens),

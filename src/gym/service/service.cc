@@ -90,6 +90,7 @@ HttpReply Service::answer(const HttpCall& call) {
   if (path == "/evaluate" && call.method == "POST") return evaluate(call);
   if ((path.starts_with("/status/") || path.starts_with("/results/")) && gets)
     return kernelgym_lookup(call);
+  if (auto reply = further_(call)) return *std::move(reply);
   return error_reply(404, "not_found",
                      fmt::format("there is no {} {}; see /openapi.json", call.method, path));
 }

@@ -3,6 +3,7 @@
 // to. The API is docs/openapi.json, explained in docs/service.md.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -41,11 +42,16 @@ HttpReply error_reply(int status, std::string_view code, std::string_view messag
 
 class Service {
  public:
+  // Answers calls that the service itself does not know; nothing where it does not know one either.
+  using FurtherCalls = std::function<std::optional<HttpReply>(const HttpCall& call)>;
+
   Service(JobStore& job_store, const JobDispatcher& dispatcher, ServiceMetrics& metrics,
           api::SubmissionLimits limits)
       : job_store_(job_store), dispatcher_(dispatcher), metrics_(metrics), limits_(limits) {}
 
   HttpReply answer(const HttpCall& call);
+  // Before the first call: what is asked beyond judging, which the gym knows nothing of.
+  void extend(FurtherCalls further) { further_ = std::move(further); }
   // Answered to anybody.
   static bool is_public(const std::string& path);
 
@@ -72,6 +78,7 @@ class Service {
   const JobDispatcher& dispatcher_;
   ServiceMetrics& metrics_;
   api::SubmissionLimits limits_;
+  FurtherCalls further_ = [](const HttpCall&) { return std::nullopt; };
   std::stop_source stopping_;
 };
 

@@ -1,0 +1,146 @@
+#include "serve/completion_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "data/kernel.h"
+#include "data/task.h"
+#include "data/verdict.h"
+#include "gym/api/missing_kernel.h"
+#include "reward/terms.h"
+#include "text/extract.h"
+#include "text/feedback.h"
+#include "text/prompt.h"
+
+namespace tritonsmith::serve {
+namespace {
+
+// A misspelt member would be passed over without a word.
+Status check_members(const Json& json, const std::vector<std::string>& known) {
+  if (!json.is_object()) return fail("an object is needed");
+  for (const auto& [name, value] : json.items())
+    if (std::ranges::find(known, name) == known.end())
+      return fail("there is no member '{}'; did you mean '{}'?", name, nearest_name(name, known));
+  return ok();
+}
+
+// What `each` makes of every item of the list `asked`, as {answered: [...]}.
+Result<Json> map_list(const Json& body, const std::string& asked, const std::string& answered,
+                      const auto& each) {
+  if (!body.contains(asked) || !body[asked].is_array()) return fail("{} is a list", asked);
+  const Json& items = body[asked];
+  if (items.size() > kMostItems)
+    return fail("{} has {} items, at most {} are taken", asked, items.size(), kMostItems);
+  Json answers = Json::array();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Result<Json> answer = each(items[i]);
+    if (!answer) return tl::unexpected(answer.error().within(fmt::format("{}[{}]", asked, i)));
+    answers.push_back(*std::move(answer));
+  }
+  return Json{{answered, std::move(answers)}};
+}
+
+// The members of `json` that are settings of a Config, over its defaults.
+template <typename Config>
+Result<Config> config_from(const Json& json, const std::vector<std::string>& names) {
+  Config config;
+  Settings settings;
+  for (const std::string& name : names)
+    if (json.contains(name)) settings.emplace_back(name, json[name]);
+  TRY(apply_settings(config, settings, "body"));
+  return config;
+}
+
+Result<Json> prompts(const Json& body) {
+  const std::vector<std::string> settings = {"style", "kind", "system"};
+  TRY(check_members(body, {"tasks", "style", "kind", "system"}));
+  TRY_ASSIGN(const auto config, config_from<text::PromptConfig>(body, settings));
+  return map_list(body, "tasks", "prompts", [&](const Json& item) -> Result<Json> {
+    JsonReader reader(item);
+    const Task task{.source = reader.string("source"),
+                    .instruction = reader.string("instruction", "")};
+    TRY(reader.status());
+    Json messages = Json::array();
+    for (const text::Message& message : text::prompt_for(task, config))
+      messages.push_back({{"role", name_of(message.role)}, {"content", message.content}});
+    return messages;
+  });
+}
+
+Result<Json> extract(const Json& body) {
+  TRY(check_members(body, {"completions"}));
+  return map_list(body, "completions", "kernels", [](const Json& item) -> Result<Json> {
+    if (!item.is_string()) return fail("a completion is a string");
+    const Kernel kernel = text::extract_kernel(item.get<std::string>());
+    Json findings = Json::array();
+    for (const Finding& finding : kernel.findings) findings.push_back(to_json(finding));
+    Json answer = {{"source", kernel.source}, {"findings", std::move(findings)}};
+    if (kernel.source.empty())
+      answer["verdict"] =
+          to_json(gym::api::missing_kernel_verdict({.id = "task"}, kernel, Policy::strict));
+    return answer;
+  });
+}
+
+Result<Json> feedback(const Json& body) {
+  TRY(check_members(body, {"verdicts", "style"}));
+  TRY_ASSIGN(const auto config, config_from<text::PromptConfig>(body, {"style"}));
+  return map_list(body, "verdicts", "feedback", [&](const Json& item) -> Result<Json> {
+    TRY_ASSIGN(const Verdict verdict, verdict_from_json(item));
+    return Json(text::feedback_text(verdict, config.style));
+  });
+}
+
+Result<Json> reward_of(const Json& answer) {
+  TRY(check_members(answer, {"verdict", "completion", "solution", "weights"}));
+  if (!answer.contains("verdict")) return fail("verdict is missing");
+  TRY_ASSIGN(const Verdict verdict, verdict_from_json(answer["verdict"]));
+  reward::RewardConfig config;
+  if (answer.contains("weights")) {
+    if (!answer["weights"].is_object()) return fail("weights is an object");
+    Settings weights;
+    for (const auto& [name, value] : answer["weights"].items()) weights.emplace_back(name, value);
+    TRY(apply_settings(config, weights, "weights"));
+  }
+  JsonReader reader(answer);
+  const std::string completion = reader.string("completion", "");
+  const std::string solution = reader.string("solution", "");
+  TRY(reader.status());
+  const Kernel kernel = text::extract_kernel(completion);
+  if (!reader.has("completion")) config.format = 0;  // a bare kernel has no form to be paid for
+  reward::ScoreInput input{.kernel = kernel, .verdict = verdict};
+  if (reader.has("solution")) input.reference = solution;
+  const auto reward = reward::score(input, config, {});
+  return reward ? to_json(*reward) : Json();
+}
+
+Result<Json> rewards(const Json& body) {
+  TRY(check_members(body, {"answers"}));
+  return map_list(body, "answers", "rewards", reward_of);
+}
+
+struct Call {
+  std::string_view path;
+  Result<Json> (*answer)(const Json& body);
+};
+constexpr auto kCalls = std::to_array<Call>({{"/v1/prompts", prompts},
+                                             {"/v1/extract", extract},
+                                             {"/v1/feedback", feedback},
+                                             {"/v1/rewards", rewards}});
+
+Result<Json> answer(const Call& call, std::string_view body) {
+  TRY_ASSIGN(const Json json, parse_json(body));
+  return call.answer(json);
+}
+
+}  // namespace
+
+std::optional<Result<Json>> answer_completion_call(std::string_view path, std::string_view body) {
+  const auto call = std::ranges::find(kCalls, path, &Call::path);
+  if (call == kCalls.end()) return std::nullopt;
+  return answer(*call, body);
+}
+
+}  // namespace tritonsmith::serve

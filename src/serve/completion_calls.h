@@ -1,0 +1,26 @@
+// Completion calls: what a trainer in another language asks about completions, so that no rule of
+// ours has to be written a second time: the prompt of a task, the kernel in a completion, a verdict
+// as feedback, the reward of a verdict. Pure functions of a request's body, which is hostile; no
+// call keeps any state, so each may be repeated. Any thread. docs/service.md has the bodies.
+//
+//   POST /v1/prompts   {"tasks": [...], "style", "kind", "system"}   -> {"prompts": [[message]]}
+//   POST /v1/extract   {"completions": [...]}                        -> {"kernels": [...]}
+//   POST /v1/feedback  {"verdicts": [...], "style"}                  -> {"feedback": [...]}
+//   POST /v1/rewards   {"answers": [...]}                            -> {"rewards": [...]}
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace tritonsmith::serve {
+
+// The most items of one call.
+inline constexpr std::size_t kMostItems = 1000;
+
+// Nothing where the path is none of those above. An error is the caller's: it names the member at
+// fault.
+std::optional<Result<Json>> answer_completion_call(std::string_view path, std::string_view body);
+
+}  // namespace tritonsmith::serve
