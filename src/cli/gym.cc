@@ -49,13 +49,23 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
   return jobs;
 }
 
+// Verdicts come in any order, so each says of which file and line, and of which job, it is.
 void print(const gym::api::Judged& judged, const SubmitOptions& options) {
+  const std::uint64_t line = judged.id + 1;
   if (!options.json) {
+    if (!options.jobs_file.empty())
+      fmt::print("{}:{}, job {}\n", options.jobs_file, line, judged.job);
     fmt::print("{}", judge_text(judged.verdict));
   } else if (options.jobs_file.empty()) {
-    fmt::print("{}\n", to_line(to_json(judged.verdict)));
+    Json json = to_json(judged.verdict);
+    json["file"] = options.kernel_file;
+    json["id"] = judged.job;
+    fmt::print("{}\n", to_line(json));
   } else {
-    fmt::print("{}\n", to_line({{"line", judged.id + 1}, {"verdict", to_json(judged.verdict)}}));
+    fmt::print("{}\n", to_line({{"file", options.jobs_file},
+                                {"line", line},
+                                {"id", judged.job},
+                                {"verdict", to_json(judged.verdict)}}));
   }
   std::fflush(stdout);
 }
@@ -125,7 +135,8 @@ void add_submit(CLI::App& gym, Run& run) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
-  command->add_flag("--json", options->json, "One line of JSON a verdict");
+  command->add_flag("--json", options->json,
+                    "One line of JSON a verdict, with the file and the job's id");
   command->callback([options, &run] { run = [options] { return finish(submit(*options)); }; });
 }
 
@@ -140,9 +151,13 @@ void add_gym_command(CLI::App& app, Run& run) {
   serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
   serve->add_option("--dir", serving->directory,
                     "Jobs, verdicts and the secret (default: the user's cache)");
-  serve->add_option("--token-file", serving->token_file,
-                    "Its first line must be shown as a bearer token (default: "
-                    "$TRITONSMITH_GYM_TOKEN)");
+  auto* token_file = serve->add_option("--token-file", serving->token_file,
+                                       "Its first line must be shown as a bearer token (default: "
+                                       "$TRITONSMITH_GYM_TOKEN)");
+  serve
+      ->add_option("--tokens", serving->tokens_file,
+                   "Several tokens instead, with quotas: a TOML file (docs/gym-operator.md)")
+      ->excludes(token_file);
   serve->add_option("--config", serving->config_file, "A TOML file");
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
   serve->callback([serving, &run] { run = [serving] { return finish(serve_gym(*serving)); }; });
