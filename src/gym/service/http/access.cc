@@ -95,9 +95,11 @@ int Access::seconds_to_wait(const Token& token) {
   const double seconds = std::chrono::duration<double>(now - allowance.at).count();
   allowance.requests = std::min(most, allowance.requests + seconds * most / minute);
   allowance.at = now;
-  if (allowance.requests < 1)
-    return std::max(1,
-                    static_cast<int>(std::ceil((1 - allowance.requests) * minute / most - 1e-6)));
+  if (allowance.requests < 1) {
+    constexpr double rounding = 1e-6;
+    const double seconds_left = (1 - allowance.requests) * minute / most;
+    return std::max(1, static_cast<int>(std::ceil(seconds_left - rounding)));
+  }
   allowance.requests -= 1;
   return 0;
 }
