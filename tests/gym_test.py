@@ -129,8 +129,11 @@ class Gym(unittest.TestCase):
         lines = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda line: line["line"])
         self.assertEqual([(line["verdict"].get("error") or {}).get("class") for line in lines],
                          [None, "wrong_value", "syntax_error"])
-        self.assertEqual([line["file"] for line in lines], [path] * 3)
+        self.assertEqual({line["file"] for line in lines}, {path})
         self.assertEqual(len({line["id"] for line in lines}), 3)
+        text = run("submit", "--url", self.url, "--jobs", path).stdout
+        for line in lines:
+            self.assertIn(f"{path}:{line['line']}, job {line['id']}\n", text)
         with open(path, "a") as file:
             file.write("{}\n")
         self.fails_with(run("submit", "--url", self.url, "--jobs", path), "jobs.jsonl:4", "kernel")
@@ -139,6 +142,51 @@ class Gym(unittest.TestCase):
         done = run("status", "--url", self.url)
         self.assertEqual(json.loads(done.stdout)["works"], True, done.stderr)
         self.fails_with(run("status", "--url", self.url, "0123"), "404", "no such job")
+
+    def get(self, path, token=TOKEN, method="GET"):
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        try:
+            return urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers, method=method), timeout=5)
+        except urllib.error.HTTPError as refused:
+            return refused
+
+    def test_tells_liveness_from_readiness_and_a_wrong_method_from_a_wrong_path(self):
+        self.assertTrue(json.loads(self.submit("--json").stdout)["accepted"])
+        for path in ("/livez", "/readyz"):
+            self.assertEqual(self.get(path, token=None).status, 200)
+        wrong = self.get("/v1/jobs", method="PUT")
+        self.assertEqual((wrong.status, wrong.headers["Allow"]), (405, "DELETE, POST"))
+        metrics = self.get("/metrics").read().decode()
+        self.assertIn("tritonsmith_ready 1\n", metrics)
+        self.assertRegex(metrics, r'tritonsmith_device_verdicts_total\{device="(cpu|cuda):0"\} \d')
+
+    def test_serves_several_tokens_and_logs_who_asks(self):
+        tokens = os.path.join(self.folder.name, "tokens.toml")
+        with open(tokens, "w") as file:
+            file.write(f'[ann]\ntoken = "{TOKEN}"\nrequests_per_minute = 2\n')
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        service = subprocess.Popen(
+            [BINARY, "gym", "serve", "--listen", f"127.0.0.1:{port}", "--dir", os.path.join(self.folder.name, "tokens"),
+             "--tokens", tokens, "--set", "access_log=json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            said = service.stderr.readline()
+            while "serving on" not in said:
+                said = service.stderr.readline()
+                self.assertTrue(said, "the service ended")
+            self.assertRegex(said, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z gym: ")
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/status", headers={"Authorization": f"Bearer {TOKEN}"})
+            for _ in range(2):
+                urllib.request.urlopen(request, timeout=5).read()
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=5)
+            self.assertEqual(refused.exception.code, 429)
+            entries = [json.loads(service.stdout.readline()) for _ in range(3)]
+            self.assertEqual([(entry["token"], entry["status"]) for entry in entries], [("ann", 200), ("ann", 200), ("ann", 429)])
+        finally:
+            service.send_signal(signal.SIGTERM)
+            service.communicate(timeout=60)
 
     def test_lets_no_stranger_in(self):
         self.fails_with(self.submit(token="another-token-of-that-length"), self.url, "token")
@@ -156,6 +204,10 @@ class Gym(unittest.TestCase):
         self.fails_with(run("serve", "--listen", "0.0.0.0:0", "--dir", other, token=None), "token")
         self.fails_with(run("serve", "--listen", "127.0.0.1:0", "--dir", other, token="short"), "TRITONSMITH_GYM_TOKEN")
         self.fails_with(run("serve", "--listen", "127.0.0.1:0", "--dir", other, "--set", "batches=3"), "batches", "batch")
+        tokens = os.path.join(self.folder.name, "bad.toml")
+        with open(tokens, "w") as file:
+            file.write('[ann]\ntoken = "short"\n')
+        self.fails_with(run("serve", "--listen", "127.0.0.1:0", "--dir", other, "--tokens", tokens), "bad.toml", "[ann]")
         with open(other + ".file", "w"):
             pass
         self.fails_with(run("serve", "--listen", "127.0.0.1:0", "--dir", other + ".file"), "other.file")

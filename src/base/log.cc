@@ -7,19 +7,24 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/utc_time.h"
 
 namespace tritonsmith {
 namespace {
 
 std::atomic<LogLevel> current_level = LogLevel::info;
+std::atomic<bool> with_times = false;
 
 }  // namespace
 
 void set_log_level(LogLevel level) { current_level = level; }
 
+void set_log_times(bool wanted) { with_times = wanted; }
+
 void log_line(LogLevel level, const std::string& message) {
   if (level > current_level) return;
-  const std::string line = printable(message) + '\n';
+  const std::string time = with_times ? utc_time(unix_milliseconds()) + ' ' : "";
+  const std::string line = time + printable(message) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

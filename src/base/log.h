@@ -14,6 +14,8 @@ namespace tritonsmith {
 enum class LogLevel { quiet, info, debug };
 
 void set_log_level(LogLevel level);
+// Puts the time of day (UTC) before each line, for programs that run for long.
+void set_log_times(bool wanted);
 void log_line(LogLevel level, const std::string& message);
 
 // A progress line for work that takes longer than a second. On a terminal the line is rewritten at

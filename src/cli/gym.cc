@@ -58,18 +58,19 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
 // it.
 void print(const gym::api::Judged& judged, const SubmitOptions& options) {
   const bool is_alone = options.jobs_file.empty();
+  const std::uint64_t line = judged.id + 1;
   if (!options.json) {
-    if (!is_alone) show("{}:{} ({})\n", options.jobs_file, judged.id + 1, judged.name);
+    if (!is_alone) show("{}:{}, job {}\n", options.jobs_file, line, judged.job);
     show_text(judge_text(judged.verdict, "the service has no GPU"));
   } else if (is_alone) {
     Json json = to_json(judged.verdict);
     json["file"] = options.kernel_file;
-    json["id"] = judged.name;
+    json["id"] = judged.job;
     show("{}\n", to_line(json));
   } else {
     show("{}\n", to_line({{"file", options.jobs_file},
-                          {"line", judged.id + 1},
-                          {"id", judged.name},
+                          {"line", line},
+                          {"id", judged.job},
                           {"verdict", to_json(judged.verdict)}}));
   }
 }
@@ -138,7 +139,7 @@ void add_submit(CLI::App& gym, Run& run) {
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
-  command->add_flag("--json", options->json, "One line of JSON a verdict");
+  command->add_flag("--json", options->json, "One line of JSON a verdict, with the file and the job's id");
   add_example(*command,
               "gym submit --url http://127.0.0.1:8800 --task relu.py --kernel candidate.py");
   add_example(*command, "gym submit --url http://127.0.0.1:8800 --jobs jobs.jsonl --json");
@@ -154,9 +155,13 @@ void add_gym_command(CLI::App& app, Run& run) {
   serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
   serve->add_option("--dir", serving->directory,
                     "Jobs, verdicts and the secret (default: the user's cache)");
-  serve->add_option("--token-file", serving->token_file,
-                    "Its first line must be shown as a bearer token (default: "
-                    "$TRITONSMITH_GYM_TOKEN)");
+  auto* token_file = serve->add_option("--token-file", serving->token_file,
+                                       "Its first line must be shown as a bearer token (default: "
+                                       "$TRITONSMITH_GYM_TOKEN)");
+  serve
+      ->add_option("--tokens", serving->tokens_file,
+                   "Several tokens instead, with quotas: a TOML file (docs/gym-operator.md)")
+      ->excludes(token_file);
   serve->add_option("--config", serving->config_file, "A TOML file");
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --dir gym");

@@ -13,7 +13,8 @@
 #include "gym/judge/known_verdicts.h"
 #include "gym/judge/local_judge.h"
 #include "gym/judge/start_check.h"
-#include "gym/service/http_server.h"
+#include "gym/service/http/http_server.h"
+#include "gym/service/sqlite_job_store.h"
 #include "serve/completion_calls.h"
 
 namespace tritonsmith::cli {
@@ -30,6 +31,7 @@ struct GymConfig {
   int streams = 128;
   int idle_seconds = 10;
   Comparison comparison = Comparison::budget;
+  gym::service::AccessLogForm access_log = gym::service::AccessLogForm::off;
 
   static Fields<GymConfig> fields() {
     using C = GymConfig;
@@ -46,6 +48,7 @@ struct GymConfig {
         field("idle_seconds", &C::idle_seconds, "until a silent client is left", between(1, 3600)),
         field("comparison", &C::comparison,
               "of values, for jobs that name none: budget, or allclose, as KernelBench compares"),
+        field("access_log", &C::access_log, "a line a request on stdout: off, text or json"),
     };
     append_section(all, "judge", &C::judge);
     return all;
@@ -79,22 +82,32 @@ Result<Fd> lock_directory(const std::string& directory) {
   return lock;
 }
 
-Result<std::vector<std::string>> tokens_for(const std::string& token_file,
-                                            const std::string& host) {
-  TRY_ASSIGN(const std::string token, gym::api::read_token(token_file));
-  if (!token.empty()) return std::vector<std::string>{token};
+Result<std::vector<gym::service::Token>> tokens_for(const ServeOptions& options,
+                                                    const std::string& host) {
+  if (!options.tokens_file.empty()) return gym::service::read_tokens_file(options.tokens_file);
+  TRY_ASSIGN(const std::string token, gym::api::read_token(options.token_file));
+  if (!token.empty()) return std::vector<gym::service::Token>{{.name = "token", .token = token}};
   if (!gym::api::is_loopback(host))
-    return fail("{} can be reached from other machines: set {} or --token-file", host,
+    return fail("{} can be reached from other machines: set {}, --token-file or --tokens", host,
                 gym::api::kTokenVariable);
-  return std::vector<std::string>();
+  return std::vector<gym::service::Token>();
 }
 
-std::optional<gym::service::HttpReply> completion_reply(const gym::service::HttpCall& call) {
-  if (call.method != "POST") return std::nullopt;
-  const auto answer = serve::answer_completion_call(call.path, call.body);
-  if (!answer) return std::nullopt;
-  if (!*answer) return gym::service::error_reply(400, "bad_request", (*answer).error().message);
-  return gym::service::HttpReply{.body = to_line(**answer) + "\n"};
+// What trainers ask about completions, as endpoints.
+std::vector<gym::service::Route> completion_routes() {
+  std::vector<gym::service::Route> routes;
+  for (const std::string_view path : serve::completion_call_paths())
+    routes.push_back({.method = "POST",
+                      .path = std::string(path),
+                      .answer = [path](const gym::service::HttpCall& call, const std::string&) {
+                        const auto answer = serve::answer_completion_call(path, call.body);
+                        CHECK(answer, "{} is no completion call", path);
+                        if (!*answer)
+                          return gym::service::error_reply(400, "bad_request",
+                                                           answer->error().message);
+                        return gym::service::json_reply(200, **answer);
+                      }});
+  return routes;
 }
 
 }  // namespace
@@ -102,14 +115,15 @@ std::optional<gym::service::HttpReply> completion_reply(const gym::service::Http
 std::string gym_config_help() { return config_help<GymConfig>(); }
 
 Status serve_gym(const ServeOptions& options) {
+  set_log_times(true);
   TRY_ASSIGN(const GymConfig config, read_config(options));
   TRY_ASSIGN(const gym::api::HostAndPort address, gym::api::parse_host_and_port(options.listen));
-  TRY_ASSIGN(auto tokens, tokens_for(options.token_file, address.host));
+  TRY_ASSIGN(auto tokens, tokens_for(options, address.host));
   TRY_ASSIGN(const Fd lock, lock_directory(config.judge.directory));
   TRY_ASSIGN(const auto known,
              gym::judge::KnownVerdicts::open(config.judge.directory + "/verdicts.sqlite"));
   TRY_ASSIGN(const auto job_store,
-             gym::service::JobStore::open(
+             gym::service::SqliteJobStore::open(
                  config.judge.directory + "/jobs.sqlite",
                  {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs},
                  [&known](const gym::api::JudgeJob& job) { return known->find(job); }));
@@ -132,14 +146,15 @@ Status serve_gym(const ServeOptions& options) {
                                 {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
                                  .batch = static_cast<std::size_t>(config.batch),
                                  .comparison = config.comparison});
-  service.extend(completion_reply);
+  service.add(completion_routes());
   TRY_ASSIGN(const auto server, gym::service::HttpServer::start(
                                     {.address = address,
                                      .tokens = std::move(tokens),
                                      .connections = config.connections,
                                      .streams = config.streams,
                                      .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
-                                     .idle_seconds = config.idle_seconds},
+                                     .idle_seconds = config.idle_seconds,
+                                     .access_log = config.access_log},
                                     service, metrics));
   LOG("gym: serving on {}:{}, jobs and verdicts in {}", address.host, server->port(),
       config.judge.directory);

@@ -137,6 +137,12 @@ Result<Json> answer(const Call& call, std::string_view body) {
 
 }  // namespace
 
+std::vector<std::string_view> completion_call_paths() {
+  std::vector<std::string_view> paths;
+  for (const Call& call : kCalls) paths.push_back(call.path);
+  return paths;
+}
+
 std::optional<Result<Json>> answer_completion_call(std::string_view path, std::string_view body) {
   const auto call = std::ranges::find(kCalls, path, &Call::path);
   if (call == kCalls.end()) return std::nullopt;

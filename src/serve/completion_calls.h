@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -19,6 +20,7 @@ namespace tritonsmith::serve {
 // The most items of one call.
 inline constexpr std::size_t kMostItems = 1000;
 
+std::vector<std::string_view> completion_call_paths();
 // Nothing where the path is none of those above. An error is the caller's: it names the member at
 // fault.
 std::optional<Result<Json>> answer_completion_call(std::string_view path, std::string_view body);

@@ -46,8 +46,16 @@ Status check_job(const JudgeJob& job);
 
 struct Judged {
   std::uint64_t id = 0;
-  Verdict verdict;        // fault == infrastructure only after the gym's own retries were used up
-  std::string name = {};  // what a service calls the job; empty: it was judged here
+  Verdict verdict;  // fault == infrastructure only after the gym's own retries were used up
+  std::string job;  // its name at the service that judged it; empty where none did
+};
+
+// What one device that runs plans has done since its judge began.
+struct DeviceUse {
+  std::string name;            // "cuda:0"; "cpu:1" is the second referee on the CPU
+  std::uint64_t verdicts = 0;  // plans of candidates that it ran
+  double busy_seconds = 0;
+  std::uint64_t restarts = 0;  // times that another process took the place of its referee
 };
 
 class Judge {
@@ -59,6 +67,8 @@ class Judge {
   virtual Result<std::optional<Judged>> next(Deadline deadline) = 0;
   // The job's verdict will not come; one already finished may still.
   virtual void cancel(std::uint64_t id) = 0;
+  // The devices of this program. A judge elsewhere has none here.
+  virtual std::vector<DeviceUse> devices() const { return {}; }
 };
 
 }  // namespace tritonsmith::gym::api

@@ -8,6 +8,14 @@
 
 namespace tritonsmith::gym::api {
 
+Status check_token(std::string_view token) {
+  constexpr std::size_t shortest = 16;
+  if (token.size() < shortest ||
+      !std::ranges::all_of(token, [](char c) { return c > ' ' && c < 127; }))
+    return fail("no token; a token is one line of at least {} printable characters", shortest);
+  return ok();
+}
+
 Result<std::string> read_token(const std::filesystem::path& file) {
   std::string token;
   std::string source = kTokenVariable;
@@ -20,11 +28,7 @@ Result<std::string> read_token(const std::filesystem::path& file) {
   } else {
     return token;
   }
-  constexpr std::size_t shortest = 16;
-  if (token.size() < shortest ||
-      !std::ranges::all_of(token, [](char c) { return c > ' ' && c < 127; }))
-    return fail("{}: no token; a token is one line of at least {} printable characters", source,
-                shortest);
+  TRY_WITHIN(source, check_token(token));
   return token;
 }
 

@@ -10,8 +10,10 @@ namespace tritonsmith::gym::api {
 
 inline constexpr const char* kTokenVariable = "TRITONSMITH_GYM_TOKEN";
 
+// A token has at least 16 printable characters without spaces. Fails for anything else.
+Status check_token(std::string_view token);
 // The first line of `file`; without a file the environment's TRITONSMITH_GYM_TOKEN, which may be
-// absent: then empty. A token has at least 16 printable characters without spaces.
+// absent: then empty.
 Result<std::string> read_token(const std::filesystem::path& file);
 
 // "HOST:PORT", "[::1]:8000".

@@ -31,24 +31,12 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
       parts_(std::move(parts)),
       outbox_(outbox),
       events_(std::numeric_limits<std::size_t>::max()) {
-  for (int k = 0; k < config_.referees; ++k) start_referee(parts_.make_referee(), referee_work_, k);
+  for (int k = 0; k < config_.referees; ++k)
+    start_referee(parts_.make_referee(), referee_work_, k, fmt::format("cpu:{}", k));
   for (int gpu = 0; gpu < std::ssize(parts_.gpus); ++gpu)
-    start_referee(parts_.make_replay_referee(gpu), replay_work_, gpu);
+    start_referee(parts_.make_replay_referee(gpu), replay_work_, gpu,
+                  fmt::format("cuda:{}", parts_.gpus.at(static_cast<std::size_t>(gpu)).ordinal));
   thread_ = std::jthread([this] { run(); });
-}
-
-// A referee process dies with the thread that started it, hence one thread for each.
-void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue,
-                                int number) {
-  referees_.push_back(std::move(referee));
-  referee_threads_.emplace_back(
-      [this, &queue, number, mine = referees_.back().get()](const std::stop_token& stop) {
-        while (auto work = queue.pop(number)) {
-          if (stop.stop_requested()) return;
-          RefereeOutcome outcome = mine->judge(work->job, work->task_plan);
-          events_.push(Refereed{*std::move(work), std::move(outcome)});
-        }
-      });
 }
 
 // The coordinator ends first, what it was told and has not looked at is forgotten, so that nothing

@@ -46,6 +46,7 @@ class Coordinator {
   void cancel(std::uint64_t id) { events_.push(Cancelled{id}); }
   // Once the first job has come; any thread.
   JudgeVersions versions() const;
+  std::vector<api::DeviceUse> devices() const;
 
  private:
   struct Submitted {
@@ -87,8 +88,9 @@ class Coordinator {
   };
 
   void run();
-  // `number` is its own among those of the queue.
-  void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number);
+  // `number` is its own among those of the queue; `device` names what it runs plans on.
+  void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number,
+                     std::string device);
   void hand_to_referee(const JobProgress& progress, referee::RefereeJob job, RefereeQueue& queue);
   void handle(Submitted& event);
   void handle(Cancelled& event);
@@ -140,6 +142,8 @@ class Coordinator {
   JudgeVersions versions_;
 
   std::vector<std::unique_ptr<RefereeClient>> referees_;
+  mutable std::mutex devices_mutex_;
+  std::vector<api::DeviceUse> devices_;  // one for each referee
   std::vector<std::jthread> referee_threads_;
   std::jthread thread_;
 };

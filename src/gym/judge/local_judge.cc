@@ -130,6 +130,8 @@ Result<std::optional<api::Judged>> LocalJudge::next(Deadline deadline) {
 
 void LocalJudge::cancel(std::uint64_t id) { coordinator_->cancel(id); }
 
+std::vector<api::DeviceUse> LocalJudge::devices() const { return coordinator_->devices(); }
+
 JudgeVersions LocalJudge::versions() const { return coordinator_->versions(); }
 
 }  // namespace tritonsmith::gym::judge

@@ -74,6 +74,8 @@ class LocalJudge : public api::Judge {
   Status submit(api::JudgeJob job) override;
   Result<std::optional<api::Judged>> next(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
+  // One for each referee. Any thread.
+  std::vector<api::DeviceUse> devices() const override;
   // By which the store knows its verdicts; known once there was one. Any thread.
   JudgeVersions versions() const;
 

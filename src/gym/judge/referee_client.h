@@ -32,6 +32,8 @@ class RefereeClient {
   // From any thread: a judge() under way, and every later one, ends at once with an infrastructure
   // failure. Called when nobody waits for verdicts any more.
   virtual void interrupt() = 0;
+  // From any thread: times that another process took the place of the one that judged.
+  virtual int restarts() const { return 0; }
 };
 
 using MakeReferee = std::function<std::unique_ptr<RefereeClient>()>;

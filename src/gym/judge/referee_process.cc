@@ -140,6 +140,7 @@ Status RefereeProcess::take_place() {
   if (!why_unfit_.empty()) return fail("{}", why_unfit_);
   for (int misjudging = 0; misjudging < kMisjudging; ++misjudging) {
     TRY(start());
+    ++came_up_;
     replenish();
     is_alone_ = reap();
     const auto showing = examine();

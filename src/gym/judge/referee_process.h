@@ -8,6 +8,8 @@
 // (RefereeJob::probe) are put to it, and nothing is judged any more once three in a row misjudged.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -45,6 +47,7 @@ class RefereeProcess : public RefereeClient {
   int starts() const { return starts_; }
   // From any thread.
   bool is_live() const;
+  int restarts() const override { return std::max(0, came_up_ - 1); }
 
  private:
   struct Live {
@@ -108,6 +111,7 @@ class RefereeProcess : public RefereeClient {
   std::vector<KnownJob> probes_;
   std::string why_unfit_;  // to judge anything; empty while it is not
   int starts_ = 0;
+  std::atomic<int> came_up_ = 0;  // referees that judged, one after the other
 };
 
 }  // namespace tritonsmith::gym::judge

@@ -24,6 +24,7 @@ class RefereeWithPython : public RefereeClient {
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
   void interrupt() override;
+  int restarts() const override { return referee_->restarts(); }
 
  private:
   void time_otherwise(const referee::RefereeJob& job, referee::RefereeReport& report);

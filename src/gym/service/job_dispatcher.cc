@@ -1,6 +1,7 @@
 #include "gym/service/job_dispatcher.h"
 
 #include <algorithm>
+#include <random>
 
 #include "base/log.h"
 
@@ -9,6 +10,11 @@ namespace {
 
 // How long new jobs, deadlines and cancellations wait at most while the judge works.
 constexpr auto kGlance = std::chrono::milliseconds(20);
+
+std::string fresh_worker_name() {
+  std::random_device device;
+  return fmt::format("worker-{:08x}{:08x}", device(), device());
+}
 
 Verdict failed_verdict(const api::Submission& submission, std::string error_class,
                        std::string message) {
@@ -29,6 +35,7 @@ JobDispatcher::JobDispatcher(JobStore& job_store, MakeJudge make_judge, int at_o
                              ServiceMetrics& metrics)
     : job_store_(job_store),
       make_judge_(std::move(make_judge)),
+      lease_{.worker = fresh_worker_name()},
       at_once_(static_cast<std::size_t>(at_once)),
       metrics_(metrics),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -41,6 +48,17 @@ JobDispatcher::~JobDispatcher() {
 std::string JobDispatcher::trouble() const {
   const std::lock_guard lock(mutex_);
   return trouble_;
+}
+
+std::string JobDispatcher::why_not_ready() const {
+  const std::lock_guard lock(mutex_);
+  if (!trouble_.empty()) return trouble_;
+  return has_judge_ ? "" : "the judge is starting: its self-test has not passed yet";
+}
+
+void JobDispatcher::set_has_judge(bool has_judge) {
+  const std::lock_guard lock(mutex_);
+  has_judge_ = has_judge;
 }
 
 void JobDispatcher::set_trouble(std::string why) {
@@ -56,10 +74,13 @@ void JobDispatcher::run(const std::stop_token& stop) {
     const Stopwatch watch;
     const Status worked = [&]() -> Status {
       TRY_ASSIGN(const auto judge, make_judge_(stop));
+      set_has_judge(true);
+      metrics_.begin_judge();
       TRY(job_store_.recall_queued());  // what came before the judge's versions were known
       return work(*judge, stop);
     }();
-    for (const auto& [id, job] : running_) job_store_.give_back(job.name);
+    set_has_judge(false);
+    for (const auto& [id, job] : running_) job_store_.give_back(lease_.worker, job.name);
     running_.clear();
     if (worked || stop.stop_requested()) return;
     set_trouble(worked.error().message);
@@ -82,18 +103,30 @@ Status JobDispatcher::work(api::Judge& judge, const std::stop_token& stop) {
   while (true) {
     const std::uint64_t seen = job_store_.changes();
     if (stop.stop_requested()) return ok();
+    TRY(keep_lease());
     TRY(withdraw(judge));
     TRY(hand_over(judge));
     if (running_.empty())
       job_store_.wait_for_change(seen, Deadline::after(std::chrono::seconds(1)));
     else
       TRY(bring_back(judge));
+    metrics_.set_devices(judge.devices());
   }
+}
+
+// Before anything is taken, so that this worker never takes a job from itself.
+Status JobDispatcher::keep_lease() {
+  constexpr double a_fraction = 0.2;
+  const double span = std::chrono::duration<double>(lease_.span).count();
+  if (since_heartbeat_ && since_heartbeat_->seconds() < a_fraction * span) return ok();
+  TRY(job_store_.renew(lease_));
+  since_heartbeat_.emplace();
+  return ok();
 }
 
 Status JobDispatcher::hand_over(api::Judge& judge) {
   while (running_.size() < at_once_) {
-    TRY_ASSIGN(auto submission, job_store_.take());
+    TRY_ASSIGN(auto submission, job_store_.take(lease_));
     if (!submission) return ok();
     const std::uint64_t id = next_id_++;
     const std::string name = api::job_name(*submission);
@@ -110,11 +143,11 @@ Status JobDispatcher::hand_over(api::Judge& judge) {
   return ok();
 }
 
-// What was cancelled, or is late.
+// What was cancelled, taken over or concluded elsewhere, or is late.
 Status JobDispatcher::withdraw(api::Judge& judge) {
-  std::vector<std::string> leaving = job_store_.take_cancelled();
+  TRY_ASSIGN(std::vector<std::string> leaving, job_store_.take_withdrawn(lease_.worker));
   TRY_ASSIGN(const auto late, job_store_.overdue());
-  std::vector<JobStore::Concluded> concluded;
+  std::vector<ConcludedJob> concluded;
   for (const api::Submission& submission : late) {
     concluded.push_back({api::job_name(submission),
                          failed_verdict(submission, "deadline",
@@ -130,7 +163,7 @@ Status JobDispatcher::withdraw(api::Judge& judge) {
 }
 
 Status JobDispatcher::bring_back(api::Judge& judge) {
-  std::vector<JobStore::Concluded> concluded;
+  std::vector<ConcludedJob> concluded;
   Deadline deadline = Deadline::after(kGlance);
   while (true) {
     TRY_ASSIGN(auto judged, judge.next(deadline));
@@ -160,10 +193,10 @@ void JobDispatcher::notice(const Verdict& verdict) {
 }
 
 // A verdict that could not be written down is none: its job is given back, and the store answers.
-Status JobDispatcher::conclude(std::vector<JobStore::Concluded> concluded) {
-  Status done = job_store_.conclude(concluded);
+Status JobDispatcher::conclude(std::vector<ConcludedJob> concluded) {
+  Status done = job_store_.conclude(lease_.worker, concluded);
   if (!done)
-    for (const JobStore::Concluded& one : concluded) job_store_.give_back(one.name);
+    for (const ConcludedJob& one : concluded) job_store_.give_back(lease_.worker, one.name);
   return done;
 }
 

@@ -1,8 +1,8 @@
-// Clerk: takes jobs from the docket to a judge and brings the verdicts back. Its one thread owns
-// the judge. It hands over only as many jobs as the judge works on at a time, so that urgent ones
-// overtake those that wait. A judge that breaks down (a full disk) is made anew, with growing
-// pauses, and its jobs are given back to the docket: none is lost, none is judged twice for one
-// event.
+// JobDispatcher: a worker of the job store. It takes jobs to a judge and brings the verdicts back. Its
+// one thread owns the judge. It hands over only as many jobs as the judge works on at a time, so
+// that urgent jobs overtake those that wait. A judge that breaks down (a full disk) is made anew,
+// with growing pauses, and its jobs are given back to the store: none is lost, and none is judged
+// twice for one event.
 #pragma once
 
 #include <map>
@@ -28,6 +28,8 @@ class JobDispatcher {
 
   // Empty while verdicts come; else why they do not, in one line.
   std::string trouble() const;
+  // Empty while a judge that passed its self-test takes jobs; else why not, in one line.
+  std::string why_not_ready() const;
 
  private:
   struct Running {
@@ -37,25 +39,30 @@ class JobDispatcher {
 
   void run(const std::stop_token& stop);
   Status work(api::Judge& judge, const std::stop_token& stop);
+  Status keep_lease();
   Status hand_over(api::Judge& judge);
   Status withdraw(api::Judge& judge);
   Status bring_back(api::Judge& judge);
   void notice(const Verdict& verdict);
-  Status conclude(std::vector<JobStore::Concluded> concluded);
+  Status conclude(std::vector<ConcludedJob> concluded);
   void rest(const std::stop_token& stop, double seconds) const;
   void set_trouble(std::string why);
+  void set_has_judge(bool has_judge);
 
   JobStore& job_store_;
   MakeJudge make_judge_;
+  Lease lease_;
   std::size_t at_once_;
   ServiceMetrics& metrics_;
 
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, Running> running_;
   int faults_in_a_row_ = 0;
+  std::optional<Stopwatch> since_heartbeat_;
 
   mutable std::mutex mutex_;
   std::string trouble_;
+  bool has_judge_ = false;
   std::jthread thread_;
 };
 

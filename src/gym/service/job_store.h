@@ -1,24 +1,28 @@
-// Docket: the list of jobs that await judging, and of those that had their verdict, in one SQLite
-// file. Whatever submit() has acknowledged outlives the process and the machine: a job that was
-// being judged when the program died is judged again. Jobs are known by their content, so the same
-// one submitted twice is judged once, and every client that wants a verdict gets it once, as a
-// numbered event. Any thread; nothing here waits but wait_for_change.
+// JobStore: what a service keeps of its jobs. Doors (HTTP servers) put jobs in and read verdicts;
+// workers (JobDispatchers) take jobs and conclude them. One store serves any number of both.
 //
 //   queued -> (taken: running) -> done
 //      \--> cancelled, when nobody wants it any more; submitted again, it is queued anew
+//
+// What every implementation promises, and job_store_contract_test.cc checks:
+//   * A job that submit() has acknowledged is not lost, whatever dies.
+//   * Equal jobs (job_name) are one job. The first verdict of a job counts; later ones are dropped.
+//   * Each client that wants a verdict gets it once, as a numbered event.
+//   * A running job belongs to one worker until its lease ends. Then another worker may take it.
+//
+// Any thread may call. Nothing waits but wait_for_change. SqliteJobStore is the embedded
+// implementation.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
-#include <set>
+#include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
-#include "base/sqlite.h"
+#include "base/clock.h"
 #include "gym/api/submission.h"
 
 namespace tritonsmith::gym::service {
@@ -29,6 +33,9 @@ struct JobStoreLimits {
   int unfinished = 10'000;  // more are refused
   int finished = 20'000;    // kept for those who ask later; beyond it the oldest are forgotten
 };
+
+// Returns the verdict on an equal job that somebody keeps elsewhere. Called from any thread.
+using RecallVerdict = std::function<std::optional<Verdict>(const api::JudgeJob&)>;
 
 struct JobView {
   std::string name;  // job_name
@@ -44,9 +51,17 @@ struct VerdictEvent {
   std::string verdict;  // JSON text
 };
 
-// The jobs would not fit.
+// Who submits, and how many unfinished jobs may be its own. A job is its own if it was the first to
+// submit it.
+struct Submitter {
+  std::string name;    // empty: nobody in particular
+  int unfinished = 0;  // 0: no limit but that of the store
+};
+
+// The jobs would not fit: into the store, or into the share of one submitter.
 struct JobStoreFull {
   int unfinished = 0, limit = 0;
+  std::string submitter;  // empty: the store itself is full
 };
 
 // One of them came under the name of a client that has left.
@@ -54,134 +69,81 @@ struct ClientGone {
   std::string client;
 };
 
+// How long a worker holds the jobs that it takes. The span begins now, by the store's clock, since
+// the clocks of hosts differ. A worker that is alive renews its lease well before the end.
+struct Lease {
+  std::string worker;  // never empty; unique among the workers of a store
+  Milliseconds span = std::chrono::seconds(60);
+};
+
+struct ConcludedJob {
+  std::string name;
+  Verdict verdict;
+};
+
+struct JobCounts {
+  std::map<api::Priority, int> queued;  // has every priority
+  int running = 0;
+  int limit = 0;  // of all unfinished jobs
+};
+
 class JobStore {
  public:
-  using UnixMilliseconds = std::function<std::int64_t()>;
-  // The verdict on an equal job that somebody keeps elsewhere. Called from any thread.
-  using Recall = std::function<std::optional<Verdict>(const api::JudgeJob&)>;
+  using Submitted = std::variant<std::vector<JobView>, JobStoreFull, ClientGone>;
 
-  static Result<std::unique_ptr<JobStore>> open(const std::filesystem::path& file,
-                                                const JobStoreLimits& limits, Recall recall = {},
-                                                UnixMilliseconds now = unix_milliseconds);
-  static std::int64_t unix_milliseconds();
+  virtual ~JobStore() = default;
 
-  // All of them or none. Those judged before, in this run of the program, or recalled, come back
-  // done; they need no room.
-  Result<std::variant<std::vector<JobView>, JobStoreFull, ClientGone>> submit(
-      std::span<const api::Submission> submissions);
-  Result<std::optional<JobView>> find(const std::string& name);
-  // `client` does not want it any more. True when the job is cancelled, as nobody does.
-  Result<bool> cancel(const std::string& name, const std::string& client);
-  // Of everything unfinished that it wanted.
-  Status cancel_all(const std::string& client);
-  // The same for good: submissions under its name that come later are refused, until the program
-  // ends. What a client sent and gave up waiting for may be read after its farewell.
-  Status dismiss(const std::string& client);
+  // For doors.
+  // Takes all of them or none. Jobs whose verdict is known come back done and need no room.
+  virtual Result<Submitted> submit(std::span<const api::Submission> submissions,
+                                   const Submitter& submitter) = 0;
+  virtual Result<std::optional<JobView>> find(const std::string& name) = 0;
+  // Tells that `client` does not want the job any more. Returns whether the job is cancelled, which
+  // it is if nobody else wants it.
+  virtual Result<bool> cancel(const std::string& name, const std::string& client) = 0;
+  // Cancels everything unfinished that the client wanted.
+  virtual Status cancel_all(const std::string& client) = 0;
+  // Does the same for good: refuses submissions that come later under the client's name. What a
+  // client sent and gave up waiting for may be read after its farewell.
+  virtual Status dismiss(const std::string& client) = 0;
+  // Returns the client's verdicts with numbers above `after`, in order.
+  virtual Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
+                                                   int limit) = 0;
+  // Returns how many verdicts the client has yet to get.
+  virtual Result<std::int64_t> awaited_by(const std::string& client) = 0;
+  // Numbers of events mean something within one epoch: the life of one store.
+  virtual const std::string& epoch() const = 0;
+  // Remembers a name that its submitter gave a job (KernelGYM's task_id). The newest counts.
+  virtual Status remember_alias(const std::string& alias, const std::string& name) = 0;
+  // Returns the job's name, or nothing ("") for an unknown alias.
+  virtual Result<std::string> find_alias(const std::string& alias) = 0;
+  virtual Result<JobCounts> counts() const = 0;
 
-  // Concludes what is queued and can be recalled now, whatever its turn.
-  Status recall_queued();
-  // The most urgent queued job, which is running from now on.
-  Result<std::optional<api::Submission>> take();
-  struct Concluded {
-    std::string name;
-    Verdict verdict;
-  };
-  // In one commit. Names that are not unfinished any more are passed over.
-  Status conclude(std::span<const Concluded> concluded);
-  // A job that could not be judged: queued again, before those that came later.
-  void give_back(const std::string& name);
-  // Unfinished jobs whose deadline has passed.
-  Result<std::vector<api::Submission>> overdue();
-  // Running jobs that were cancelled since the last call.
-  std::vector<std::string> take_cancelled();
+  // For workers.
+  // Concludes queued jobs whose verdict is known from elsewhere, whatever their turn.
+  virtual Status recall_queued() = 0;
+  // Takes the most urgent queued job, or one whose lease has ended. It runs from now on.
+  virtual Result<std::optional<api::Submission>> take(const Lease& lease) = 0;
+  // The worker's heartbeat: prolongs its hold on all jobs that it still has.
+  virtual Status renew(const Lease& lease) = 0;
+  // Writes verdicts down, all in one commit. Jobs that are not unfinished any more are passed over.
+  virtual Status conclude(const std::string& worker, std::span<const ConcludedJob> concluded) = 0;
+  // Queues a job again that the worker has and could not judge, before those that came later. Where
+  // the store cannot be reached, the end of the lease does the same.
+  virtual void give_back(const std::string& worker, const std::string& name) = 0;
+  // Returns jobs that the worker need not judge any more, since its last call: cancelled ones, and
+  // those that another worker concluded or took over.
+  virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
+  // Returns unfinished jobs whose deadline has passed.
+  virtual Result<std::vector<api::Submission>> overdue() = 0;
 
-  // The client's verdicts with numbers above `after`, in order.
-  Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
-                                           int limit);
-  // Verdicts that it has yet to get.
-  Result<std::int64_t> awaited_by(const std::string& client);
-  // Numbers of events mean something within one epoch: one file.
-  const std::string& epoch() const { return epoch_; }
-
-  // A name that its submitter gave a job (KernelGYM's task_id); newest first.
-  Status remember_alias(const std::string& alias, const std::string& name);
-  Result<std::string> find_alias(const std::string& alias);  // empty when unknown
-
-  // Waits until something changed after the state that `seen` counts (from changes()).
-  void wait_for_change(std::uint64_t seen, Deadline deadline) const;
-  std::uint64_t changes() const;
-  // Lets everybody go who waits.
-  void notify();
-
-  struct Counts {
-    std::map<api::Priority, int> queued;
-    int running = 0;
-    int limit = 0;
-  };
-  Counts counts() const;
-
- private:
-  struct Unfinished {
-    api::Priority priority = api::Priority::normal;
-    std::int64_t sequence = 0;
-    std::int64_t deadline_ms = 0;  // 0: none
-    bool running = false;
-  };
-  using QueuePosition = std::tuple<api::Priority, std::int64_t, std::string>;
-
-  JobStore(std::unique_ptr<Sqlite> database, JobStoreLimits limits, Recall recall,
-           UnixMilliseconds now)
-      : database_(std::move(database)),
-        limits_(limits),
-        recall_(std::move(recall)),
-        now_(std::move(now)) {}
-  Status load();
-  // What a batch changes, until it is committed.
-  struct Admission {
-    std::map<std::string, Unfinished> entries;
-    int added = 0;
-  };
-  struct Row {
-    JobView view;
-    std::int64_t run = 0;
-    bool is_final = false;
-  };
-  Result<std::optional<Row>> read(const std::string& name);
-  // A submission, and what was recalled of it.
-  struct Offer {
-    const api::Submission& submission;
-    std::string name;
-    std::optional<Verdict> recalled;
-  };
-  Result<JobView> submit_one(const Offer& offer, Admission& admission);
-  Result<JobView> enter_recalled(const Offer& offer);
-  Status want(const std::string& client, const std::string& name, bool is_done);
-  Status conclude_one(const Concluded& concluded);
-  Status forget_old();
-  Result<api::Submission> submission_of(const std::string& name);
-  Result<std::optional<api::Submission>> queued_submission(const std::string& name);
-  void enter(const std::string& name, const Unfinished& entry);
-  void leave(const std::string& name);
-  void changed();
-
-  std::unique_ptr<Sqlite> database_;
-  JobStoreLimits limits_;
-  Recall recall_;
-  UnixMilliseconds now_;
-  std::string epoch_;
-  std::int64_t run_ = 0;  // of the program over this file
-
-  mutable std::mutex mutex_;  // guards all below, and the database
-  mutable std::condition_variable changed_;
-  std::uint64_t changes_ = 0;
-  std::int64_t last_event_ = 0;
-  std::int64_t concluded_since_cleaning_ = 0;
-  std::map<std::string, Unfinished> unfinished_;
-  std::set<QueuePosition> queue_;
-  std::set<std::pair<std::int64_t, std::string>> deadlines_;
-  std::vector<std::string> cancelled_running_;
-  std::set<std::string> gone_;         // clients that have left; the last so many of them
-  std::deque<std::string> farewells_;  // the same, in order
+  // For both.
+  // A number that grows with every change.
+  virtual std::uint64_t changes() const = 0;
+  // Waits until there is a change after the state that `seen` (from changes()) counts.
+  virtual void wait_for_change(std::uint64_t seen, Deadline deadline) const = 0;
+  // Wakes everybody who waits.
+  virtual void notify() = 0;
 };
 
 }  // namespace tritonsmith::gym::service

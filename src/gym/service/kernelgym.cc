@@ -1,11 +1,10 @@
 #include "gym/service/kernelgym.h"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <optional>
 
 #include "base/hash.h"
+#include "base/utc_time.h"
 
 namespace tritonsmith::gym::service {
 namespace {
@@ -60,15 +59,6 @@ Status check(JsonReader& reader, const KernelGymRequest& request) {
   if (request.timeout_seconds < 10 || request.timeout_seconds > 3600)
     return fail("timeout must lie between 10 and 3600 seconds");
   return reader.status();
-}
-
-std::string iso_time(std::int64_t unix_ms) {
-  const std::time_t seconds = unix_ms / 1000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  return fmt::format("{}.{:03d}Z", std::string(text, length), unix_ms % 1000);
 }
 
 std::string error_code_of(const Verdict& verdict) {
@@ -250,12 +240,12 @@ Json kernelgym_response(const std::string& task_id, const JobView& job,
                    {"metadata", metadata_of(verdict)},
                    {"error_message", nullptr},
                    {"error_code", nullptr},
-                   {"submitted_at", iso_time(job.submitted_ms)},
+                   {"submitted_at", utc_time(job.submitted_ms)},
                    {"completed_at", nullptr},
                    {"processing_time", nullptr}};
   if (job.state == JobState::cancelled) response["error_message"] = "cancelled";
   if (job.state != JobState::done) return response;
-  response["completed_at"] = iso_time(job.finished_ms);
+  response["completed_at"] = utc_time(job.finished_ms);
   response["processing_time"] = static_cast<double>(job.finished_ms - job.submitted_ms) / 1e3;
   if (verdict.error) {
     response["error_message"] = verdict.error->message;

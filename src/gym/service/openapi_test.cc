@@ -162,8 +162,18 @@ TEST_F(OpenapiTest, KnowsEveryPathAndEachIsServed) {
     }
 }
 
+TEST_F(OpenapiTest, DescribesEveryRoute) {
+  for (const Route& route : service().routes()) {
+    std::string method = route.method;
+    std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
+    EXPECT_TRUE(document["paths"].contains(route.path) &&
+                document["paths"][route.path].contains(method))
+        << route.method << " " << route.path << " is not documented";
+  }
+}
+
 TEST_F(OpenapiTest, IsTrueOfWhatIsAnswered) {
-  docket_limits.unfinished = 2;
+  store_limits.unfinished = 2;
   const HttpReply one = call("POST", "/v1/jobs", job_json("good"));
   expect_documented("post", "/v1/jobs", one);
   const std::string id = json_of(one)["id"];

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "gym/remote/event_stream.h"
-#include "gym/service/http_server.h"
+#include "gym/service/http/http_server.h"
 #include "gym/service/testing/service_fixture.h"
 
 namespace tritonsmith::gym::service {
@@ -16,9 +16,9 @@ constexpr const char* kServerToken = "a-token-of-some-length";
 
 struct RemoteJudgeTest : ServiceFixture {
   void serve(int port = 0) {
-    auto started = HttpServer::start(
-        {.address = {.host = "127.0.0.1", .port = port}, .tokens = {kServerToken}}, service(),
-        metrics);
+    auto started = HttpServer::start({.address = {.host = "127.0.0.1", .port = port},
+                                      .tokens = {{.name = "all", .token = kServerToken}}},
+                                     service(), metrics);
     ASSERT_TRUE(started) << started.error().message;
     server = *std::move(started);
   }
@@ -70,7 +70,7 @@ TEST_F(RemoteJudgeTest, GoesOnWhenTheServiceComesBack) {
   hold = true;
   for (std::uint64_t id = 1; id <= 5; ++id)
     ASSERT_TRUE(judge->submit(job(id, fmt::format("kernel {}", id))));
-  while (job_store->counts().running + job_store->counts().queued.at(api::Priority::normal) < 5)
+  while (job_store->counts()->running + job_store->counts()->queued.at(api::Priority::normal) < 5)
     std::this_thread::yield();
   const int port = server->port();
   server.reset();
@@ -86,9 +86,9 @@ TEST_F(RemoteJudgeTest, CancelsThereToo) {
   const auto judge = *remote::RemoteJudge::open(config());
   hold = true;
   ASSERT_TRUE(judge->submit(job(1, "k")));
-  while (job_store->counts().running == 0) std::this_thread::yield();
+  while (job_store->counts()->running == 0) std::this_thread::yield();
   judge->cancel(1);
-  while (job_store->counts().running != 0) std::this_thread::yield();
+  while (job_store->counts()->running != 0) std::this_thread::yield();
   EXPECT_FALSE(judge->next(Deadline::never())->has_value());
 }
 
@@ -97,9 +97,9 @@ TEST_F(RemoteJudgeTest, LeavesNothingBehind) {
   auto judge = *remote::RemoteJudge::open(config());
   hold = true;
   ASSERT_TRUE(judge->submit(job(1, "k")));
-  while (job_store->counts().running == 0) std::this_thread::yield();
+  while (job_store->counts()->running == 0) std::this_thread::yield();
   judge.reset();
-  EXPECT_TRUE(soon([this] { return job_store->counts().running == 0; }));
+  EXPECT_TRUE(soon([this] { return job_store->counts()->running == 0; }));
 }
 
 // What a busy machine does to a judge that leaves: its second submission (all is sent again when a
@@ -138,7 +138,7 @@ TEST_F(RemoteJudgeTest, LeavesNothingBehindThatArrivesLate) {
   judge.reset();
   front.stop();
   serving.join();  // every request has been answered
-  const JobStore::Counts counts = job_store->counts();
+  const JobCounts counts = *job_store->counts();
   EXPECT_EQ(counts.running + counts.queued.at(api::Priority::normal), 0);
 }
 
@@ -161,7 +161,7 @@ TEST_F(RemoteJudgeTest, GivesUpWhenPatienceIsOver) {
   const auto judge = *remote::RemoteJudge::open(impatient);
   hold = true;
   ASSERT_TRUE(judge->submit(job(1, "k")));
-  while (job_store->counts().running == 0) std::this_thread::yield();
+  while (job_store->counts()->running == 0) std::this_thread::yield();
   server.reset();
   const auto judged = judge->next(Deadline::after(std::chrono::seconds(20)));
   ASSERT_FALSE(judged);

@@ -5,11 +5,13 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-std::string outcome_of(const Verdict& verdict) {
-  if (verdict.fault == Fault::infrastructure) return "infrastructure";
-  if (verdict.accepted) return "accepted";
-  if (verdict.correct) return "refused";
-  return verdict.fault == Fault::candidate ? "failed" : "undecided";
+// Wrong: it ran, and what it computed is not what the task asks for. Failed: it did not get so far.
+JobOutcome outcome_of(const Verdict& verdict) {
+  if (verdict.fault == Fault::infrastructure) return JobOutcome::infrastructure;
+  if (verdict.accepted) return JobOutcome::accepted;
+  if (verdict.correct) return JobOutcome::refused;
+  if (verdict.fault != Fault::candidate) return JobOutcome::undecided;
+  return verdict.stage >= Stage::ran ? JobOutcome::wrong : JobOutcome::failed;
 }
 
 std::string heading(const char* name, const char* type, const char* help) {
@@ -38,6 +40,53 @@ void ServiceMetrics::count_verdict(const Verdict& verdict, double seconds) {
   for (const auto& [stage, ms] : verdict.stage_ms) stage_seconds_[stage] += ms / 1e3;
 }
 
+void ServiceMetrics::begin_judge() {
+  const std::lock_guard lock(mutex_);
+  earlier_devices_ = all_devices();
+  devices_.clear();
+}
+
+void ServiceMetrics::set_devices(const std::vector<api::DeviceUse>& devices) {
+  const std::lock_guard lock(mutex_);
+  devices_.clear();
+  for (const api::DeviceUse& device : devices) devices_[device.name] = device;
+}
+
+std::map<std::string, api::DeviceUse> ServiceMetrics::all_devices() const {
+  std::map<std::string, api::DeviceUse> all = earlier_devices_;
+  for (const auto& [name, use] : devices_) {
+    api::DeviceUse& sum = all[name];
+    sum.verdicts += use.verdicts;
+    sum.busy_seconds += use.busy_seconds;
+    sum.restarts += use.restarts;
+  }
+  return all;
+}
+
+std::map<JobOutcome, std::uint64_t> ServiceMetrics::verdicts() const {
+  const std::lock_guard lock(mutex_);
+  return verdicts_;
+}
+
+std::string ServiceMetrics::device_text() const {
+  const auto devices = all_devices();
+  std::string text =
+      heading("device_verdicts_total", "counter", "plans of candidates that a device ran");
+  for (const auto& [name, use] : devices)
+    text +=
+        fmt::format("tritonsmith_device_verdicts_total{{device=\"{}\"}} {}\n", name, use.verdicts);
+  text += heading("device_busy_seconds_total", "counter", "time that a device's referee worked");
+  for (const auto& [name, use] : devices)
+    text += fmt::format("tritonsmith_device_busy_seconds_total{{device=\"{}\"}} {}\n", name,
+                        use.busy_seconds);
+  text += heading("device_referee_restarts_total", "counter",
+                  "times that another process took the place of a device's referee");
+  for (const auto& [name, use] : devices)
+    text += fmt::format("tritonsmith_device_referee_restarts_total{{device=\"{}\"}} {}\n", name,
+                        use.restarts);
+  return text;
+}
+
 void ServiceMetrics::count_reply(int status) {
   const std::lock_guard lock(mutex_);
   ++replies_[status];
@@ -53,9 +102,11 @@ int ServiceMetrics::streams() const {
   return streams_;
 }
 
-std::string ServiceMetrics::text(const JobStore::Counts& counts, bool works) const {
+std::string ServiceMetrics::text(const JobCounts& counts, bool works, bool ready) const {
   const std::lock_guard lock(mutex_);
   std::string text = single("up", "gauge", "1 while verdicts come", works ? 1 : 0);
+  text += single("ready", "gauge", "1 while a judge that passed its self-test takes jobs",
+                 ready ? 1 : 0);
   text += heading("queued_jobs", "gauge", "jobs that wait for their turn");
   for (const auto& [priority, count] : counts.queued)
     text +=
@@ -69,7 +120,9 @@ std::string ServiceMetrics::text(const JobStore::Counts& counts, bool works) con
                  static_cast<double>(repeats_));
   text += heading("verdicts_total", "counter", "jobs concluded");
   for (const auto& [outcome, count] : verdicts_)
-    text += fmt::format("tritonsmith_verdicts_total{{outcome=\"{}\"}} {}\n", outcome, count);
+    text +=
+        fmt::format("tritonsmith_verdicts_total{{outcome=\"{}\"}} {}\n", name_of(outcome), count);
+  text += device_text();
   text += heading("replies_total", "counter", "HTTP replies");
   for (const auto& [status, count] : replies_)
     text += fmt::format("tritonsmith_replies_total{{status=\"{}\"}} {}\n", status, count);

@@ -11,24 +11,40 @@
 
 namespace tritonsmith::gym::service {
 
+// What became of a job: docs/service.md, "Metrics".
+enum class JobOutcome { accepted, refused, wrong, failed, undecided, infrastructure };
+
 class ServiceMetrics {
  public:
   void count_submission(std::size_t jobs, std::size_t repeats);
   void count_verdict(const Verdict& verdict, double seconds);
   void count_reply(int status);
   void change_streams(int by);
+  // A judge begins, which counts what its devices do from 0.
+  void begin_judge();
+  // What the devices of the judge have done since it began.
+  void set_devices(const std::vector<api::DeviceUse>& devices);
   int streams() const;
+  std::map<JobOutcome, std::uint64_t> verdicts() const;
 
-  // Counters and, beside them, the docket as it is.
-  std::string text(const JobStore::Counts& counts, bool works) const;
+  // Counters and, beside them, the job store as it is.
+  std::string text(const JobCounts& counts, bool works, bool ready) const;
 
  private:
+  // Both are called with the lock held.
+  std::map<std::string, api::DeviceUse> all_devices() const;
+  std::string device_text() const;
+
   static constexpr std::array<double, 9> kBounds = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 120};
 
   mutable std::mutex mutex_;
   std::uint64_t submitted_ = 0, repeats_ = 0;
-  std::map<std::string, std::uint64_t> verdicts_;  // by outcome
-  std::map<int, std::uint64_t> replies_;           // by status
+  std::map<JobOutcome, std::uint64_t> verdicts_{
+      {JobOutcome::accepted, 0}, {JobOutcome::refused, 0},   {JobOutcome::wrong, 0},
+      {JobOutcome::failed, 0},   {JobOutcome::undecided, 0}, {JobOutcome::infrastructure, 0}};
+  std::map<std::string, api::DeviceUse> devices_;          // of the judge that works, by name
+  std::map<std::string, api::DeviceUse> earlier_devices_;  // of the judges before it
+  std::map<int, std::uint64_t> replies_;                   // by status
   std::map<std::string, double> stage_seconds_;
   std::array<std::uint64_t, kBounds.size() + 1> seconds_{};  // not cumulated; the last: more
   double seconds_sum_ = 0;
@@ -36,3 +52,14 @@ class ServiceMetrics {
 };
 
 }  // namespace tritonsmith::gym::service
+
+namespace tritonsmith {
+template <>
+inline constexpr auto enum_names<gym::service::JobOutcome> =
+    names<gym::service::JobOutcome>({{gym::service::JobOutcome::accepted, "accepted"},
+                                     {gym::service::JobOutcome::refused, "refused"},
+                                     {gym::service::JobOutcome::wrong, "wrong"},
+                                     {gym::service::JobOutcome::failed, "failed"},
+                                     {gym::service::JobOutcome::undecided, "undecided"},
+                                     {gym::service::JobOutcome::infrastructure, "infrastructure"}});
+}  // namespace tritonsmith

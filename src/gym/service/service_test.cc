@@ -83,7 +83,7 @@ TEST_F(ServiceTest, RefusesMoreThanItsLimits) {
 
 TEST_F(ServiceTest, PushesBackInsteadOfQueueingWithoutEnd) {
   hold = true;
-  docket_limits.unfinished = 2;
+  store_limits.unfinished = 2;
   EXPECT_EQ(call("POST", "/v1/jobs", job_json("a")).status, 202);
   EXPECT_EQ(call("POST", "/v1/jobs", job_json("b")).status, 202);
   const HttpReply reply = call("POST", "/v1/jobs", job_json("c"));
@@ -94,7 +94,7 @@ TEST_F(ServiceTest, PushesBackInsteadOfQueueingWithoutEnd) {
 
 TEST_F(ServiceTest, AnswersWhatTheStoreHasInTheReplyThoughItIsFull) {
   hold = true;
-  docket_limits.unfinished = 1;
+  store_limits.unfinished = 1;
   recall = [](const api::JudgeJob& job) {
     return job.kernel == "known" ? std::optional(api::accepted_verdict()) : std::nullopt;
   };
@@ -153,10 +153,72 @@ TEST_F(ServiceTest, SurvivesAJudgeThatBreaksDown) {
 
 TEST_F(ServiceTest, KnowsNothingElse) {
   EXPECT_EQ(call("GET", "/v1/jobs/0123").status, 404);
-  EXPECT_EQ(call("PUT", "/v1/jobs").status, 404);
   EXPECT_EQ(call("GET", "/etc/passwd").status, 404);
   EXPECT_EQ(call("GET", "/v1/verdicts").status, 400);
   EXPECT_EQ(call("GET", "/v1/jobs/0123", "", {{"wait", "soon"}}).status, 400);
+}
+
+TEST_F(ServiceTest, SaysWhichMethodsAPathHas) {
+  const auto allow = [&](const std::string& method, const std::string& path) {
+    const HttpReply reply = call(method, path);
+    EXPECT_EQ(reply.status, 405) << method << " " << path;
+    EXPECT_EQ(json_of(reply)["error"]["code"], "method_not_allowed");
+    return reply.allow;
+  };
+  EXPECT_EQ(allow("PUT", "/v1/jobs"), "DELETE, POST");
+  EXPECT_EQ(allow("GET", "/v1/jobs"), "DELETE, POST");
+  EXPECT_EQ(allow("POST", "/v1/jobs/0123"), "DELETE, GET, HEAD");
+  EXPECT_EQ(allow("DELETE", "/metrics"), "GET, HEAD");
+  EXPECT_EQ(allow("GET", "/evaluate"), "POST");
+  EXPECT_EQ(call("HEAD", "/v1/status").status, 200);
+}
+
+TEST_F(ServiceTest, IsAliveBeforeItIsReady) {
+  slow_start = true;
+  EXPECT_EQ(call("GET", "/livez").status, 200);
+  const std::string why = json_of(call("GET", "/readyz"))["trouble"];
+  EXPECT_NE(why.find("self-test"), std::string::npos) << why;
+  EXPECT_EQ(call("GET", "/readyz").status, 503);
+  EXPECT_EQ(call("GET", "/healthz").status, 200) << "nothing is wrong";
+  EXPECT_EQ(json_of(call("GET", "/v1/status"))["ready"], false);
+  const std::string id = json_of(call("POST", "/v1/jobs", job_json("k")))["id"];
+  slow_start = false;
+  call("GET", "/v1/jobs/" + id, "", {{"wait", "20"}});
+  EXPECT_EQ(call("GET", "/readyz").status, 200);
+  EXPECT_EQ(json_of(call("GET", "/v1/status"))["ready"], true);
+}
+
+TEST_F(ServiceTest, TellsWrongKernelsFromThoseThatFailed) {
+  verdict_for = [](const api::JudgeJob& job) {
+    return job.kernel == "wrong" ? api::failed_verdict(Stage::ran, "wrong_value")
+                                 : api::failed_verdict(Stage::captured, "compile_error");
+  };
+  for (const char* kernel : {"wrong", "does not compile"}) {
+    const std::string id = json_of(call("POST", "/v1/jobs", job_json(kernel)))["id"];
+    call("GET", "/v1/jobs/" + id, "", {{"wait", "10"}});
+  }
+  const Json verdicts = json_of(call("GET", "/v1/status"))["verdicts"];
+  EXPECT_EQ(verdicts["wrong"], 1);
+  EXPECT_EQ(verdicts["failed"], 1);
+  EXPECT_EQ(verdicts["accepted"], 0);
+  const std::string text = call("GET", "/metrics").body;
+  EXPECT_NE(text.find("verdicts_total{outcome=\"wrong\"} 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("verdicts_total{outcome=\"failed\"} 1\n"), std::string::npos) << text;
+}
+
+TEST(ServiceMetrics, AddsUpWhatTheDevicesOfSuccessiveJudgesDid) {
+  ServiceMetrics metrics;
+  metrics.begin_judge();
+  metrics.set_devices({{.name = "cuda:0", .verdicts = 2, .busy_seconds = 1.5, .restarts = 1},
+                       {.name = "cuda:1", .verdicts = 1}});
+  metrics.begin_judge();
+  metrics.set_devices({{.name = "cuda:0", .verdicts = 3, .busy_seconds = 0.25}});
+  const std::string text = metrics.text({}, true, true);
+  for (const char* line : {"device_verdicts_total{device=\"cuda:0\"} 5\n",
+                           "device_verdicts_total{device=\"cuda:1\"} 1\n",
+                           "device_busy_seconds_total{device=\"cuda:0\"} 1.75\n",
+                           "device_referee_restarts_total{device=\"cuda:0\"} 1\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
 TEST_F(ServiceTest, CountsForPrometheus) {

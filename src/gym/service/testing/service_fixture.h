@@ -1,4 +1,4 @@
-// ServiceFixture: a Service over a docket in a temporary folder and a judge that answers by the
+// ServiceFixture: a Service over a job store in a temporary folder and a judge that answers by the
 // kernel's text: "bad" is wrong, all else accepted, unless a test sets another `verdict_for`; while
 // `hold` is set it answers nothing.
 #pragma once
@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "base/temp_dir.h"
 #include "gym/api/testing/fake_judge.h"
 #include "gym/service/service.h"
+#include "gym/service/sqlite_job_store.h"
 
 namespace tritonsmith::gym::service {
 
@@ -29,11 +31,14 @@ class HeldJudge : public api::FakeJudge {
 struct ServiceFixture : ::testing::Test {
   Service& service() {
     if (service_) return *service_;
-    auto opened = JobStore::open(directory->path() / "jobs.sqlite", docket_limits, recall,
-                                 [this] { return now.load(); });
+    auto opened = SqliteJobStore::open(directory->path() / "jobs.sqlite", store_limits, recall,
+                                       [this] { return now.load(); });
     EXPECT_TRUE(opened) << opened.error().message;
     job_store = *std::move(opened);
-    const auto make_judge = [this](const std::stop_token&) -> Result<std::unique_ptr<api::Judge>> {
+    const auto make_judge =
+        [this](const std::stop_token& stop) -> Result<std::unique_ptr<api::Judge>> {
+      while (slow_start && !stop.stop_requested())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       auto judge = std::make_unique<HeldJudge>(verdict_for, hold);
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<api::Judge>(std::move(judge));
@@ -44,7 +49,8 @@ struct ServiceFixture : ::testing::Test {
   }
   HttpReply call(const std::string& method, const std::string& path, const std::string& body = "",
                  const std::map<std::string, std::string>& query = {}) {
-    return service().answer({.method = method, .path = path, .query = query, .body = body});
+    return service().answer(
+        {.method = method, .path = path, .query = query, .body = body, .submitter = submitter});
   }
   static Json json_of(const HttpReply& reply) { return Json::parse(reply.body); }
   static std::string job_json(const std::string& kernel) {
@@ -76,11 +82,13 @@ struct ServiceFixture : ::testing::Test {
   };
   Result<TempDir> directory = TempDir::make("service");
   std::atomic<bool> hold = false;
+  std::atomic<bool> slow_start = false;  // no judge comes while it is set
   std::atomic<int> breakdowns = 0;
   std::atomic<std::int64_t> now = 1'000'000;
-  JobStoreLimits docket_limits;
-  JobStore::Recall recall;
+  JobStoreLimits store_limits;
+  RecallVerdict recall;
   api::SubmissionLimits limits;
+  Submitter submitter;  // of the calls
   ServiceMetrics metrics;
   std::unique_ptr<JobStore> job_store;
   std::unique_ptr<JobDispatcher> dispatcher;

@@ -1,22 +1,33 @@
-#include "gym/service/http_server.h"
+#include "gym/service/http/http_server.h"
 
 #include <httplib.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
-#include "gym/service/connection_threads.h"
+#include "base/utc_time.h"
+#include "gym/service/http/connection_threads.h"
 
 namespace tritonsmith::gym::service {
 namespace {
 
 constexpr auto kSignOfLife = std::chrono::seconds(5);
 
+// Of the request that this thread serves: a connection has a thread and serves one request.
+struct Serving {
+  std::int64_t unix_ms = 0;
+  Stopwatch watch = Stopwatch();
+  const Token* token = nullptr;
+};
+thread_local std::optional<Serving> serving;
+
 void send(const HttpReply& reply, httplib::Response& response) {
   response.status = reply.status;
   if (reply.retry_after_seconds > 0)
     response.set_header("Retry-After", std::to_string(reply.retry_after_seconds));
+  if (!reply.allow.empty()) response.set_header("Allow", reply.allow);
   response.set_content(reply.body, reply.content_type);
 }
 
@@ -26,6 +37,8 @@ HttpCall call_of(const httplib::Request& request) {
                 .last_event_id = request.get_header_value("Last-Event-ID"),
                 .body = request.body};
   for (const auto& [name, value] : request.params) call.query.emplace(name, value);
+  if (const Token* token = serving ? serving->token : nullptr; token != nullptr)
+    call.submitter = {.name = token->name, .unfinished = token->unfinished_jobs};
   return call;
 }
 
@@ -61,6 +74,7 @@ struct HttpServer::Library {
     });
     server.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
+          serving.emplace(Serving{.unix_ms = unix_milliseconds()});
           const auto refusal = refuse(request);
           if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
           send(*refusal, response);
@@ -72,16 +86,21 @@ struct HttpServer::Library {
     const std::string everything = ".*";
     server.Get(everything, answer);
     // Read by us: of what calls itself a form, as `curl -d` does, the library takes 8 KiB only.
-    server.Post(everything, [this](const httplib::Request& request, httplib::Response& response,
-                                   const httplib::ContentReader& content) {
+    const auto answer_with_body = [this](const httplib::Request& request,
+                                         httplib::Response& response,
+                                         const httplib::ContentReader& content) {
       HttpCall call = call_of(request);
       const bool whole = content([&](const char* data, std::size_t length) {
         call.body.append(data, length);
         return true;
       });
       if (whole) reply(call, response);
-    });
+    };
+    server.Post(everything, answer_with_body);
+    server.Put(everything, answer_with_body);
+    server.Patch(everything, answer_with_body);
     server.Delete(everything, answer);
+    server.Options(everything, answer);
     server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;
       send(error_reply(response.status, code_of_status(response.status),
@@ -92,19 +111,59 @@ struct HttpServer::Library {
         [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
           send(error_reply(500, "internal", "this request broke the server's own rules"), response);
         });
-    server.set_logger([this](const httplib::Request&, const httplib::Response& response) {
+    server.set_logger([this](const httplib::Request& request, const httplib::Response& response) {
       metrics.count_reply(response.status);
+      log_access(request, response);
+      serving.reset();
     });
   }
 
-  // Before the body is read.
-  std::optional<HttpReply> refuse(const httplib::Request& request) const {
-    if (ConnectionThreads::is_shedding())
-      return error_reply(503, "overloaded", "too many connections; try again later");
-    if (!Service::is_public(request.path) &&
-        !access.admits(request.get_header_value("Authorization")))
+  void log_access(const httplib::Request& request, const httplib::Response& response) const {
+    if (config.access_log == AccessLogForm::off) return;
+    AccessLogEntry entry{.unix_ms = unix_milliseconds(),
+                         .address = request.remote_addr,
+                         .method = request.method,
+                         .target = request.target,
+                         .status = response.status,
+                         .bytes = response.body.size()};
+    if (serving) {  // else the request was no HTTP
+      entry.unix_ms = serving->unix_ms;
+      entry.token = serving->token != nullptr ? serving->token->name : "";
+      entry.milliseconds = serving->watch.milliseconds();
+    }
+    const std::string line = access_log_line(entry, config.access_log);
+    if (config.write_access_log) {
+      config.write_access_log(line);
+      return;
+    }
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
+
+  // Who asks, and whether as often as the token may.
+  std::optional<HttpReply> refuse_caller(const httplib::Request& request) {
+    if (access.is_open()) return std::nullopt;
+    const Token* token = access.find(request.get_header_value("Authorization"));
+    serving->token = token;
+    if (service.is_public(request.path)) return std::nullopt;
+    if (token == nullptr)
       return error_reply(401, "unauthorized",
                          "send a known token as 'Authorization: Bearer TOKEN'");
+    const int seconds = access.seconds_to_wait(*token);
+    if (seconds == 0) return std::nullopt;
+    HttpReply reply = error_reply(429, "too_many_requests",
+                                  fmt::format("the token '{}' allows {} requests a minute; try "
+                                              "again later",
+                                              token->name, token->requests_per_minute));
+    reply.retry_after_seconds = seconds;
+    return reply;
+  }
+
+  // Before the body is read.
+  std::optional<HttpReply> refuse(const httplib::Request& request) {
+    if (ConnectionThreads::is_shedding())
+      return error_reply(503, "overloaded", "too many connections; try again later");
+    if (auto refusal = refuse_caller(request)) return refusal;
     if (request.has_header("Transfer-Encoding"))
       return error_reply(411, "length_required", "send the body with a Content-Length");
     const std::string encoding = request.get_header_value("Content-Encoding");

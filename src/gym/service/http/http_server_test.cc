@@ -1,4 +1,4 @@
-#include "gym/service/http_server.h"
+#include "gym/service/http/http_server.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@ namespace tritonsmith::gym::service {
 namespace {
 
 constexpr const char* kToken = "a-token-of-some-length";
+constexpr const char* kOtherToken = "another-token-of-that-length";
 
 struct HttpServerTest : ServiceFixture {
   HttpServer& server() {
@@ -47,8 +48,9 @@ struct HttpServerTest : ServiceFixture {
     return answer;
   }
 
-  HttpServerConfig config{
-      .address = {.host = "127.0.0.1", .port = 0}, .tokens = {kToken}, .body_bytes = 10'000};
+  HttpServerConfig config{.address = {.host = "127.0.0.1", .port = 0},
+                          .tokens = {{.name = "all", .token = kToken}},
+                          .body_bytes = 10'000};
 
  private:
   std::unique_ptr<HttpServer> server_;
@@ -63,6 +65,55 @@ TEST_F(HttpServerTest, LetsInWhoShowsTheTokenAndAnybodyToTheDoor) {
     EXPECT_EQ(client(wrong).Get("/healthz")->status, 200);
     EXPECT_EQ(client(wrong).Get("/openapi.json")->status, 200);
   }
+}
+
+TEST_F(HttpServerTest, GivesEachTokenItsOwnQuotas) {
+  hold = true;
+  config.tokens = {{.name = "ann", .token = kToken, .unfinished_jobs = 1},
+                   {.name = "bob", .token = kOtherToken, .requests_per_minute = 2}};
+  EXPECT_EQ(client().Post("/v1/jobs", job_json("a"), "")->status, 202);
+  const auto full = client().Post("/v1/jobs", job_json("b"), "");
+  EXPECT_EQ(full->status, 429);
+  EXPECT_EQ(Json::parse(full->body)["error"]["code"], "quota_exceeded");
+  EXPECT_NE(full->body.find("'ann'"), std::string::npos);
+  EXPECT_EQ(client(kOtherToken).Post("/v1/jobs", job_json("b"), "")->status, 202) << "bob has room";
+  EXPECT_EQ(client(kOtherToken).Get("/v1/status")->status, 200);
+  const auto often = client(kOtherToken).Get("/v1/status");
+  EXPECT_EQ(often->status, 429);
+  EXPECT_EQ(Json::parse(often->body)["error"]["code"], "too_many_requests");
+  EXPECT_GT(std::stoi(often->get_header_value("Retry-After")), 20);
+  EXPECT_EQ(client(kOtherToken).Get("/readyz")->status, 200) << "what is public is not counted";
+}
+
+TEST_F(HttpServerTest, LogsEachRequestAsItIsTold) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  config.access_log = AccessLogForm::json;
+  config.write_access_log = [&](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    lines.push_back(line);
+  };
+  const auto logged = [&] {
+    const std::lock_guard lock(mutex);
+    return lines;
+  };
+  EXPECT_EQ(client().Get("/v1/jobs/0123?wait=1")->status, 404);
+  EXPECT_EQ(client("").Get("/v1/status")->status, 401);
+  // A reply may arrive before its line is written.
+  const Deadline soon = Deadline::after(std::chrono::seconds(10));
+  while (logged().size() < 2 && !soon.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_EQ(logged().size(), 2U);
+  std::vector<Json> entries;
+  for (const std::string& line : logged()) entries.push_back(Json::parse(line));
+  std::ranges::sort(entries, {}, [](const Json& entry) { return entry["status"].get<int>(); });
+  EXPECT_EQ(entries[0]["token"], "");
+  EXPECT_EQ(entries[0]["status"], 401);
+  EXPECT_EQ(entries[1]["token"], "all");
+  EXPECT_EQ(entries[1]["method"], "GET");
+  EXPECT_EQ(entries[1]["target"], "/v1/jobs/0123?wait=1");
+  EXPECT_EQ(entries[1]["address"], "127.0.0.1");
+  EXPECT_GT(entries[1]["bytes"], 0);
 }
 
 TEST_F(HttpServerTest, JudgesOverTheWire) {
@@ -126,7 +177,9 @@ TEST_F(HttpServerTest, AnswersWhatIsTooLargeOrOddWithATypedError) {
   const auto elsewhere = client().Get("/" + std::string(4000, 'a'));
   EXPECT_EQ(elsewhere->status, 404);
   const auto other_method = client().Put("/v1/jobs", "x", "text/plain");
-  EXPECT_EQ(other_method->status, 404);
+  EXPECT_EQ(other_method->status, 405);
+  EXPECT_EQ(code_of(other_method), "method_not_allowed");
+  EXPECT_EQ(other_method->get_header_value("Allow"), "DELETE, POST");
 }
 
 TEST_F(HttpServerTest, RefusesABodyOfUnknownLengthUnread) {

@@ -1,4 +1,4 @@
-#include "gym/service/connection_threads.h"
+#include "gym/service/http/connection_threads.h"
 
 namespace tritonsmith::gym::service {
 namespace {

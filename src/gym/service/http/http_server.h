@@ -4,23 +4,27 @@
 // read where the token, the size or the form is wrong.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 
 #include "gym/api/token.h"
-#include "gym/service/access.h"
+#include "gym/service/http/access.h"
+#include "gym/service/http/access_log.h"
 #include "gym/service/service.h"
 
 namespace tritonsmith::gym::service {
 
 struct HttpServerConfig {
-  api::HostAndPort address;  // port 0: any
-  std::vector<std::string> tokens;
+  api::HostAndPort address;   // port 0: any
+  std::vector<Token> tokens;  // none: everybody may ask
   int connections = 256;
   int streams = 128;  // of them
   std::size_t body_bytes = std::size_t{32} << 20;
   int idle_seconds = 10;  // a client that neither sends nor takes anything for so long is left
+  AccessLogForm access_log = AccessLogForm::off;
+  std::function<void(const std::string& line)> write_access_log;  // any thread; empty: to stdout
 };
 
 class HttpServer {

@@ -1,7 +1,6 @@
-#include "gym/service/job_store.h"
+#include "gym/service/sqlite_job_store.h"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 
 namespace tritonsmith::gym::service {
@@ -9,6 +8,7 @@ namespace {
 
 // `run`: the run of the program that concluded it; `final`: its verdict is no infrastructure fault.
 // wanted.event: the number under which the client gets the verdict, NULL until there is one.
+// owners: who first submitted an unfinished job, where that somebody has a name.
 constexpr const char* kSchema = R"(
 CREATE TABLE IF NOT EXISTS jobs (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL,
@@ -22,6 +22,7 @@ CREATE INDEX IF NOT EXISTS wanted_by_event ON wanted (client, event);
 CREATE INDEX IF NOT EXISTS wanted_by_job ON wanted (job);
 CREATE TABLE IF NOT EXISTS aliases (alias TEXT PRIMARY KEY, job TEXT NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS aliases_by_job ON aliases (job);
+CREATE TABLE IF NOT EXISTS owners (job TEXT PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO facts VALUES ('run', 0), ('last_event', 0);
 )";
@@ -33,22 +34,18 @@ std::string random_epoch() {
 
 }  // namespace
 
-std::int64_t JobStore::unix_milliseconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-Result<std::unique_ptr<JobStore>> JobStore::open(const std::filesystem::path& file,
-                                                 const JobStoreLimits& limits, Recall recall,
-                                                 UnixMilliseconds now) {
+Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::open(const std::filesystem::path& file,
+                                                             const JobStoreLimits& limits,
+                                                             RecallVerdict recall,
+                                                             UnixMilliseconds now) {
   TRY_ASSIGN(auto database, Sqlite::open(file, "list of jobs", kSchema, SqliteDurability::full));
-  std::unique_ptr<JobStore> job_store(
-      new JobStore(std::move(database), limits, std::move(recall), std::move(now)));
+  std::unique_ptr<SqliteJobStore> job_store(
+      new SqliteJobStore(std::move(database), limits, std::move(recall), std::move(now)));
   TRY(job_store->load());
   return job_store;
 }
 
-Status JobStore::load() {
+Status SqliteJobStore::load() {
   TRY(database_->run("INSERT OR IGNORE INTO facts VALUES ('epoch', ?)", random_epoch()));
   TRY(database_->run("UPDATE facts SET value = value + 1 WHERE name = 'run'"));
   TRY_ASSIGN(auto facts, database_->query("SELECT name, value FROM facts"));
@@ -59,38 +56,26 @@ Status JobStore::load() {
     if (facts.text(0) == "last_event") last_event_ = facts.integer(1);
     if (facts.text(0) == "epoch") epoch_ = facts.text(1);
   }
-  TRY_ASSIGN(auto rows, database_->query("SELECT name, priority, sequence, deadline_ms FROM jobs "
+  TRY_ASSIGN(auto rows, database_->query("SELECT name, priority, sequence, deadline_ms, owner FROM "
+                                         "jobs LEFT JOIN owners ON job = name "
                                          "WHERE state = 'queued'"));
   while (true) {
     TRY_ASSIGN(const bool more, rows.next());
     if (!more) return ok();
-    enter(rows.text(0), {.priority = static_cast<api::Priority>(rows.integer(1)),
-                         .sequence = rows.integer(2),
-                         .deadline_ms = rows.integer(3)});
+    unfinished_.enter(rows.text(0), {.priority = static_cast<api::Priority>(rows.integer(1)),
+                                     .sequence = rows.integer(2),
+                                     .deadline_ms = rows.integer(3),
+                                     .submitter = rows.text(4)});
   }
 }
 
-void JobStore::enter(const std::string& name, const Unfinished& entry) {
-  unfinished_[name] = entry;
-  if (!entry.running) queue_.insert({entry.priority, entry.sequence, name});
-  if (entry.deadline_ms != 0) deadlines_.insert({entry.deadline_ms, name});
-}
-
-void JobStore::leave(const std::string& name) {
-  const auto at = unfinished_.find(name);
-  if (at == unfinished_.end()) return;
-  queue_.erase({at->second.priority, at->second.sequence, name});
-  deadlines_.erase({at->second.deadline_ms, name});
-  unfinished_.erase(at);
-}
-
-void JobStore::changed() {
+void SqliteJobStore::changed() {
   ++changes_;
   changed_.notify_all();
 }
 
-Result<std::variant<std::vector<JobView>, JobStoreFull, ClientGone>> JobStore::submit(
-    std::span<const api::Submission> submissions) {
+Result<JobStore::Submitted> SqliteJobStore::submit(std::span<const api::Submission> submissions,
+                                                   const Submitter& submitter) {
   std::vector<Offer> offers;
   for (const api::Submission& submission : submissions)
     offers.push_back({.submission = submission,
@@ -98,31 +83,39 @@ Result<std::variant<std::vector<JobView>, JobStoreFull, ClientGone>> JobStore::s
                       .recalled = recall_ ? recall_(submission.job) : std::nullopt});
   const std::lock_guard lock(mutex_);
   for (const api::Submission& submission : submissions)
-    if (gone_.contains(submission.client)) return ClientGone{submission.client};
+    if (gone_.contains(submission.client)) return Submitted(ClientGone{submission.client});
   std::vector<JobView> views;
-  Admission admission;
+  Admission admission{.submitter = submitter, .entries = {}};
   TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
   for (const Offer& offer : offers) {
     TRY_ASSIGN(JobView view, submit_one(offer, admission));
     views.push_back(std::move(view));
   }
-  if (static_cast<int>(unfinished_.size()) + admission.added > limits_.unfinished &&
-      admission.added > 0)
-    return JobStoreFull{static_cast<int>(unfinished_.size()), limits_.unfinished};
+  if (auto full = lack_of_room(admission)) return Submitted(*std::move(full));
   TRY(forget_old());
   TRY(transaction.commit());
-  for (const auto& [name, entry] : admission.entries) {
-    leave(name);
-    enter(name, entry);
-  }
+  for (auto& [name, entry] : admission.entries) unfinished_.enter(name, std::move(entry));
   changed();
-  return views;
+  return Submitted(std::move(views));
+}
+
+std::optional<JobStoreFull> SqliteJobStore::lack_of_room(const Admission& admission) const {
+  if (admission.added == 0) return std::nullopt;
+  const int unfinished = unfinished_.size();
+  if (unfinished + admission.added > limits_.unfinished)
+    return JobStoreFull{.unfinished = unfinished, .limit = limits_.unfinished};
+  const Submitter& submitter = admission.submitter;
+  if (submitter.name.empty() || submitter.unfinished == 0) return std::nullopt;
+  const int own = unfinished_.of_submitter(submitter.name);
+  if (own + admission.added <= submitter.unfinished) return std::nullopt;
+  return JobStoreFull{
+      .unfinished = own, .limit = submitter.unfinished, .submitter = submitter.name};
 }
 
 // Either an equal job has its verdict or is on its way already, or its verdict was recalled, or
 // this one is queued. What an earlier run of the program concluded is left to who recalls it: the
 // verdict store knows the versions of everything.
-Result<JobView> JobStore::submit_one(const Offer& offer, Admission& admission) {
+Result<JobView> SqliteJobStore::submit_one(const Offer& offer, Admission& admission) {
   const api::Submission& submission = offer.submission;
   const std::string& name = offer.name;
   TRY_ASSIGN(auto known, read(name));
@@ -133,41 +126,48 @@ Result<JobView> JobStore::submit_one(const Offer& offer, Admission& admission) {
   TRY(want(submission.client, name, is_done || is_recalled));
   if (is_done) return std::move(known->view);
   if (is_recalled) return enter_recalled(offer);
-  const std::int64_t now = now_();
-  Unfinished entry{.priority = submission.priority};
+  UnfinishedJob entry{.priority = submission.priority, .submitter = admission.submitter.name};
   if (submission.deadline_seconds)
-    entry.deadline_ms = now + static_cast<std::int64_t>(1e3 * *submission.deadline_seconds);
+    entry.deadline_ms = now_() + static_cast<std::int64_t>(1e3 * *submission.deadline_seconds);
   if (known && known->view.state == JobState::queued) {
     // Nobody's verdict comes later, or fails, because somebody else was less patient or urgent.
     const auto at = admission.entries.find(name);
-    const Unfinished& other = at != admission.entries.end() ? at->second : unfinished_.at(name);
-    entry = {.priority = std::min(entry.priority, other.priority),
-             .sequence = other.sequence,
-             .deadline_ms = entry.deadline_ms == 0 || other.deadline_ms == 0
-                                ? 0
-                                : std::max(entry.deadline_ms, other.deadline_ms),
-             .running = other.running};
+    const UnfinishedJob& other =
+        at != admission.entries.end() ? at->second : *unfinished_.find(name);
+    const bool has_time = entry.deadline_ms == 0 || other.deadline_ms == 0;
+    const UnfinishedJob wish = std::exchange(entry, other);
+    entry.priority = std::min(wish.priority, other.priority);
+    entry.deadline_ms = has_time ? 0 : std::max(wish.deadline_ms, other.deadline_ms);
     TRY(database_->run("UPDATE jobs SET priority = ?, deadline_ms = ? WHERE name = ?",
                        static_cast<std::int64_t>(entry.priority), entry.deadline_ms, name));
-    if (entry.running) known->view.state = JobState::running;
+    if (entry.is_running()) known->view.state = JobState::running;
     admission.entries[name] = entry;
     return std::move(known->view);
   }
+  return enter_new(offer, std::move(entry), admission);
+}
+
+Result<JobView> SqliteJobStore::enter_new(const Offer& offer, UnfinishedJob entry,
+                                          Admission& admission) {
+  const std::string& name = offer.name;
+  const std::int64_t now = now_();
   TRY(database_->run("DELETE FROM jobs WHERE name = ?", name));
   TRY(
       database_->run("INSERT INTO jobs (name, state, priority, deadline_ms, submitted_ms, "
                      "submission) VALUES (?, 'queued', ?, ?, ?, ?)",
                      name, static_cast<std::int64_t>(entry.priority), entry.deadline_ms, now,
-                     to_line(api::to_json(submission))));
+                     to_line(api::to_json(offer.submission))));
+  if (!entry.submitter.empty())
+    TRY(database_->run("INSERT OR REPLACE INTO owners VALUES (?, ?)", name, entry.submitter));
   TRY_ASSIGN(auto row, database_->query("SELECT last_insert_rowid()"));
   TRY(row.next());
   entry.sequence = row.integer(0);
-  admission.entries[name] = entry;
+  admission.entries[name] = std::move(entry);
   ++admission.added;
   return JobView{.name = name, .state = JobState::queued, .submitted_ms = now};
 }
 
-Result<JobView> JobStore::enter_recalled(const Offer& offer) {
+Result<JobView> SqliteJobStore::enter_recalled(const Offer& offer) {
   const std::int64_t now = now_();
   JobView view{.name = offer.name,
                .state = JobState::done,
@@ -186,35 +186,35 @@ Result<JobView> JobStore::enter_recalled(const Offer& offer) {
 }
 
 // In parts, so that others come between.
-Status JobStore::recall_queued() {
+Status SqliteJobStore::recall_queued() {
   constexpr std::size_t at_once = 100;
   if (!recall_) return ok();
   std::vector<std::string> names;
   {
     const std::lock_guard lock(mutex_);
-    for (const QueuePosition& device : queue_) names.push_back(std::get<2>(device));
+    names = unfinished_.queued();
   }
-  std::vector<Concluded> recalled;
+  std::vector<ConcludedJob> recalled;
   for (std::size_t k = 0; k < names.size(); ++k) {
     TRY_ASSIGN(const std::optional<api::Submission> submission, queued_submission(names[k]));
     if (submission)
       if (auto verdict = recall_(submission->job))
         recalled.push_back({names[k], *std::move(verdict)});
     if (recalled.size() < at_once && k + 1 < names.size()) continue;
-    if (!recalled.empty()) TRY(conclude(std::exchange(recalled, {})));
+    if (!recalled.empty()) TRY(conclude("", std::exchange(recalled, {})));
   }
   return ok();
 }
 
-Result<std::optional<api::Submission>> JobStore::queued_submission(const std::string& name) {
+Result<std::optional<api::Submission>> SqliteJobStore::queued_submission(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  const auto at = unfinished_.find(name);
-  if (at == unfinished_.end() || at->second.running) return std::optional<api::Submission>();
+  const UnfinishedJob* job = unfinished_.find(name);
+  if (job == nullptr || job->is_running()) return std::optional<api::Submission>();
   TRY_ASSIGN(api::Submission submission, submission_of(name));
   return std::optional<api::Submission>(std::move(submission));
 }
 
-Status JobStore::want(const std::string& client, const std::string& name, bool is_done) {
+Status SqliteJobStore::want(const std::string& client, const std::string& name, bool is_done) {
   if (!is_done)
     return database_->run("INSERT OR REPLACE INTO wanted VALUES (?, ?, NULL)", client, name);
   TRY(database_->run("INSERT OR REPLACE INTO wanted VALUES (?, ?, ?)", client, name,
@@ -222,7 +222,7 @@ Status JobStore::want(const std::string& client, const std::string& name, bool i
   return database_->run("UPDATE facts SET value = ? WHERE name = 'last_event'", last_event_);
 }
 
-Result<std::optional<JobStore::Row>> JobStore::read(const std::string& name) {
+Result<std::optional<SqliteJobStore::Row>> SqliteJobStore::read(const std::string& name) {
   TRY_ASSIGN(auto row, database_->query("SELECT state, verdict, submitted_ms, finished_ms, run, "
                                         "final FROM jobs WHERE name = ?",
                                         name));
@@ -238,19 +238,18 @@ Result<std::optional<JobStore::Row>> JobStore::read(const std::string& name) {
                                 .is_final = row.integer(5) != 0});
 }
 
-Result<std::optional<JobView>> JobStore::find(const std::string& name) {
+Result<std::optional<JobView>> SqliteJobStore::find(const std::string& name) {
   const std::lock_guard lock(mutex_);
   TRY_ASSIGN(auto row, read(name));
   if (!row) return std::optional<JobView>();
-  const auto at = unfinished_.find(name);
-  if (at != unfinished_.end() && at->second.running) row->view.state = JobState::running;
+  const UnfinishedJob* job = unfinished_.find(name);
+  if (job != nullptr && job->is_running()) row->view.state = JobState::running;
   return std::optional<JobView>(std::move(row->view));
 }
 
-Result<bool> JobStore::cancel(const std::string& name, const std::string& client) {
+Result<bool> SqliteJobStore::cancel(const std::string& name, const std::string& client) {
   const std::lock_guard lock(mutex_);
-  const auto at = unfinished_.find(name);
-  if (at == unfinished_.end()) return false;
+  if (unfinished_.find(name) == nullptr) return false;
   TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
   TRY(database_->run("DELETE FROM wanted WHERE job = ? AND client = ?", name, client));
   bool is_wanted = false;
@@ -261,15 +260,16 @@ Result<bool> JobStore::cancel(const std::string& name, const std::string& client
   if (!is_wanted)
     TRY(database_->run("UPDATE jobs SET state = 'cancelled', finished_ms = ? WHERE name = ?",
                        now_(), name));
+  if (!is_wanted) TRY(database_->run("DELETE FROM owners WHERE job = ?", name));
   TRY(transaction.commit());
   if (is_wanted) return false;
-  if (at->second.running) cancelled_running_.push_back(name);
-  leave(name);
+  unfinished_.withdraw(name);
+  unfinished_.leave(name);
   changed();
   return true;
 }
 
-Status JobStore::cancel_all(const std::string& client) {
+Status SqliteJobStore::cancel_all(const std::string& client) {
   std::vector<std::string> names;
   {
     const std::lock_guard lock(mutex_);
@@ -285,7 +285,7 @@ Status JobStore::cancel_all(const std::string& client) {
   return ok();
 }
 
-Status JobStore::dismiss(const std::string& client) {
+Status SqliteJobStore::dismiss(const std::string& client) {
   constexpr std::size_t most = 10'000;  // what is on its way arrives within seconds
   {
     const std::lock_guard lock(mutex_);
@@ -298,18 +298,26 @@ Status JobStore::dismiss(const std::string& client) {
   return cancel_all(client);
 }
 
-Result<std::optional<api::Submission>> JobStore::take() {
+Result<std::optional<api::Submission>> SqliteJobStore::take(const Lease& lease) {
+  CHECK(!lease.worker.empty(), "a worker has a name");
   const std::lock_guard lock(mutex_);
-  if (queue_.empty()) return std::optional<api::Submission>();
-  const std::string name = std::get<2>(*queue_.begin());
-  TRY_ASSIGN(api::Submission submission, submission_of(name));
-  queue_.erase(queue_.begin());
-  unfinished_.at(name).running = true;
+  const std::int64_t now = now_();
+  unfinished_.reclaim(now);
+  const std::optional<std::string> name = unfinished_.next();
+  if (!name) return std::optional<api::Submission>();
+  TRY_ASSIGN(api::Submission submission, submission_of(*name));
+  unfinished_.start(*name, lease, now);
   changed();
   return std::optional<api::Submission>(std::move(submission));
 }
 
-Result<api::Submission> JobStore::submission_of(const std::string& name) {
+Status SqliteJobStore::renew(const Lease& lease) {
+  const std::lock_guard lock(mutex_);
+  unfinished_.renew(lease, now_());
+  return ok();
+}
+
+Result<api::Submission> SqliteJobStore::submission_of(const std::string& name) {
   TRY_ASSIGN(auto row, database_->query("SELECT submission FROM jobs WHERE name = ?", name));
   TRY_ASSIGN(const bool found, row.next());
   CHECK(found, "the unfinished job {} is not in the list", name);
@@ -319,13 +327,14 @@ Result<api::Submission> JobStore::submission_of(const std::string& name) {
   return api::submission_from_json(json, any);
 }
 
-Status JobStore::conclude(std::span<const Concluded> concluded) {
+Status SqliteJobStore::conclude(const std::string& worker,
+                                std::span<const ConcludedJob> concluded) {
   const std::lock_guard lock(mutex_);
   const std::int64_t before = last_event_;
   Status written = [&]() -> Status {
     TRY_ASSIGN(auto transaction, SqliteTransaction::begin(*database_));
-    for (const Concluded& one : concluded)
-      if (unfinished_.contains(one.name)) TRY(conclude_one(one));
+    for (const ConcludedJob& one : concluded)
+      if (unfinished_.find(one.name) != nullptr) TRY(conclude_one(one));
     TRY(database_->run("UPDATE facts SET value = ? WHERE name = 'last_event'", last_event_));
     TRY(forget_old());
     return transaction.commit();
@@ -334,12 +343,16 @@ Status JobStore::conclude(std::span<const Concluded> concluded) {
     last_event_ = before;
     return written;
   }
-  for (const Concluded& one : concluded) leave(one.name);
+  for (const ConcludedJob& one : concluded) {
+    const UnfinishedJob* job = unfinished_.find(one.name);
+    if (job != nullptr && job->worker != worker) unfinished_.withdraw(one.name);
+    unfinished_.leave(one.name);
+  }
   changed();
   return ok();
 }
 
-Status JobStore::conclude_one(const Concluded& concluded) {
+Status SqliteJobStore::conclude_one(const ConcludedJob& concluded) {
   const std::int64_t is_final = concluded.verdict.fault != Fault::infrastructure ? 1 : 0;
   TRY(
       database_->run("UPDATE jobs SET state = 'done', finished_ms = ?, run = ?, final = ?, "
@@ -360,11 +373,11 @@ Status JobStore::conclude_one(const Concluded& concluded) {
     TRY(database_->run("UPDATE wanted SET event = ? WHERE client = ? AND job = ?", ++last_event_,
                        client, concluded.name));
   ++concluded_since_cleaning_;
-  return ok();
+  return database_->run("DELETE FROM owners WHERE job = ?", concluded.name);
 }
 
 // Seldom, as it looks at many rows.
-Status JobStore::forget_old() {
+Status SqliteJobStore::forget_old() {
   constexpr std::int64_t often = 1000;
   if (concluded_since_cleaning_ < often) return ok();
   concluded_since_cleaning_ = 0;
@@ -376,35 +389,28 @@ Status JobStore::forget_old() {
   return database_->run("DELETE FROM aliases WHERE job NOT IN (SELECT name FROM jobs)");
 }
 
-void JobStore::give_back(const std::string& name) {
+void SqliteJobStore::give_back(const std::string& worker, const std::string& name) {
   const std::lock_guard lock(mutex_);
-  const auto at = unfinished_.find(name);
-  if (at == unfinished_.end() || !at->second.running) return;
-  at->second.running = false;
-  queue_.insert({at->second.priority, at->second.sequence, name});
-  changed();
+  if (unfinished_.give_back(worker, name)) changed();
 }
 
-Result<std::vector<api::Submission>> JobStore::overdue() {
+Result<std::vector<api::Submission>> SqliteJobStore::overdue() {
   const std::lock_guard lock(mutex_);
   std::vector<api::Submission> late;
-  if (deadlines_.empty()) return late;
-  const std::int64_t now = now_();
-  for (const auto& [deadline_ms, name] : deadlines_) {
-    if (deadline_ms > now) break;
+  for (const std::string& name : unfinished_.overdue(now_())) {
     TRY_ASSIGN(api::Submission submission, submission_of(name));
     late.push_back(std::move(submission));
   }
   return late;
 }
 
-std::vector<std::string> JobStore::take_cancelled() {
+Result<std::vector<std::string>> SqliteJobStore::take_withdrawn(const std::string& worker) {
   const std::lock_guard lock(mutex_);
-  return std::exchange(cancelled_running_, {});
+  return unfinished_.take_withdrawn(worker);
 }
 
-Result<std::vector<VerdictEvent>> JobStore::events(const std::string& client, std::int64_t after,
-                                                   int limit) {
+Result<std::vector<VerdictEvent>> SqliteJobStore::events(const std::string& client,
+                                                         std::int64_t after, int limit) {
   const std::lock_guard lock(mutex_);
   TRY_ASSIGN(
       auto rows,
@@ -419,7 +425,7 @@ Result<std::vector<VerdictEvent>> JobStore::events(const std::string& client, st
   }
 }
 
-Result<std::int64_t> JobStore::awaited_by(const std::string& client) {
+Result<std::int64_t> SqliteJobStore::awaited_by(const std::string& client) {
   const std::lock_guard lock(mutex_);
   TRY_ASSIGN(
       auto row,
@@ -428,39 +434,37 @@ Result<std::int64_t> JobStore::awaited_by(const std::string& client) {
   return row.integer(0);
 }
 
-Status JobStore::remember_alias(const std::string& alias, const std::string& name) {
+Status SqliteJobStore::remember_alias(const std::string& alias, const std::string& name) {
   const std::lock_guard lock(mutex_);
   return database_->run("INSERT OR REPLACE INTO aliases VALUES (?, ?)", alias, name);
 }
 
-Result<std::string> JobStore::find_alias(const std::string& alias) {
+Result<std::string> SqliteJobStore::find_alias(const std::string& alias) {
   const std::lock_guard lock(mutex_);
   TRY_ASSIGN(auto row, database_->query("SELECT job FROM aliases WHERE alias = ?", alias));
   TRY_ASSIGN(const bool found, row.next());
   return found ? row.text(0) : std::string();
 }
 
-void JobStore::wait_for_change(std::uint64_t seen, Deadline deadline) const {
+void SqliteJobStore::wait_for_change(std::uint64_t seen, Deadline deadline) const {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, deadline.at(), [&] { return changes_ != seen; });
 }
 
-std::uint64_t JobStore::changes() const {
+std::uint64_t SqliteJobStore::changes() const {
   const std::lock_guard lock(mutex_);
   return changes_;
 }
 
-void JobStore::notify() {
+void SqliteJobStore::notify() {
   const std::lock_guard lock(mutex_);
   changed();
 }
 
-JobStore::Counts JobStore::counts() const {
+Result<JobCounts> SqliteJobStore::counts() const {
   const std::lock_guard lock(mutex_);
-  Counts counts{.limit = limits_.unfinished};
-  for (const auto& [priority, name] : enum_names<api::Priority>) counts.queued[priority] = 0;
-  for (const auto& [name, entry] : unfinished_)
-    ++(entry.running ? counts.running : counts.queued[entry.priority]);
+  JobCounts counts{.limit = limits_.unfinished};
+  unfinished_.count(counts);
   return counts;
 }
 

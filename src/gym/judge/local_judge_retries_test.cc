@@ -1,0 +1,82 @@
+// What a judge tries again, and what it does not.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "gym/judge/testing/local_judge_fixture.h"
+
+namespace tritonsmith::gym::judge {
+namespace {
+
+TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
+  std::atomic<int> attempts = 0;
+  pool->on_capture = [&](const capture::CaptureRequest& request) {
+    if (request.role == capture::CaptureRole::task)
+      return captured(plan_json(plan::PlanRole::task));
+    return ++attempts == 1 ? capture_failure(Stage::inspected, "timeout")
+                           : captured(plan_json(plan::PlanRole::candidate));
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  attempts = -10;  // now every attempt but the first of the next ten times out
+  pool->on_capture = [&](const capture::CaptureRequest&) {
+    return capture_failure(Stage::inspected, "timeout");
+  };
+  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "timeout");
+}
+
+TEST_F(LocalJudgeTest, DoesNotRetryADeadlineHitThatNobodyElseCanHaveCaused) {
+  std::atomic<int> attempts = 0;
+  pool->on_capture = [&](const capture::CaptureRequest& request) -> capture::CaptureOutcome {
+    if (request.role == capture::CaptureRole::task)
+      return captured(plan_json(plan::PlanRole::task));
+    ++attempts;
+    return {.result = sandbox::CandidateFailure{.stage = Stage::inspected,
+                                                .error = {.error_class = "timeout"},
+                                                .undisturbed = true}};
+  };
+  EXPECT_EQ(verdict_of_one(job(1)).error->error_class, "timeout");
+  EXPECT_EQ(attempts, 1);
+}
+
+TEST_F(LocalJudgeTest, ForgivesAGuestThatWasKilledTwice) {
+  std::atomic<int> attempts = 0;
+  std::atomic<int> kills = 2;
+  pool->on_capture = [&](const capture::CaptureRequest& request) {
+    if (request.role == capture::CaptureRole::task)
+      return captured(plan_json(plan::PlanRole::task));
+    return ++attempts <= kills ? capture_failure(Stage::inspected, "killed")
+                               : captured(plan_json(plan::PlanRole::candidate));
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  attempts = 0;
+  kills = 3;
+  EXPECT_EQ(verdict_of_one(job(2, "kills itself")).error->error_class, "killed");
+}
+
+TEST_F(LocalJudgeTest, DoesNotBlameATaskWhoseGuestWasKilled) {
+  std::atomic<int> attempts = 0;
+  pool->on_capture = [&](const capture::CaptureRequest& request) {
+    if (request.role == capture::CaptureRole::candidate)
+      return captured(plan_json(plan::PlanRole::candidate));
+    return ++attempts <= 2 ? capture_failure(Stage::inspected, "killed")
+                           : captured(plan_json(plan::PlanRole::task));
+  };
+  EXPECT_TRUE(verdict_of_one(job(1)).accepted);
+  EXPECT_TRUE(verdict_of_one(job(2, "another kernel")).accepted);
+  EXPECT_EQ(attempts, 3);
+}
+
+TEST_F(LocalJudgeTest, RetriesAnInfrastructureFaultAndThenSaysSo) {
+  std::atomic<int> asked = 0;
+  referee = [&](const referee::RefereeJob&) -> RefereeOutcome {
+    ++asked;
+    return RefereeFailure{RefereeFailure::Kind::infrastructure, "no memory"};
+  };
+  const Verdict verdict = verdict_of_one(job(1));
+  EXPECT_EQ(verdict.fault, Fault::infrastructure);
+  EXPECT_EQ(verdict.error->message, "no memory");
+  EXPECT_EQ(asked, 2);
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::judge

@@ -1,0 +1,245 @@
+// Every JobStore held to the promises of job_store.h. Another implementation is one more line at the
+// end.
+#include <thread>
+
+#include "gym/service/sqlite_job_store.h"
+#include "gym/service/testing/job_store_fixture.h"
+
+namespace tritonsmith::gym::service {
+namespace {
+
+struct StoreKind {
+  const char* name;
+  OpenStore open;
+};
+
+class JobStoreContract : public JobStoreFixture, public ::testing::WithParamInterface<StoreKind> {
+ protected:
+  JobStoreContract() : JobStoreFixture(GetParam().open) {}
+};
+
+TEST_P(JobStoreContract, JudgesEqualJobsOnceAndTellsEachClientOnce) {
+  submit({wish("k", "ann"), wish("k", "bob")});
+  submit({wish("k", "ann")});  // her reply got lost, she asks again
+  EXPECT_EQ(take_kernel(), "k");
+  EXPECT_EQ(take_kernel(), "");
+  EXPECT_EQ(submit({wish("k", "ann")}).at(0).state, JobState::running);
+  conclude("k");
+  EXPECT_EQ(events("ann").size(), 1U);
+  EXPECT_EQ(events("bob").size(), 1U);
+  EXPECT_TRUE(events("ann", events("ann").at(0).number).empty());
+}
+
+TEST_P(JobStoreContract, AnswersARepeatAtOnceEvenWhenItIsFull) {
+  limits.unfinished = 1;
+  submit({wish("k", "ann")});
+  take_kernel();
+  conclude("k");
+  submit({wish("other")});
+  const JobView again = submit({wish("k", "ann")}).at(0);
+  EXPECT_EQ(again.state, JobState::done);
+  EXPECT_NE(again.verdict.find("\"accepted\":true"), std::string::npos);
+  EXPECT_EQ(events("ann").size(), 1U) << "under its new number only";
+}
+
+TEST_P(JobStoreContract, TakesABatchWholeOrNotAtAll) {
+  limits.unfinished = 2;
+  submit({wish("a")});
+  const auto refused = store().submit(std::vector{wish("b"), wish("c")}, {});
+  ASSERT_TRUE(refused && std::holds_alternative<JobStoreFull>(*refused));
+  EXPECT_EQ(std::get<JobStoreFull>(*refused).unfinished, 1);
+  EXPECT_FALSE(store().find(api::job_name(wish("b")))->has_value());
+  submit({wish("b"), wish("a"), wish("b")});
+  EXPECT_EQ(store().counts()->queued.at(api::Priority::normal), 2);
+}
+
+TEST_P(JobStoreContract, GivesOutTheMostUrgentFirstAndEqualOnesInOrder) {
+  api::Submission urgent = wish("urgent"), idle = wish("idle");
+  urgent.priority = api::Priority::high;
+  idle.priority = api::Priority::low;
+  submit({idle, wish("first"), wish("second"), urgent});
+  EXPECT_EQ(take_kernel(), "urgent");
+  EXPECT_EQ(take_kernel(), "first");
+  store().give_back(lease.worker, api::job_name(wish("first")));
+  EXPECT_EQ(take_kernel(), "first");
+  idle.priority = api::Priority::high;  // somebody else is in a hurry
+  submit({idle});
+  EXPECT_EQ(take_kernel(), "idle");
+}
+
+TEST_P(JobStoreContract, LosesNothingInARestart) {
+  submit({wish("running", "ann"), wish("queued", "ann"), wish("done", "ann")});
+  take_kernel();
+  conclude("done");
+  const std::string epoch = store().epoch();
+  const std::int64_t number = events("ann").at(0).number;
+  reopened();
+  EXPECT_EQ(store().epoch(), epoch);
+  EXPECT_EQ(events("ann").at(0).number, number);
+  EXPECT_EQ(take_kernel(), "running");
+  EXPECT_EQ(take_kernel(), "queued");
+  conclude("running");
+  EXPECT_EQ(events("ann", number).size(), 1U);
+}
+
+TEST_P(JobStoreContract, TakesNothingMoreFromAClientThatHasLeft) {
+  submit({wish("k", "ann"), wish("l", "bob")});
+  EXPECT_TRUE(store().dismiss("ann"));
+  EXPECT_EQ(state("k"), JobState::cancelled);
+  const auto late = store().submit(std::vector{wish("l", "bob"), wish("k", "ann")}, {});
+  ASSERT_TRUE(late && std::holds_alternative<ClientGone>(*late));
+  EXPECT_EQ(std::get<ClientGone>(*late).client, "ann");
+  EXPECT_EQ(state("k"), JobState::cancelled);
+  EXPECT_EQ(submit({wish("k", "bob")}).at(0).state, JobState::queued);
+}
+
+TEST_P(JobStoreContract, RecallsWhatWasQueuedBeforeTheStoreCouldBeAsked) {
+  submit({wish("running", "ann"), wish("k", "ann"), wish("other", "ann")});
+  take_kernel();
+  known["running"] = known["k"] = api::accepted_verdict();
+  EXPECT_EQ(submit({wish("k", "bob")}).at(0).state, JobState::queued) << "until it is its turn";
+  EXPECT_TRUE(store().recall_queued());
+  EXPECT_EQ(state("running"), JobState::running);
+  EXPECT_EQ(state("k"), JobState::done);
+  EXPECT_EQ(state("other"), JobState::queued);
+  EXPECT_EQ(events("ann").size(), 1U);
+  EXPECT_EQ(events("bob").size(), 1U);
+}
+
+TEST_P(JobStoreContract, JudgesAgainWhatEndedInAnInfrastructureFault) {
+  Verdict fault = api::accepted_verdict();
+  fault.fault = Fault::infrastructure;
+  submit({wish("k")});
+  take_kernel();
+  conclude("k", fault);
+  EXPECT_EQ(state("k"), JobState::done);
+  EXPECT_EQ(submit({wish("k")}).at(0).state, JobState::queued);
+}
+
+TEST_P(JobStoreContract, CancelsAJobOnlyWhenNobodyWantsItAnyMore) {
+  submit({wish("k", "ann"), wish("k", "bob")});
+  take_kernel();
+  const std::string name = api::job_name(wish("k"));
+  EXPECT_FALSE(*store().cancel(name, "ann"));
+  EXPECT_TRUE(*store().cancel(name, "bob"));
+  EXPECT_EQ(state("k"), JobState::cancelled);
+  EXPECT_EQ(*store().take_withdrawn(lease.worker), std::vector<std::string>{name});
+  conclude("k");  // too late
+  EXPECT_EQ(state("k"), JobState::cancelled);
+  EXPECT_TRUE(events("ann").empty());
+}
+
+TEST_P(JobStoreContract, KnowsWhatIsOverdueAndLetsThePatientWait) {
+  api::Submission hasty = wish("k", "ann"), other = wish("l", "ann");
+  hasty.deadline_seconds = 5;
+  other.deadline_seconds = 5;
+  submit({hasty, other});
+  submit({wish("l", "bob")});  // has all the time
+  EXPECT_TRUE(store().overdue()->empty());
+  now += 5000;
+  const auto late = store().overdue();
+  ASSERT_EQ(late->size(), 1U);
+  EXPECT_EQ(late->at(0).job.kernel, "k");
+}
+
+TEST_P(JobStoreContract, AnswersAtOnceWhatIsKnownElsewhereThoughItIsFull) {
+  limits.unfinished = 1;
+  submit({wish("a", "ann")});
+  known["k"] = api::failed_verdict(Stage::ran, "wrong_value");
+  const JobView done = submit({wish("k", "bob")}).at(0);
+  EXPECT_EQ(done.state, JobState::done);
+  EXPECT_NE(done.verdict.find("wrong_value"), std::string::npos);
+  EXPECT_EQ(events("bob").size(), 1U);
+}
+
+TEST_P(JobStoreContract, GivesAJobToAnotherWorkerOnceItsLeaseHasEnded) {
+  const Lease other{.worker = "worker-2", .span = lease.span};
+  submit({wish("k", "ann")});
+  EXPECT_EQ(take_kernel(), "k");
+  now += 9000;
+  EXPECT_EQ(take_kernel(other), "") << "it is leased";
+  ASSERT_TRUE(store().renew(lease));
+  now += 9000;
+  EXPECT_EQ(take_kernel(other), "") << "a heartbeat prolongs it";
+  now += 1000;
+  EXPECT_EQ(take_kernel(other), "k") << "the worker is gone";
+  EXPECT_EQ(state("k"), JobState::running);
+  EXPECT_EQ(*store().take_withdrawn(lease.worker), std::vector{api::job_name(wish("k"))});
+  EXPECT_TRUE(store().take_withdrawn(lease.worker)->empty()) << "it is told once";
+}
+
+TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
+  const Lease other{.worker = "worker-2", .span = lease.span};
+  submit({wish("k", "ann")});
+  take_kernel();
+  now += lease.span.count();
+  take_kernel(other);
+  conclude_by(lease.worker, "k", api::failed_verdict(Stage::ran, "wrong_value"));  // after all
+  EXPECT_EQ(*store().take_withdrawn(other.worker), std::vector{api::job_name(wish("k"))});
+  conclude_by(other.worker, "k", api::accepted_verdict());
+  EXPECT_NE(view("k").verdict.find("wrong_value"), std::string::npos);
+  EXPECT_EQ(events("ann").size(), 1U);
+}
+
+TEST_P(JobStoreContract, LetsNobodyGiveBackWhatAnotherHas) {
+  const Lease other{.worker = "worker-2", .span = lease.span};
+  submit({wish("k")});
+  take_kernel();
+  store().give_back(other.worker, api::job_name(wish("k")));
+  EXPECT_EQ(state("k"), JobState::running);
+  store().give_back(lease.worker, api::job_name(wish("k")));
+  EXPECT_EQ(state("k"), JobState::queued);
+}
+
+TEST_P(JobStoreContract, KeepsASubmitterWithinItsShareEvenAfterARestart) {
+  const Submitter ann{.name = "ann", .unfinished = 2}, bob{.name = "bob", .unfinished = 2};
+  const auto send = [&](const Submitter& submitter, const std::vector<api::Submission>& wishes) {
+    const auto sent = store().submit(wishes, submitter);
+    EXPECT_TRUE(sent);
+    const auto* full = std::get_if<JobStoreFull>(&*sent);
+    return full == nullptr
+               ? ""
+               : fmt::format("{} of {} of {}", full->unfinished, full->limit, full->submitter);
+  };
+  EXPECT_EQ(send(ann, {wish("a"), wish("b")}), "");
+  EXPECT_EQ(send(ann, {wish("c")}), "2 of 2 of ann");
+  EXPECT_EQ(send(ann, {wish("a")}), "") << "a repeat needs no room";
+  EXPECT_EQ(send(bob, {wish("a"), wish("c"), wish("d")}), "")
+      << "a job counts for its first sender";
+  reopened();
+  EXPECT_EQ(send(ann, {wish("e")}), "2 of 2 of ann");
+  take_kernel();
+  conclude("a");
+  EXPECT_EQ(send(ann, {wish("e")}), "");
+  EXPECT_TRUE(*store().cancel(api::job_name(wish("b")), ""));
+  EXPECT_EQ(send(ann, {wish("f")}), "");
+}
+
+TEST_P(JobStoreContract, FindsAJobByItsNewestAlias) {
+  submit({wish("a"), wish("b")});
+  ASSERT_TRUE(store().remember_alias("task-1", api::job_name(wish("a"))));
+  ASSERT_TRUE(store().remember_alias("task-1", api::job_name(wish("b"))));
+  EXPECT_EQ(*store().find_alias("task-1"), api::job_name(wish("b")));
+  EXPECT_EQ(*store().find_alias("task-2"), "");
+}
+
+TEST_P(JobStoreContract, WakesThoseWhoWaitForAChange) {
+  const std::uint64_t seen = store().changes();
+  std::jthread submitting([this] { submit({wish("k")}); });
+  store().wait_for_change(seen, Deadline::after(std::chrono::seconds(20)));
+  EXPECT_NE(store().changes(), seen);
+}
+
+std::unique_ptr<JobStore> open_sqlite(const StoreSetup& setup) {
+  auto opened =
+      SqliteJobStore::open(setup.directory / "jobs.sqlite", setup.limits, setup.recall, setup.now);
+  EXPECT_TRUE(opened) << opened.error().message;
+  return *std::move(opened);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, JobStoreContract,
+                         ::testing::Values(StoreKind{"Sqlite", open_sqlite}),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace tritonsmith::gym::service

@@ -1,0 +1,36 @@
+// Route: one endpoint of the service, and RouteTable: all of them. A new endpoint is a Route in the
+// list of a file of this folder, and an entry in docs/openapi.json.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gym/service/http_call.h"
+
+namespace tritonsmith::gym::service {
+
+struct Route {
+  // Gets what the path has in place of {NAME}; "" where it has none.
+  using Answer = std::function<HttpReply(const HttpCall& call, const std::string& name)>;
+
+  std::string method;  // GET answers HEAD too
+  std::string path;    // "/v1/jobs", or "/v1/jobs/{id}", where {id} stands for the rest
+  Answer answer;
+  bool is_public = false;  // answered without a token
+};
+
+class RouteTable {
+ public:
+  void add(std::vector<Route> routes);
+  const std::vector<Route>& routes() const { return routes_; }
+
+  // Replies 404 for an unknown path, and 405 for a method that the path has not.
+  HttpReply answer(const HttpCall& call) const;
+  bool is_public(const std::string& path) const;
+
+ private:
+  std::vector<Route> routes_;
+};
+
+}  // namespace tritonsmith::gym::service

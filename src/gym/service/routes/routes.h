@@ -1,0 +1,43 @@
+// The endpoints of the service by subject, and what they share.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "gym/service/job_dispatcher.h"
+#include "gym/service/job_store.h"
+#include "gym/service/routes/route.h"
+#include "gym/service/service_metrics.h"
+
+namespace tritonsmith::gym::service {
+
+struct RouteContext {
+  JobStore& job_store;
+  const JobDispatcher& dispatcher;
+  ServiceMetrics& metrics;
+  api::SubmissionLimits limits;
+  std::stop_token stopping;
+};
+
+// The context must outlive the routes.
+std::vector<Route> job_routes(const RouteContext& context);        // /v1/jobs, /v1/clients
+std::vector<Route> verdict_routes(const RouteContext& context);    // /v1/verdicts
+std::vector<Route> status_routes(const RouteContext& context);     // status, health, metrics
+std::vector<Route> kernelgym_routes(const RouteContext& context);  // /evaluate, /status, /results
+
+// The next piece of a stream of /v1/verdicts: verdicts, a sign of life, or "" when it is over. Waits
+// for at most `patience`.
+std::string next_events(const RouteContext& context, StreamRequest& stream, Milliseconds patience);
+
+// Waits until the job is done or cancelled, the time is over or the service stops. Returns the job
+// as it is then, or nothing for an unknown one.
+Result<std::optional<JobView>> await_job(const RouteContext& context, const std::string& name,
+                                         double seconds);
+// Why a batch was not taken: 429. `code` is for a full store.
+HttpReply full_reply(const JobStoreFull& full, std::string_view code);
+// The job store failed: 503.
+HttpReply store_error(const Error& error);
+
+}  // namespace tritonsmith::gym::service

@@ -1,0 +1,111 @@
+// SqliteJobStore: the embedded JobStore, in one SQLite file of one program. Each submission is on
+// disk before it is acknowledged. The queue, the leases and the farewells are in memory: a job that
+// was running when the program ended is queued again at the next start.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "base/sqlite.h"
+#include "base/utc_time.h"
+#include "gym/service/job_store.h"
+#include "gym/service/unfinished_jobs.h"
+
+namespace tritonsmith::gym::service {
+
+class SqliteJobStore : public JobStore {
+ public:
+  using UnixMilliseconds = std::function<std::int64_t()>;
+
+  static Result<std::unique_ptr<SqliteJobStore>> open(const std::filesystem::path& file,
+                                                      const JobStoreLimits& limits,
+                                                      RecallVerdict recall = {},
+                                                      UnixMilliseconds now = unix_milliseconds);
+
+  Result<Submitted> submit(std::span<const api::Submission> submissions,
+                           const Submitter& submitter) override;
+  Result<std::optional<JobView>> find(const std::string& name) override;
+  Result<bool> cancel(const std::string& name, const std::string& client) override;
+  Status cancel_all(const std::string& client) override;
+  Status dismiss(const std::string& client) override;
+  Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
+                                           int limit) override;
+  Result<std::int64_t> awaited_by(const std::string& client) override;
+  const std::string& epoch() const override { return epoch_; }
+  Status remember_alias(const std::string& alias, const std::string& name) override;
+  Result<std::string> find_alias(const std::string& alias) override;
+  Result<JobCounts> counts() const override;
+
+  Status recall_queued() override;
+  Result<std::optional<api::Submission>> take(const Lease& lease) override;
+  Status renew(const Lease& lease) override;
+  Status conclude(const std::string& worker, std::span<const ConcludedJob> concluded) override;
+  void give_back(const std::string& worker, const std::string& name) override;
+  Result<std::vector<std::string>> take_withdrawn(const std::string& worker) override;
+  Result<std::vector<api::Submission>> overdue() override;
+
+  std::uint64_t changes() const override;
+  void wait_for_change(std::uint64_t seen, Deadline deadline) const override;
+  void notify() override;
+
+ private:
+  SqliteJobStore(std::unique_ptr<Sqlite> database, JobStoreLimits limits, RecallVerdict recall,
+                 UnixMilliseconds now)
+      : database_(std::move(database)),
+        limits_(limits),
+        recall_(std::move(recall)),
+        now_(std::move(now)) {}
+  Status load();
+  // What a batch changes, until it is committed.
+  struct Admission {
+    const Submitter& submitter;
+    std::map<std::string, UnfinishedJob> entries;
+    int added = 0;
+  };
+  struct Row {
+    JobView view;
+    std::int64_t run = 0;
+    bool is_final = false;
+  };
+  Result<std::optional<Row>> read(const std::string& name);
+  // A submission, and what was recalled of it.
+  struct Offer {
+    const api::Submission& submission;
+    std::string name;
+    std::optional<Verdict> recalled;
+  };
+  Result<JobView> submit_one(const Offer& offer, Admission& admission);
+  Result<JobView> enter_new(const Offer& offer, UnfinishedJob entry, Admission& admission);
+  Result<JobView> enter_recalled(const Offer& offer);
+  // Nothing where the jobs that were added fit.
+  std::optional<JobStoreFull> lack_of_room(const Admission& admission) const;
+  Status want(const std::string& client, const std::string& name, bool is_done);
+  Status conclude_one(const ConcludedJob& concluded);
+  Status forget_old();
+  Result<api::Submission> submission_of(const std::string& name);
+  Result<std::optional<api::Submission>> queued_submission(const std::string& name);
+  void changed();
+
+  std::unique_ptr<Sqlite> database_;
+  JobStoreLimits limits_;
+  RecallVerdict recall_;
+  UnixMilliseconds now_;
+  std::string epoch_;
+  std::int64_t run_ = 0;  // of the program over this file
+
+  mutable std::mutex mutex_;  // guards all below, and the database
+  mutable std::condition_variable changed_;
+  std::uint64_t changes_ = 0;
+  std::int64_t last_event_ = 0;
+  std::int64_t concluded_since_cleaning_ = 0;
+  UnfinishedJobs unfinished_;
+  std::set<std::string> gone_;         // clients that have left; the last so many of them
+  std::deque<std::string> farewells_;  // the same, in order
+};
+
+}  // namespace tritonsmith::gym::service

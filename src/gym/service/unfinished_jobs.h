@@ -1,0 +1,64 @@
+// UnfinishedJobs: the queue, the leases and the deadlines of a job store, in memory. It knows jobs
+// by their names only. Pure: the caller tells the time, and keeps other threads out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gym/service/job_store.h"
+
+namespace tritonsmith::gym::service {
+
+struct UnfinishedJob {
+  api::Priority priority = api::Priority::normal;
+  std::int64_t sequence = 0;     // of its arrival
+  std::int64_t deadline_ms = 0;  // 0: none
+  std::string submitter;         // the first that sent it; empty: nobody in particular
+  std::string worker;            // that has it; empty: it is queued
+  std::int64_t lease_end_ms = 0;
+  bool is_running() const { return !worker.empty(); }
+};
+
+class UnfinishedJobs {
+ public:
+  // Returns nullptr for a job that is not unfinished.
+  const UnfinishedJob* find(const std::string& name) const;
+  int size() const { return static_cast<int>(jobs_.size()); }
+  int of_submitter(const std::string& submitter) const;
+  std::vector<std::string> queued() const;
+  std::vector<std::string> overdue(std::int64_t now_ms) const;
+  void count(JobCounts& counts) const;
+
+  // Replaces a job of that name.
+  void enter(const std::string& name, UnfinishedJob job);
+  void leave(const std::string& name);
+
+  // Returns the most urgent queued job, or nothing.
+  std::optional<std::string> next() const;
+  void start(const std::string& name, const Lease& lease, std::int64_t now_ms);
+  void renew(const Lease& lease, std::int64_t now_ms);
+  // Queues the jobs of workers that did not renew their lease.
+  void reclaim(std::int64_t now_ms);
+  // Returns whether the worker had the job, which is queued again.
+  bool give_back(const std::string& worker, const std::string& name);
+  // Tells the job's worker, if it has one, that the job is none of its own any more.
+  void withdraw(const std::string& name);
+  std::vector<std::string> take_withdrawn(const std::string& worker);
+
+ private:
+  using QueuePosition = std::tuple<api::Priority, std::int64_t, std::string>;
+  void queue_again(const std::string& name, UnfinishedJob& job);
+
+  std::map<std::string, UnfinishedJob> jobs_;
+  std::map<std::string, int> of_submitter_;
+  std::set<QueuePosition> queue_;
+  std::set<std::string> running_;
+  std::set<std::pair<std::int64_t, std::string>> deadlines_;
+  std::map<std::string, std::vector<std::string>> withdrawn_;  // by worker
+};
+
+}  // namespace tritonsmith::gym::service
