@@ -78,7 +78,7 @@ ExactBudget budget_from(Values reference, Values exact, double tolerance) {
   const double rms = std::sqrt(square_sum / std::max(1.0, finite));
   return {.exact = exact,
           .scale = tolerance,
-          .slack = tolerance * (rms + 0.005) + 32 * own_error,
+          .slack = kToleranceRules.budget_slack(tolerance, rms, own_error),
           .usable = own_error <= usable_share(tolerance) * tolerance * rms};
 }
 
@@ -268,19 +268,19 @@ double tolerance_of(c10::ScalarType dtype) {
   switch (dtype) {
     case c10::ScalarType::Double:
     case c10::ScalarType::ComplexDouble:
-      return 1e-9;  // nothing that was single precision on its way stays within
+      return kToleranceRules.of_64_bits;
     case c10::ScalarType::Float:
     case c10::ScalarType::ComplexFloat:
-      return 1e-4;
+      return kToleranceRules.of_32_bits;
     case c10::ScalarType::Half:
     case c10::ScalarType::BFloat16:
     case c10::ScalarType::ComplexHalf:
-      return 1e-2;
+      return kToleranceRules.of_16_bits;
     case c10::ScalarType::Float8_e4m3fn:
     case c10::ScalarType::Float8_e5m2:
     case c10::ScalarType::Float8_e4m3fnuz:
     case c10::ScalarType::Float8_e5m2fnuz:
-      return 1e-1;
+      return kToleranceRules.of_8_bits;
     default:
       return 0;
   }
@@ -292,8 +292,8 @@ bool is_kernelbenchs(c10::ScalarType dtype) {
 }
 
 double usable_share(double tolerance) {
-  constexpr double in_16_bits = 2, otherwise = 0.1;
-  return tolerance >= tolerance_of(at::kHalf) ? in_16_bits : otherwise;
+  return tolerance >= tolerance_of(at::kHalf) ? kToleranceRules.usable_share_where_coarse
+                                              : kToleranceRules.usable_share;
 }
 
 namespace {
@@ -385,16 +385,10 @@ bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double 
   return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <= leeway;
 }
 
-// How exact, in PyTorch's own errors, who is about as exact as PyTorch must be; and `most` times
-// the tolerance at worst. In 16 bits PyTorch rounds between operators what one kernel need not
-// round, so there a candidate must be no less exact than PyTorch in either way.
-struct Likeness {
-  double worst = 0, average = 0, most = 0;
-};
-std::optional<Likeness> likeness_for(c10::ScalarType dtype) {
-  if (dtype == at::kFloat) return Likeness{.worst = 8, .average = 5, .most = 100};
-  if (dtype == at::kHalf || dtype == at::kBFloat16)
-    return Likeness{.worst = 1, .average = 1, .most = 10};
+// None for complex numbers and for other precisions.
+std::optional<LeewayRules> leeway_rules_of(c10::ScalarType dtype) {
+  if (dtype == at::kFloat) return kToleranceRules.leeway_32_bits;
+  if (dtype == at::kHalf || dtype == at::kBFloat16) return kToleranceRules.leeway_16_bits;
   return std::nullopt;
 }
 
@@ -405,8 +399,8 @@ std::optional<Likeness> likeness_for(c10::ScalarType dtype) {
 double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
                  double tolerance) {
   const c10::ScalarType dtype = reference.scalar_type();
-  const auto like = likeness_for(dtype);
-  if (!like || tolerance > tolerance_of(dtype)) return 0;
+  const auto rules = leeway_rules_of(dtype);
+  if (!rules || tolerance > tolerance_of(dtype)) return 0;
   if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
   const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
                    exact = as_doubles(oracle.cpu());
@@ -414,11 +408,10 @@ double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const
     return 0;
   const double rms = exact.square().mean().sqrt().item<double>();
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
-  constexpr double noise = 0.5;  // that is no result, nor is what is not finite
-  if (!(ours.worst < noise)) return 0;
+  if (!(ours.worst < kToleranceRules.noise)) return 0;  // NaN is no result either
   const double limit =
-      std::min(like->worst * ours.worst, like->most * tolerance * std::min(1.0, rms));
-  const bool is_like = theirs.worst <= limit && theirs.average <= like->average * ours.average;
+      std::min(rules->worst * ours.worst, rules->most * tolerance * std::min(1.0, rms));
+  const bool is_like = theirs.worst <= limit && theirs.average <= rules->average * ours.average;
   return is_like ? (limit + ours.worst) / (1 - ours.worst) : 0;
 }
 

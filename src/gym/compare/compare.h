@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/verdict.h"
+#include "gym/compare/tolerance_rules.h"
 #include "gym/plan/plan.h"
 #include "gym/tensors/replay_memory.h"
 #include "gym/tensors/tensors.h"

@@ -393,7 +393,7 @@ bool is_surely_right(const cuda::JudgedValues& judged, const compare::CompareOpt
   // Near the limit of what has a budget, it is held as if there were one.
   const bool has_budget = how.rule == Comparison::budget && judged.reference.one_finite == 0 &&
                           below * own <= compare::usable_share(how.tolerance) * how.tolerance * rms;
-  const double slack = how.tolerance * (rms + 0.005) + 32 * own;
+  const double slack = compare::kToleranceRules.budget_slack(how.tolerance, rms, own);
   return !has_budget || judged.beyond <= below * slack;
 }
 

@@ -44,7 +44,7 @@ struct TrialConfig {
 
 // Up to this share of its tolerance PyTorch's own rounding on extreme inputs leaves room for
 // another kernel's; as measured: docs/numerics.md.
-inline constexpr double kPreciseShare = 0.4;
+inline constexpr double kPreciseShare = compare::kToleranceRules.precise_share;
 
 // What a trial remembers of the memory that forward finds: nothing; whether it was changed; or all
 // of its bytes.
