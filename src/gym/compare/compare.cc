@@ -66,7 +66,7 @@ struct ExactBudget {
   double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
 };
 
-ExactBudget budget_from(Values reference, Values exact, double tolerance) {
+ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
   double square_sum = 0, own_error = 0, finite = 0;
   for (std::int64_t k = 0; k < exact.count; ++k) {
     if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
@@ -77,9 +77,10 @@ ExactBudget budget_from(Values reference, Values exact, double tolerance) {
   }
   const double rms = std::sqrt(square_sum / std::max(1.0, finite));
   return {.exact = exact,
-          .scale = tolerance,
-          .slack = kToleranceRules.budget_slack(tolerance, rms, own_error),
-          .usable = own_error <= usable_share(tolerance) * tolerance * rms};
+          .scale = tolerance.value,
+          .slack = kToleranceRules.budget_slack(tolerance.value, rms, own_error),
+          .usable = own_error <=
+                    kToleranceRules.usable_share_of(tolerance.widest) * tolerance.value * rms};
 }
 
 // Of the finite ones.
@@ -108,7 +109,7 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
     }
     // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
     const bool near = std::isfinite(difference) &&
-                      difference <= comparison.tolerance * (unit + std::abs(expected[k]));
+                      difference <= comparison.tolerance.value * (unit + std::abs(expected[k]));
     const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
     if (near && exact) continue;
     if (mismatch.first < 0) mismatch.first = k;
@@ -264,36 +265,33 @@ class TreeComparison {
 
 }  // namespace
 
-double tolerance_of(c10::ScalarType dtype) {
+Precision precision_of(c10::ScalarType dtype) {
   switch (dtype) {
     case c10::ScalarType::Double:
     case c10::ScalarType::ComplexDouble:
-      return kToleranceRules.of_64_bits;
+      return Precision::bits_64;
     case c10::ScalarType::Float:
     case c10::ScalarType::ComplexFloat:
-      return kToleranceRules.of_32_bits;
+      return Precision::bits_32;
     case c10::ScalarType::Half:
     case c10::ScalarType::BFloat16:
     case c10::ScalarType::ComplexHalf:
-      return kToleranceRules.of_16_bits;
+      return Precision::bits_16;
     case c10::ScalarType::Float8_e4m3fn:
     case c10::ScalarType::Float8_e5m2:
     case c10::ScalarType::Float8_e4m3fnuz:
     case c10::ScalarType::Float8_e5m2fnuz:
-      return kToleranceRules.of_8_bits;
+      return Precision::bits_8;
     default:
-      return 0;
+      return Precision::exact;
   }
 }
+
+Tolerance tolerance_of(c10::ScalarType dtype) { return tolerance_of(precision_of(dtype)); }
 
 bool is_kernelbenchs(c10::ScalarType dtype) {
   return dtype == c10::ScalarType::Float || dtype == c10::ScalarType::Half ||
          dtype == c10::ScalarType::BFloat16;
-}
-
-double usable_share(double tolerance) {
-  return tolerance >= tolerance_of(at::kHalf) ? kToleranceRules.usable_share_where_coarse
-                                              : kToleranceRules.usable_share;
 }
 
 namespace {
@@ -397,10 +395,13 @@ std::optional<LeewayRules> leeway_rules_of(c10::ScalarType dtype) {
 // far such a one may be from PyTorch's result; else 0. For outputs of up to a million elements. How
 // the constants were found: docs/numerics.md.
 double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
-                 double tolerance) {
+                 Tolerance tolerance) {
   const c10::ScalarType dtype = reference.scalar_type();
   const auto rules = leeway_rules_of(dtype);
-  if (!rules || tolerance > tolerance_of(dtype)) return 0;
+  // Not where the tolerance comes from another tensor's coarser type, or exceeds this type's own.
+  if (!rules || tolerance.widest > precision_of(dtype) ||
+      tolerance.value > tolerance_of(dtype).value)
+    return 0;
   if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
   const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
                    exact = as_doubles(oracle.cpu());
@@ -410,7 +411,7 @@ double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
   if (!(ours.worst < kToleranceRules.noise)) return 0;  // NaN is no result either
   const double limit =
-      std::min(rules->worst * ours.worst, rules->most * tolerance * std::min(1.0, rms));
+      std::min(rules->worst * ours.worst, rules->most * tolerance.value * std::min(1.0, rms));
   const bool is_like = theirs.worst <= limit && theirs.average <= rules->average * ours.average;
   return is_like ? (limit + ours.worst) / (1 - ours.worst) : 0;
 }
@@ -427,7 +428,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
   if (is_exact && at::equal(plain, reference)) return std::nullopt;
   CompareOptions how = comparison;
-  if (is_exact) how.tolerance = 0;
+  if (is_exact) how.tolerance = {};
   const bool has_oracle = comparison.rule == Comparison::budget && !is_exact && oracle.defined() &&
                           oracle.sizes() == reference.sizes();
   const at::Tensor exact = has_oracle ? oracle : at::Tensor();
@@ -439,8 +440,9 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.leeway)) return std::nullopt;
-  const double leeway =
-      has_oracle ? leeway_of(plain, reference, exact, how.tolerance / how.widened) : 0;
+  Tolerance before_widening = how.tolerance;
+  before_widening.value /= how.widened;
+  const double leeway = has_oracle ? leeway_of(plain, reference, exact, before_widening) : 0;
   numerics.leeway = std::max(numerics.leeway, leeway);
   if (leeway > 0) return std::nullopt;
   std::vector<std::int64_t> shape = reference.sizes().vec();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 namespace tritonsmith::gym::compare {
 
@@ -74,5 +75,26 @@ struct ToleranceRules {
 };
 
 inline constexpr ToleranceRules kToleranceRules;
+
+// A tolerance and where it comes from. The rules follow the precision and not the value, which a
+// task may tighten and a trial may widen.
+struct Tolerance {
+  double value = 0;
+  Precision widest = Precision::exact;  // the coarsest of the task's floating types
+};
+
+constexpr Tolerance tolerance_of(Precision precision) {
+  return {.value = kToleranceRules.tolerance_of(precision), .widest = precision};
+}
+
+constexpr Tolerance wider_of(Tolerance one, Tolerance other) {
+  return one.widest < other.widest ? other : one;
+}
+
+// A task's own tolerance lowers the value and never raises it.
+constexpr Tolerance tightened(Tolerance tolerance, std::optional<double> wanted) {
+  return {.value = wanted ? std::min(tolerance.value, *wanted) : tolerance.value,
+          .widest = tolerance.widest};
+}
 
 }  // namespace tritonsmith::gym::compare

@@ -119,7 +119,7 @@ class Trial {
   // The reference in float64 on what its inputs hold now; empty where it does not run so.
   tensors::TensorTable exact_again();
   // Of values, as the task's dtypes have it.
-  double tolerance();
+  compare::Tolerance tolerance();
   // As Numerics has it, of this trial's one output; with several nobody is let be again.
   double leeway() const { return leeway_; }
 
