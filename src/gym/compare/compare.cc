@@ -66,7 +66,7 @@ struct ExactBudget {
   double at(std::int64_t k) const { return scale * std::abs(exact[k]) + slack; }
 };
 
-ExactBudget budget_from(Values reference, Values exact, double tolerance) {
+ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
   double square_sum = 0, own_error = 0, finite = 0;
   for (std::int64_t k = 0; k < exact.count; ++k) {
     if (std::isfinite(exact[k]) != std::isfinite(reference[k])) return {};
@@ -77,9 +77,10 @@ ExactBudget budget_from(Values reference, Values exact, double tolerance) {
   }
   const double rms = std::sqrt(square_sum / std::max(1.0, finite));
   return {.exact = exact,
-          .scale = tolerance,
-          .slack = tolerance * (rms + 0.005) + 32 * own_error,
-          .usable = own_error <= usable_share(tolerance) * tolerance * rms};
+          .scale = tolerance.value,
+          .slack = kToleranceRules.budget_slack(tolerance.value, rms, own_error),
+          .usable = own_error <=
+                    kToleranceRules.usable_share_of(tolerance.widest) * tolerance.value * rms};
 }
 
 // Of the finite ones.
@@ -108,7 +109,7 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
     }
     // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
     const bool near = std::isfinite(difference) &&
-                      difference <= comparison.tolerance * (unit + std::abs(expected[k]));
+                      difference <= comparison.tolerance.value * (unit + std::abs(expected[k]));
     const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
     if (near && exact) continue;
     if (mismatch.first < 0) mismatch.first = k;
@@ -264,36 +265,33 @@ class TreeComparison {
 
 }  // namespace
 
-double tolerance_of(c10::ScalarType dtype) {
+Precision precision_of(c10::ScalarType dtype) {
   switch (dtype) {
     case c10::ScalarType::Double:
     case c10::ScalarType::ComplexDouble:
-      return 1e-9;  // nothing that was single precision on its way stays within
+      return Precision::bits_64;
     case c10::ScalarType::Float:
     case c10::ScalarType::ComplexFloat:
-      return 1e-4;
+      return Precision::bits_32;
     case c10::ScalarType::Half:
     case c10::ScalarType::BFloat16:
     case c10::ScalarType::ComplexHalf:
-      return 1e-2;
+      return Precision::bits_16;
     case c10::ScalarType::Float8_e4m3fn:
     case c10::ScalarType::Float8_e5m2:
     case c10::ScalarType::Float8_e4m3fnuz:
     case c10::ScalarType::Float8_e5m2fnuz:
-      return 1e-1;
+      return Precision::bits_8;
     default:
-      return 0;
+      return Precision::exact;
   }
 }
+
+Tolerance tolerance_of(c10::ScalarType dtype) { return tolerance_of(precision_of(dtype)); }
 
 bool is_kernelbenchs(c10::ScalarType dtype) {
   return dtype == c10::ScalarType::Float || dtype == c10::ScalarType::Half ||
          dtype == c10::ScalarType::BFloat16;
-}
-
-double usable_share(double tolerance) {
-  constexpr double in_16_bits = 2, otherwise = 0.1;
-  return tolerance >= tolerance_of(at::kHalf) ? in_16_bits : otherwise;
 }
 
 namespace {
@@ -385,16 +383,10 @@ bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double 
   return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <= leeway;
 }
 
-// How exact, in PyTorch's own errors, who is about as exact as PyTorch must be; and `most` times
-// the tolerance at worst. In 16 bits PyTorch rounds between operators what one kernel need not
-// round, so there a candidate must be no less exact than PyTorch in either way.
-struct Likeness {
-  double worst = 0, average = 0, most = 0;
-};
-std::optional<Likeness> likeness_for(c10::ScalarType dtype) {
-  if (dtype == at::kFloat) return Likeness{.worst = 8, .average = 5, .most = 100};
-  if (dtype == at::kHalf || dtype == at::kBFloat16)
-    return Likeness{.worst = 1, .average = 1, .most = 10};
+// None for complex numbers and for other precisions.
+std::optional<LeewayRules> leeway_rules_of(c10::ScalarType dtype) {
+  if (dtype == at::kFloat) return kToleranceRules.leeway_32_bits;
+  if (dtype == at::kHalf || dtype == at::kBFloat16) return kToleranceRules.leeway_16_bits;
   return std::nullopt;
 }
 
@@ -403,10 +395,13 @@ std::optional<Likeness> likeness_for(c10::ScalarType dtype) {
 // far such a one may be from PyTorch's result; else 0. For outputs of up to a million elements. How
 // the constants were found: docs/numerics.md.
 double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
-                 double tolerance) {
+                 Tolerance tolerance) {
   const c10::ScalarType dtype = reference.scalar_type();
-  const auto like = likeness_for(dtype);
-  if (!like || tolerance > tolerance_of(dtype)) return 0;
+  const auto rules = leeway_rules_of(dtype);
+  // Not where the tolerance comes from another tensor's coarser type, or exceeds this type's own.
+  if (!rules || tolerance.widest > precision_of(dtype) ||
+      tolerance.value > tolerance_of(dtype).value)
+    return 0;
   if (reference.numel() == 0 || reference.numel() > kFewElements) return 0;
   const at::Tensor got = as_doubles(candidate.cpu()), expected = as_doubles(reference.cpu()),
                    exact = as_doubles(oracle.cpu());
@@ -414,11 +409,10 @@ double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const
     return 0;
   const double rms = exact.square().mean().sqrt().item<double>();
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
-  constexpr double noise = 0.5;  // that is no result, nor is what is not finite
-  if (!(ours.worst < noise)) return 0;
+  if (!(ours.worst < kToleranceRules.noise)) return 0;  // NaN is no result either
   const double limit =
-      std::min(like->worst * ours.worst, like->most * tolerance * std::min(1.0, rms));
-  const bool is_like = theirs.worst <= limit && theirs.average <= like->average * ours.average;
+      std::min(rules->worst * ours.worst, rules->most * tolerance.value * std::min(1.0, rms));
+  const bool is_like = theirs.worst <= limit && theirs.average <= rules->average * ours.average;
   return is_like ? (limit + ours.worst) / (1 - ours.worst) : 0;
 }
 
@@ -434,7 +428,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   const bool is_exact = !reference.is_floating_point() && !reference.is_complex();
   if (is_exact && at::equal(plain, reference)) return std::nullopt;
   CompareOptions how = comparison;
-  if (is_exact) how.tolerance = 0;
+  if (is_exact) how.tolerance = {};
   const bool has_oracle = comparison.rule == Comparison::budget && !is_exact && oracle.defined() &&
                           oracle.sizes() == reference.sizes();
   const at::Tensor exact = has_oracle ? oracle : at::Tensor();
@@ -446,8 +440,9 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.leeway)) return std::nullopt;
-  const double leeway =
-      has_oracle ? leeway_of(plain, reference, exact, how.tolerance / how.widened) : 0;
+  Tolerance before_widening = how.tolerance;
+  before_widening.value /= how.widened;
+  const double leeway = has_oracle ? leeway_of(plain, reference, exact, before_widening) : 0;
   numerics.leeway = std::max(numerics.leeway, leeway);
   if (leeway > 0) return std::nullopt;
   std::vector<std::int64_t> shape = reference.sizes().vec();

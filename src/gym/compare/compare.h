@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/verdict.h"
+#include "gym/compare/tolerance_rules.h"
 #include "gym/plan/plan.h"
 #include "gym/tensors/replay_memory.h"
 #include "gym/tensors/tensors.h"
@@ -21,11 +22,8 @@ struct FusedOracle;
 
 namespace tritonsmith::gym::compare {
 
-// Absolute and relative alike: 1e-4 in fp32, 1e-2 in fp16 and bf16, as KernelBench has them.
-double tolerance_of(c10::ScalarType dtype);
-// The budget applies where PyTorch's own error is at most this share of tolerance * rms(exact). In
-// 16 bits rounding the output costs more than a tenth of that already (docs/numerics.md).
-double usable_share(double tolerance);
+Precision precision_of(c10::ScalarType dtype);
+Tolerance tolerance_of(c10::ScalarType dtype);
 // KernelBench itself has one: fp32, fp16, bf16. The others are ours.
 bool is_kernelbenchs(c10::ScalarType dtype);
 
@@ -78,7 +76,7 @@ class DeviceComparison {
 
 struct CompareOptions {
   Comparison rule = Comparison::budget;
-  double tolerance = 1e-4;
+  Tolerance tolerance = compare::tolerance_of(Precision::bits_32);
   double widened = 1;  // by how much it is above what its type has
   AbsoluteUnit unit = AbsoluteUnit::one;
   // As Numerics had it of the same reference: up to there will do.

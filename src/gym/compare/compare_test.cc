@@ -148,6 +148,35 @@ TEST(CompareTensors, AllowsWhoIsMoreExactThanPyTorchIn16Bits) {
   EXPECT_EQ(compare((exact * 1.05).to(at::kBFloat16), reference, exact), "wrong_value");
 }
 
+CompareOptions tightened_to(double value, c10::ScalarType widest) {
+  return {.tolerance = tightened(tolerance_of(widest), value)};
+}
+
+// PyTorch's own rounding to bf16 exceeds the usable share of float32. By the rules of 16 bits there
+// is a budget all the same, and it refuses zeros.
+TEST(CompareTensors, ATightenedToleranceKeepsTheBudgetOfItsDtype) {
+  at::manual_seed(1);
+  const at::Tensor exact = at::softmax(at::rand({8, 4096}, at::kDouble), -1);
+  const at::Tensor reference = exact.to(at::kBFloat16), zeros = at::zeros_like(reference);
+  CompareOptions how = tightened_to(5e-3, at::kBFloat16);
+  Numerics ignored;
+  EXPECT_TRUE(compare_tensors("y", zeros, reference, exact, how, ignored));
+  how.tolerance.widest = Precision::bits_32;
+  EXPECT_FALSE(compare_tensors("y", zeros, reference, exact, how, ignored));
+}
+
+// A float32 output of a task in fp16 has the noise of fp16, however small the task's tolerance is.
+TEST(CompareTensors, ATightenedToleranceGivesNoOtherDtypesLeeway) {
+  const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
+  const at::Tensor sign = at::arange(64).remainder(2) * 2 - 1;
+  const at::Tensor reference = (exact + 5e-5 * sign).to(at::kFloat);
+  const at::Tensor like = (exact - 2e-4 * sign).to(at::kFloat);
+  Numerics ignored;
+  EXPECT_FALSE(
+      compare_tensors("y", like, reference, exact, tightened_to(5e-5, at::kFloat), ignored));
+  EXPECT_TRUE(compare_tensors("y", like, reference, exact, tightened_to(5e-5, at::kHalf), ignored));
+}
+
 TEST(CompareTensors, AllowsNothingMoreWhereTheReferenceIsNoResult) {
   const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
   at::Tensor reference = exact.to(at::kFloat);

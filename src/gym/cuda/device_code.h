@@ -14,6 +14,8 @@ namespace tritonsmith::gym::cuda {
 std::string device_source();
 std::string_view common_source();
 std::string_view judging_source();
+// The budget's rule, made from the constants of compare/tolerance_rules.h.
+std::string tolerance_source();
 
 // `target` as "sm_90"; `nvrtc` the library's path or name. Gives a cubin. Any thread.
 Result<std::string> compile_source(const std::string& nvrtc, std::string_view target,

@@ -1,7 +1,9 @@
 #include "gym/cuda/device_code.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "gym/compare/tolerance_rules.h"
 #include "gym/cuda/testing/nvrtc.h"
 
 namespace tritonsmith::gym::cuda {
@@ -14,6 +16,13 @@ TEST(DeviceCode, CompilesWithoutAnyGpu) {
   EXPECT_EQ(cubin->substr(1, 3), "ELF");
   for (const std::string_view kernel : {"fingerprint", "count_changed", "mismatch_bf16"})
     EXPECT_NE(cubin->find(kernel), std::string::npos) << kernel;
+}
+
+TEST(DeviceCode, HasItsBudgetFromTheToleranceRules) {
+  const std::string rule =
+      fmt::format("tolerance * (rms + {}) + {} * own_error", compare::kToleranceRules.budget_floor,
+                  compare::kToleranceRules.own_error_factor);
+  EXPECT_NE(device_source().find(rule), std::string::npos);
 }
 
 TEST(DeviceCode, SaysWhatIsWrongWithAnUnknownChip) {

@@ -164,7 +164,7 @@ __device__ void find_mismatch(const T* got, const T* expected, const double* exa
   if (exact != nullptr && budget->one_finite == 0) {
     const double own = __longlong_as_double((i64)budget->own_error);
     const double rms = sqrt(budget->square_sum / known);
-    slack = t * (rms + 0.005) + 32 * own;
+    slack = budget_slack(t, rms, own);
     usable = own <= terms.usable_share * t * rms;
   }
   double unit = terms.unit;
@@ -255,7 +255,7 @@ extern "C" __global__ void endless(volatile u64* flag) {
 }  // namespace
 
 std::string device_source() {
-  return fmt::format("{}{}{}", common_source(), judging_source(), kKernels);
+  return fmt::format("{}{}{}{}", common_source(), judging_source(), tolerance_source(), kKernels);
 }
 
 }  // namespace tritonsmith::gym::cuda

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "gym/compare/tolerance_rules.h"
 #include "gym/cuda/device_code.h"
 
 namespace tritonsmith::gym::cuda {
@@ -181,5 +184,16 @@ __device__ __forceinline__ void judge_all(const T* got, const T* expected, const
 
 std::string_view common_source() { return kCommon; }
 std::string_view judging_source() { return kJudging; }
+
+std::string tolerance_source() {
+  constexpr compare::ToleranceRules rules = compare::kToleranceRules;
+  return fmt::format(R"cuda(
+// compare::ToleranceRules::budget_slack.
+__device__ __forceinline__ double budget_slack(double tolerance, double rms, double own_error) {{
+  return tolerance * (rms + {}) + {} * own_error;
+}}
+)cuda",
+                     rules.budget_floor, rules.own_error_factor);
+}
 
 }  // namespace tritonsmith::gym::cuda

@@ -344,9 +344,9 @@ compare::Mismatch CudaDevice::compare(const at::Tensor& candidate, const at::Ten
        .oracle = exact.defined() ? exact.const_data_ptr<double>() : nullptr,
        .type = type.value_or(cuda::ElementType::f64),
        .count = static_cast<std::uint64_t>(got.numel()),
-       .tolerance = comparison.tolerance,
+       .tolerance = comparison.tolerance.value,
        .unit = unit,
-       .usable_share = compare::usable_share(comparison.tolerance),
+       .usable_share = compare::kToleranceRules.usable_share_of(comparison.tolerance.widest),
        .raw = candidate.const_data_ptr(),
        .width = candidate.is_complex() ? 0U : static_cast<std::uint32_t>(candidate.element_size()),
        .filler = static_cast<std::uint8_t>(comparison.filler)},
@@ -383,17 +383,20 @@ compare::ReferenceQuality quality_of(const cuda::MeasuredReference& measured, do
 // rounding of the limits is left to the comparison element by element.
 bool is_surely_right(const cuda::JudgedValues& judged, const compare::CompareOptions& how) {
   constexpr double below = 1 - 1e-9;
+  constexpr compare::ToleranceRules rules = compare::kToleranceRules;
+  const double tolerance = how.tolerance.value;
   const double known = std::max(1.0, static_cast<double>(judged.reference.finite_reference));
   const double unit = how.unit == compare::AbsoluteUnit::one
                           ? 1
                           : std::max(1.0, std::sqrt(judged.expected_squares / known));
-  if (judged.alone > 0 || judged.far > below * how.tolerance * unit) return false;
+  if (judged.alone > 0 || judged.far > below * tolerance * unit) return false;
   const double rms = std::sqrt(judged.reference.square_sum / known);
   const double own = judged.reference.own_error;
   // Near the limit of what has a budget, it is held as if there were one.
-  const bool has_budget = how.rule == Comparison::budget && judged.reference.one_finite == 0 &&
-                          below * own <= compare::usable_share(how.tolerance) * how.tolerance * rms;
-  const double slack = how.tolerance * (rms + 0.005) + 32 * own;
+  const bool has_budget =
+      how.rule == Comparison::budget && judged.reference.one_finite == 0 &&
+      below * own <= rules.usable_share_of(how.tolerance.widest) * tolerance * rms;
+  const double slack = rules.budget_slack(tolerance, rms, own);
   return !has_budget || judged.beyond <= below * slack;
 }
 
@@ -412,7 +415,7 @@ compare::QuickJudgement CudaDevice::judge(const at::Tensor& candidate, const at:
        .oracle = exact.fused == nullptr ? exact.values.const_data_ptr<double>() : nullptr,
        .type = *type,
        .count = static_cast<std::uint64_t>(candidate.numel()),
-       .tolerance = comparison.tolerance},
+       .tolerance = comparison.tolerance.value},
       exact.fused != nullptr ? exact.fused->function : nullptr, leaves, patience_);
   if (!judged) {
     fault(judged.error());

@@ -66,7 +66,8 @@ TEST_F(CudaDeviceTest, MeasuresAReference) {
   EXPECT_NEAR(sound.own_error, compare::own_error(reference.cpu(), exact.cpu()), 1e-12);
   const at::Tensor off = reference + 3e-5;
   Numerics numerics;
-  const compare::CompareOptions how{.tolerance = 1e-4, .device = device::test_gpu()};
+  const compare::CompareOptions how{.tolerance = compare::tolerance_of(at::kFloat),
+                                    .device = device::test_gpu()};
   EXPECT_FALSE(compare::compare_tensors("output", off, reference, exact, how, numerics));
   reference[7] = std::numeric_limits<float>::infinity();
   EXPECT_FALSE(device::test_gpu()->measure(reference, exact).is_finite);
@@ -116,7 +117,8 @@ TEST_F(CudaDeviceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   const at::Tensor exact = at::linspace(0, 3, 64, floats().dtype(at::kDouble)).cos();
   const at::Tensor sign = at::arange(64, floats()).remainder(2) * 2 - 1;
   const at::Tensor reference = (exact + 5e-5 * sign).to(at::kFloat);
-  const compare::CompareOptions how{.tolerance = 1e-4, .device = device::test_gpu()};
+  const compare::CompareOptions how{.tolerance = compare::tolerance_of(at::kFloat),
+                                    .device = device::test_gpu()};
   const auto compare = [&](const at::Tensor& off, Numerics& numerics) {
     return compare::compare_tensors("output", off.to(at::kFloat), reference, exact, how, numerics);
   };
@@ -132,7 +134,8 @@ TEST_F(CudaDeviceTest, HasABudgetIn16Bits) {
   const at::Tensor exact = at::softmax(at::rand({8, 4096}, floats().dtype(at::kDouble)), -1);
   for (const auto half : {at::kHalf, at::kBFloat16}) {
     const at::Tensor reference = exact.to(half), zeros = at::zeros_like(reference);
-    const compare::CompareOptions how{.tolerance = 1e-2, .device = device::test_gpu()};
+    const compare::CompareOptions how{.tolerance = compare::tolerance_of(half),
+                                      .device = device::test_gpu()};
     EXPECT_FALSE(device::test_gpu()->judge(zeros, reference, {.values = exact}, how).is_right);
     EXPECT_TRUE(device::test_gpu()->judge(reference, reference, {.values = exact}, how).is_right);
     Numerics numerics;
@@ -146,11 +149,11 @@ TEST_F(CudaDeviceTest, JudgesInOnePassByTheSameRules) {
   for (const auto dtype : {at::kFloat, at::kBFloat16}) {
     const at::Tensor exact = at::randn({40'004}, floats().dtype(at::kDouble));
     const at::Tensor reference = exact.to(dtype);
-    const double tolerance = compare::tolerance_of(dtype);
+    const compare::Tolerance tolerance = compare::tolerance_of(dtype);
     int right = 0, wrong = 0;
     int step = 0;
     for (double error = 0.01; error < 100; error *= 1.5) {
-      const at::Tensor off = exact + error * tolerance * at::randn_like(exact);
+      const at::Tensor off = exact + error * tolerance.value * at::randn_like(exact);
       const auto rule = step++ % 2 == 0 ? Comparison::budget : Comparison::allclose;
       const compare::CompareOptions how{
           .rule = rule, .tolerance = tolerance, .device = device::test_gpu()};
@@ -181,7 +184,7 @@ TEST_F(CudaDeviceTest, HasNoBudgetByAllclose) {
   for (const Comparison rule : {Comparison::budget, Comparison::allclose}) {
     const bool passes = rule == Comparison::allclose;
     const compare::CompareOptions how{
-        .rule = rule, .tolerance = 1e-4, .device = device::test_gpu()};
+        .rule = rule, .tolerance = compare::tolerance_of(at::kFloat), .device = device::test_gpu()};
     EXPECT_EQ(device::test_gpu()->judge(zeros, reference, {.values = exact}, how).is_right, passes);
     Numerics numerics;
     EXPECT_EQ(!compare::compare_tensors("output", zeros, reference, exact, how, numerics), passes);

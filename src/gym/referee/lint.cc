@@ -228,18 +228,18 @@ class Linter {
     return oracle.run(plan::Phase::forward) ? tensors::TensorTable() : std::move(oracle.tensors());
   }
 
-  double tolerance_for(const tensors::TensorTable& drawn,
-                       const tensors::TensorTable& outputs) const {
+  compare::Tolerance tolerance_for(const tensors::TensorTable& drawn,
+                                   const tensors::TensorTable& outputs) const {
     std::vector<int> indices = inputs_;
     for (const plan::PlanParameter& parameter : setting_.task.parameters)
       indices.push_back(parameter.tensor);
-    double widest = 0;
-    for (const int index : indices)
-      widest = std::max(
-          widest, compare::tolerance_of(drawn.at(static_cast<std::size_t>(index)).scalar_type()));
-    for (const at::Tensor& output : outputs)
-      widest = std::max(widest, compare::tolerance_of(output.scalar_type()));
-    return setting_.tolerance ? std::min(widest, *setting_.tolerance) : widest;
+    compare::Tolerance widest;
+    const auto widen = [&](const at::Tensor& tensor) {
+      widest = compare::wider_of(widest, compare::tolerance_of(tensor.scalar_type()));
+    };
+    for (const int index : indices) widen(drawn.at(static_cast<std::size_t>(index)));
+    for (const at::Tensor& output : outputs) widen(output);
+    return compare::tightened(widest, setting_.tolerance);
   }
 
   // Whether the answer would be taken for right on every draw from `first` on.
@@ -274,7 +274,7 @@ class Linter {
         const at::Tensor part = flat.narrow(0, first, kGlance);
         const at::Tensor expected = part.to(at::kDouble);
         const at::Tensor off = (answer.like(part, k, first).to(at::kDouble) - expected).abs_();
-        const at::Tensor limit = (expected.abs() + unit).mul_(sample.how.tolerance);
+        const at::Tensor limit = (expected.abs() + unit).mul_(sample.how.tolerance.value);
         if (off.gt(limit).any().item<bool>()) return true;
       }
     }
@@ -346,12 +346,12 @@ class Linter {
     for (std::size_t k = 0; k < sample.outputs.size(); ++k)
       if (sample.outputs[k].numel() > 0)
         error = std::max(error, error_of(sample.outputs[k], sample.exact[k]));
-    if (std::isfinite(error) && error > sample.how.tolerance)
+    if (std::isfinite(error) && error > sample.how.tolerance.value)
       find("task_loses_digits",
            fmt::format(
                "PyTorch's own rounding is {:.2g} of the output's size, the tolerance {:.2g}: "
                "right kernels may be refused",
-               error, sample.how.tolerance));
+               error, sample.how.tolerance.value));
   }
 
   const LintSetting& setting_;

@@ -53,7 +53,7 @@ std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const pla
   for (const int index : indices) {
     const auto dtype =
         tensors::scalar_type_of(task.tensors.at(static_cast<std::size_t>(index)).dtype);
-    if (compare::tolerance_of(dtype) > 0 && !compare::is_kernelbenchs(dtype))
+    if (compare::precision_of(dtype) != compare::Precision::exact && !compare::is_kernelbenchs(dtype))
       return ended("not_comparable",
                    fmt::format("the task itself: it holds {}, for which KernelBench has no "
                                "tolerance; compare by budget",

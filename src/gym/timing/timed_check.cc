@@ -71,11 +71,13 @@ std::optional<VerdictError> compare_sides(const TimedSides& sides,
                                           const Nearness& nearness) {
   Numerics ignored;
   const bool is_coarse = nearness.coarseness > 0;
+  compare::Tolerance tolerance = sides.trial.tolerance();
+  tolerance.value += 2 * nearness.coarseness;
   return compare::compare_outputs(
       {sides.candidate.plan().outputs, tensors},
       {sides.trial.task().outputs, sides.reference.replay().tensors()}, oracle,
       {.rule = sides.trial.setting().comparison,
-       .tolerance = sides.trial.tolerance() + 2 * nearness.coarseness,
+       .tolerance = tolerance,
        .unit = is_coarse ? compare::AbsoluteUnit::output_size : compare::AbsoluteUnit::one,
        .leeway = nearness.leeway,
        .device = sides.device.comparison()},

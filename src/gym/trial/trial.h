@@ -44,7 +44,7 @@ struct TrialConfig {
 
 // Up to this share of its tolerance PyTorch's own rounding on extreme inputs leaves room for
 // another kernel's; as measured: docs/numerics.md.
-inline constexpr double kPreciseShare = 0.4;
+inline constexpr double kPreciseShare = compare::kToleranceRules.precise_share;
 
 // What a trial remembers of the memory that forward finds: nothing; whether it was changed; or all
 // of its bytes.
@@ -119,7 +119,7 @@ class Trial {
   // The reference in float64 on what its inputs hold now; empty where it does not run so.
   tensors::TensorTable exact_again();
   // Of values, as the task's dtypes have it.
-  double tolerance();
+  compare::Tolerance tolerance();
   // As Numerics has it, of this trial's one output; with several nobody is let be again.
   double leeway() const { return leeway_; }
 

@@ -45,12 +45,12 @@ void Trial::see_coincidence() {
   const std::vector<at::Tensor> left = unchanged_values(config_.task, reference_.tensors());
   const auto any_left = [&](const std::vector<int>& indices, tensors::TensorTable& tensors) {
     return std::ranges::any_of(indices, [&](int index) {
-      return are_among(left, tensors::tensor_at(tensors, index), tolerance());
+      return are_among(left, tensors::tensor_at(tensors, index), tolerance().value);
     });
   };
   if (!left.empty() && !device_.torch_device().is_cpu())  // where every store is seen
-    add_unseen_stores(config_.candidate, config_.choices, candidate_.tensors(), left, tolerance(),
-                      result_.launches);
+    add_unseen_stores(config_.candidate, config_.choices, candidate_.tensors(), left,
+                      tolerance().value, result_.launches);
   for (const auto& [step, launch] : result_.launches)
     result_.copied_by_coincidence =
         result_.copied_by_coincidence || any_left(launch.stored_tensors, candidate_.tensors());

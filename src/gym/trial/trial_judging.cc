@@ -63,7 +63,7 @@ void Trial::judge() {
   if (!is_right) {
     measure_reference(oracle);
     how.widened = widening(oracle);
-    how.tolerance *= how.widened;
+    how.tolerance.value *= how.widened;
     result_.difference = compare::compare_outputs({config_.candidate.outputs, candidate_.tensors()},
                                                   {task().outputs, reference_.tensors()}, oracle,
                                                   how, result_.numerics);
@@ -101,7 +101,7 @@ bool Trial::judge_at_once(const tensors::TensorTable& oracle) {
   const compare::QuickJudgement judged = device->judge(got, expected, *exact, comparison());
   if (!judged.is_right) return false;
   result_.reference_is_finite = judged.reference.is_finite;
-  result_.reference_error = judged.reference.own_error / tolerance();
+  result_.reference_error = judged.reference.own_error / tolerance().value;
   if (may_widen()) {  // right without it: nothing is excused
     result_.is_error_widened = true;
     result_.reference_error = 0;
@@ -182,7 +182,7 @@ void Trial::measure_reference(const tensors::TensorTable& oracle) {
     if (is_extreme(config_.kind) || output.numel() <= few)
       largest = std::max(largest, compare::own_error(output, exact));
   }
-  result_.reference_error = largest / tolerance();
+  result_.reference_error = largest / tolerance().value;
 }
 
 // An exponential that overflows is wrong however coarse PyTorch is there.
@@ -220,14 +220,14 @@ void Trial::look_at_precise_outputs(const tensors::TensorTable& oracle,
     if (!expected.is_floating_point() || !at::isfinite(expected).all().item<bool>()) continue;
     const double error = may_widen() ? compare::own_error_by_element(expected, exact) / how.widened
                                      : compare::own_error(expected, exact);
-    if (error > kPreciseShare * tolerance()) continue;
+    if (error > kPreciseShare * tolerance().value) continue;
     Numerics ignored;
     auto difference =
         compare::compare_tensors(fmt::format("output {}", k), got, expected, exact, how, ignored);
     if (!difference) continue;
     result_.difference = std::move(difference);
     result_.reference_is_finite = true;
-    result_.reference_error = error / tolerance();
+    result_.reference_error = error / tolerance().value;
     return;
   }
 }
@@ -249,13 +249,13 @@ double Trial::widening(const tensors::TensorTable& oracle) {
   // One element that counts for all the others makes a sum of them as coarse as its own rounding.
   const double share = is_spiked(config_.kind) ? kPreciseShare / 2 : kPreciseShare;
   const double least = !is_extreme(config_.kind) && decides_by_scores(config_.task) ? 2 : 1;
-  const double factor = std::clamp(largest / tolerance() / share, least, most);
+  const double factor = std::clamp(largest / tolerance().value / share, least, most);
   result_.is_error_widened = true;
   result_.reference_error /= factor;
   return factor;
 }
 
-bool Trial::may_widen() { return is_changed() && tolerance() >= compare::tolerance_of(at::kHalf); }
+bool Trial::may_widen() { return is_changed() && compare::is_coarse(tolerance().widest); }
 
 std::optional<VerdictError> Trial::compare_devices() const {
   std::vector<int> ours, theirs;
@@ -273,16 +273,17 @@ std::optional<VerdictError> Trial::compare_devices() const {
 
 // The widest of the task's own floating types decides: fp16 inputs give fp16 noise in an fp32
 // output too.
-double Trial::tolerance() {
+compare::Tolerance Trial::tolerance() {
   std::vector<int> indices = input_tensors(config_.task);
   plan::append_tensors(task().outputs, indices);
   for (const plan::PlanParameter& parameter : config_.task.parameters)
     indices.push_back(parameter.tensor);
-  double widest = 0;
+  compare::Tolerance widest;
   for (const int index : indices)
-    widest = std::max(widest, compare::tolerance_of(
-                                  tensors::tensor_at(reference_.tensors(), index).scalar_type()));
-  return config_.tolerance ? std::min(widest, *config_.tolerance) : widest;
+    widest = compare::wider_of(
+        widest,
+        compare::tolerance_of(tensors::tensor_at(reference_.tensors(), index).scalar_type()));
+  return compare::tightened(widest, config_.tolerance);
 }
 
 // The reference's and the candidate's by turns.
