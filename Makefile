@@ -1,5 +1,5 @@
 # Every target prepares the machine first (tools/setup; well under a second when it is prepared).
-.PHONY: build test quickstart bench soak fuzz format lint lint-all clean
+.PHONY: build test test-peers wheel install uninstall quickstart bench soak fuzz format lint lint-all clean
 SHELL := /bin/bash
 BUILD ?= build
 ARGS ?=
@@ -10,6 +10,28 @@ build:
 
 test: build
 	@tools/run_tests $(BUILD)
+
+# Trainers of others (TRL, SkyRL, verifiers), pinned from PyPI, drive the gym.
+test-peers: build
+	@tools/test_peers $(BUILD)
+
+# dist/tritonsmith-VERSION-py3-none-linux_x86_64.whl: the program and the Python package.
+wheel: build
+	@tools/wheel $(BUILD)
+
+# The program, its completion for bash and its man page (docs/install.md).
+PREFIX ?= $(HOME)/.local
+bash_completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tritonsmith
+man_page = $(DESTDIR)$(PREFIX)/share/man/man1/tritonsmith.1
+install: build
+	@install -D $(BUILD)/tritonsmith $(DESTDIR)$(PREFIX)/bin/tritonsmith
+	@mkdir -p $(dir $(bash_completion)) $(dir $(man_page))
+	@$(BUILD)/tritonsmith completion bash >$(bash_completion)
+	@$(BUILD)/tritonsmith completion man >$(man_page)
+	@echo "installed: $(DESTDIR)$(PREFIX)/bin/tritonsmith"
+
+uninstall:
+	@rm -f $(DESTDIR)$(PREFIX)/bin/tritonsmith $(bash_completion) $(man_page)
 
 quickstart: build
 	@$(BUILD)/tritonsmith quickstart $(ARGS)

@@ -1,14 +1,14 @@
-// Seconds and host memory of loading a checkpoint, and how long writing one stops the training, at
-// the width of Qwen2.5-Coder-3B with as many of its 36 layers as asked for, random weights.
+// Seconds and host memory of loading a checkpoint, and the pause of training while one is written.
+// The model has the width of Qwen2.5-Coder-3B with LAYERS of its 36 layers and random weights.
 //   checkpoint_speed load [LAYERS] [auto|cpu|cuda]   a bfloat16 checkpoint in shards, and a float32
 //                                                    one in a single file
-//   checkpoint_speed stop [LAYERS] [auto|cpu|cuda]   a snapshot of the learner, and writing it
-//                                                    beside the training; `crowded` behind it: on
-//                                                    a GPU that has no room for the snapshot, so
-//                                                    host memory is made ready first, in each way
-// Each measurement is a process of its own. The files lie below $TMPDIR or /tmp (`stop 36` writes
-// 43 GB there: TMPDIR=/dev/shm spares a slow disk) and were just written: the disk is warm. On a
-// CPU the weights themselves (float32) are part of the host memory.
+//   checkpoint_speed stop [LAYERS] [auto|cpu|cuda]   a snapshot of the learner, and its writing
+//                                                    during training. With `crowded` at the end,
+//                                                    the GPU has no room for the snapshot, and each
+//                                                    way to prepare host memory is measured
+// Each measurement is a process of its own. The files lie below $TMPDIR or /tmp. `stop 36` writes
+// 43 GB there; TMPDIR=/dev/shm avoids a slow disk. The files were just written, so the page cache
+// is warm. On a CPU the weights themselves (float32) are part of the host memory.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/ranges.h>
@@ -22,9 +22,9 @@
 #include "base/process.h"
 #include "base/rng.h"
 #include "base/temp_dir.h"
-#include "model/checkpoint.h"
-#include "model/device.h"
-#include "train/sft_gradient.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/memory/device.h"
+#include "train/gradient/sft_gradient.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -45,7 +45,7 @@ model::ModelConfig shape(std::int64_t layers) {
           .max_position_embeddings = 32768};
 }
 
-// The most memory of its own and of mapped files that this process ever had, in bytes.
+// Returns the peak memory of this process in bytes, its mapped files included.
 double peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -60,7 +60,7 @@ double bytes_in(const fs::path& directory) {
   return bytes;
 }
 
-// The same random numbers again and again: drawing billions takes longer than all that is measured.
+// Repeats the same random numbers, because drawing billions takes longer than the measurement.
 at::Tensor random_like_weights(at::IntArrayRef sizes, c10::ScalarType dtype) {
   constexpr std::int64_t count = 1 << 22;
   static const at::Tensor drawn = at::empty({count}, at::kFloat).normal_(0, 0.02);
@@ -74,7 +74,7 @@ at::Tensor random_like_weights(at::IntArrayRef sizes, c10::ScalarType dtype) {
   return made;
 }
 
-// Tensors of the model's shapes, one shard at a time.
+// Writes tensors of the model's shapes, one shard at a time.
 Status write_random(const fs::path& directory, std::int64_t layers, c10::ScalarType dtype,
                     std::size_t shards) {
   const at::NoGradGuard no_grad;
@@ -115,7 +115,7 @@ Status load(const fs::path& directory, c10::Device device) {
   return ok();
 }
 
-// Steps of training, as short as they can be: what a stop would show in.
+// Training steps that are as short as possible, in which a pause would show.
 class Training {
  public:
   explicit Training(Learner& learner) : learner_(learner) {
@@ -134,7 +134,7 @@ class Training {
     return watch.seconds();
   }
 
-  // Steps until it is done, but at least so many.
+  // Runs steps until `is_done`, but at least `least` of them.
   Status steps_until(const std::function<bool()>& is_done, std::size_t least, const char* when) {
     std::vector<double> seconds;
     while (seconds.size() < least || !is_done()) {
@@ -153,7 +153,7 @@ class Training {
   std::vector<TrainingSequence> sequences_{1};
 };
 
-// All of the GPU's memory but so much, as an engine's cache takes it.
+// Allocates nearly all of the GPU's memory, as an engine's cache does.
 at::Tensor crowd(c10::Device device) {
   constexpr std::size_t kLeft = std::size_t{12} << 30;
   const std::size_t spare = model::spare_bytes(device);
@@ -161,7 +161,7 @@ at::Tensor crowd(c10::Device device) {
                    at::TensorOptions(at::kByte).device(device));
 }
 
-// Whether others use the GPU as well.
+// Whether the GPU is also used by others.
 enum class Company { none, crowd };
 
 template <typename T>
@@ -169,8 +169,8 @@ bool is_done(const std::future<T>& what) {
   return what.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-// The longest step while as much as a snapshot takes is made ready: pinned at once, then in pieces
-// as an arena does unless told otherwise; last by the learner, as a run does before its first step.
+// Measures the longest step while host memory for a snapshot is prepared: pinned at once, then in
+// an arena's default pieces. Last, the learner prepares it, as a run does before its first step.
 Status make_host_memory_ready(Learner& learner, Training& training) {
   std::size_t bytes = 0;  // weights and two moments
   for (const auto& each : learner.model().parameters()) bytes += 3 * each.tensor.nbytes();
@@ -182,7 +182,8 @@ Status make_host_memory_ready(Learner& learner, Training& training) {
     arena.expect(bytes);
     std::future<void> made = std::async(std::launch::async, [&] { arena.get(bytes); });
     TRY(training.steps_until([&] { return is_done(made); }, 1, when));
-    made.get();  // there is no figure without the memory: this throws, and ends the benchmark
+    // throws without the memory and ends the benchmark, because there is no result then
+    made.get();
   }
   constexpr double kSeconds = 15;
   learner.expect_snapshot();
@@ -195,14 +196,14 @@ Status stop(const fs::path& directory, c10::Device device, Company company) {
   TRY_ASSIGN(Learner learner, Learner::start(directory, device));
   Training training(learner);
   const auto at_once = [] { return true; };
-  // In these, products that come often get their kernels.
+  // These steps choose the kernels of frequent products.
   TRY(training.steps_until(at_once, 12, "to warm up"));
   at::Tensor others;
   if (company == Company::crowd && device.is_cuda()) others = crowd(device);
   TRY(training.steps_until(at_once, 5, "with nothing beside"));
   if (others.defined()) TRY(make_host_memory_ready(learner, training));
   std::optional<LearnerSnapshot> snapshot;
-  for (int i = 0; i < 3; ++i) {  // on the GPU, the first gets the memory
+  for (int i = 0; i < 3; ++i) {  // on the GPU, the first one allocates the memory
     snapshot.reset();
     const Stopwatch watch;
     TRY_ASSIGN(snapshot, learner.snapshot());

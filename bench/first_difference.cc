@@ -1,11 +1,12 @@
-// Where the log-probabilities of trainer and engine begin to differ on a GPU: the operations of a
-// layer at the shape of Qwen2.5-Coder-3B (random weights), each as the trainer computes it among
-// all tokens of many sequences, as the engine reads a prompt, and as it decodes.
+// Shows where the log-probabilities of trainer and engine begin to differ on a GPU. It runs the
+// operations of a layer at the shape of Qwen2.5-Coder-3B (random weights) in three ways. The
+// trainer computes all tokens of many sequences together, the engine reads a prompt, and the engine
+// decodes.
 //   first_difference [SEQUENCES] [LENGTH] [LAYERS] [float16]     (64 256 8; below a minute)
-// For `fast` and for `equal` sums (model/sums.h):
-//   - a line an operation: the share of elements that differ from the trainer's and their relative
-//     difference, every operation given the trainer's inputs, the worst of all layers;
-//   - a line a layer: how far the residual stream is off when nothing is given.
+// For `fast` and for `equal` sums (model/config/sums.h) it prints
+//   - a line for each operation: the share of elements that differ from the trainer's and their
+//     relative difference, with the trainer's inputs for every operation, the worst of all layers;
+//   - a line for each layer: the error of the residual stream with the way's own inputs.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -19,9 +20,10 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "model/cuda_attention.h"
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/layers/cuda_attention.h"
+#include "model/layers/cuda_layer.h"
+#include "model/memory/device.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -46,11 +48,11 @@ T* data(const at::Tensor& tensor) {
   return static_cast<T*>(tensor.mutable_data_ptr());
 }
 
-// One way through a layer: which products, where the rows' tokens stand, how they attend.
+// One way through a layer: its products, the positions of its rows, and its attention.
 struct Way {
   Cublas& cublas;
   at::Tensor positions;  // [rows]
-  at::Tensor slots;      // [rows], or undefined: nothing is stored
+  at::Tensor slots;      // [rows], or undefined: keys and values are not stored
   cuda::PagedCache cache{};
   std::function<at::Tensor(const at::Tensor& qkv)> attend;  // [rows, heads D]
 };
@@ -60,7 +62,7 @@ class Layers {
   Layers(const Transformer& model, RopeTable rope)
       : model_(model), half_(*model.half_weights()), rope_(std::move(rope)) {}
 
-  // Told of every operation's result, which it may change.
+  // Receives the result of every operation and may change it.
   using Seen = std::function<void(const char* name, const at::Tensor& result)>;
 
   // x [rows, H] float32, changed in place.
@@ -103,7 +105,7 @@ class Layers {
   }
   cuda::Stream stream() const { return current_stream(model_.device()); }
 
-  // As decoding does, which leaves parts of a sum to its next norm.
+  // Computes as decoding does, which leaves parts of a sum to its next norm.
   static void add_product(Cublas& cublas, const at::Tensor& x, const at::Tensor& rows,
                           const at::Tensor& weight, double factor = 1) {
     const at::Tensor parts = at::empty({kMostSumParts, x.size(0), x.size(1)}, x.options());
@@ -156,7 +158,7 @@ Off off(const at::Tensor& got, const at::Tensor& expected) {
           (apart.norm() / expected.to(at::kFloat).norm()).item<double>()};
 }
 
-// Sequences of one length, packed, with a page table that gives each its own pages.
+// Packed sequences of one length, with a page table that gives each its own pages.
 class Comparison {
  public:
   Comparison(const Transformer& model, int sequences, int length)
@@ -228,7 +230,7 @@ class Comparison {
     return {data<Half>(keys_), data<Half>(values_), data<int>(table_), pages_};
   }
 
-  // As cuda_layer does, over packed sequences.
+  // Attends as cuda_layer does, over packed sequences.
   std::function<at::Tensor(const at::Tensor&)> attend_packed(int sequences) const {
     const at::Tensor offsets = at::arange(sequences + 1, ints()).mul(length_);
     return [this, offsets](const at::Tensor& qkv) {
@@ -238,9 +240,9 @@ class Comparison {
       const auto part = [&](std::int64_t begin, std::int64_t count) {
         return all.narrow(1, begin, count);
       };
-      const AttentionPlace place = {offsets, length_, /*is_even=*/true, scale(), model_.sums()};
+      const AttentionBatch attention = {offsets, length_, /*is_even=*/true, scale(), model_.sums()};
       return cuda_attend({part(0, heads), part(heads, kv_heads), part(heads + kv_heads, kv_heads)},
-                         place)
+                         attention)
           .out.reshape({qkv.size(0), -1});
     };
   }

@@ -1,7 +1,7 @@
-// How many verdicts a second a LocalJudge gives: elementwise and reduction kernels over 8k
-// elements, three trials, the IR of each distinct, store off, each in a freshly forked guest.
-// Prints the rate after a warm-up, where the time went, and the processor time of each kind of
-// process (a compile worker that retires meanwhile takes its share along).
+// Verdicts per second of a LocalJudge: elementwise and reduction kernels over 8k elements, three
+// trials, distinct IR, store off, each in a new guest. It prints the rate after a warm-up and the
+// time of each stage. It also prints the processor time of each kind of process, without that of
+// compile workers that end meanwhile.
 //
 //   judge_throughput [verdicts] [slots] [compilers] [referees]
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ def get_init_inputs():
       is_reduction ? "torch.sum(torch.relu(x), dim=1)" : "torch.sigmoid(x) * x + 1.0");
 }
 
-// `salt` makes the IR, not just the text, differ: a constant that is added and taken away again.
+// `salt` changes the IR and not only the text: a constant that is added and subtracted again.
 std::string kernel_source(bool is_reduction, int salt) {
   const std::string body = is_reduction ? R"(
     row = tl.program_id(0)

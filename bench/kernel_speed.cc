@@ -1,6 +1,6 @@
-// The parts of a decode step and of a training step at the shape of Qwen2.5-Coder-3B, one by one on
-// a GPU: microseconds, and the bandwidth or the rate of arithmetic that they reach. Every part goes
-// through the memory of many layers in turn, so that nothing is found in the cache by chance.
+// Measures the parts of a decode step and of a training step at the shape of Qwen2.5-Coder-3B on a
+// GPU. It prints microseconds and the bandwidth or the arithmetic rate. Every part cycles through
+// the memory of many layers, so that caches do not help by chance.
 //   kernel_speed [ROWS] [CONTEXT] [TOKENS]   of decoding, and of a micro-batch
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <functional>
 
-#include "model/cuda_attention.h"
-#include "model/cuda_layer.h"
-#include "model/device.h"
+#include "model/layers/cuda_attention.h"
+#include "model/layers/cuda_layer.h"
+#include "model/memory/device.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -45,7 +45,7 @@ class Bench {
   cuda::Stream stream() const { return current_stream(device_); }
   c10::Device device() const { return device_; }
 
-  // Microseconds of one call, from `rounds` over all layers.
+  // Microseconds of one call, averaged over `rounds` passes through all layers.
   double microseconds(const std::function<void(int)>& call) const {
     const auto& runtime = cuda::kernels()->runtime;
     constexpr int kRounds = 4;
@@ -267,19 +267,19 @@ void rows_of_training(const Bench& bench, std::int64_t tokens) {
   };
   const at::Tensor q = part(0, kHeads), k = part(kHeads, kKvHeads), v = part(kHeads + 2, kKvHeads);
   const double flops = 2.0 * rows * kLength * kHeads * kHeadDim;  // causal
-  // Even sequences take cuDNN's where it works, once they have come often.
+  // Frequent batches of sequences with one length use cuDNN, if it works.
   for (const auto& [name, is_even, sums] :
        {std::tuple{"any sequences", false, Sums::fast},
         std::tuple{"even sequences", true, Sums::fast}, std::tuple{"in order", false, Sums::equal},
         std::tuple{"in order, even", true, Sums::equal}}) {
-    const AttentionPlace place = {ends, kLength, is_even, 0.088, sums};
-    for (int i = 0; is_even && i < 300; ++i) cuda_attend({q, k, v}, place);
-    const Attended kept = cuda_attend({q, k, v}, place);
+    const AttentionBatch attention = {ends, kLength, is_even, 0.088, sums};
+    for (int i = 0; is_even && i < 300; ++i) cuda_attend({q, k, v}, attention);
+    const Attended kept = cuda_attend({q, k, v}, attention);
     bench.computed(fmt::format("attention forward, {}", name), flops, [&](int) {
-      cuda_attend({q, k, v}, place);
+      cuda_attend({q, k, v}, attention);
     });
     bench.computed(fmt::format("attention backward, {}", name), 2.5 * flops, [&](int) {
-      cuda_attend_backward({q, k, v}, kept, kept.out, place);
+      cuda_attend_backward({q, k, v}, kept, kept.out, attention);
     });
   }
 }

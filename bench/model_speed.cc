@@ -1,6 +1,6 @@
-// Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights; the other
-// side of bench/transformers_speed.py. One line a measurement: name, value, unit. kHelp below says
-// what it is called with.
+// Decoding and training on a GPU at the shape of Qwen2.5-Coder-3B with random weights, for
+// comparison with bench/transformers_speed.py. Each measurement prints one line: name, value, unit.
+// kHelp below lists the arguments.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
@@ -13,12 +13,12 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "generate/engine/cuda_engine.h"
 #include "model/cuda/kernels.h"
-#include "model/device.h"
-#include "model/linear_logprob.h"
-#include "rollout/cuda_engine.h"
-#include "train/adamw.h"
-#include "train/token_gradient.h"
+#include "model/memory/device.h"
+#include "model/layers/linear_logprob.h"
+#include "train/optimizer/adamw.h"
+#include "train/gradient/token_gradient.h"
 
 namespace tritonsmith {
 namespace {
@@ -37,7 +37,8 @@ constexpr const char* kHelp =
     "      |log-probability of the trainer minus the engine's| on tokens of the engine: with "
     "random\n"
     "      weights, and again once they have been trained to be sure\n"
-    "words: bfloat16 (else float16), equal (sums, model/sums.h; else fast), recompute (layers in "
+    "words: bfloat16 (else float16), equal (sums, model/config/sums.h; else fast), recompute "
+    "(layers in "
     "the\n"
     "backward), 1.5b (that model's shape; else Coder-3B's)\n";
 
@@ -79,7 +80,7 @@ model::Transformer random_model(const model::ModelConfig& config, c10::Device de
   return model;
 }
 
-// How it computes, for the names of measurements: nothing for an engine's default.
+// Returns the way of computing for the names of measurements; empty for an engine's default.
 std::string way_of(const model::Transformer& model) {
   std::string way;
   if (model.precision() == model::Precision::bfloat16) way += "_bfloat16";
@@ -97,17 +98,18 @@ void synchronize(c10::Device device) {
   model::cuda::kernels()->runtime.synchronize(model::current_stream(device));
 }
 
-rollout::GenerationRequest request_of(int index, int prompt, int tokens) {
-  rollout::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
-                                     .sampling = {.max_new_tokens = tokens},
-                                     .seed = static_cast<std::uint64_t>(index)};
+generate::GenerationRequest request_of(int index, int prompt, int tokens) {
+  generate::GenerationRequest request{.id = static_cast<std::uint64_t>(index),
+                                      .sampling = {.max_new_tokens = tokens},
+                                      .seed = static_cast<std::uint64_t>(index)};
   Rng rng(1, "prompt", static_cast<std::uint64_t>(index));
   for (int t = 0; t < prompt; ++t)
     request.prompt.push_back(static_cast<TokenId>(rng.below(151936)));
   return request;
 }
 
-// How far the engine's log-probabilities of its own tokens are from the trainer's.
+// Returns the difference between the engine's log-probabilities of its own tokens and the
+// trainer's.
 at::Tensor gap_of(const model::Transformer& model, const Completion& completion) {
   const at::NoGradGuard no_grad;
   std::vector<TokenId> sequence = completion.prompt;
@@ -131,16 +133,16 @@ void print_gap(const std::string& name, const at::Tensor& gap) {
     fmt::print("{}_p{}\t{:.5f}\tnats\n", name, percent, quantile(percent / 100.0));
 }
 
-// The last request is a short one: once it is finished all prompts have been read and every slot
-// decodes, and the clock runs until the first of the long ones ends.
+// The last request is short. Once it is finished, all prompts have been read and every slot
+// decodes. The clock then runs until the first long request ends.
 Status decode(const model::Transformer& model, int rows, int context, int tokens) {
   constexpr int kShort = 8, kPrefill = 8192;
   const int prompt = context - tokens / 2;
   const int rounds = (rows * prompt + kPrefill - 1) / kPrefill;  // a decode step after each
-  TRY_ASSIGN(const auto engine,
-             rollout::CudaEngine::make(model, {.slots = rows,
-                                               .max_length = context + tokens + rounds + kShort,
-                                               .prefill_tokens = kPrefill}));
+  TRY_ASSIGN(const auto engine, generate::engine::CudaEngine::make(
+                                    model, {.slots = rows,
+                                            .max_length = context + tokens + rounds + kShort,
+                                            .prefill_tokens = kPrefill}));
   for (int turn = 0; turn < 2; ++turn) {  // kernels are chosen and graphs made in the first
     const Stopwatch prefill;
     for (int i = 0; i < rows; ++i) {
@@ -206,7 +208,7 @@ TrainingCost train_step(model::Transformer& model, train::FlatParameters& flat,
   return {.seconds = watch.seconds(), .optimizer_seconds = optimizer.seconds()};
 }
 
-// Of the products and causal attention, forward and backward, as 6ND + attention counts them.
+// Counts products and causal attention, forward and backward, as 6ND + attention.
 double flops_of(const model::ModelConfig& c, double parameters, int count, int length) {
   const double tokens = static_cast<double>(count) * length;
   const double attention =
@@ -214,7 +216,7 @@ double flops_of(const model::ModelConfig& c, double parameters, int count, int l
   return tokens * (6.0 * parameters + attention);
 }
 
-// A model with what an optimizer holds of it.
+// A model with its optimizer's memory.
 struct Trained {
   explicit Trained(model::Transformer& trained)
       : model(trained),
@@ -228,7 +230,7 @@ struct Trained {
 TrainingCost median_step(Trained& trained, std::span<const train::MicroBatch> batches) {
   std::vector<TrainingCost> costs;
   const auto step = [&] { return train_step(trained.model, trained.flat, trained.state, batches); };
-  // Shapes that come back often get their kernel by measuring, within the first steps.
+  // Within the first steps, the kernels of frequent shapes are chosen by measurement.
   constexpr int kWarmUp = 6, kSteps = 5;
   for (int i = 0; i < kWarmUp; ++i) step();
   for (int i = 0; i < kSteps; ++i) costs.push_back(step());
@@ -264,7 +266,7 @@ struct GroupWork {
   int groups = 0, samples = 0, prompt = 0, answer = 0, budget = 0;
 };
 
-// Answers of one length or another, half to one and a half of `answer`.
+// Answers of different lengths, from half of `answer` to one and a half.
 std::vector<train::TrainingSequence> samples_of(const GroupWork& work) {
   std::vector<train::TrainingSequence> all;
   for (int group = 0; group < work.groups; ++group) {
@@ -308,7 +310,7 @@ Status group(model::Transformer& model, const GroupWork& work) {
   return ok();
 }
 
-// Text of little entropy: after each of kKnown tokens one of four comes, with odds 8 : 4 : 3 : 1
+// Text of low entropy: one of four tokens follows each of kKnown tokens, with odds 8 : 4 : 3 : 1
 // (1.18 nats).
 constexpr std::uint64_t kKnown = 1024;
 TokenId next_token(TokenId last, Rng& rng) {
@@ -324,7 +326,7 @@ std::vector<TokenId> chain(std::uint64_t index, int length) {
   return tokens;
 }
 
-// Trains until a token costs less than so many nats; gives what the last steps' cost.
+// Trains until a token costs less than `nats`. Returns the cost in the last steps.
 double train_to(model::Transformer& model, double nats, int most_steps) {
   train::FlatParameters flat(model::tensors_of(model.parameters()));
   auto state = train::AdamWState::zeros_like(flat);
@@ -363,7 +365,7 @@ struct GapWork {
 
 Status measure_gap(const model::Transformer& model, const std::string& name, const GapWork& work) {
   TRY_ASSIGN(const auto engine,
-             rollout::CudaEngine::make(
+             generate::engine::CudaEngine::make(
                  model, {.slots = work.sequences, .max_length = work.prompt + work.tokens}));
   for (int i = 0; i < work.sequences; ++i) {
     auto request = request_of(i, 0, work.tokens);
@@ -391,12 +393,12 @@ Status gap(model::Transformer& model, const GapWork& work) {
   return measure_gap(model, "gap_trained" + way_of(model), work);
 }
 
-// Takes the word out of the arguments.
+// Removes the word from the arguments and tells whether it was there.
 bool take_word(std::vector<std::string>& words, std::string_view word) {
   return std::erase(words, word) > 0;
 }
 
-// What is left of the words is what to measure, and its numbers.
+// The remaining words are the measurement and its numbers.
 Status check_words(const std::vector<std::string>& words) {
   constexpr std::string_view kMeasured[] = {"decode", "train", "group", "gap"};
   if (words.empty() || std::ranges::find(kMeasured, words[0]) == std::end(kMeasured))

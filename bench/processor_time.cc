@@ -14,7 +14,7 @@ namespace {
 
 struct Usage {
   int pid = 0, parent = 0;
-  double own = 0, reaped = 0;  // seconds; those of children it waited for
+  double own = 0, reaped = 0;  // seconds; reaped: of children that it waited for
 };
 
 std::string file_text(const std::string& path) {

@@ -1,5 +1,5 @@
-// How much processor time the processes of a judge have used so far, by what they do. For
-// benchmarks: on a machine that does other things too, this says more than the clock.
+// The processor time that the processes of a judge have used so far, by kind. On a machine with
+// other work this is more informative than the clock.
 #pragma once
 
 #include <map>

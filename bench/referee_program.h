@@ -1,5 +1,5 @@
-// The referee that a benchmark's judge starts: the one built beside it, or TRITONSMITH_REFEREE
-// where the programs were carried elsewhere.
+// The referee that a benchmark's judge starts: the one built with it, or TRITONSMITH_REFEREE if the
+// programs were moved.
 #pragma once
 
 #include <cstdlib>

@@ -1,13 +1,15 @@
-// How far medians of one kernel judged again and again lie apart on a GPU, and why: each experiment
-// judges one plan, an operator of 2048 x 16384 floats (70 us on an H200), twenty times, with its
-// buffers where they happen to come to lie, elsewhere each time or always at one place, with as
-// many rounds as the referee takes (timing.h) or more; round_noise.h says what the columns mean. It
-// reads so:
+// Measures how much the medians of one kernel vary over many judgements on a GPU, and why. Each
+// experiment judges one plan twenty times, an operator on 2048 x 16384 floats (70 us on an H200).
+// Its buffers lie where the allocator puts them, elsewhere in each judgement, or always in one
+// place. It takes the referee's number of rounds (timing.h) or more. round_noise.h explains the
+// columns. How to read the result:
 //
-//   `between` far above 1, and back to 1 in "one trial": where the buffers lie decides. Still above
-//   1 there: clocks (see the MHz) or whatever else drifts. `first` or `referenced` off: what came
-//   before a round decides. `neighbours` far below 0: rounds alternate. `heaps` far above 2.7: two
-//   states, and the estimators beside the median of all rounds say what another would be worth.
+//   `between` far above 1, and near 1 in "one trial": the place of the buffers decides.
+//   `between` still above 1 in "one trial": clocks (see the MHz) or another drift decide.
+//   `first` or `referenced` not near 0: the work before a round decides.
+//   `neighbours` far below 0: rounds alternate.
+//   `heaps` far above 2.7: there are two states. The estimators beside the median of all rounds
+//   then show the value of another estimator.
 //
 //   replay_repeats [seconds in all] [aten operator of one tensor, with an `out` overload]
 #include <ATen/ATen.h>
@@ -30,7 +32,7 @@ namespace {
 constexpr std::int64_t kRows = 2048, kColumns = 16384;
 constexpr int kJudgements = 20;
 
-// The clocks, from the driver's management library where it is there.
+// Reads clocks through the driver's management library, if the machine has it.
 class Clocks {
  public:
   Clocks() {
@@ -43,7 +45,7 @@ class Clocks {
     if (init == nullptr || handle == nullptr || init() != 0 || handle(0, &device_) != 0)
       ask_ = nullptr;
   }
-  // Of the multiprocessors, in MHz; 0: not known.
+  // Returns the multiprocessors' clock in MHz, or 0 if unknown.
   unsigned now() const {
     constexpr int multiprocessors = 1;
     unsigned mhz = 0;
@@ -109,7 +111,7 @@ class Laboratory {
     for (int k = 0; k < kJudgements; ++k) {
       if (experiment.fresh_memory) move_memory(k);
       if (!trial || !experiment.one_trial) {
-        trial.reset();  // its memory serves the next
+        trial.reset();  // its memory serves the next one
         TRY_ASSIGN(trial, tried(k));
       }
       timing::TimingLimits limits = experiment.limits;
@@ -129,8 +131,8 @@ class Laboratory {
     return ok();
   }
 
-  // Of the first experiment's first judgements, in their order; a star follows the first of a
-  // batch, an r those with the reference behind.
+  // Rounds of the first experiment's first judgements in order. A star follows the first round of a
+  // batch, an r follows rounds after the reference.
   const std::string& rows() const { return rows_; }
 
   static void print_head() {
@@ -156,7 +158,7 @@ class Laboratory {
     return trial;
   }
 
-  // Odd sizes, so that what comes next lies elsewhere.
+  // Odd sizes, so that the next allocation lies elsewhere.
   void move_memory(int number) {
     hole_ = at::Tensor();
     c10::getDeviceAllocator(c10::kCUDA)->emptyCache();

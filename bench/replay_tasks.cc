@@ -1,8 +1,7 @@
-// Which tasks of a folder replay natively, and whether both sides of a timing are treated alike:
-// captures every file below the folder, and judges each task's plan against itself, as a candidate
-// that is the reference. Where there is a GPU, on it: then it also prints how far the two medians
-// of one plan lie apart. One line for each task that was timed, or does not come to a verdict of
-// "correct".
+// Shows which tasks of a folder replay natively, and whether a timing treats both sides alike. It
+// captures every file below the folder and judges each task's plan against itself, with the
+// reference as its own candidate. On a GPU it also prints the difference between the two medians of
+// one plan. It prints one line for each task that was timed, or whose verdict is not "correct".
 //
 //   replay_tasks FOLDER [cpu|gpu] [seconds a task] [of them for rounds of timing]
 #include <fmt/format.h>
@@ -34,7 +33,7 @@ struct Captured {
   gym::capture::CaptureOutcome outcome;
 };
 
-// The reference's own plan as a candidate's: what it draws for itself is not its business.
+// Converts the reference's plan into a candidate's plan. The steps that draw inputs are left out.
 std::string as_candidate(const std::string& json) {
   gym::plan::Plan plan = *gym::plan::parse_plan(json);
   plan.role = gym::plan::PlanRole::candidate;
@@ -54,7 +53,7 @@ std::vector<fs::path> tasks_below(const fs::path& folder) {
 
 struct Tally {
   int tasks = 0, correct = 0, native = 0;
-  std::vector<double> apart;  // of the two medians, as a share
+  std::vector<double> apart;  // relative difference of the two medians
   std::map<std::string, int> endings;
 
   void fail(const std::string& name, const std::string& how, const std::string& message) {

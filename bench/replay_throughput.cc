@@ -1,7 +1,7 @@
-// How many verdicts a second a LocalJudge gives with a GPU: distinct correct kernels of six
-// elementwise operators, written by our own teacher in several styles, five trials and timing,
-// store off, each in a freshly forked guest. Prints the rate after a warm-up, where the time went,
-// how near the medians' 95 % intervals lie, and how much the medians of equal kernels vary.
+// Verdicts per second of a LocalJudge with a GPU: distinct correct kernels of six elementwise
+// operators, written by our own teacher in several styles. It uses five trials, timing, no store,
+// and a new guest for each kernel. After a warm-up it prints the rate, the time of each stage, the
+// width of the medians' 95 % intervals, and the variation between medians of equal kernels.
 //
 //   replay_throughput [verdicts] [guests] [compilers] [rows] [columns] [repeats of one kernel]
 //   replay_throughput --write DIRECTORY      writes one task and one kernel for do_bench.py
@@ -34,14 +34,15 @@ curriculum::Program program_of(Op op) {
   return {.inputs = {{.name = "x"}}, .root = curriculum::apply(op, {}, {curriculum::leaf(0)})};
 }
 
-// Another name is another IR: nothing is answered by the compile cache.
+// Another name gives another IR, so the compile cache never answers.
 std::string renamed(std::string code, int number) {
   const std::string_view mark = "@triton.jit\ndef ";
   const auto begin = code.find(mark) + mark.size();
   const std::string name = code.substr(begin, code.find('(', begin) - begin);
   const std::string fresh = fmt::format("{}_{}", name, number);
   for (std::size_t at = 0; (at = code.find(name, at)) != std::string::npos; at += fresh.size()) {
-    const char before = at == 0 ? ' ' : code[at - 1];  // a dot: tl.sigmoid is another's
+    // after a dot the name belongs to another module, as in tl.sigmoid
+    const char before = at == 0 ? ' ' : code[at - 1];
     const bool whole =
         std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_' && before != '.';
     const char after = at + name.size() < code.size() ? code[at + name.size()] : ' ';
@@ -76,7 +77,8 @@ gym::api::JudgeJob job(int number, Shape shape,
           .use_store = false};
 }
 
-// How far the farther end of a median's 95 % interval lies from it, as a share of it.
+// Returns the distance of the median from the farther end of its 95 % interval, relative to the
+// median.
 double reach_of(const Timing& timing) {
   if (timing.median_high <= 0) return std::numeric_limits<double>::infinity();
   return std::max(timing.median_high / timing.median - 1, 1 - timing.median_low / timing.median);
@@ -84,9 +86,9 @@ double reach_of(const Timing& timing) {
 
 struct Tally {
   int accepted = 0;
-  std::vector<double> reach, reference_reach;  // of each verdict
+  std::vector<double> reach, reference_reach;  // one for each verdict
   double samples = 0, spread = 0;              // spread: p90 - p10 as a share of the median
-  std::map<int, int> by_samples;               // verdicts that took at most so many
+  std::map<int, int> by_samples;               // verdicts with at most this many samples
   std::map<std::string, double> stage_ms;
   std::vector<double> medians, alone_ms;
   std::string first_failure, first_verdict;

@@ -1,4 +1,4 @@
-// Sampled tokens a second of the quickstart's model on this machine: groups of samples of shared
+// Sampled tokens per second of the quickstart's model on this machine: groups of samples of shared
 // prompts, continuous batching, temperature 1. The untrained model never stops by itself, so every
 // completion has its full length.
 //   rollout_throughput [slots] [samples] [prompt tokens] [new tokens] [threads]
@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "rollout/engine.h"
+#include "generate/engine/engine.h"
 
-namespace tritonsmith::rollout {
+namespace tritonsmith::generate::engine {
 namespace {
 
 int run(int slots, int samples, int prompt_tokens, int new_tokens) {
@@ -45,13 +45,13 @@ int run(int slots, int samples, int prompt_tokens, int new_tokens) {
 }
 
 }  // namespace
-}  // namespace tritonsmith::rollout
+}  // namespace tritonsmith::generate::engine
 
 int main(int argc, char** argv) {
   const auto argument = [&](int i, int fallback) {
     return argc > i ? std::atoi(argv[i]) : fallback;
   };
   at::set_num_threads(argument(5, 2));
-  return tritonsmith::rollout::run(argument(1, 64), argument(2, 192), argument(3, 100),
-                                   argument(4, 200));
+  return tritonsmith::generate::engine::run(argument(1, 64), argument(2, 192), argument(3, 100),
+                                            argument(4, 200));
 }

@@ -33,7 +33,8 @@ struct Heaps {
   double apart = 0, upper_share = 0;
 };
 
-// Every split of the sorted rounds is tried; the least scatter within both parts is the best.
+// Tries every split of the sorted rounds and takes the one with the least scatter within both
+// parts.
 Heaps heaps_of(std::vector<double> times) {
   std::ranges::sort(times);
   Heaps best;
@@ -52,7 +53,8 @@ Heaps heaps_of(std::vector<double> times) {
   return best;
 }
 
-// The mean of those for which `is_one` holds, against the others', within each judgement.
+// Returns the mean of the rounds for which `is_one` holds against that of the others, within each
+// judgement.
 double effect(const std::vector<Rounds>& judgements,
               const std::function<bool(const Rounds&, std::size_t)>& is_one) {
   std::vector<double> shares;

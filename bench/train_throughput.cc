@@ -1,5 +1,5 @@
-// Trained tokens a second of the quickstart's model on this machine: forward, backward and AdamW
-// over packed steps, once with plain ATen and autograd, once with the fused CPU kernels, in turns
+// Trained tokens per second of the quickstart's model on this machine: forward, backward and AdamW
+// over packed steps. It measures plain ATen with autograd and the fused CPU kernels, alternately
 // within one run.
 //   train_throughput [tokens a step] [length of a sequence] [threads]
 #include <ATen/ATen.h>
@@ -10,8 +10,8 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "model/linear_logprob.h"
-#include "model/transformer.h"
+#include "model/layers/linear_logprob.h"
+#include "model/transformer/transformer.h"
 
 namespace tritonsmith::model {
 namespace {
@@ -41,8 +41,8 @@ PackedBatch make_batch(std::int64_t tokens, std::int64_t length, std::int64_t vo
   return {.tokens = at::randint(vocabulary, {tokens}, at::kLong), .offsets = offsets};
 }
 
-// Of this process on all its threads: what a step costs on a machine that is busy with other things
-// too.
+// Processor time of all threads of this process. It shows the cost of a step on a machine with
+// other work.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Cost {

@@ -1,6 +1,6 @@
 # LibTorch from the wheel of the pinned Python environment, linked directly: the wheel's own
 # find_package(Torch) demands a whole CUDA toolkit. libtorch_cuda is not linked but loaded when a GPU is
-# there (src/base has no part in it: src/model/device.h), so the same program runs on machines without one.
+# there (src/base has no part in it: src/model/memory/device.h), so the same program runs on machines without one.
 execute_process(
   COMMAND ${TRITONSMITH_PYTHON} -c "import importlib.util as u, os; print(os.path.dirname(u.find_spec('torch').origin))"
   OUTPUT_VARIABLE TORCH_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)

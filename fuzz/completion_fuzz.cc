@@ -1,5 +1,5 @@
-// What a model wrote: any text gives one kernel or none, whose bytes and tokens lie within it, and
-// the inspection of any source ends in findings that can be written down.
+// Fuzzes a model's completion. Any text gives one kernel or none, whose bytes and tokens lie within
+// the text. Inspection of any source gives findings that can be written.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -25,7 +25,7 @@ void inspect_as(std::string_view source, Policy policy) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  std::vector<std::size_t> token_ends;  // tokens of three bytes
+  std::vector<std::size_t> token_ends;  // every token has three bytes
   for (std::size_t end = 3; end < size; end += 3) token_ends.push_back(end);
   const Kernel kernel = text::extract_kernel(text, token_ends);
   CHECK(kernel.code_bytes.begin <= kernel.code_bytes.end && kernel.code_bytes.end <= size,

@@ -1,5 +1,5 @@
-// Frames from a hostile peer: any bytes, cut anywhere, give whole frames within the limit or a
-// typed fault.
+// Fuzzes frames from a hostile peer. Any bytes, cut anywhere, give whole frames within the limit or
+// a typed fault.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// What strangers send over HTTP: bodies of submissions and of KernelGYM's /evaluate, and what a
-// service sends its clients: event streams. The first byte says which. What is accepted must
+// Fuzzes data that strangers send over HTTP: bodies of submissions and of KernelGYM's /evaluate,
+// and event streams that a service sends to clients. The first byte chooses. Accepted data must
 // survive being written and read again, and keep its name.
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,4 @@
-// The text that names a kernel in the compile cache is never larger than the IR, whatever the IR
-// is.
+// Fuzzes the text that names a kernel in the compile cache. It is never larger than the IR.
 #include <cstdint>
 #include <cstdlib>
 

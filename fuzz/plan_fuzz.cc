@@ -1,6 +1,5 @@
-// libFuzzer entry for parse_plan: whatever is accepted must survive being written and read again.
-// How to build it: fuzz/CMakeLists.txt.
-// -DTRITONSMITH_WITH_TORCH=OFF
+// libFuzzer entry for parse_plan. An accepted plan must survive being written and read again.
+// fuzz/CMakeLists.txt says how to build it.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
-// run_corpus FOLDER: gives every file of the folder to a fuzz target, without libFuzzer, so that
-// what fuzzing once found stays mended in every build. Whatever goes wrong crashes, as it would
-// there.
+// run_corpus FOLDER: gives every file of the folder to a fuzz target, without libFuzzer. Faults
+// that fuzzing found thus stay corrected in every build. A fault crashes the program, as it does
+// with libFuzzer.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     std::cout << entry.path().filename().string() << '\n'
-              << std::flush;  // the last one is at fault
+              << std::flush;  // the last file printed is at fault
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     ++files;
   }

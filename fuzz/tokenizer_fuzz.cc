@@ -1,6 +1,6 @@
-// libFuzzer entry for tokenizer.json: a file up to a zero byte, and a text behind it. A file that
-// is accepted must encode any text, give streamed what it decodes at once, and be the same
-// tokenizer after it was written and read again. How to build it: fuzz/CMakeLists.txt.
+// libFuzzer entry for tokenizer.json: a file up to a zero byte, followed by a text. An accepted
+// file must encode any text. Decoding it token by token and at once must agree. After being written
+// and read again it must be the same tokenizer. fuzz/CMakeLists.txt says how to build it.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

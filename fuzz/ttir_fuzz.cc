@@ -1,5 +1,5 @@
-// Triton IR: any text is parsed and, when it parses, evaluated over small buffers with guard bytes
-// around them. Nothing may crash, hang, or touch a guard byte.
+// Fuzzes Triton IR. Any text is parsed. If it parses, it is evaluated over small buffers with guard
+// bytes around them. Nothing may crash, hang, or touch a guard byte.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

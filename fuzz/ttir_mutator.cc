@@ -1,5 +1,6 @@
-// How libFuzzer changes Triton IR: half of the time its own way, else by tokens and lines, since
-// text that no longer parses shows little. Names are drawn from the text itself.
+// Mutates Triton IR for libFuzzer. Half of the time libFuzzer's own mutation is used, else tokens
+// and lines are changed, since text that does not parse shows little. Names are drawn from the text
+// itself.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -34,7 +35,7 @@ struct Token {
   std::size_t start = 0, length = 0;
 };
 
-// A name, number or mark of the text, at or after a random place.
+// Returns a name, number or mark of the text, at or after a random place.
 Token pick_token(const std::string& text, Rng& rng) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '.';
@@ -46,7 +47,7 @@ Token pick_token(const std::string& text, Rng& rng) {
   return {start, end - start};
 }
 
-// The line that holds the place, with its end.
+// Returns the line that contains the place, with its line end.
 Token line_at(const std::string& text, std::size_t place) {
   const std::size_t before = text.rfind('\n', place);
   const std::size_t start = before == std::string::npos ? 0 : before + 1;
@@ -62,7 +63,7 @@ void mutate(std::string& text, Rng& rng) {
     case 1:
       text.replace(start, length, kTypes[rng.below(std::size(kTypes))]);
       break;
-    case 2: {  // one token in the place of another
+    case 2: {  // replaces one token by another
       const Token other = pick_token(text, rng);
       text.replace(start, length, text.substr(other.start, other.length));
       break;
@@ -70,7 +71,7 @@ void mutate(std::string& text, Rng& rng) {
     case 3:
       text.erase(start, 1 + rng.below(4));
       break;
-    case 4: {  // a line again, elsewhere
+    case 4: {  // repeats a line in another place
       const Token line = line_at(text, start);
       text.insert(line_at(text, rng.below(text.size())).start,
                   text.substr(line.start, line.length));

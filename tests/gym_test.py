@@ -99,8 +99,8 @@ class Gym(unittest.TestCase):
     def submit(self, *arguments, token=TOKEN):
         return run("submit", "--url", self.url, "--task", self.task, "--kernel", self.kernel, *arguments, token=token)
 
-    def fails_with(self, done, *words):
-        self.assertNotEqual(done.returncode, 0)
+    def fails_with(self, done, *words, code=2):
+        self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(done.stderr.strip().count("\n"), 0, done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
@@ -110,9 +110,9 @@ class Gym(unittest.TestCase):
         self.assertEqual(first.returncode, 0, first.stderr)
         verdict = json.loads(first.stdout)
         self.assertTrue(verdict["accepted"], first.stdout)
-        self.assertEqual(verdict["task"], "task")
-        self.assertEqual(verdict["file"], self.kernel)
-        self.assertIn(verdict["id"], run("status", "--url", self.url, verdict["id"]).stdout)
+        self.assertEqual((verdict["task"], verdict["file"]), ("task", self.kernel))
+        status = run("status", verdict["id"], "--url", self.url)
+        self.assertEqual(json.loads(status.stdout)["state"], "done", status.stdout + status.stderr)
         self.assertEqual(self.stop(), 0)
         type(self).start()
         again = json.loads(self.submit("--json").stdout)
@@ -129,11 +129,11 @@ class Gym(unittest.TestCase):
         lines = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda line: line["line"])
         self.assertEqual([(line["verdict"].get("error") or {}).get("class") for line in lines],
                          [None, "wrong_value", "syntax_error"])
-        self.assertEqual({line["file"] for line in lines}, {path})
+        self.assertEqual([line["file"] for line in lines], [path] * 3)
         self.assertEqual(len({line["id"] for line in lines}), 3)
         text = run("submit", "--url", self.url, "--jobs", path).stdout
         for line in lines:
-            self.assertIn(f"{path}:{line['line']}, job {line['id']}\n", text)
+            self.assertIn(f"{path}:{line['line']} ({line['id']})\n", text)
         with open(path, "a") as file:
             file.write("{}\n")
         self.fails_with(run("submit", "--url", self.url, "--jobs", path), "jobs.jsonl:4", "kernel")
@@ -213,9 +213,9 @@ class Gym(unittest.TestCase):
         self.fails_with(run("serve", "--listen", "127.0.0.1:0", "--dir", other + ".file"), "other.file")
 
     def test_says_in_one_line_that_nobody_serves(self):
-        self.fails_with(run("status", "--url", "http://127.0.0.1:1"), "127.0.0.1:1")
+        self.fails_with(run("status", "--url", "http://127.0.0.1:1"), "127.0.0.1:1", code=3)
         self.fails_with(run("submit", "--url", "http://127.0.0.1:1", "--task", self.task, "--kernel", self.kernel),
-                        "127.0.0.1:1")
+                        "127.0.0.1:1", code=3)
         self.fails_with(run("submit", "--url", self.url, "--task", "missing.py", "--kernel", self.kernel), "missing.py")
 
 

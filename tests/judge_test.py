@@ -138,9 +138,32 @@ class Judge(unittest.TestCase):
         self.assertIn("torch_compute", [finding["rule"] for finding in strict["findings"]])
         self.assertTrue(self.verdicts([helped], "--no-store", "--policy", "open")[0]["accepted"])
 
+    def test_the_exit_code_and_the_text_say_how_it_went(self):
+        wrong = GOOD.replace("tl.maximum(y, 0.0)", "y")
+        good = self.run_judge([GOOD], "--no-store")
+        self.assertEqual(good.returncode, 0, good.stderr)
+        self.assertRegex(good.stdout, r"task: accepted .*\n(.*\n)*.*Judged in \d+\.\d s\. Speed was not measured: ")
+        both = self.run_judge([GOOD, wrong], "--no-store")
+        self.assertEqual(both.returncode, 1, both.stderr)
+        self.assertRegex(both.stdout, r"kernel +verdict +why\n.*kernel_0.py +accepted\n.*kernel_1.py +wrong +wrong_value: ")
+        self.assertIn("1 of 2 accepted (policy strict)", both.stdout)
+        asked = self.run_judge([wrong], "--no-store", "--json")
+        self.assertEqual((asked.returncode, json.loads(asked.stdout)["file"]),
+                         (0, os.path.join(self.folder.name, "kernel_0.py")))
+        broken = self.run_judge(["def broken(:\n"], "--no-store")
+        self.assertEqual(broken.returncode, 1)
+        self.assertNotIn("trials", broken.stdout, "nothing was compared")
+
+    def test_a_candidates_escape_sequences_do_not_reach_the_terminal(self):
+        loud = GOOD.replace("class ModelNew", 'raise ValueError("\\x1b[2J\\x1b[31m\\x9b2J all is accepted")\nclass ModelNew')
+        for options in ([], ["--json"], ["--feedback"]):
+            done = self.run_judge([loud], "--no-store", *options)
+            self.assertFalse(set(done.stdout + done.stderr) & set("\x1b\x9b\x07\r"), done.stdout)
+            self.assertIn("all is accepted", done.stdout)
+
     def test_a_task_that_does_not_import_is_one_clear_line(self):
         done = self.run_judge([GOOD, GOOD], "--no-store", task="import no_such_module\n")
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
         self.assertIn("task.py", done.stderr)
@@ -161,7 +184,7 @@ class Judge(unittest.TestCase):
 
         broken = subprocess.run([BINARY, "doctor"], capture_output=True, text=True, timeout=240,
                                 env={**os.environ, "TRITONSMITH_PYTHON": "/nowhere/python"})
-        self.assertEqual(broken.returncode, 1)
+        self.assertEqual(broken.returncode, 3)
         self.assertRegex(broken.stdout, "!! +python +/nowhere/python has no torch and triton\n +-> ")
 
 

@@ -190,7 +190,7 @@ class Judge(_Client):
     def reward(self, label: Label, completion: str, *, timeout: Optional[float] = None, **options: Any) -> Reward:
         """Judges the kernel that a completion offers and returns what the completion is worth.
 
-        Options are members of a job and `weights`, a mapping of `[reward]` settings (docs/training.md).
+        Options are members of a job and `weights`, a mapping of `[reward]` settings (docs/settings.md).
         """
         job, weights = self._reward_job(label, "", timeout, options)
         return _wait(_Loop.submit(self._reward(self._opened(), job, completion, weights)))
@@ -205,7 +205,7 @@ class Judge(_Client):
         return _wait(_Loop.submit(self._opened().extract(completion)))
 
     def prompt(self, task: Label, **options: Any) -> Sequence[Mapping[str, str]]:
-        """Returns the chat messages that ask a model for a task's kernel (`style`, `kind`, `system`: docs/training.md)."""
+        """Returns the chat messages that ask a model for a task's kernel (`style`, `kind`, `system`: docs/settings.md)."""
         job, _ = job_from(task, self._tasks)
         return _wait(_Loop.submit(self._opened().prompt(job["task"], **options)))
 

@@ -28,7 +28,7 @@ def load_environment(tasks: Tasks, max_turns: int = 1, style: str = "full", limi
     rows = []
     for name, task in list(suite.items())[:limit]:
         label = {"id": name, "task": task["source"]}
-        rows.append({"prompt": [dict(m) for m in wait_for(scorer.prompt({"id": name, **task}, style=style))], "info": label})
+        rows.append({"prompt": [dict(m) for m in wait_for(scorer.prompt({"id": name, **task}, style=style))], "info": {"label": label}})
     return KernelEnvironment(scorer, max_turns=max_turns, dataset=Dataset.from_list(rows), rubric=vf.Rubric([kernel_reward]))
 
 
@@ -48,7 +48,7 @@ class KernelEnvironment(vf.MultiTurnEnv):  # type: ignore[misc]
     async def add_trajectory_step(self, state: Any, trajectory_step: Any) -> None:
         await super().add_trajectory_step(state, trajectory_step)
         try:
-            reward = await self._scorer.reward(state["info"], trajectory_step["completion"])
+            reward = await self._scorer.reward(state["info"]["label"], trajectory_step["completion"])
         except NoVerdict as fault:
             raise vf.InfraError(f"the judge gave no verdict: {fault}") from fault
         trajectory_step["reward"] = reward.total

@@ -30,7 +30,7 @@ class KernelTaskConfig(vf.TaskConfig):
     timeout: float | None = None
     """Seconds for each verdict."""
     weights: dict[str, float] = {}
-    """Settings of `[reward]` in docs/training.md."""
+    """Settings of `[reward]` in docs/settings.md."""
     program: str = ""
     """The program of a judge of this machine; empty: the installed one."""
 

@@ -1,7 +1,7 @@
 """verl: a score function and an interaction of several turns.
 
-    custom_reward_function.path=$(python -c "import tritonsmith.verl as v; print(v.__file__)")
-    custom_reward_function.name=compute_score
+    reward.custom_reward_function.path=pkg://tritonsmith.verl
+    reward.custom_reward_function.name=compute_score
 
 `ground_truth` is the label (tritonsmith/task.py): the task's source, as in `hkust-nlp/drkernel-rl-data`, or JSON. Where the
 infrastructure fails, both raise `NoVerdict`, verl's way to say that a sample has no result.
@@ -30,6 +30,7 @@ else:
 
             def __init__(self, config: dict[str, Any]) -> None:
                 self.config = config
+                self.name = config.get("name", "interaction_agent")
 
 
 __all__ = ["KernelInteraction", "compute_score"]
@@ -55,7 +56,7 @@ _OF_VERL = ("reward_router_address", "reward_model_tokenizer", "reward_model_nam
 class KernelInteraction(BaseInteraction):
     """The judge as the user of a conversation: each answer gets a verdict as feedback, until one is accepted.
 
-    The interaction's `config` holds the options of `Scorer`, and `max_turns`. The row's `interaction_kwargs` hold the
+    verl has interactions up to its version 0.7. The interaction's `config` holds the options of `Scorer`, and `max_turns`. The row's `interaction_kwargs` hold the
     `ground_truth`.
     """
 

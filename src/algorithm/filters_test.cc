@@ -1,4 +1,4 @@
-// What is left out of training or weighed less: mismatch, PRS, plan and code, overlong, experts.
+// Filters and weights of training samples: mismatch, PRS, plan and code, overlong, experts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using ::testing::FloatNear;
 
 float log_of(double ratio) { return static_cast<float>(std::log(ratio)); }
 
-// Ratios 1.5, 0.5 and 4, so 3 together, against a sampler of 0.
+// Ratios 1.5, 0.5 and 4, whose product is 3. The sampler's log-probabilities are 0.
 const std::vector<float> kTrainer = {log_of(1.5), log_of(0.5), log_of(4)};
 const std::vector<float> kSampler = {0, 0, 0};
 
@@ -127,8 +127,8 @@ TEST(Overlong, PunishesSoftlyNearTheLimit) {
 TEST(ExpertSet, TakesTheBestDistinctSuccessesOfTasksNotYetSolved) {
   const std::vector<Trajectory> all = {
       {"a", "x", 1.0}, {"a", "x", 1.0}, {"a", "y", 0.2}, {"a", "z", 1.5},
-      {"a", "w", 1.2}, {"b", "x", 1.0}, {"b", "y", 1.0},  // solved always
-      {"c", "x", 0.9},                                    // never
+      {"a", "w", 1.2}, {"b", "x", 1.0}, {"b", "y", 1.0},  // always solved
+      {"c", "x", 0.9},                                    // never solved
   };
   EXPECT_THAT(choose_experts(all, {.reward = 1, .solved = 0.9, .per_task = 2}), ElementsAre(3, 4));
   EXPECT_THAT(choose_experts(all, {.reward = 1, .solved = 0.9, .per_task = 9}),

@@ -62,8 +62,8 @@ TEST(PolicyLoss, OfCispoKeepsTheGradientOfBoundedTokens) {
 }
 
 TEST(PolicyLoss, OfGspoTakesTheGeometricMeanOfACompletion) {
-  // Completion 0 has ratios 2 and 8, so 4 together; completion 1 has 1.1 alone. Only the first is
-  // beyond the bound of 1.3.
+  // Completion 0 has ratios 2 and 8, so its sequence ratio is 4. Completion 1 has 1.1. Only the
+  // first exceeds the bound of 1.3.
   PolicyTokens tokens;
   tokens.logprob = row({std::log(2.0), std::log(8.0), std::log(1.1)});
   tokens.old_logprob = row({0, 0, 0});
@@ -88,8 +88,8 @@ TEST(PolicyLoss, WeighsTheMismatchButNotTheKl) {
   EXPECT_NEAR(result.derivative[1].item<double>(), -0.5, 1e-12);
 }
 
-// Every loss with every estimator: the derivative is what autograd finds. GSPO's is that of the
-// sum over a completion, each of whose tokens carries the whole completion's loss.
+// Every loss with every estimator: the derivative equals that of autograd. For GSPO it is that of
+// the sum over a completion, because each token carries the completion's whole loss.
 class EveryLoss
     : public ::testing::TestWithParam<std::tuple<Loss, KlEstimator, double /* dual clip */>> {};
 INSTANTIATE_TEST_SUITE_P(PolicyLoss, EveryLoss,
@@ -112,7 +112,7 @@ TEST_P(EveryLoss, HasTheDerivativeThatAutogradFinds) {
   PolicyTokens tokens{.logprob = noise(),
                       .old_logprob = noise(),
                       .reference_logprob = noise(),
-                      // One sign a completion, as the sequence's clip is one decision.
+                      // One sign for each completion, because the sequence's clip is one decision.
                       .advantage = at::randn({40}, at::kDouble).repeat_interleave(5),
                       .mismatch_weight = at::rand({200}, at::kDouble),
                       .sequence = at::arange(40, at::kLong).repeat_interleave(5)};

@@ -1,4 +1,4 @@
-// Our advantages against the definitions of public trainers, written down here from
+// Compares our advantages with the definitions of public trainers, transcribed from
 //   TRL 1.16    trl/trainer/grpo_trainer.py (scale_rewards), rloo_trainer.py
 //   verl 0.10   verl/trainer/ppo/core_algos.py, compute_*_outcome_advantage
 //   KernelGYM   the release beside arXiv 2602.05885, its TRLOO
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kPrompts = 5, kSamples = 8;
 
-// Rewards of the kinds that kernels get, samples of a prompt side by side: [prompts, samples].
+// Rewards of the kinds that kernels get. Samples of a prompt are side by side: [prompts, samples].
 at::Tensor some_rewards() {
   at::manual_seed(5);
   return at::randint(0, 4, {kPrompts, kSamples}, at::kDouble) * 0.1 +
@@ -67,8 +67,8 @@ TEST(PublishedAdvantage, OfRlooIsTrlsAndVerls) {
               {.rule = AdvantageRule::rloo});
 }
 
-// KernelGYM's groups are (prompt, turn), over the turns that count; one that is alone keeps its
-// return.
+// KernelGYM's groups are (prompt, turn), over the turns that count. A turn alone in its group keeps
+// its return.
 TEST(PublishedAdvantage, OfTrlooIsKernelGyms) {
   const at::Tensor returns = some_rewards();
   std::vector<Outcome> outcomes = as_outcomes(returns);
@@ -83,7 +83,7 @@ TEST(PublishedAdvantage, OfTrlooIsKernelGyms) {
     EXPECT_NEAR(ours[kSamples + k], theirs[k - 1].item<double>(), 1e-12);
 }
 
-// verl whitens over tokens: (x - mean) / sqrt(variance + 1e-8), the variance unbiased. With L
+// verl whitens over tokens: (x - mean) / sqrt(variance + 1e-8), with the unbiased variance. With L
 // tokens each, n samples have n L - 1 degrees of freedom there and n - 1 here.
 TEST(PublishedAdvantage, OfReinforceBaselineDiffersFromVerlsByDegreesOfFreedom) {
   const at::Tensor rewards = some_rewards();

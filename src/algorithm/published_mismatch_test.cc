@@ -1,4 +1,4 @@
-// Our weights of the mismatch between sampler and trainer are TRL's: version 1.16,
+// Our weights of the mismatch between sampler and trainer equal those of TRL 1.16,
 // trl/trainer/grpo_trainer.py, vllm_importance_sampling_mode.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Our losses are TRL's: version 1.16, trl/trainer/grpo_trainer.py, GRPOTrainer._compute_loss.
+// Our losses equal those of TRL 1.16, trl/trainer/grpo_trainer.py, GRPOTrainer._compute_loss.
 #include "algorithm/testing/padded.h"
 
 namespace tritonsmith::algorithm {
@@ -7,8 +7,8 @@ namespace {
 using testing::kBeta, testing::kDualClip, testing::kHigh, testing::kHorizon, testing::kLow,
     testing::kRows, testing::LossAndGradient, testing::Padded, testing::padded;
 
-// `delta` bounds the ratio that is not clipped, `epsilon_high` of cispo is the bound
-// itself, beta weighs k3, and the sampler's correction weighs all but the KL.
+// `delta` bounds the unclipped ratio. In cispo `epsilon_high` is the bound itself. beta is the
+// weight of k3. The sampler's correction multiplies every term but the KL.
 at::Tensor trl_token_loss(const Padded& batch, Loss loss) {
   at::Tensor log_ratio = batch.logprob - batch.old_logprob;
   if (loss == Loss::gspo)
@@ -21,7 +21,7 @@ at::Tensor trl_token_loss(const Padded& batch, Loss loss) {
     const at::Tensor clipped_gain = ratio.clamp(1 - kLow, 1 + kHigh) * batch.advantage;
     result = -at::min(ratio.clamp_max(kDualClip) * batch.advantage, clipped_gain);
   }
-  // A sequence's ratio is one number; what weighs its tokens apart has no place in it.
+  // A sequence has one ratio, so weights of single tokens do not apply to it.
   if (loss != Loss::gspo) result = result * batch.mismatch_weight;
   const at::Tensor kl_x = batch.reference - batch.logprob;
   return result + kBeta * (kl_x.exp() - kl_x - 1);
@@ -36,7 +36,7 @@ at::Tensor trl_loss(const Padded& batch, Loss loss) {
     case Loss::dr_grpo:
       return sums.sum() / (kRows * kHorizon);
     case Loss::bnpo:
-    case Loss::dapo:  // one update a step, one process: all tokens of the generation batch
+    case Loss::dapo:  // one update in a step and one process: all tokens of the generation batch
     case Loss::cispo:
       break;
   }
@@ -57,7 +57,7 @@ TEST_P(LossOfTrl, IsOurs) {
                         .clip_high = kHigh,
                         .dual_clip = kDualClip,
                         .kl_beta = kBeta};
-  if (GetParam() == Loss::cispo) options.clip_low = 1;  // TRL's has no bound below
+  if (GetParam() == Loss::cispo) options.clip_low = 1;  // TRL's has no lower bound
   expect_equal(ours(batch, options, aggregation_of(GetParam())), theirs, 1e-9);
 }
 

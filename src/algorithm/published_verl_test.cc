@@ -1,4 +1,4 @@
-// Our losses are verl's: version 0.10, verl/trainer/ppo/core_algos.py, the policy losses `vanilla`,
+// Our losses equal those of verl 0.10, verl/trainer/ppo/core_algos.py: the policy losses `vanilla`,
 // `gspo` and `cispo`, agg_loss and kl_penalty.
 #include "algorithm/testing/padded.h"
 
@@ -10,7 +10,7 @@ using testing::kDualClip, testing::kHigh, testing::kHorizon, testing::kLow,
 
 constexpr double kLengthTolerance = 1e-7;  // verl adds 1e-8 to lengths
 
-// Three ways to add up, of which those by sequence leave out what is masked as a whole.
+// Three ways to sum. Those by sequence leave out sequences that are masked as a whole.
 at::Tensor verl_clipped(const Padded& batch, const at::Tensor& ratio, double dual_clip) {
   const at::Tensor loss =
       at::max(-batch.advantage * ratio, -batch.advantage * ratio.clamp(1 - kLow, 1 + kHigh));
@@ -63,7 +63,7 @@ TEST_P(LossOfVerl, IsOurs) {
 }
 
 TEST(Published, GspoOfVerlHasOurGradient) {
-  // Empty completions would have no ratio.
+  // An empty completion would have no ratio.
   Padded batch = padded({3, 7, 1, 5, 9, 2});
   batch.mismatch_weight = at::ones_like(batch.mask);
   const LossAndGradient theirs =

@@ -7,6 +7,8 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/printable.h"
 #include "base/rng.h"
 #include "base/temp_dir.h"
 
@@ -146,6 +148,66 @@ TEST(BoundedQueue, DrainsAfterClosing) {
   EXPECT_FALSE(queue.push(2));
   EXPECT_EQ(queue.pop(), 1);
   EXPECT_EQ(queue.pop(), std::nullopt);
+}
+
+TEST(NearestName, FindsWhatWasMeantAndNotWhatIsSpeltAlike) {
+  const std::vector<std::string> known = {"run.dir",
+                                          "run.steps",
+                                          "optimizer.learning_rate",
+                                          "optimizer.warmup_updates",
+                                          "optimizer.beta1",
+                                          "optimizer.beta2",
+                                          "optimizer.weight_decay",
+                                          "optimizer.max_grad_norm",
+                                          "rollout.max_new_tokens",
+                                          "rollout.samples",
+                                          "algorithm.kl_beta",
+                                          "algorithm.clip_low"};
+  for (const auto& [wanted, meant] : std::vector<std::pair<std::string, std::string>>{
+           {"optimizer.lr", "optimizer.learning_rate"},
+           {"learning_rate", "optimizer.learning_rate"},
+           {"train.lr", "optimizer.learning_rate"},
+           {"optimizer.learnin_rate", "optimizer.learning_rate"},
+           {"optimizer.warmup", "optimizer.warmup_updates"},
+           {"optimizer.wd", "optimizer.weight_decay"},
+           {"rollout.max_tokens", "rollout.max_new_tokens"},
+           {"run.step", "run.steps"},
+           {"algorithm.kl", "algorithm.kl_beta"}})
+    EXPECT_EQ(suggestion(wanted, known), fmt::format("did you mean '{}'?", meant)) << wanted;
+  EXPECT_EQ(suggestion("run.zzz", known), "there are run.dir, run.steps");
+  EXPECT_EQ(suggestion("zzz.yyy", known), "the sections are run, optimizer, rollout, algorithm");
+}
+
+TEST(Printable, EscapesWhatCommandsATerminal) {
+  EXPECT_EQ(printable("plain,\n\ttäglich ∑ 🙂"), "plain,\n\ttäglich ∑ 🙂");
+  EXPECT_EQ(printable("\x1b[2Jred\x1b[31m\r"), "\\u001b[2Jred\\u001b[31m\\u000d");
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m\x7f"),
+            "\\u009b31m\\u007f")
+      << "C1 and delete";
+  EXPECT_EQ(printable("a\u202Eb"), "a\\u202eb") << "the other direction";
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\u0000");
+}
+
+TEST(Printable, ShowsBytesThatAreNoUtf8) {
+  EXPECT_EQ(printable("\xff"), "\\xff");
+  EXPECT_EQ(printable("\xC3"), "\\xc3") << "cut off";
+  EXPECT_EQ(printable("\xC0\x9B"), "\\xc0\\x9b") << "an escape in an overlong form";
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
+}
+
+TEST(Printable, LeavesJsonTheSame) {
+  const Json json = {{"message", "\x1b[31m \xC2\x9B \x7f \u202E \\ \" ü"}};
+  const std::string line = printable(to_line(json));
+  EXPECT_EQ(*parse_json(line), json);
+  EXPECT_EQ(line.find('\x7f'), std::string::npos);
+}
+
+TEST(Progress, CountsWhatAnEarlierProcessDidAtNoTimeOfOurs) {
+  EXPECT_EQ(seconds_left(30, 0, 10, 40), 90);
+  EXPECT_EQ(seconds_left(30, 1000, 1010, 1040), 90) << "as long as without those before";
+  EXPECT_EQ(seconds_left(30, 0, 0, 40), std::nullopt);
+  EXPECT_EQ(seconds_left(30, 40, 40, 40), std::nullopt) << "finished before";
 }
 
 }  // namespace

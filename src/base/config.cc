@@ -2,6 +2,7 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -49,6 +50,65 @@ std::size_t distance(std::string_view a, std::string_view b) {
     }
   }
   return row.back();
+}
+
+// "optimizer" of "optimizer.learning_rate".
+std::string_view section_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+std::string_view leaf_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+std::vector<std::string_view> words_of(std::string_view leaf) {
+  std::vector<std::string_view> words;
+  while (!leaf.empty()) {
+    const std::size_t end = std::min(leaf.find_first_of("_-"), leaf.size());
+    if (end > 0) words.push_back(leaf.substr(0, end));
+    leaf.remove_prefix(std::min(end + 1, leaf.size()));
+  }
+  return words;
+}
+
+// Whether each word of `wanted` begins a word of `known`, in this order.
+bool begins_alike(std::string_view wanted, std::string_view known) {
+  const auto words = words_of(wanted), there = words_of(known);
+  auto at = there.begin();
+  for (const std::string_view word : words) {
+    at = std::find_if(at, there.end(),
+                      [&](std::string_view each) { return each.starts_with(word); });
+    if (at == there.end()) return false;
+    ++at;
+  }
+  return !words.empty();
+}
+
+bool are_initials(std::string_view wanted, std::string_view known) {
+  std::string initials;
+  for (const std::string_view word : words_of(known)) initials += word.front();
+  return initials.size() > 1 && wanted == initials;
+}
+
+// How far names lie apart: 0 for the same, up to kNear for what somebody may well have meant.
+constexpr double kNear = 1;
+double strangeness_of_leaves(std::string_view wanted, std::string_view known) {
+  if (wanted == known) return 0;
+  if (are_initials(wanted, known)) return 0.4;
+  if (wanted.size() > 1 && begins_alike(wanted, known))
+    return 0.4 + 0.001 * static_cast<double>(known.size());
+  const auto letters = static_cast<double>(std::max(wanted.size(), known.size()));
+  // Half of the letters may differ.
+  return 2 * static_cast<double>(distance(wanted, known)) / std::max(letters, 1.0);
+}
+double strangeness(std::string_view wanted, std::string_view known) {
+  const std::string_view asked = section_of(wanted), there = section_of(known);
+  const double letters =
+      static_cast<double>(std::max({asked.size(), there.size(), std::size_t{1}}));
+  // Another section is a smaller matter than another name.
+  return strangeness_of_leaves(leaf_of(wanted), leaf_of(known)) +
+         0.3 * static_cast<double>(distance(asked, there)) / letters;
 }
 
 template <typename Integer>
@@ -113,9 +173,21 @@ Result<Settings> settings_from_overrides(const std::vector<std::string>& overrid
 
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known) {
   CHECK(!known.empty(), "a config without fields");
-  return *std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return distance(wanted, a) < distance(wanted, b);
-  });
+  return *std::ranges::min_element(
+      known, {}, [&](const std::string& name) { return strangeness(wanted, name); });
+}
+
+std::string suggestion(std::string_view wanted, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(wanted, known);
+  if (strangeness(wanted, nearest) <= kNear) return fmt::format("did you mean '{}'?", nearest);
+  std::vector<std::string_view> names, sections;
+  for (const std::string& name : known) {
+    if (section_of(name) == section_of(wanted)) names.push_back(name);
+    if (sections.empty() || sections.back() != section_of(name))
+      sections.push_back(section_of(name));
+  }
+  if (names.empty()) return fmt::format("the sections are {}", fmt::join(sections, ", "));
+  return fmt::format("there {} {}", names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
 }
 
 // Writes one dotted name a line. That is valid TOML, and it shows each setting in the form that

@@ -129,7 +129,13 @@ Result<Settings> settings_from_toml(std::string_view text, std::string_view sour
 // Parses overrides such as "rollout.temperature=0.7". The value is read as TOML, or as a bare
 // string if it is no valid TOML.
 Result<Settings> settings_from_overrides(const std::vector<std::string>& overrides);
+// The known name that a reader most likely meant: of dotted names also one of another section, one
+// whose words begin alike ("warmup" for "optimizer.warmup_updates") or whose initials are the
+// wanted word ("lr" for "learning_rate").
 std::string nearest_name(std::string_view wanted, const std::vector<std::string>& known);
+// "did you mean 'optimizer.learning_rate'?"; where nothing is near, what there is: the names of the
+// same section, else the sections.
+std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
 std::string toml_from_settings(const Settings& settings);
 
 template <typename Config>
@@ -141,8 +147,7 @@ Status apply_settings(Config& config, const Settings& settings, std::string_view
     if (at == fields.end()) {
       std::vector<std::string> known;
       for (const auto& each : fields) known.push_back(each.name);
-      return fail("{}: unknown key '{}'; did you mean '{}'?", source_name, name,
-                  nearest_name(name, known));
+      return fail("{}: unknown key '{}'; {}", source_name, name, suggestion(name, known));
     }
     TRY_WITHIN(fmt::format("{}: {}", source_name, name), at->set(config, value));
   }

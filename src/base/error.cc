@@ -21,11 +21,20 @@ std::string_view advice_for(int code) {
   }
 }
 
+// The machine could not do what it was rightly asked.
+ErrorKind kind_of(int code) {
+  for (const int fault : {ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, EAGAIN})
+    if (code == fault) return ErrorKind::fault;
+  return ErrorKind::input;
+}
+
 }  // namespace
 
 tl::unexpected<Error> fail_errno(std::string_view what) {
   const int code = errno;
-  return fail("{}: {}{}", what, std::system_category().message(code), advice_for(code));
+  return tl::unexpected<Error>(
+      Error{fmt::format("{}: {}{}", what, std::system_category().message(code), advice_for(code)),
+            kind_of(code)});
 }
 
 }  // namespace tritonsmith

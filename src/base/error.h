@@ -12,15 +12,23 @@
 
 namespace tritonsmith {
 
-// One sentence for the person who must act on the failure. It names the file or the setting and
-// says what to do.
+// Whose an Error is; a program's exit code tells (cli/exit_code.h).
+enum class ErrorKind {
+  input,  // the call, its config, a task or a file: another call may succeed
+  fault,  // a right call had no result: a process died, a service is away, the run was stopped
+};
+
+// One sentence for the person who must act on it: it names the file or setting and says what to do.
 struct Error {
   std::string message;
+  ErrorKind kind = ErrorKind::input;
 
   // Returns the error with the message "context: message".
   [[nodiscard]] Error within(std::string_view context) const {
-    return Error{fmt::format("{}: {}", context, message)};
+    return Error{fmt::format("{}: {}", context, message), kind};
   }
+  // The same, as a fault.
+  [[nodiscard]] Error as_fault() const { return Error{message, ErrorKind::fault}; }
   bool operator==(const Error&) const = default;
 };
 
@@ -40,7 +48,15 @@ template <typename... Args>
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// Returns the error of the last system call, for example "WHAT: No such file or directory".
+// Likewise, where the call was right and had no result all the same.
+template <typename... Args>
+[[nodiscard]] tl::unexpected<Error> fail_by_fault(fmt::format_string<Args...> format,
+                                                  Args&&... args) {
+  return tl::unexpected<Error>(
+      Error{fmt::format(format, std::forward<Args>(args)...), ErrorKind::fault});
+}
+
+// The error of the last system call: "WHAT: No such file or directory".
 [[nodiscard]] tl::unexpected<Error> fail_errno(std::string_view what);
 
 }  // namespace tritonsmith

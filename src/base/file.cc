@@ -92,7 +92,10 @@ Status write_file_atomic(const fs::path& path, std::string_view bytes) {
 Status make_directories(const fs::path& path) {
   std::error_code code;
   fs::create_directories(path, code);
-  if (code) return fail("cannot make the directory {}: {}", path.string(), code.message());
+  if (code) {
+    errno = code.value();
+    return fail_errno(fmt::format("cannot make the directory {}", path.string()));
+  }
   if (!fs::is_directory(path, code))
     return fail("{} is in the way: a directory is needed there", path.string());
   return ok();

@@ -23,7 +23,7 @@ class Lease {
   // shared: together with other shared holders. alone: with no other holder.
   enum class Hold { shared, alone };
 
-  // Makes the lock files and their folder if they are missing. Every user may write to them,
+  // Makes the lock files and their folder if they are missing. Every user may write to the folder,
   // because the processes of several users share a GPU.
   static Result<Lease> open(const std::filesystem::path& file);
 

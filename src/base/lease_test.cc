@@ -63,7 +63,7 @@ TEST_F(LeaseTest, TellsTheHolderThatSomebodyWaitsAndLetsNobodyPass) {
   EXPECT_FALSE(other->take(Hold::shared, now())) << "another sharer would keep it waiting for ever";
   EXPECT_EQ(timed, 0);
   trainer->give_back();
-  // At once again: who waited is let in first all the same.
+  // The trainer takes the lease again at once. The waiting process still gets it first.
   ASSERT_TRUE(trainer->take(Hold::shared, soon()));
   EXPECT_EQ(timed, 1);
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -22,24 +23,32 @@ void log_line(LogLevel level, const std::string& message);
 // prints the last line.
 class Progress {
  public:
-  Progress(std::string what, std::size_t total);
+  // `done_before`: what an earlier process did of the total. It took none of this process' time.
+  Progress(std::string what, std::size_t total, std::size_t done_before = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   // `detail` follows the count, for example "loss 1.23".
   void advance_to(std::size_t done, const std::string& detail = {});
+  // As if `done` had been given to the constructor as done before.
+  void count_from(std::size_t done) { done_ = done_before_ = done; }
 
  private:
   void print(bool last);
   std::string what_;
-  std::size_t total_;
-  std::size_t done_ = 0;
+  std::size_t total_, done_before_;
+  std::size_t done_;
   std::string detail_;
   Stopwatch watch_;
   double printed_at_ = -1e9;
   bool terminal_;
 };
+
+// How long the rest of `total` takes when `done` of it, less what was done before, took so many
+// seconds. Nothing where this process has done nothing yet.
+std::optional<double> seconds_left(double seconds, std::size_t done_before, std::size_t done,
+                                   std::size_t total);
 
 }  // namespace tritonsmith
 

@@ -1,6 +1,11 @@
 #include "cli/asking.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/log.h"
+#include "text/unicode.h"
 
 namespace tritonsmith::cli {
 
@@ -11,8 +16,9 @@ void add_asking_options(CLI::App& command, Asking& asking) {
       ->check(CLI::Range(1, 1 << 24));
   command
       .add_option("--prompt-style", asking.style,
-                  "auto (as the model was trained), " + all_names<text::PromptStyle>())
-      ->capture_default_str();
+                  "How the model is asked: auto (as it was trained to be), " +
+                      all_names<text::PromptStyle>())
+      ->check(CLI::IsMember({"auto", "full", "compact"}));
 }
 
 Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem::path& model) {
@@ -23,6 +29,16 @@ Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem:
   }
   if (asking.max_tokens > 0) record.max_new_tokens = asking.max_tokens;
   return record;
+}
+
+std::string without_code(std::size_t completions, std::string_view greedy) {
+  constexpr std::size_t kShown = 600;  // bytes
+  LOG("the greedy completion{}:\n{}", greedy.size() > kShown ? " begins" : "",
+      text::repair_utf8(greedy.substr(0, kShown)));
+  return fmt::format(
+      "none of {} completions held code that can be judged; was the model trained on prompts of "
+      "this kind (--prompt-style, --max-tokens; of `write` also --instruction)?",
+      completions);
 }
 
 int new_tokens(const text::PromptRecord& record, std::int64_t positions) {

@@ -18,7 +18,11 @@ struct Asking {
 
 void add_asking_options(CLI::App& command, Asking& asking);
 
-// max_new_tokens of the result may still be 0. Fails if the directory's prompt.json is damaged.
+// Said where no completion held code: `greedy` is the first one, and its beginning is logged.
+// "none of 3 completions held code that can be judged; was the model ...?"
+std::string without_code(std::size_t completions, std::string_view greedy);
+
+// Its max_new_tokens may still be 0. Fails when the directory's prompt.json is damaged.
 Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem::path& model);
 
 // `positions` is the model's number of positions.

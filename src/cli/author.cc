@@ -2,11 +2,17 @@
 
 #include "base/log.h"
 #include "cli/shared_gpu.h"
-#include "model/generation_config.h"
-#include "model/sums.h"
+#include "model/config/generation_config.h"
+#include "model/config/sums.h"
 #include "text/checkpoint_chat.h"
 
 namespace tritonsmith::cli {
+
+void add_placement_options(CLI::App& command, Placement& placement) {
+  add_choice(command, "--device", placement.device,
+             "Where the model computes; auto: a GPU if one works");
+  add_choice(command, "--precision", placement.precision, "What a GPU computes in");
+}
 
 Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::path& directory,
                                                        const Placement& placement,
@@ -26,11 +32,10 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   asked.push_back({text::Role::user, ""});
   TRY_ASSIGN(const auto opened, text::open_checkpoint_chat(directory, author->tokenizer_, asked));
   if (!opened.difference.empty()) LOG("{}", opened.difference);
-  author->chat_ = opened.chat;
-  TRY_ASSIGN(author->stop_tokens_, model::end_tokens(directory, author->model_.config()));
-  author->stop_tokens_.insert(author->stop_tokens_.begin(), opened.chat.stop_token());
-  TRY_ASSIGN(author->engine_,
-             make_generator_by_turns(author->model_, {}, lease_of_model(placement.device)));
+  TRY_ASSIGN(const auto end_tokens, model::end_tokens(directory, author->model_.config()));
+  TRY_ASSIGN(auto engine, make_leased_engine(author->model_, {}, lease_of_model(placement.device)));
+  author->writer_ = std::make_unique<generate::TokenWriter>(
+      std::move(engine), generate::ChatCodec(author->tokenizer_, opened.chat, end_tokens));
   return author;
 }
 
@@ -39,21 +44,9 @@ ModelAuthor::ModelAuthor(model::Transformer model, text::Tokenizer tokenizer,
     : model_(std::move(model)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)) {}
 
 eval::Author ModelAuthor::author() {
-  return {.generator = *engine_,
-          .tokenizer = tokenizer_,
-          .chat = *chat_,
-          .prompt = [this](const Task& task) { return prompt_tokens(task); },
-          .feedback = prompt_.style,
-          .positions = positions()};
-}
-
-std::vector<TokenId> ModelAuthor::prompt_tokens(const Task& task) const {
-  return chat_->prompt_tokens(text::prompt_for(task, prompt_));
-}
-
-rollout::SamplingParams ModelAuthor::sampling(rollout::SamplingParams params) const {
-  params.stop_tokens = stop_tokens_;
-  return params;
+  return {.writer = *writer_,
+          .prompt = [this](const Task& task) { return text::prompt_for(task, prompt_); },
+          .feedback = prompt_.style};
 }
 
 }  // namespace tritonsmith::cli

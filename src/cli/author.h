@@ -1,15 +1,15 @@
-// ModelAuthor: a model directory opened for writing kernels, with weights, tokenizer, chat, prompts
-// and the rollout engine. eval, write and quickstart use it.
+// ModelAuthor: a model directory opened for writing kernels: weights, tokenizer, chat format and
+// engine, and the prompts that it is asked with. eval, write and quickstart share it.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 
+#include "cli/command.h"
 #include "eval/evaluate.h"
-#include "model/checkpoint.h"
-#include "model/device.h"
-#include "rollout/engine.h"
-#include "text/chat.h"
+#include "generate/token_writer.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/memory/device.h"
 #include "text/prompt.h"
 #include "text/tokenizer.h"
 
@@ -21,6 +21,9 @@ struct Placement {
   model::Precision precision = model::Precision::float16;
 };
 
+// --device and --precision.
+void add_placement_options(CLI::App& command, Placement& placement);
+
 class ModelAuthor {
  public:
   // Fails in one line that names the directory or file at fault.
@@ -28,24 +31,17 @@ class ModelAuthor {
                                                    const Placement& placement,
                                                    const text::PromptConfig& prompt);
 
-  // For eval::evaluate. The result refers to this object.
+  // The writer and its prompts; refers to this object.
   eval::Author author();
-  std::vector<TokenId> prompt_tokens(const Task& task) const;
-  // Returns the given parameters with the chat's stop token added.
-  rollout::SamplingParams sampling(rollout::SamplingParams params) const;
-  const text::Tokenizer& tokenizer() const { return tokenizer_; }
-  const text::ChatTemplate& chat() const { return *chat_; }
+  // The tokens that prompt and completion may have together.
   std::int64_t positions() const { return model_.config().max_position_embeddings; }
-  rollout::Generator& generator() { return *engine_; }
 
  private:
   ModelAuthor(model::Transformer model, text::Tokenizer tokenizer, text::PromptConfig prompt);
   model::Transformer model_;
   text::Tokenizer tokenizer_;
   text::PromptConfig prompt_;
-  std::optional<text::ChatTemplate> chat_;
-  std::vector<TokenId> stop_tokens_;  // the chat's own token first
-  std::unique_ptr<rollout::Generator> engine_;
+  std::unique_ptr<generate::TokenWriter> writer_;
 };
 
 }  // namespace tritonsmith::cli

@@ -1,5 +1,5 @@
 // `tritonsmith doctor`: what works on this machine, and what to do about what does not. One line a
-// fact; the exit code is 0 when judging works.
+// fact; the exit code is 0 when judging works, else 3.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -11,8 +11,10 @@
 #include <thread>
 
 #include "base/file.h"
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/fact.h"
+#include "cli/help.h"
+#include "cli/output.h"
 #include "cli/output_of.h"
 #include "gym/sandbox/guest_files.h"
 
@@ -27,9 +29,8 @@ void print(const Fact& fact) {
   const char* mark = fact.standing == Standing::fine      ? "ok"
                      : fact.standing == Standing::lacking ? "--"
                                                           : "!!";
-  fmt::print("{}  {:<8} {}\n", mark, fact.name, fact.found);
-  if (!fact.advice.empty()) fmt::print("{:13}-> {}\n", "", fact.advice);
-  std::fflush(stdout);  // the judging takes seconds
+  show("{}  {:<8} {}\n", mark, fact.name, fact.found);
+  if (!fact.advice.empty()) show("{:13}-> {}\n", "", fact.advice);
 }
 
 Fact machine_fact() {
@@ -87,7 +88,7 @@ Fact gpu_fact() {
   return {Standing::fine, "gpu", gpus, ""};
 }
 
-int doctor() {
+ExitCode doctor() {
   // First: it forks, and wants one thread.
   const std::vector<Fact> jail = jail_facts();
   std::vector<Fact> facts = {machine_fact(),
@@ -100,14 +101,16 @@ int doctor() {
   for (const Fact& fact : facts) print(fact);
   const Fact judging = judging_fact();
   print(judging);
-  return judging.standing == Standing::broken ? 1 : 0;
+  return judging.standing == Standing::broken ? ExitCode::fault : ExitCode::done;
 }
-
-}  // namespace
 
 void add_doctor_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("doctor", "Say what works on this machine");
+  add_example(*command, "doctor");
   command->callback([&run] { run = doctor; });
 }
 
+const Command doctor_command(CommandGroup::start, "doctor", add_doctor_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -5,12 +5,18 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "cli/asking.h"
 #include "cli/author.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/turns_options.h"
+#include "cli/version.h"
 #include "curriculum/suite.h"
+#include "data/sample.h"
 #include "eval/metrics.h"
 #include "report/markdown.h"
 #include "report/report.h"
@@ -29,7 +35,7 @@ struct EvalConfig {
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   Placement placement;
-  rollout::SamplingParams sampling;
+  generate::SamplingParams sampling;
   std::vector<int> levels;
 };
 
@@ -37,9 +43,8 @@ struct EvalOptions {
   std::string suite, model, out;
   EvalConfig config;
   GymChoice gym;
-  std::string policy = "strict", backend = "auto", device = "auto", precision = "float16";
   Asking asking;
-  TurnsOptions turns;
+  episode::TurnsConfig turns;
 };
 
 // Unless it is named: as the directory of its records is, so that several in one report differ.
@@ -86,25 +91,33 @@ Result<std::map<std::string, std::vector<std::string>>> known_marks(const std::s
 // The rates, and where there is more to say: over turns, and without degenerate tasks.
 void print_evaluation(const Evaluation& evaluation) {
   const std::vector<Evaluation> all = {evaluation};
-  fmt::print("{}", report::evaluation_table(all));
-  if (!evaluation.by_turn.empty())
-    fmt::print("\n{}", report::to_text(report::turn_table(all).rows));
+  show_text(report::evaluation_table(all));
+  if (!evaluation.by_turn.empty()) show("\n{}", report::to_text(report::turn_table(all).rows));
   if (evaluation.sound)
-    fmt::print("\nwithout {} tasks that the linter calls degenerate: {} correct, {} accepted\n",
-               evaluation.tasks - evaluation.sound->tasks,
-               report::percent(evaluation.sound->sampled.correct),
-               report::percent(evaluation.sound->sampled.accepted));
+    show("\nwithout {} tasks that the linter calls degenerate: {} correct, {} accepted\n",
+         evaluation.tasks - evaluation.sound->tasks,
+         report::percent(evaluation.sound->sampled.correct),
+         report::percent(evaluation.sound->sampled.accepted));
+}
+
+// Rates of 0 % say nothing about a model that was asked otherwise than it was trained to be.
+Status explain_missing_code(const Evaluation& evaluation, const std::filesystem::path& directory) {
+  if (evaluation.parsed != 0) return ok();
+  TRY_ASSIGN(const auto lines, read_lines(directory / "samples.jsonl"));
+  std::string greedy;
+  for (std::size_t i = 0; i < lines.size() && greedy.empty(); ++i) {
+    TRY_ASSIGN(const Json json, parse_json(lines[i]));
+    TRY_ASSIGN(const Sample sample, sample_from_json(json));
+    if (sample.member < 0) greedy = sample.completion.text;
+  }
+  LOG("eval: {}", without_code(lines.size(), greedy));
+  return ok();
 }
 
 Status evaluate_model(EvalOptions options) {
   EvalConfig& config = options.config;
-  TRY_ASSIGN(config.policy, enum_from_name<Policy>(options.policy));
-  TRY_ASSIGN(config.backend, enum_from_name<Backend>(options.backend));
-  TRY_ASSIGN(config.placement.device, enum_from_name<model::DeviceChoice>(options.device));
-  TRY_ASSIGN(config.placement.precision, enum_from_name<model::Precision>(options.precision));
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
   TRY(keep_levels(tasks, config.levels));
-  TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
@@ -118,24 +131,24 @@ Status evaluate_model(EvalOptions options) {
                              .suite = options.suite,
                              .model = options.model,
                              .samples = config.samples,
-                             .sampling = author->sampling(config.sampling),
+                             .sampling = config.sampling,
                              .policy = config.policy,
                              .backend = config.backend,
                              .trials = config.trials,
                              .baselines = config.baselines,
                              .seed = config.seed,
-                             .turns = turns,
+                             .turns = options.turns,
                              .marks = std::move(marks),
-                             .directory = options.out},
+                             .directory = options.out,
+                             .program = program_name()},
                             author->author(), *judge));
   const std::vector<Evaluation> all = {evaluation};
   TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(evaluation.name, all)));
   print_evaluation(evaluation);
-  fmt::print("records: {}\n", options.out);
+  TRY(explain_missing_code(evaluation, options.out));
+  show("records: {}\n", options.out);
   return ok();
 }
-
-}  // namespace
 
 void add_eval_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<EvalOptions>();
@@ -153,34 +166,37 @@ void add_eval_command(CLI::App& app, Run& run) {
                       "What reports call it (default: as the folder of --out)");
   command
       ->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
-      ->check(CLI::Range(0, 100000))
-      ->capture_default_str();
-  command->add_option("--temperature", config.sampling.temperature)->capture_default_str();
-  command->add_option("--top-p", config.sampling.top_p)->capture_default_str();
-  command->add_option("--top-k", config.sampling.top_k)->capture_default_str();
+      ->check(CLI::Range(0, 100000));
+  command->add_option("--temperature", config.sampling.temperature,
+                      "1 samples the model as it is, 0 takes the likeliest token");
+  command->add_option("--top-p", config.sampling.top_p,
+                      "Only the likeliest tokens that together have this probability");
+  command->add_option("--top-k", config.sampling.top_k,
+                      "Only so many of the likeliest tokens; 0: no limit");
   add_asking_options(*command, options->asking);
   command->add_option("--stop", config.sampling.stop,
                       "A string that ends a completion (repeatable)");
   command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
   command->add_option("--level", config.levels, "Only tasks in a folder levelN (KernelBench's)");
   add_turns_options(*command, options->turns);
   command->add_option("--limit", config.limit, "Only the first so many tasks; 0: all");
-  command->add_option("--seed", config.seed)->capture_default_str();
+  command->add_option("--seed", config.seed, "Every random choice follows from it");
   add_gym_options(*command, options->gym);
   command
       ->add_option("--baselines", config.baselines,
                    "Also time the task run otherwise, on a GPU: eager, torch_compile")
       ->check(CLI::IsMember({"eager", "torch_compile"}));
-  command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
-  command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
-  command->add_option("--device", options->device, all_names<model::DeviceChoice>())
-      ->capture_default_str();
-  command->add_option("--precision", options->precision, all_names<model::Precision>())
-      ->capture_default_str();
+  add_choice(*command, "--policy", config.policy, kPolicyHelp);
+  add_choice(*command, "--backend", config.backend, kBackendHelp);
+  add_placement_options(*command, config.placement);
+  add_example(*command,
+              "eval --suite quickstart --model runs/rl-small/checkpoints/step-120 --out runs/eval");
   command->callback(
       [&run, options] { run = [options] { return finish(evaluate_model(*options)); }; });
 }
 
+const Command eval_command(CommandGroup::model, "eval", add_eval_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

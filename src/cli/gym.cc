@@ -4,9 +4,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
 #include "cli/gym_serve.h"
+#include "cli/help.h"
 #include "cli/judge_text.h"
+#include "cli/output.h"
 #include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
 
@@ -16,7 +18,9 @@ namespace {
 struct SubmitOptions {
   gym::remote::RemoteJudgeConfig remote;
   std::string task_file, kernel_file, jobs_file;
-  std::string policy = "strict", comparison = "budget", backend = "auto", priority = "normal";
+  Policy policy = Policy::strict;
+  Comparison comparison = Comparison::budget;
+  Backend backend = Backend::automatic;
   int trials = 3;
   bool json = false, fresh = false;
   std::string job;  // of status
@@ -25,12 +29,13 @@ struct SubmitOptions {
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) {
   std::vector<gym::api::JudgeJob> jobs;
   if (options.jobs_file.empty()) {
-    gym::api::JudgeJob job{.trials = options.trials, .use_store = !options.fresh};
+    gym::api::JudgeJob job{.policy = options.policy,
+                           .comparison = options.comparison,
+                           .backend = options.backend,
+                           .trials = options.trials,
+                           .use_store = !options.fresh};
     TRY_ASSIGN(job.task.source, read_file(options.task_file));
     TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
-    TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
-    TRY_ASSIGN(job.comparison, enum_from_name<Comparison>(options.comparison));
-    TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
     job.task.id = std::filesystem::path(options.task_file).stem().string();
     jobs.push_back(std::move(job));
     return jobs;
@@ -49,31 +54,29 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
   return jobs;
 }
 
-// Verdicts come in any order, so each says of which file and line, and of which job, it is.
+// Which job a verdict is about: the file that it came from, and the id by which `gym status` knows
+// it.
 void print(const gym::api::Judged& judged, const SubmitOptions& options) {
-  const std::uint64_t line = judged.id + 1;
+  const bool is_alone = options.jobs_file.empty();
   if (!options.json) {
-    if (!options.jobs_file.empty())
-      fmt::print("{}:{}, job {}\n", options.jobs_file, line, judged.job);
-    fmt::print("{}", judge_text(judged.verdict));
-  } else if (options.jobs_file.empty()) {
+    if (!is_alone) show("{}:{} ({})\n", options.jobs_file, judged.id + 1, judged.name);
+    show_text(judge_text(judged.verdict, "the service has no GPU"));
+  } else if (is_alone) {
     Json json = to_json(judged.verdict);
     json["file"] = options.kernel_file;
-    json["id"] = judged.job;
-    fmt::print("{}\n", to_line(json));
+    json["id"] = judged.name;
+    show("{}\n", to_line(json));
   } else {
-    fmt::print("{}\n", to_line({{"file", options.jobs_file},
-                                {"line", line},
-                                {"id", judged.job},
-                                {"verdict", to_json(judged.verdict)}}));
+    show("{}\n", to_line({{"file", options.jobs_file},
+                          {"line", judged.id + 1},
+                          {"id", judged.name},
+                          {"verdict", to_json(judged.verdict)}}));
   }
-  std::fflush(stdout);
 }
 
 Status submit(SubmitOptions options) {
   if (options.jobs_file.empty() == (options.task_file.empty() || options.kernel_file.empty()))
     return fail("give --task and --kernel, or --jobs");
-  TRY_ASSIGN(options.remote.priority, enum_from_name<gym::api::Priority>(options.priority));
   TRY_ASSIGN(auto jobs, read_jobs(options));
   TRY_ASSIGN(const auto judge, gym::remote::RemoteJudge::open(options.remote));
   Progress progress("judging", jobs.size());
@@ -83,12 +86,13 @@ Status submit(SubmitOptions options) {
          ++sent)
       TRY(judge->submit(std::move(jobs[sent])));
     TRY_ASSIGN(const auto judged, judge->next(Deadline::never()));
-    if (!judged) return fail("the gym lost {} jobs", sent - done);
+    if (!judged) return fail_by_fault("the gym lost {} jobs", sent - done);
     faults += judged->verdict.fault == Fault::infrastructure ? 1 : 0;
     print(*judged, options);
     progress.advance_to(++done);
   }
-  return faults == 0 ? ok() : fail("{} of {} jobs had no verdict: the gym's fault", faults, done);
+  if (faults == 0) return ok();
+  return fail_by_fault("{} of {} jobs have no verdict: the gym's fault", faults, done);
 }
 
 Status show_status(const SubmitOptions& options) {
@@ -99,14 +103,16 @@ Status show_status(const SubmitOptions& options) {
   if (!token.empty()) client.set_bearer_token_auth(token);
   const auto reply = client.Get(options.job.empty() ? "/v1/status" : "/v1/jobs/" + options.job);
   if (!reply)
-    return fail("{} does not answer (error: {}); is `tritonsmith gym serve` running there?",
-                options.remote.url, httplib::to_string(reply.error()));
+    return fail_by_fault(
+        "{} does not answer (error: {}); is `tritonsmith gym serve` running there?",
+        options.remote.url, httplib::to_string(reply.error()));
   const auto json = parse_json(reply->body);
-  if (!json) return fail("{}: HTTP status {}, and no JSON", options.remote.url, reply->status);
+  if (!json)
+    return fail_by_fault("{}: HTTP status {}, and no JSON", options.remote.url, reply->status);
   if (reply->status != 200)
     return fail("{}: HTTP status {}: {}", options.remote.url, reply->status,
                 json->value("detail", reply->body));
-  fmt::print("{}\n", json->dump(2, ' ', false, Json::error_handler_t::replace));
+  show("{}\n", json->dump(2, ' ', false, Json::error_handler_t::replace));
   return ok();
 }
 
@@ -125,22 +131,19 @@ void add_submit(CLI::App& gym, Run& run) {
   command->add_option("--kernel", options->kernel_file, "A file that defines ModelNew");
   command->add_option("--jobs", options->jobs_file,
                       "JSONL instead: a job a line, as docs/service.md has it");
-  command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
-  command->add_option("--comparison", options->comparison, all_names<Comparison>())
-      ->capture_default_str();
-  command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
-  command->add_option("--priority", options->priority, all_names<gym::api::Priority>())
-      ->capture_default_str();
+  add_choice(*command, "--policy", options->policy, kPolicyHelp);
+  add_choice(*command, "--comparison", options->comparison, kComparisonHelp);
+  add_choice(*command, "--backend", options->backend, kBackendHelp);
+  add_choice(*command, "--priority", options->remote.priority, "Which jobs are judged first");
   command->add_option("--trials", options->trials, "Trials with fresh values")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
-  command->add_flag("--json", options->json,
-                    "One line of JSON a verdict, with the file and the job's id");
+  command->add_flag("--json", options->json, "One line of JSON a verdict");
+  add_example(*command,
+              "gym submit --url http://127.0.0.1:8800 --task relu.py --kernel candidate.py");
+  add_example(*command, "gym submit --url http://127.0.0.1:8800 --jobs jobs.jsonl --json");
   command->callback([options, &run] { run = [options] { return finish(submit(*options)); }; });
 }
-
-}  // namespace
 
 void add_gym_command(CLI::App& app, Run& run) {
   CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, submit, status");
@@ -160,6 +163,7 @@ void add_gym_command(CLI::App& app, Run& run) {
       ->excludes(token_file);
   serve->add_option("--config", serving->config_file, "A TOML file");
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
+  add_example(*serve, "gym serve --listen 127.0.0.1:8800 --dir gym");
   serve->callback([serving, &run] { run = [serving] { return finish(serve_gym(*serving)); }; });
 
   add_submit(*gym, run);
@@ -168,7 +172,11 @@ void add_gym_command(CLI::App& app, Run& run) {
   CLI::App* status = gym->add_subcommand("status", "Ask a service how it, or one job, is doing");
   add_remote(*status, asking->remote);
   status->add_option("JOB", asking->job, "A job's id");
+  add_example(*status, "gym status --url http://127.0.0.1:8800");
   status->callback([asking, &run] { run = [asking] { return finish(show_status(*asking)); }; });
 }
 
+const Command gym_command(CommandGroup::judge, "gym", add_gym_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -1,7 +1,7 @@
 // `tritonsmith judge`: candidate kernels, mostly one, against one task, judged on this machine.
-// Prints each verdict for people, or with --json as one line on stdout and nothing else there. The
-// exit code is 0 whenever verdicts were reached, whatever they say; 1 for faults of ours; 2 where
-// the task itself cannot be judged.
+// Prints one verdict in full, or a table of several; with --json each as one line on stdout and
+// nothing else there. The exit code is 0 where every kernel is accepted, or, with --json, where
+// every one has a verdict.
 //
 // `tritonsmith gym-referee` (hidden) is the process that runs plans for it.
 #include <fmt/format.h>
@@ -14,9 +14,12 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "cli/output.h"
+#include "cli/shared_gpu.h"
 #include "gym/judge/local_judge.h"
 #include "gym/referee/serve.h"
 #include "text/feedback.h"
@@ -27,7 +30,9 @@ namespace {
 struct JudgeOptions {
   std::string task_file;
   std::vector<std::string> kernel_files;
-  std::string backend = "auto", policy = "strict", comparison = "budget";
+  Backend backend = Backend::automatic;
+  Policy policy = Policy::strict;
+  Comparison comparison = Comparison::budget;
   std::string directory;
   int trials = 3;
   bool json = false, feedback = false, no_store = false;
@@ -35,11 +40,12 @@ struct JudgeOptions {
 
 // One for each kernel; its id is the kernel's place among them.
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
-  gym::api::JudgeJob job{.trials = options.trials, .use_store = !options.no_store};
+  gym::api::JudgeJob job{.policy = options.policy,
+                         .comparison = options.comparison,
+                         .backend = options.backend,
+                         .trials = options.trials,
+                         .use_store = !options.no_store};
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
-  TRY_ASSIGN(job.backend, enum_from_name<Backend>(options.backend));
-  TRY_ASSIGN(job.policy, enum_from_name<Policy>(options.policy));
-  TRY_ASSIGN(job.comparison, enum_from_name<Comparison>(options.comparison));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
   std::vector<gym::api::JudgeJob> jobs;
   for (const std::string& file : options.kernel_files) {
@@ -63,48 +69,73 @@ Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) 
   gym::judge::LocalJudgeConfig config;
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
   config.directory = judge_directory(options);
+  if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
   std::vector<Verdict> verdicts(jobs.size());
   for (gym::api::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     TRY_ASSIGN(auto judged, judge->next(Deadline::never()));
-    if (!judged) return fail("the judge gave no verdict");
+    if (!judged) return fail_by_fault("the judge gave no verdict");
     verdicts.at(judged->id) = std::move(judged->verdict);
   }
   return verdicts;
 }
 
-enum class Ending { verdict = 0, fault = 1, bad_task = 2 };
-
-Ending print_verdict(const Verdict& verdict, const std::string& kernel_file,
-                     const JudgeOptions& options) {
-  const std::string error_class = verdict.error ? verdict.error->error_class : "";
-  if (verdict.fault == Fault::infrastructure) {
-    finish(fail("{}: {}", kernel_file, verdict.error->message));
-    return Ending::fault;
-  }
-  if (options.json) {
-    fmt::print("{}\n", to_line(to_json(verdict)));
-  } else if (error_class != "task_failed") {
-    if (options.kernel_files.size() > 1) fmt::print("{}\n", kernel_file);
-    fmt::print("{}", options.feedback ? text::feedback_text(verdict, text::PromptStyle::full)
-                                      : judge_text(verdict));
-  }
-  if (error_class != "task_failed") return Ending::verdict;
-  finish(fail("{}: {}", options.task_file, verdict.error->message));
-  return Ending::bad_task;
+bool is_task_failure(const Verdict& verdict) {
+  return verdict.error && verdict.error->error_class == "task_failed";
 }
 
-int judge(const JudgeOptions& options) {
+// How one verdict ends the call; says why where that is no verdict on the kernel.
+ExitCode ending_of(const Verdict& verdict, const std::string& kernel_file,
+                   const JudgeOptions& options) {
+  if (verdict.fault == Fault::infrastructure)
+    return finish(fail_by_fault("{}: {}", kernel_file,
+                                verdict.error ? verdict.error->message : "no reason given"));
+  if (is_task_failure(verdict))
+    return finish(fail("{}: {}", options.task_file, verdict.error->message));
+  return verdict.accepted || options.json ? ExitCode::done : ExitCode::not_accepted;
+}
+
+void print_json(const Verdict& verdict, const std::string& kernel_file) {
+  Json json = to_json(verdict);
+  json["file"] = kernel_file;
+  show("{}\n", to_line(json));
+}
+
+void print(const std::vector<Verdict>& verdicts, const JudgeOptions& options) {
+  const auto is_verdict = [](const Verdict& each) {
+    return each.fault != Fault::infrastructure && !is_task_failure(each);
+  };
+  const std::string_view untimed =
+      visible_gpus() == 0 ? "this machine has no GPU" : "the kernel was evaluated on the CPU";
+  if (!options.json && std::ranges::any_of(verdicts, is_task_failure)) return;
+  if (!options.json && !options.feedback && verdicts.size() > 1) {
+    show_text(verdict_table(verdicts, options.kernel_files, untimed));
+    return;
+  }
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i].fault == Fault::infrastructure) continue;
+    if (options.json) {
+      print_json(verdicts[i], options.kernel_files[i]);
+    } else if (is_verdict(verdicts[i])) {
+      if (verdicts.size() > 1) show("{}\n", options.kernel_files[i]);
+      show_text(options.feedback ? text::feedback_text(verdicts[i], text::PromptStyle::full)
+                                 : judge_text(verdicts[i], untimed));
+    }
+  }
+}
+
+ExitCode judge(const JudgeOptions& options) {
   const auto verdicts = judge_on_this_machine(options);
   if (!verdicts) return finish(tl::unexpected(verdicts.error()));
-  Ending ending = Ending::verdict;
-  for (std::size_t i = 0; i < verdicts->size() && ending != Ending::bad_task; ++i)
-    ending = std::max(ending, print_verdict((*verdicts)[i], options.kernel_files[i], options));
-  return static_cast<int>(ending);
+  print(*verdicts, options);
+  ExitCode code = ExitCode::done;
+  for (std::size_t i = 0; i < verdicts->size(); ++i) {
+    code = std::max(code, ending_of((*verdicts)[i], options.kernel_files[i], options));
+    if (is_task_failure((*verdicts)[i])) break;  // the others say the same
+  }
+  return code;
 }
-
-}  // namespace
 
 void add_judge_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("judge", "Judge a candidate kernel against a task");
@@ -116,14 +147,9 @@ void add_judge_command(CLI::App& app, Run& run) {
       ->add_option("--kernel", options->kernel_files,
                    "The candidate: a file that defines ModelNew; several are judged side by side")
       ->required();
-  command->add_option("--backend", options->backend, "auto, evaluate or replay")
-      ->check(CLI::IsMember({"auto", "evaluate", "replay"}));
-  command->add_option("--policy", options->policy, "What `accepted` demands: strict, fused or open")
-      ->check(CLI::IsMember({"strict", "fused", "open"}));
-  command
-      ->add_option("--comparison", options->comparison,
-                   "Of values: budget, or allclose, which is KernelBench's tolerance alone")
-      ->check(CLI::IsMember({"budget", "allclose"}));
+  add_choice(*command, "--backend", options->backend, kBackendHelp);
+  add_choice(*command, "--policy", options->policy, kPolicyHelp);
+  add_choice(*command, "--comparison", options->comparison, kComparisonHelp);
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
   command->add_option("--store", options->directory,
@@ -134,18 +160,25 @@ void add_judge_command(CLI::App& app, Run& run) {
       ->add_flag("--feedback", options->feedback,
                  "Print the verdict as a model is told of it between turns")
       ->excludes(json);
+  add_example(*command, "judge --task relu.py --kernel candidate.py");
+  add_example(*command, "judge --task relu.py --kernel tries/*.py --policy fused --json");
   command->callback([options, &run] { run = [options] { return judge(*options); }; });
 }
 
 void add_gym_referee_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("gym-referee", "");
-  command->group("");  // hidden: started by the judge, with its jobs on descriptor 3
+  // Started by the judge, with its jobs on descriptor 3.
   const auto options = std::make_shared<gym::referee::ServeOptions>();
   command->add_option("--gpu", options->gpu, "Run plans on this GPU");
   command->add_option("--lease", options->lease, "The file of this GPU's lease");
   command->add_option("--memory", options->memory_bytes, "The largest budget of a job, in bytes");
-  command->callback(
-      [options, &run] { run = [options] { return gym::referee::serve_referee(3, *options); }; });
+  command->callback([options, &run] {
+    run = [options] { return ExitCode{gym::referee::serve_referee(3, *options)}; };
+  });
 }
 
+const Command judge_command(CommandGroup::judge, "judge", add_judge_command);
+const Command gym_referee_command(CommandGroup::hidden, "gym-referee", add_gym_referee_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -2,26 +2,62 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "report/tables.h"
+#include "text/feedback.h"
+
 namespace tritonsmith::cli {
 namespace {
 
 std::string_view headline(const Verdict& verdict) {
   if (verdict.accepted) return "accepted";
+  if (verdict.fault == Fault::infrastructure) return "no verdict";
   if (verdict.correct) return "correct, but refused";
   if (verdict.fault == Fault::none) return "no verdict on correctness";
   return verdict.compiled ? "wrong" : "failed";
 }
 
+// "no spills", "1 launch", "3 launches".
+std::string counted(std::int64_t count, std::string_view noun) {
+  const std::string number = count == 0 ? "no" : std::to_string(count);
+  const bool is_one = count == 1;
+  std::string plural = std::string(noun) + (noun.ends_with("ch") ? "es" : "s");
+  return fmt::format("{} {}", number, is_one ? std::string(noun) : plural);
+}
+
+// Later lines of a message stand below its first, so that none looks like a line of ours.
+std::string indented(std::string_view text) {
+  std::string lines;
+  for (const char c : text) {
+    lines += c;
+    if (c == '\n') lines += "    ";
+  }
+  return lines;
+}
+
 std::string error_text(const VerdictError& error) {
-  std::string text = fmt::format("  {}: {}\n", error.error_class, error.message);
-  if (error.line > 0) text += fmt::format("    line {}: {}\n", error.line, error.excerpt);
+  std::string text = fmt::format("  {}: {}\n", error.error_class, indented(error.message));
+  if (error.line > 0) text += fmt::format("    line {}: {}\n", error.line, indented(error.excerpt));
   return text;
 }
 
+std::string finding_text(const Finding& finding) {
+  return fmt::format("  {} {}: {}{}\n", name_of(finding.severity), finding.rule,
+                     finding.line > 0 ? fmt::format("line {}: ", finding.line) : "",
+                     indented(finding.message));
+}
+
 std::string kernel_text(const KernelReport& kernel) {
-  return fmt::format(
-      "  kernel {}: {} launches, {} registers, {} spills, {} bytes of shared memory\n", kernel.name,
-      kernel.launches, kernel.registers, kernel.spills, kernel.shared_bytes);
+  return fmt::format("  kernel {}: {}, {}, {}, {} of shared memory\n", kernel.name,
+                     counted(kernel.launches, "launch"), counted(kernel.registers, "register"),
+                     counted(kernel.spills, "spill"), counted(kernel.shared_bytes, "byte"));
+}
+
+std::string numerics_text(const Numerics& numerics) {
+  if (numerics.trials == 0) return {};  // nothing was compared to its end
+  return fmt::format("  {}: the largest difference is {:.3g} absolute, {:.3g} relative\n",
+                     counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel);
 }
 
 std::string timing_text(const Verdict& verdict) {
@@ -42,35 +78,75 @@ std::string timing_text(const Verdict& verdict) {
   return text;
 }
 
-double total_ms(const Verdict& verdict) {
+double seconds_of(const Verdict& verdict) {
   for (const auto& [stage, ms] : verdict.stage_ms)
-    if (stage == "total") return ms;
+    if (stage == "total") return ms / 1e3;
   return 0;
+}
+
+// "Judged in 0.2 s. Speed was not measured: this machine has no GPU."
+std::string closing(const Verdict& verdict, std::string_view untimed) {
+  std::string text =
+      verdict.from_store
+          ? fmt::format("  This is a stored verdict; judging took {:.1f} s.", seconds_of(verdict))
+          : fmt::format("  Judged in {:.1f} s.", seconds_of(verdict));
+  if (verdict.correct && !verdict.time_ms)
+    text += fmt::format(" Speed was not measured: {}.", untimed);
+  if (verdict.time_ms) text += fmt::format(" Timed on {}.", verdict.environment.gpu);
+  return text + '\n';
+}
+
+// The reason in a few words: the error, else the rule that rejects.
+std::string short_reason(const Verdict& verdict) {
+  constexpr std::size_t kLongest = 60;
+  if (verdict.accepted) return {};
+  for (const Finding& finding : verdict.findings)
+    if (finding.severity == Severity::reject)
+      return fmt::format("{}: {}", finding.rule, text::one_line(finding.message, kLongest));
+  if (!verdict.error) return {};
+  return fmt::format("{}: {}", verdict.error->error_class,
+                     text::one_line(verdict.error->message, kLongest));
 }
 
 }  // namespace
 
-std::string judge_text(const Verdict& verdict) {
+std::string judge_text(const Verdict& verdict, std::string_view untimed) {
   std::string text = fmt::format(
-      "{}: {} (stage {}, policy {}, backend {}{}{})\n", verdict.task_id, headline(verdict),
+      "{}: {} (stage {}, policy {}, backend {}{})\n", verdict.task_id, headline(verdict),
       name_of(verdict.stage), name_of(verdict.policy), name_of(verdict.backend),
-      verdict.comparison == Comparison::allclose ? ", compared as KernelBench does" : "",
-      verdict.from_store ? ", from the store" : "");
+      verdict.comparison == Comparison::allclose ? ", compared as KernelBench does" : "");
   if (verdict.error) text += error_text(*verdict.error);
-  for (const Finding& finding : verdict.findings)
-    text += fmt::format("  {} {}: {}{}\n", name_of(finding.severity), finding.rule,
-                        finding.line > 0 ? fmt::format("line {}: ", finding.line) : "",
-                        finding.message);
+  for (const Finding& finding : verdict.findings) text += finding_text(finding);
   for (const KernelReport& kernel : verdict.kernels) text += kernel_text(kernel);
-  if (verdict.numerics)
-    text +=
-        fmt::format("  {} trials, largest difference {:.3g} absolute, {:.3g} relative\n",
-                    verdict.numerics->trials, verdict.numerics->max_abs, verdict.numerics->max_rel);
-  text += timing_text(verdict);
-  text += fmt::format("  {:.0f} ms; {} {}\n", total_ms(verdict),
-                      verdict.backend == Backend::replay ? "run on" : "compiled for",
-                      verdict.environment.gpu);
-  return text;
+  if (verdict.numerics) text += numerics_text(*verdict.numerics);
+  return text + timing_text(verdict) + closing(verdict, untimed);
+}
+
+std::string verdict_table(std::span<const Verdict> verdicts, std::span<const std::string> files,
+                          std::string_view untimed) {
+  const bool is_timed =
+      std::ranges::any_of(verdicts, [](const Verdict& each) { return each.time_ms.has_value(); });
+  std::vector<std::vector<std::string>> rows = {{"kernel", "verdict"}};
+  if (is_timed) rows[0].insert(rows[0].end(), {"ms", "speed-up"});
+  rows[0].emplace_back("why");
+  double seconds = 0;
+  bool has_untimed = false;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const Verdict& verdict = verdicts[i];
+    auto& row =
+        rows.emplace_back(std::vector<std::string>{files[i], std::string(headline(verdict))});
+    if (is_timed)
+      row.insert(row.end(), {verdict.time_ms ? fmt::format("{:.4f}", verdict.time_ms->median) : "-",
+                             verdict.speedup ? fmt::format("{:.2f}", *verdict.speedup) : "-"});
+    row.push_back(short_reason(verdict));
+    seconds = std::max(seconds, verdict.from_store ? 0 : seconds_of(verdict));
+    has_untimed = has_untimed || (verdict.correct && !verdict.time_ms);
+  }
+  const auto accepted = std::ranges::count_if(verdicts, &Verdict::accepted);
+  return fmt::format("{}{} of {} accepted (policy {}). Judged in {:.1f} s.{}\n",
+                     report::to_text(rows, report::Alignment::left), accepted, verdicts.size(),
+                     name_of(verdicts.front().policy), seconds,
+                     has_untimed ? fmt::format(" Speed was not measured: {}.", untimed) : "");
 }
 
 }  // namespace tritonsmith::cli

@@ -1,12 +1,31 @@
 // A verdict as a few lines of text for users.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "data/verdict.h"
 
 namespace tritonsmith::cli {
 
-std::string judge_text(const Verdict& verdict);
+inline constexpr const char* kPolicyHelp =
+    "What PyTorch may still compute: strict (nothing), fused (matmul, convolution, attention), "
+    "open "
+    "(anything, if a Triton kernel does real work)";
+
+inline constexpr const char* kBackendHelp =
+    "Where kernels run: replay (a GPU), evaluate (the CPU), auto (a GPU if there is one)";
+inline constexpr const char* kComparisonHelp =
+    "How values are compared: budget, or allclose (KernelBench's tolerance alone)";
+
+// All about one verdict. `untimed` is why correct kernels were not timed: "this machine has no
+// GPU".
+std::string judge_text(const Verdict& verdict, std::string_view untimed);
+
+// Several verdicts on one task: a row each, by the name of the kernel's file, then how many are
+// accepted.
+std::string verdict_table(std::span<const Verdict> verdicts, std::span<const std::string> files,
+                          std::string_view untimed);
 
 }  // namespace tritonsmith::cli

@@ -58,10 +58,12 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_untested_judge(
 
 Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
     const gym::judge::LocalJudgeConfig& config) {
-  TRY_ASSIGN(auto judge, start_untested_judge(config));
+  auto judge = start_untested_judge(config);
+  if (!judge) return tl::unexpected(judge.error().as_fault());
   const std::string mark = mark_of_judge(config);
-  TRY(gym::judge::self_test_once(*judge, judge->referees(),
-                                 mark.empty() ? "" : cache_directory("self-test"), mark));
+  const Status tested = gym::judge::self_test_once(
+      **judge, (*judge)->referees(), mark.empty() ? "" : cache_directory("self-test"), mark);
+  if (!tested) return tl::unexpected(tested.error().as_fault());
   return judge;
 }
 
@@ -74,7 +76,7 @@ Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path&
   config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
   config.referees = std::max(1, config.referees / gym.processes);
   if (!directory.empty()) {
-    TRY(make_directories(directory));
+    TRY(make_directories(directory));  // a wrong one is the caller's, what follows is not
     config.directory = directory;
   }
   TRY_ASSIGN(auto judge, start_judge(config));

@@ -1,63 +1,38 @@
 // The program's entry: chooses the subcommand, runs it, and turns what LibTorch or the standard
 // library throws into one line and a non-zero exit.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/version.h"
 
 namespace tritonsmith::cli {
-
-int finish(const Status& status) {
-  if (status) return 0;
-  fmt::print(stderr, "tritonsmith: {}\n", status.error().message);
-  return 1;
-}
-
 namespace {
 
-// One line, with where to look further.
-std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
-                          const std::string& first_word) {
-  const auto chosen = app.get_subcommands();
-  if (chosen.empty() && !first_word.empty() && !first_word.starts_with('-'))
-    return fmt::format("there is no command '{}'; `tritonsmith --help` lists them", first_word);
-  std::string line = error.what();
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return fmt::format("{}; `tritonsmith {}--help` says more", line,
-                     chosen.empty() ? "" : chosen.front()->get_name() + " ");
-}
-
-int run_program(int argc, char** argv) {
+ExitCode run_program(const std::vector<std::string>& words) {
   CLI::App app("Trains, judges and serves language models that write Triton GPU kernels.",
                "tritonsmith");
-  app.set_version_flag("--version", TRITONSMITH_VERSION);
+  app.set_version_flag("--version", version_text, "Say the versions of all that judges, and exit");
   app.require_subcommand(1);
+  app.option_defaults()->always_capture_default();
   Run run;
-  add_doctor_command(app, run);
-  add_tasks_command(app, run);
-  add_model_command(app, run);
-  add_sft_command(app, run);
-  add_rl_command(app, run);
-  add_judge_command(app, run);
-  add_eval_command(app, run);
-  add_rejudge_command(app, run);
-  add_write_command(app, run);
-  add_quickstart_command(app, run);
-  add_rloop_command(app, run);
-  add_report_command(app, run);
-  add_score_command(app, run);
-  add_gym_command(app, run);
-  add_gym_referee_command(app, run);
+  add_all_commands(app, run);
+  complete_help(app);
+  const std::vector<std::string> line = command_line(words);
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(line.rbegin(), line.rend()));  // CLI11 takes the last first
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return finish(fail("{}", what_is_wrong(app, error, argc > 1 ? argv[1] : "")));
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error);
+      return ExitCode::done;
+    }
+    complain(what_is_wrong(app, error, line));
+    return ExitCode::wrong_call;
   }
   return run();
 }
@@ -66,11 +41,13 @@ int run_program(int argc, char** argv) {
 }  // namespace tritonsmith::cli
 
 int main(int argc, char** argv) {
+  using tritonsmith::cli::ExitCode;
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not our death
+  ExitCode code = ExitCode::fault;
   try {
-    return tritonsmith::cli::run_program(argc, argv);
+    code = tritonsmith::cli::run_program({argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tritonsmith: {}\n", error.what());
-    return 1;
+    tritonsmith::cli::complain(error.what());
   }
+  return static_cast<int>(code);
 }

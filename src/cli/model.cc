@@ -3,11 +3,13 @@
 // in 16 bits and several files, as it is handed on.
 #include <fmt/format.h>
 
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/new_model.h"
-#include "model/checkpoint.h"
-#include "model/export_model.h"
-#include "model/lora.h"
+#include "cli/output.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/checkpoint/export_model.h"
+#include "model/lora/lora.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -23,7 +25,7 @@ Status make_model(const ModelOptions& options) {
   TRY(apply_settings(config, settings, "--set"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(options.examples));
   TRY(make_new_model(options.out, config, examples));
-  fmt::print("model: {}\n", options.out);
+  show("model: {}\n", options.out);
   return ok();
 }
 
@@ -36,7 +38,7 @@ Status merge_adapter(const MergeOptions& options) {
   TRY(model::LoraAdapter::load(model, options.adapter));
   TRY(model::save_model(model, options.out));
   TRY(model::copy_companions(options.model, options.out));
-  fmt::print("model: {}\n", options.out);
+  show("model: {}\n", options.out);
   return ok();
 }
 
@@ -47,22 +49,25 @@ void add_merge_command(CLI::App& parent, Run& run) {
       ->required();
   merge->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout")->required();
   merge->add_option("--out", options->out, "The directory to write")->required();
+  add_example(
+      *merge,
+      "model merge --model qwen --adapter runs/sft/checkpoints/step-100/adapter --out merged");
   merge->callback([&run, options] { run = [options] { return finish(merge_adapter(*options)); }; });
 }
 
 struct ExportOptions {
-  std::string model, out, type = "bfloat16";
+  std::string model, out;
+  model::WeightType type = model::WeightType::bfloat16;
   double file_gb = 5;
 };
 
 Status export_model(const ExportOptions& options) {
-  TRY_ASSIGN(const auto type, enum_from_name<model::WeightType>(options.type));
   TRY_ASSIGN(const model::Transformer model, model::load_model(options.model));
   TRY(model::export_model(
       model, options.out,
-      {.type = type, .file_bytes = static_cast<std::int64_t>(options.file_gb * 1e9)}));
+      {.type = options.type, .file_bytes = static_cast<std::int64_t>(options.file_gb * 1e9)}));
   TRY(model::copy_companions(options.model, options.out));
-  fmt::print("model: {}\n", options.out);
+  show("model: {}\n", options.out);
   return ok();
 }
 
@@ -72,18 +77,15 @@ void add_export_command(CLI::App& parent, Run& run) {
       parent.add_subcommand("export", "Write a model rounded, and in several files with an index");
   command->add_option("--model", options->model, "A model, or a run's checkpoint")->required();
   command->add_option("--out", options->out, "The directory to write")->required();
-  command->add_option("--type", options->type, "float32, bfloat16 or float16")
-      ->capture_default_str();
+  add_choice(*command, "--type", options->type, "What weights are rounded to");
   command
       ->add_option("--file-gb", options->file_gb,
                    "The most of weights in a file, in GB; a larger tensor has one for itself")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      ->check(CLI::PositiveNumber);
+  add_example(*command, "model export --model runs/rl/checkpoints/step-120 --out exported");
   command->callback(
       [&run, options] { run = [options] { return finish(export_model(*options)); }; });
 }
-
-}  // namespace
 
 void add_model_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ModelOptions>();
@@ -96,10 +98,14 @@ void add_model_command(CLI::App& app, Run& run) {
       ->required();
   make->add_option("--out", options->out, "The directory to write")->required();
   make->add_option("--set", options->set, "key=value (repeatable)");
+  add_example(*make, "model make --examples data/examples.jsonl --out data/start");
   make->footer([] { return "settings:\n" + config_help<NewModelConfig>(); });
   make->callback([&run, options] { run = [options] { return finish(make_model(*options)); }; });
   add_merge_command(*model, run);
   add_export_command(*model, run);
 }
 
+const Command model_command(CommandGroup::tasks, "model", add_model_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "model/checkpoint.h"
-#include "model/random_weights.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/weights/random_weights.h"
 #include "text/checkpoint_chat.h"
 #include "text/tokenizer.h"
 
@@ -81,7 +81,8 @@ Status make_new_model(const std::filesystem::path& directory, const NewModelConf
   shape.eos_token_id = *tokenizer.id_of(kEnd);
   TRY(model::check(shape));
   TRY(make_directories(directory));
-  TRY(save_companions(directory, tokenizer, config.prompt));
+  TRY(save_companions(directory, tokenizer,
+                      config.prompt ? config.prompt : train::asked_alike(examples)));
   const model::Transformer model(shape, c10::kCPU, model::scalar_type_of(config.type));
   model::fill_random_weights(model.parameters(), shape.initializer_range, config.seed);
   return model::export_model(model, directory, {.type = config.type});

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <span>
 
-#include "model/config.h"
-#include "model/export_model.h"
+#include "model/checkpoint/export_model.h"
+#include "model/config/config.h"
 #include "text/prompt_record.h"
 #include "text/tokenizer.h"
-#include "train/sft_examples.h"
+#include "train/sft/sft_examples.h"
 
 namespace tritonsmith::cli {
 

@@ -12,15 +12,18 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/author.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/judges.h"
 #include "cli/new_model.h"
+#include "cli/output.h"
 #include "cli/quickstart_config.h"
 #include "cli/shared_gpu.h"
 #include "cli/teaching.h"
+#include "cli/version.h"
 #include "curriculum/suite.h"
 #include "report/report.h"
-#include "train/rl.h"
+#include "train/rl/rl.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -118,8 +121,8 @@ class Quickstart {
     sft.run.dir = out_ / "sft";
     sft.model.path = out_ / "start";
     TRY_ASSIGN(const train::SftSummary summary,
-               train::run_sft(sft, {.examples = examples_}, stop_));
-    if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+               train::run_sft(sft, {.examples = examples_, .program = program_name()}, stop_));
+    if (!summary.is_finished) return fail_by_fault("stopped; the same command goes on from here");
     sft_model_ = summary.checkpoint;
     return finish_phase("sft", summary.checkpoint, watch);
   }
@@ -133,11 +136,12 @@ class Quickstart {
     const train::RlParts parts{.judge = *judge_,
                                .make_generator =
                                    [&](const model::Transformer& model) {
-                                     return make_generator_by_turns(model, rl.engine, lease);
+                                     return make_leased_engine(model, rl.engine, lease);
                                    },
-                               .gpu_lease = lease};
+                               .gpu_lease = lease,
+                               .program = program_name()};
     TRY_ASSIGN(const train::RlSummary summary, train::run_rl(rl, lessons_.train, parts, stop_));
-    if (!summary.is_finished) return fail("stopped; the same command goes on from here");
+    if (!summary.is_finished) return fail_by_fault("stopped; the same command goes on from here");
     rl_model_ = summary.checkpoint;
     return finish_phase("rl", summary.checkpoint, watch);
   }
@@ -151,12 +155,13 @@ class Quickstart {
                                .suite = "curriculum, held-out",
                                .model = model,
                                .samples = config_.samples,
-                               .sampling = author->sampling(config_.rl.rollout.sampling),
+                               .sampling = config_.rl.rollout.sampling,
                                .policy = config_.rl.judge.policy,
                                .backend = config_.rl.judge.backend,
                                .trials = config_.trials,
                                .seed = config_.seed,
-                               .directory = out_ / ("eval-" + name)},
+                               .directory = out_ / ("eval-" + name),
+                               .program = program_name()},
                               author->author(), *judge_));
     phases_.push_back({std::move(evaluation), watch.seconds()});
     return ok();
@@ -185,17 +190,16 @@ class Quickstart {
         Json{{"schema", 1}, {"seed", config_.seed}, {"phases", phases}}.dump(2) + "\n"));
     TRY_ASSIGN(const auto runs, report::read_runs(out_));
     TRY(write_file_atomic(out_ / "report.html", report::render_report("Quickstart", runs)));
-    fmt::print("{}\nreport: {}\n", report::evaluation_table(evaluations),
-               fs::absolute(out_ / "report.html").string());
+    show("{}\nreport: {}\n", report::evaluation_table(evaluations),
+         fs::absolute(out_ / "report.html").string());
     return invite();
   }
 
   // The unseen tasks as files, and the command that has the model solve one.
   Status invite() {
     TRY(curriculum::export_folder(out_ / "heldout", lessons_.heldout));
-    fmt::print("try it: tritonsmith write {} --model {}\n",
-               (out_ / "heldout" / (lessons_.heldout.front().id + ".py")).string(),
-               rl_model_.string());
+    show("try it: tritonsmith write {} --model {}\n",
+         (out_ / "heldout" / (lessons_.heldout.front().id + ".py")).string(), rl_model_.string());
     return ok();
   }
 
@@ -219,21 +223,20 @@ Status quickstart(const QuickstartOptions& options) {
   return Quickstart(std::move(config), stop).run();
 }
 
-}  // namespace
-
 void add_quickstart_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<QuickstartOptions>();
   CLI::App* command =
       app.add_subcommand("quickstart", "Train a small model to write kernels, on this machine");
-  command->add_option("--seed", options->seed, "Everything random follows from it")
-      ->capture_default_str();
-  command
-      ->add_option("--out", options->out,
-                   "Where everything goes; an unfinished one is gone on with")
-      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Everything random follows from it");
+  command->add_option("--out", options->out,
+                      "Where everything goes; an unfinished one is gone on with");
   command->add_option("--set", options->set, "key=value, over the defaults (repeatable)");
+  add_example(*command, "quickstart --seed 1 --out runs/quickstart");
   command->footer([] { return "settings:\n" + config_help<QuickstartConfig>(); });
   command->callback([&run, options] { run = [options] { return finish(quickstart(*options)); }; });
 }
 
+const Command quickstart_command(CommandGroup::start, "quickstart", add_quickstart_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

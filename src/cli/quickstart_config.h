@@ -5,9 +5,9 @@
 
 #include "curriculum/tasks.h"
 #include "curriculum/teacher/teacher.h"
-#include "model/config.h"
-#include "train/rl_config.h"
-#include "train/sft.h"
+#include "model/config/config.h"
+#include "train/rl/rl_config.h"
+#include "train/sft/sft.h"
 
 namespace tritonsmith::cli {
 

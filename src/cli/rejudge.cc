@@ -12,8 +12,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
 
@@ -25,7 +28,9 @@ struct RejudgeOptions {
   std::vector<std::string> records;
   int trials = 12;
   std::uint64_t seed = 1;
-  std::string policy = "strict", backend = "auto", out;
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  std::string out;
   bool rewarded = false, refused = false, use_store = false;
   std::size_t limit = 0;
   GymChoice gym;
@@ -142,23 +147,24 @@ Status write_result(const std::string& file, const Json& result) {
   return file.empty() ? ok() : write_file_atomic(file, result.dump(2) + "\n");
 }
 
-Status retry_refused(const RejudgeOptions& options, const eval::RejudgeOptions& how,
-                     std::span<const eval::Suspect> suspects, gym::api::Judge& judge) {
+Result<ExitCode> retry_refused(const RejudgeOptions& options, const eval::RejudgeOptions& how,
+                               std::span<const eval::Suspect> suspects, gym::api::Judge& judge) {
   TRY_ASSIGN(const eval::Acquittals found, eval::retry_refused(suspects, how, judge));
   TRY(write_result(options.out, to_json(found, suspects)));
-  for (const std::string& origin : found.on_all) fmt::print("accepted: {}\n", origin);
-  fmt::print(
+  for (const std::string& origin : found.on_all) show("accepted: {}\n", origin);
+  show(
       "{} kernels refused for their values, {} verdicts of {} trials each: {} are accepted now on "
       "their own task, {} of them on all its relatives too\n",
       found.kernels, found.verdicts, options.trials, found.on_their_task.size(),
       found.on_all.size());
-  return ok();
+  return ExitCode::done;
 }
 
-Status rejudge_records(const RejudgeOptions& options) {
-  eval::RejudgeOptions how{.trials = options.trials, .use_store = options.use_store};
-  TRY_ASSIGN(how.policy, enum_from_name<Policy>(options.policy));
-  TRY_ASSIGN(how.backend, enum_from_name<Backend>(options.backend));
+Result<ExitCode> rejudge_records(const RejudgeOptions& options) {
+  const eval::RejudgeOptions how{.policy = options.policy,
+                                 .backend = options.backend,
+                                 .trials = options.trials,
+                                 .use_store = options.use_store};
   LineUp line_up;
   TRY_ASSIGN(line_up.tasks, tasks_by_id(options));
   for (const std::string& file : options.records) TRY(add_suspects(file, options, line_up));
@@ -168,19 +174,18 @@ Status rejudge_records(const RejudgeOptions& options) {
   TRY_ASSIGN(const eval::Rejudgement report, eval::rejudge(line_up.suspects, how, *judge));
   TRY(write_result(options.out, to_json(report, line_up.suspects)));
   for (const eval::Refusal& refusal : report.refusals)
-    fmt::print("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
-               refusal.verdict.error ? refusal.verdict.error->message
-                                     : std::string(name_of(refusal.verdict.stage)));
+    show("refused: {} on {}: {}\n", refusal.origin, refusal.verdict.task_id,
+         refusal.verdict.error ? refusal.verdict.error->message
+                               : std::string(name_of(refusal.verdict.stage)));
   for (const auto& [rule, origins] : report.warnings)
-    fmt::print("{} kernels are warned of by {}, which rejects nothing: {}\n", origins.size(), rule,
-               *origins.begin());
-  fmt::print("{} accepted kernels, {} verdicts of {} trials each, {} refused\n", report.kernels,
-             report.verdicts, options.trials, report.refusals.size());
-  if (report.refusals.empty()) return ok();
-  return fail("{} verdicts refused what was accepted before", report.refusals.size());
+    show("{} kernels are warned of by {}, which rejects nothing: {}\n", origins.size(), rule,
+         *origins.begin());
+  show("{} accepted kernels, {} verdicts of {} trials each, {} refused\n", report.kernels,
+       report.verdicts, options.trials, report.refusals.size());
+  if (report.refusals.empty()) return ExitCode::done;
+  complain(fmt::format("{} verdicts refuse what was accepted before", report.refusals.size()));
+  return ExitCode::not_accepted;
 }
-
-}  // namespace
 
 void add_rejudge_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<RejudgeOptions>();
@@ -194,12 +199,10 @@ void add_rejudge_command(CLI::App& app, Run& run) {
           "Where their tasks come from: 'quickstart:seed=1,train=6000', a folder, a .jsonl")
       ->required();
   command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the other sizes")->capture_default_str();
-  command->add_option("--policy", options->policy, "strict, fused or open")->capture_default_str();
-  command->add_option("--backend", options->backend, "auto, evaluate or replay")
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--seed", options->seed, "Of the other sizes");
+  add_choice(*command, "--policy", options->policy, kPolicyHelp);
+  add_choice(*command, "--backend", options->backend, kBackendHelp);
   CLI::Option* rewarded =
       command->add_flag("--rewarded", options->rewarded,
                         "Judge what a run paid for, also where a finding rejects it");
@@ -213,8 +216,12 @@ void add_rejudge_command(CLI::App& app, Run& run) {
                       "At most so many kernels, evenly spread over the records; 0: all");
   command->add_option("--out", options->out, "Write the result as JSON to this file");
   add_gym_options(*command, options->gym);
+  add_example(*command, "rejudge runs/rl-small/samples.jsonl --suite quickstart:seed=1,train=6000");
   command->callback(
       [&run, options] { run = [options] { return finish(rejudge_records(*options)); }; });
 }
 
+const Command rejudge_command(CommandGroup::judge, "rejudge", add_rejudge_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

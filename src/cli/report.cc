@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
 #include "report/markdown.h"
 
 namespace tritonsmith::cli {
@@ -45,24 +47,26 @@ Status write_report(const ReportOptions& options) {
     TRY(write_file_atomic(
         options.markdown,
         report::render_markdown("Tritonsmith report", evaluations, options.baseline)));
-  if (!evaluations.empty()) fmt::print("{}", report::evaluation_table(evaluations));
-  fmt::print("report: {}\n", options.html);
+  if (!evaluations.empty()) show_text(report::evaluation_table(evaluations));
+  show("report: {}\n", options.html);
   return ok();
 }
-
-}  // namespace
 
 void add_report_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = app.add_subcommand("report", "Draw a report from the records of runs");
   command->add_option("RUN_DIR", options->directories, "Run or evaluation directories")->required();
-  command->add_option("--html", options->html, "The page to write")->capture_default_str();
+  command->add_option("--html", options->html, "The page to write");
   command->add_option("--markdown", options->markdown, "The tables as Markdown, to this file");
   command->add_option("--baseline", options->baseline,
                       "The evaluation that later ones are compared with, by name (default: the "
                       "first that had anything accepted)");
+  add_example(*command, "report runs/sft-small runs/rl-small runs/eval --html report.html");
   command->callback(
       [&run, options] { run = [options] { return finish(write_report(*options)); }; });
 }
 
+const Command report_command(CommandGroup::model, "report", add_report_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -1,15 +1,18 @@
 // `tritonsmith rl CONFIG.toml | RUN_DIR`: reinforcement learning against the gym.
 // docs/settings.md lists the config.
-#include "train/rl.h"
+#include "train/rl/rl.h"
 
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/shared_gpu.h"
 #include "cli/training.h"
+#include "cli/version.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::cli {
@@ -98,30 +101,31 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
   const train::RlParts parts{.judge = *judge,
                              .make_generator =
                                  [&](const model::Transformer& model) {
-                                   return make_generator_by_turns(model, config.engine, lease);
+                                   return make_leased_engine(model, config.engine, lease);
                                  },
                              .references = std::move(material.references),
                              .ranks = ranks,
-                             .gpu_lease = lease};
+                             .gpu_lease = lease,
+                             .program = program_name()};
   return train::run_rl(config, material.tasks, parts, stop);
 }
 
 // What the ranks of a host share, others do not see.
-Status check_gym_of_hosts(const GymChoice& gym, const distributed::Place& device) {
-  if (!device.spans_hosts() || !gym.url.empty()) return ok();
+Status check_gym_of_hosts(const GymChoice& gym, const distributed::LaunchInfo& launch) {
+  if (!launch.spans_hosts() || !gym.url.empty()) return ok();
   return fail(
       "ranks on several hosts share no gym of this machine: start `tritonsmith gym serve` where "
       "all reach it, and give its URL (--gym or judge.url)");
 }
 
 Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distributed::Ranks& ranks,
-                       const distributed::Place& device) {
+                       const distributed::LaunchInfo& launch) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
   Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
-  TRY(check_gym_of_hosts(material.gym, device));
+  TRY(check_gym_of_hosts(material.gym, launch));
   if (ranks.is_first()) warn_of_what_nothing_measures(config, material.gym);
-  material.gym.processes = device.local_size;
+  material.gym.processes = launch.local_size;
   TRY_ASSIGN(material.tasks, training_tasks(call, config));
   TRY_ASSIGN(material.references, references(call, config));
   if (call.is_dry_run) return ranks.is_first() ? preview(config, material.tasks) : ok();
@@ -130,30 +134,33 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
   TRY_ASSIGN(const auto summary, reinforce(config, std::move(material), stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config, "rl");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
-             100 * summary.accepted);
+  show("{} steps, reward {:.3f}, accepted {:.0f} %\n", summary.steps, summary.reward,
+       100 * summary.accepted);
   print_model(summary.checkpoint);
   return ok();
 }
-
-}  // namespace
 
 void add_rl_command(CLI::App& app, Run& run) {
   auto call = std::make_shared<TrainingCall>();
   CLI::App* command = add_training_command(
       app, "rl", "Train a model by the gym's verdicts on what it writes", call);
+  add_example(*command, "rl configs/rl-small.toml --set run.steps=20");
+  add_example(*command, "rl runs/rl-small");
   command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
   // Over judge.url; a run may go on with another gym.
   const auto gym = std::make_shared<GymChoice>();
   add_gym_options(*command, *gym);
   command->callback([&run, call, gym] {
     run = [call, gym] {
-      return finish(
-          with_ranks([&](distributed::Ranks& ranks, const distributed::Place& device) -> Status {
-            return train_by_reward(*call, *gym, ranks, device);
+      return finish(with_ranks(
+          [&](distributed::Ranks& ranks, const distributed::LaunchInfo& launch) -> Status {
+            return train_by_reward(*call, *gym, ranks, launch);
           }));
     };
   });
 }
 
+const Command rl_command(CommandGroup::train, "rl", add_rl_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -6,11 +6,14 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "cli/commands.h"
-#include "model/checkpoint.h"
-#include "model/device.h"
-#include "model/linear_logprob.h"
-#include "model/lora.h"
+#include "cli/author.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/layers/linear_logprob.h"
+#include "model/lora/lora.h"
+#include "model/memory/device.h"
 #include "text/tokenizer.h"
 
 namespace tritonsmith::cli {
@@ -21,7 +24,7 @@ struct ScoreOptions {
   std::vector<TokenId> ids;
   std::string text_file;
   std::string adapter;
-  std::string device = "auto", precision = "float16";
+  Placement placement;
   bool json = false;
 };
 
@@ -59,11 +62,9 @@ std::vector<float> logprobs_of(const model::Transformer& model, const std::vecto
 }
 
 Status score(const ScoreOptions& options) {
-  TRY_ASSIGN(const auto choice, enum_from_name<model::DeviceChoice>(options.device));
-  TRY_ASSIGN(const c10::Device device, model::open_device(choice));
-  TRY_ASSIGN(const auto precision, enum_from_name<model::Precision>(options.precision));
+  TRY_ASSIGN(const c10::Device device, model::open_device(options.placement.device));
   TRY_ASSIGN(model::Transformer model, model::load_model(options.model, device));
-  model.set_precision(precision);
+  model.set_precision(options.placement.precision);
   if (!options.adapter.empty()) TRY(model::LoraAdapter::load(model, options.adapter));
   TRY_ASSIGN(const std::vector<TokenId> ids, tokens_to_score(options));
   TRY(check_tokens(ids, model.config()));
@@ -71,16 +72,14 @@ Status score(const ScoreOptions& options) {
   if (options.json) {
     Json values = {nullptr};
     for (const float each : logprobs) values.push_back(each);
-    fmt::print("{}\n", to_line({{"ids", ids}, {"logprobs", values}}));
+    show("{}\n", to_line({{"ids", ids}, {"logprobs", values}}));
     return ok();
   }
-  fmt::print("{:>8}  {:>10}\n{:>8}  {:>10}\n", "token", "logprob", ids.front(), "-");
+  show("{:>8}  {:>10}\n{:>8}  {:>10}\n", "token", "logprob", ids.front(), "-");
   for (std::size_t i = 0; i < logprobs.size(); ++i)
-    fmt::print("{:>8}  {:>10.5f}\n", ids[i + 1], logprobs[i]);
+    show("{:>8}  {:>10.5f}\n", ids[i + 1], logprobs[i]);
   return ok();
 }
-
-}  // namespace
 
 void add_score_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<ScoreOptions>();
@@ -89,16 +88,17 @@ void add_score_command(CLI::App& app, Run& run) {
   command->add_option("--model", options->model, "A directory in Hugging Face's layout")
       ->required();
   command->add_option("--adapter", options->adapter, "A LoRA adapter in PEFT's layout");
-  command->add_option("--device", options->device, all_names<model::DeviceChoice>())
-      ->capture_default_str();
-  command->add_option("--precision", options->precision, all_names<model::Precision>())
-      ->capture_default_str();
+  add_placement_options(*command, options->placement);
   auto* source = command->add_option_group("source");
   source->add_option("--ids", options->ids, "Token ids, as 1,2,3")->delimiter(',');
   source->add_option("--text", options->text_file, "A text file, for the model's tokenizer");
   source->require_option(1);
   command->add_flag("--json", options->json, "One line of JSON: ids and logprobs (null first)");
+  add_example(*command, "score --model runs/sft-small/checkpoints/step-1200 --ids 1,2,3 --json");
   command->callback([&run, options] { run = [options] { return finish(score(*options)); }; });
 }
 
+const Command score_command(CommandGroup::model, "score", add_score_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -1,13 +1,16 @@
 // `tritonsmith sft CONFIG.toml | RUN_DIR`: supervised fine-tuning on examples, as `tasks teach`
 // writes them. docs/settings.md lists the config.
-#include "train/sft.h"
+#include "train/sft/sft.h"
 
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
 #include "cli/ranks.h"
 #include "cli/training.h"
+#include "cli/version.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -37,7 +40,8 @@ Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
              data_file(call, "examples.jsonl", config.data.examples, "data.examples"));
   TRY_ASSIGN(const auto examples, train::read_sft_examples(file));
   TRY_ASSIGN(const auto heldout, heldout_examples(call, config));
-  const train::SftMaterial material{.examples = examples, .heldout = heldout};
+  const train::SftMaterial material{
+      .examples = examples, .heldout = heldout, .program = program_name()};
   if (call.is_dry_run) return ranks.is_first() ? preview(config, material) : ok();
   LOG("sft: {} examples from {}", examples.size(), file.string());
   train::StopFlag stop = false;
@@ -45,24 +49,27 @@ Status train_supervised(const TrainingCall& call, distributed::Ranks& ranks) {
   TRY_ASSIGN(const auto summary, train::run_sft(config, material, stop, ranks));
   if (!summary.is_finished) return stopped(summary.steps, config, "sft");
   if (!ranks.is_first()) return ok();
-  fmt::print("{} steps, loss {:.3f}\n", summary.steps, summary.loss);
+  show("{} steps, loss {:.3f}\n", summary.steps, summary.loss);
   print_model(summary.checkpoint);
   return ok();
 }
 
-}  // namespace
-
 void add_sft_command(CLI::App& app, Run& run) {
   auto call = std::make_shared<TrainingCall>();
   CLI::App* command = add_training_command(app, "sft", "Train a model on examples", call);
+  add_example(*command, "sft configs/sft-small.toml --set run.steps=100");
+  add_example(*command, "sft runs/sft-small");
   command->footer([] { return "settings:\n" + config_help<SftConfig>(); });
   command->callback([&run, call] {
     run = [call] {
-      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::Place&) {
+      return finish(with_ranks([&](distributed::Ranks& ranks, const distributed::LaunchInfo&) {
         return train_supervised(*call, ranks);
       }));
     };
   });
 }
 
+const Command sft_command(CommandGroup::train, "sft", add_sft_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

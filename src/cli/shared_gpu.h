@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "model/device.h"
-#include "rollout/engine.h"
+#include "model/memory/device.h"
+#include "generate/engine/engine.h"
 
 namespace tritonsmith::cli {
 
@@ -18,9 +18,9 @@ std::size_t visible_gpus();
 // returns an empty path.
 std::filesystem::path lease_of_model(model::DeviceChoice device);
 
-// Makes the best engine for the model. With a lease, it gives way to timings.
-Result<std::unique_ptr<rollout::Generator>> make_generator_by_turns(
-    const model::Transformer& model, const rollout::EngineConfig& config,
+// The engine that serves the model best. With a lease it gives way to timings.
+Result<std::unique_ptr<generate::TokenGenerator>> make_leased_engine(
+    const model::Transformer& model, const generate::engine::EngineConfig& config,
     const std::filesystem::path& lease);
 
 }  // namespace tritonsmith::cli

@@ -1,23 +1,29 @@
-// `tritonsmith tasks make|list|show|import|export|teach`: tasks from the curriculum or from others'
-// files, and what supervised fine-tuning learns from. Wherever a SUITE is asked for, it is
-// "curriculum", "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
-// files, a .jsonl or one .py.
+// `tritonsmith tasks make|list|show|import|export|teach|from-run`: tasks from the curriculum or
+// from others' files, and what supervised fine-tuning learns from. Wherever a SUITE is asked for,
+// it is "curriculum", "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of
+// task files, a .jsonl or one .py.
 #include "curriculum/tasks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/file.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "cli/output.h"
+#include "cli/tasks_from_run.h"
 #include "cli/teaching.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
 #include "gym/judge/task_linter.h"
 #include "text/prompt.h"
-#include "train/sft_examples.h"
+#include "train/sft/sft_examples.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -47,8 +53,20 @@ struct TasksOptions {
   std::vector<std::string> settings;
   std::map<std::string, std::string> curriculum;  // by option name
   GymChoice gym;
-  std::string policy = "strict", backend = "auto";
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
 };
+
+Status keep_family(std::vector<Task>& tasks, const std::string& family) {
+  std::set<std::string> known;
+  for (const Task& task : tasks)
+    if (!task.family.empty()) known.insert(task.family);
+  if (known.empty()) return fail("--family {}: no task of this suite names a family", family);
+  if (!known.contains(family))
+    return fail("--family {}: the families of this suite are {}", family, fmt::join(known, ", "));
+  std::erase_if(tasks, [&](const Task& task) { return task.family != family; });
+  return ok();
+}
 
 // What --split and --family leave.
 Status select_tasks(std::vector<Task>& tasks, const TasksOptions& options) {
@@ -56,8 +74,7 @@ Status select_tasks(std::vector<Task>& tasks, const TasksOptions& options) {
     TRY_ASSIGN(const TaskSplit split, enum_from_name<TaskSplit>(options.split));
     std::erase_if(tasks, [&](const Task& task) { return task.split != split; });
   }
-  if (!options.family.empty())
-    std::erase_if(tasks, [&](const Task& task) { return task.family != options.family; });
+  if (!options.family.empty()) TRY(keep_family(tasks, options.family));
   if (options.limit > 0 && tasks.size() > options.limit) tasks.resize(options.limit);
   return ok();
 }
@@ -80,7 +97,7 @@ Status make_tasks(const TasksOptions& options) {
   TRY(select_tasks(tasks, options));
   if (tasks.empty()) return fail("these options give no tasks");
   TRY(curriculum::write_task_lines(options.out, tasks));
-  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  show("{} tasks: {}\n", tasks.size(), options.out);
   return ok();
 }
 
@@ -88,13 +105,13 @@ Status list_tasks(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
   std::size_t width = 2;
   for (const Task& task : tasks) width = std::max(width, task.id.size());
-  fmt::print("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
-             "composition");
+  show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
+       "composition");
   for (const Task& task : tasks)
-    fmt::print("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", task.id, width,
-               task.family.empty() ? "-" : task.family, name_of(task.scale), name_of(task.split),
-               task.composition.empty() ? "-" : task.composition);
-  fmt::print("{} tasks\n", tasks.size());
+    show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", task.id, width,
+         task.family.empty() ? "-" : task.family, name_of(task.scale), name_of(task.split),
+         task.composition.empty() ? "-" : task.composition);
+  show("{} tasks\n", tasks.size());
   return ok();
 }
 
@@ -105,11 +122,11 @@ Status show_task(const TasksOptions& options) {
   if (found == tasks.end())
     return fail("{}: has no task '{}'; `tritonsmith tasks list {}` shows what it has",
                 options.suite, options.id, options.suite);
-  fmt::print("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
-             name_of(found->split));
-  if (!found->composition.empty()) fmt::print("# {}\n", found->composition);
-  if (!found->instruction.empty()) fmt::print("# {}\n", found->instruction);
-  fmt::print("{}{}", found->source, found->source.ends_with('\n') ? "" : "\n");
+  show("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
+       name_of(found->split));
+  if (!found->composition.empty()) show("# {}\n", found->composition);
+  if (!found->instruction.empty()) show("# {}\n", found->instruction);
+  hand_over(found->source + (found->source.ends_with('\n') ? "" : "\n"));
   return ok();
 }
 
@@ -131,17 +148,17 @@ Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
     const auto say_first = [&](const auto& is_meant) {
       const auto at = std::ranges::find_if(findings, is_meant);
       if (at == findings.end()) return 0;
-      fmt::print("{}: {}: {}\n", task.id, at->rule, at->message);
+      show("{}: {}: {}\n", task.id, at->rule, at->message);
       return 1;
     };
     marked += say_first([](const Finding& each) { return each.severity != Severity::note; });
     not_looked_at += say_first([](const Finding& each) { return each.rule == "task_not_linted"; });
   }
   TRY(write_file_atomic(file, lines));
-  fmt::print("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
+  show("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
   if (not_looked_at > 0)
-    fmt::print("{} of {} tasks could not be looked at to the end; why is said above\n",
-               not_looked_at, tasks.size());
+    show("{} of {} tasks could not be looked at to the end; why is said above\n", not_looked_at,
+         tasks.size());
   return ok();
 }
 
@@ -155,14 +172,14 @@ Status import_tasks(const TasksOptions& options) {
   if (!options.name.empty())
     for (Task& task : tasks) task.suite = options.name;
   TRY(curriculum::write_task_lines(options.out, tasks));
-  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  show("{} tasks: {}\n", tasks.size(), options.out);
   return options.no_lint ? ok() : lint_tasks(options, tasks);
 }
 
 Status export_tasks(const TasksOptions& options) {
   TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
   TRY(curriculum::export_folder(options.out, tasks));
-  fmt::print("{} tasks: {}\n", tasks.size(), options.out);
+  show("{} tasks: {}\n", tasks.size(), options.out);
   return ok();
 }
 
@@ -179,9 +196,10 @@ Status teach_tasks(const TasksOptions& options) {
   config.curriculum.heldout = 0;  // the teacher says nothing about them
   const auto lessons = curriculum::make_lessons(config.curriculum);
   std::unique_ptr<gym::api::Judge> judge;
-  Teaching teaching{.teacher = config.teacher, .prompt = config.prompt};
-  TRY_ASSIGN(teaching.policy, enum_from_name<Policy>(options.policy));
-  TRY_ASSIGN(teaching.backend, enum_from_name<Backend>(options.backend));
+  Teaching teaching{.teacher = config.teacher,
+                    .prompt = config.prompt,
+                    .policy = options.policy,
+                    .backend = options.backend};
   teaching.judge = [&]() -> Result<gym::api::Judge*> {
     TRY_ASSIGN(judge, open_judge("", options.gym));
     return judge.get();
@@ -195,16 +213,19 @@ Status teach_tasks(const TasksOptions& options) {
   std::string counts;
   for (const auto& [name, count] : taught.counts)
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, name);
-  fmt::print("{} examples of {} tasks ({}): {}\n", taught.examples.size(), lessons.size(), counts,
-             options.out);
+  show("{} examples of {} tasks ({}): {}\n", taught.examples.size(), lessons.size(), counts,
+       options.out);
   return ok();
 }
 
 using Action = Status (*)(const TasksOptions&);
 
+// `example`: what follows "tasks NAME".
 CLI::App* add_action(CLI::App& tasks, const std::string& name, const std::string& help,
-                     Action action, std::shared_ptr<TasksOptions> options, Run& run) {
+                     const std::string& example, Action action,
+                     std::shared_ptr<TasksOptions> options, Run& run) {
   CLI::App* command = tasks.add_subcommand(name, help);
+  add_example(*command, fmt::format("tasks {} {}", name, example));
   command->callback(
       [&run, action, options] { run = [action, options] { return finish(action(*options)); }; });
   return command;
@@ -217,8 +238,9 @@ void add_selection(CLI::App& command, TasksOptions& options) {
 }
 
 void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, Run& run) {
-  CLI::App* make = add_action(tasks, "make", "Write tasks of the built-in curriculum as JSONL",
-                              make_tasks, options, run);
+  CLI::App* make =
+      add_action(tasks, "make", "Write tasks of the built-in curriculum as JSONL",
+                 "--out data/tasks.jsonl --train 500 --heldout 100", make_tasks, options, run);
   make->add_option("--out", options->out, "The JSONL to write")->required();
   make->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
   add_selection(*make, *options);
@@ -231,21 +253,18 @@ void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, R
   }
   CLI::App* teach =
       add_action(tasks, "teach", "Write teacher solutions of training tasks as JSONL for `sft`",
-                 teach_tasks, options, run);
+                 "--quickstart --out data/examples.jsonl", teach_tasks, options, run);
   teach->add_option("--out", options->out, "The JSONL to write")->required();
   teach->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
   teach->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<TeachConfig>());
   teach->add_option("--references", options->references,
                     "Also write an honest solution of each task as {task, kernel}, for "
                     "reward.similarity");
-  teach->add_option("--policy", options->policy, "By which first answers are judged (repairs)")
-      ->capture_default_str();
-  teach->add_option("--backend", options->backend, "Likewise: " + all_names<Backend>())
-      ->capture_default_str();
+  add_choice(*teach, "--policy", options->policy,
+             "Of the gym, where first answers are judged to be repaired (teacher.repairs)");
+  add_choice(*teach, "--backend", options->backend, kBackendHelp);
   add_gym_options(*teach, options->gym);
 }
-
-}  // namespace
 
 void add_tasks_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<TasksOptions>();
@@ -253,13 +272,14 @@ void add_tasks_command(CLI::App& app, Run& run) {
   tasks->require_subcommand(1);
   add_makers(*tasks, options, run);
 
-  CLI::App* list =
-      add_action(*tasks, "list", "List the tasks of a suite", list_tasks, options, run);
+  CLI::App* list = add_action(*tasks, "list", "List the tasks of a suite",
+                              "curriculum --family softmax --limit 20", list_tasks, options, run);
   list->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
       ->required();
   add_selection(*list, *options);
 
-  CLI::App* show = add_action(*tasks, "show", "Print one task", show_task, options, run);
+  CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-0ec16efcdd-small",
+                              show_task, options, run);
   show->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
       ->required();
   show->add_option("ID", options->id, "As `tasks list` shows it")->required();
@@ -267,7 +287,7 @@ void add_tasks_command(CLI::App& app, Run& run) {
   CLI::App* import =
       add_action(*tasks, "import",
                  "Check a folder of task files (KernelBench's layout) or a JSONL, and write JSONL",
-                 import_tasks, options, run);
+                 "~/KernelBench --out kernelbench.jsonl", import_tasks, options, run);
   import->add_option("PATH", options->suite, "The folder or .jsonl")->required();
   import->add_option("--out", options->out, "The JSONL to write")->required();
   import->add_option("--suite", options->name,
@@ -277,11 +297,15 @@ void add_tasks_command(CLI::App& app, Run& run) {
                    "Do not run the tasks to see whether zeros or constants solve them");
 
   CLI::App* exporting = add_action(*tasks, "export", "Write the tasks of a suite as .py files",
-                                   export_tasks, options, run);
+                                   "data/tasks.jsonl --out folder", export_tasks, options, run);
   exporting->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
       ->required();
   exporting->add_option("--out", options->out, "The folder to write into")->required();
   add_selection(*exporting, *options);
+  add_from_run_command(*tasks, run);
 }
 
+const Command tasks_command(CommandGroup::tasks, "tasks", add_tasks_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

@@ -71,7 +71,8 @@ Result<Taught> teaching_examples(std::span<const curriculum::Lesson> lessons,
     ++taught.counts[each.first ? "repair" : std::string(name_of(each.answer.intent))];
     train::SftExample example{.task_id = each.task.id,
                               .prompt = text::prompt_for(each.task, teaching.prompt),
-                              .completion = std::move(each.answer.completion)};
+                              .completion = std::move(each.answer.completion),
+                              .asked = text::PromptRecord{.prompt = teaching.prompt}};
     if (each.first) {
       example.prompt.push_back(
           {.role = text::Role::assistant, .content = std::move(each.first->completion)});

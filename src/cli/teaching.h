@@ -11,7 +11,7 @@
 #include "curriculum/teacher/teacher.h"
 #include "gym/api/judge.h"
 #include "text/prompt.h"
-#include "train/sft_examples.h"
+#include "train/sft/sft_examples.h"
 
 namespace tritonsmith::cli {
 

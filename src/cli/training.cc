@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/output.h"
+
 namespace tritonsmith::cli {
 
 namespace fs = std::filesystem;
@@ -39,7 +41,7 @@ Result<fs::path> data_file(const TrainingCall& call, const std::string& kept,
 
 void print_preview(const Settings& settings, const train::RunSection& run,
                    const train::RunOutlook& outlook, const std::string& data) {
-  fmt::print("{}", toml_from_settings(settings));
+  show_text(toml_from_settings(settings));
   std::string sentence = fmt::format("would begin a run of {} steps in {} with {}", run.steps,
                                      run.dir, outlook.model.string());
   if (outlook.step)
@@ -47,15 +49,15 @@ void print_preview(const Settings& settings, const train::RunSection& run,
         fmt::format("would go on after step {} of {} in {}", *outlook.step, run.steps, run.dir);
   if (outlook.step == run.steps)
     sentence = fmt::format("the run in {} is finished ({} steps)", run.dir, run.steps);
-  fmt::print(stderr, "dry run: {}; {}; nothing was started\n", sentence, data);
+  LOG("dry run: {}; {}; nothing was started", sentence, data);
 }
 
 void print_model(const fs::path& checkpoint) {
-  if (!checkpoint.empty()) fmt::print("model: {}\n", checkpoint.string());
+  if (!checkpoint.empty()) show("model: {}\n", checkpoint.string());
 }
 
 tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSection& run) {
-  return fail(
+  return fail_by_fault(
       "stopped after step {} of {}; without checkpoints (checkpoint.every = 0) it begins "
       "anew when called again",
       step, run.steps);
@@ -63,8 +65,8 @@ tl::unexpected<Error> stopped_for_good(std::int64_t step, const train::RunSectio
 
 tl::unexpected<Error> stopped_run(std::int64_t step, const train::RunSection& run,
                                   std::string_view command) {
-  return fail("stopped after step {} of {}; `tritonsmith {} {}` goes on from there", step,
-              run.steps, command, run.dir);
+  return fail_by_fault("stopped after step {} of {}; `tritonsmith {} {}` goes on from there", step,
+                       run.steps, command, run.dir);
 }
 
 }  // namespace tritonsmith::cli

@@ -9,7 +9,7 @@
 
 #include "base/config.h"
 #include "cli/command.h"
-#include "train/training_run.h"
+#include "train/run/training_run.h"
 
 namespace tritonsmith::cli {
 

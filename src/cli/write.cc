@@ -1,5 +1,5 @@
 // `tritonsmith write MODULE.py`: the model's best verified kernel for a module. The kernel goes to
-// stdout (or a file), what was tried to stderr; without a verified kernel the exit code is not 0.
+// stdout (or a file), what was tried to stderr; without a verified kernel the exit code is 1.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -11,14 +11,16 @@
 #include "base/temp_dir.h"
 #include "cli/asking.h"
 #include "cli/author.h"
-#include "cli/commands.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/judge_text.h"
 #include "cli/judges.h"
+#include "cli/output.h"
 #include "cli/turns_options.h"
 #include "curriculum/suite.h"
 #include "episode/episodes.h"
 #include "eval/metrics.h"
 #include "eval/reached.h"
-#include "text/unicode.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -29,10 +31,12 @@ struct WriteOptions {
   int samples = 16;
   int trials = 5;
   std::uint64_t seed = 1;
-  rollout::SamplingParams sampling{.temperature = 0.8};
-  std::string policy = "strict", backend = "auto", device = "auto", precision = "float16";
+  generate::SamplingParams sampling{.temperature = 0.8};
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  Placement placement;
   Asking asking;
-  TurnsOptions turns;
+  episode::TurnsConfig turns;
 };
 
 struct Attempt {
@@ -57,7 +61,7 @@ bool is_better(const Attempt& a, const Attempt& b) {
 void remember(const episode::PlayedTurn& turn, std::vector<eval::Conversation>& conversations) {
   eval::Conversation& conversation = conversations.at(turn.episode);
   conversation.verdicts.push_back(turn.verdict);
-  conversation.tokens.push_back(static_cast<int>(turn.completion.tokens.size()));
+  conversation.tokens.push_back(static_cast<int>(turn.completion.usage.completion_tokens));
 }
 
 std::string fastest_of(const std::optional<double>& speedup) {
@@ -88,33 +92,28 @@ void log_turns(const std::vector<eval::Conversation>& conversations) {
 
 // One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
 // that was judged.
-Result<Tried> write_kernels(ModelAuthor& author, const Task& task, const WriteOptions& options) {
-  TRY_ASSIGN(const Policy policy, enum_from_name<Policy>(options.policy));
-  TRY_ASSIGN(const Backend backend, enum_from_name<Backend>(options.backend));
-  TRY_ASSIGN(const episode::TurnsConfig turns, turns_from(options.turns));
+Result<Tried> write_kernels(const eval::Author& author, const Task& task,
+                            const WriteOptions& options) {
   // Its store answers a kernel that several conversations arrive at.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
   TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
   gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   episode::Episodes episodes(
-      {.turns = turns,
-       .positions = author.positions(),
-       .policy = policy,
-       .backend = backend,
+      {.turns = options.turns,
+       .policy = options.policy,
+       .backend = options.backend,
        .trials = options.trials,
-       .feedback = author.author().feedback},
-      {.generator = author.generator(),
+       .feedback = author.feedback},
+      {.writer = author.writer,
        .judge = *judge,
        .faults = faults,
-       .tokenizer = author.tokenizer(),
-       .chat = author.chat(),
        .score = [](const Kernel&, const Verdict& verdict) { return eval::worth_of(verdict); }});
   for (int i = 0; i < options.samples; ++i) {
     const auto id = static_cast<std::uint64_t>(i);
     episode::EpisodeRequest request{.id = id,
                                     .task = &task,
-                                    .prompt = author.prompt_tokens(task),
-                                    .sampling = author.sampling(options.sampling),
+                                    .messages = author.prompt(task),
+                                    .sampling = options.sampling,
                                     .seed = Rng(options.seed, "write", id).next_u64()};
     if (i == 0) request.sampling.temperature = 0;
     TRY(episodes.begin(std::move(request)));
@@ -152,47 +151,42 @@ std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verifie
   return text;
 }
 
-// Such a model was asked for something that it has not learnt; what it said shows it.
-Status fail_without_code(const Tried& tried, int samples) {
-  constexpr std::size_t kShown = 600;  // bytes
-  LOG("the greedy completion{}:\n{}", tried.greedy_text.size() > kShown ? " begins" : "",
-      text::repair_utf8(tried.greedy_text.substr(0, kShown)));
-  return fail(
-      "no kernel: none of {} completions held code that can be judged; was the model trained on "
-      "prompts of this kind (--prompt-style, --instruction)?",
-      samples);
+ExitCode without_kernel(std::string_view why) {
+  complain(why);
+  return ExitCode::not_accepted;
 }
 
-Status write_kernel(WriteOptions options) {
+Result<ExitCode> write_kernel(WriteOptions options) {
   const std::string name = std::filesystem::path(options.module).stem().string();
   TRY_ASSIGN(Task task, curriculum::import_file(options.module, name, "write"));
   if (!options.instruction.empty()) task.instruction = options.instruction;
-  TRY_ASSIGN(const auto device, enum_from_name<model::DeviceChoice>(options.device));
-  TRY_ASSIGN(const auto precision, enum_from_name<model::Precision>(options.precision));
   TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, {device, precision}, asked.prompt));
+  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, options.placement, asked.prompt));
   options.sampling.max_new_tokens = new_tokens(asked, author->positions());
-  TRY_ASSIGN(Tried tried, write_kernels(*author, task, options));
+  TRY_ASSIGN(Tried tried, write_kernels(author->author(), task, options));
   log_turns(tried.conversations);
   std::vector<Attempt>& attempts = tried.attempts;
-  if (attempts.empty()) return fail_without_code(tried, options.samples);
+  if (attempts.empty())
+    return without_kernel(
+        fmt::format("no kernel: {}",
+                    without_code(static_cast<std::size_t>(options.samples), tried.greedy_text)));
   const auto end =
       std::ranges::partition(attempts, [](const Attempt& a) { return a.verdict.accepted; }).begin();
   const auto verified = static_cast<std::size_t>(end - attempts.begin());
   const std::string summary = summary_of(attempts, verified);
-  if (verified == 0) return fail("no kernel for {}: {}", options.module, summary);
+  if (verified == 0)
+    return without_kernel(fmt::format("no kernel for {}: {}", options.module, summary));
   std::sort(attempts.begin(), end, is_better);
   const Attempt& best = attempts.front();
   LOG("{}; the best is of turn {}{}", summary, best.turn + 1,
       best.verdict.speedup ? fmt::format(", speed-up {:.2f}", *best.verdict.speedup) : "");
   if (options.out.empty()) {
-    fmt::print("{}\n", best.kernel);
-    return ok();
+    hand_over(best.kernel + "\n");
+    return ExitCode::done;
   }
-  return write_file_atomic(options.out, best.kernel + "\n");
+  TRY(write_file_atomic(options.out, best.kernel + "\n"));
+  return ExitCode::done;
 }
-
-}  // namespace
 
 void add_write_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<WriteOptions>();
@@ -206,27 +200,29 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--model", options->model, "A model directory")->required();
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
   command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
-  command->add_option("--temperature", options->sampling.temperature)->capture_default_str();
-  command->add_option("--top-p", options->sampling.top_p)->capture_default_str();
+  command->add_option("--temperature", options->sampling.temperature,
+                      "1 samples the model as it is, 0 takes the likeliest token");
+  command->add_option("--top-p", options->sampling.top_p,
+                      "Only the likeliest tokens that together have this probability");
   add_asking_options(*command, options->asking);
   command->add_option("--stop", options->sampling.stop,
                       "A string that ends a completion (repeatable)");
   command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed)->capture_default_str();
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--seed", options->seed, "Every random choice follows from it");
   add_gym_options(*command, options->gym);
-  command->add_option("--policy", options->policy, all_names<Policy>())->capture_default_str();
-  command->add_option("--backend", options->backend, all_names<Backend>())->capture_default_str();
-  command->add_option("--device", options->device, all_names<model::DeviceChoice>())
-      ->capture_default_str();
-  command->add_option("--precision", options->precision, all_names<model::Precision>())
-      ->capture_default_str();
+  add_choice(*command, "--policy", options->policy, kPolicyHelp);
+  add_choice(*command, "--backend", options->backend, kBackendHelp);
+  add_placement_options(*command, options->placement);
+  add_example(*command,
+              "write relu.py --model runs/rl-small/checkpoints/step-120 --out relu_triton.py");
   command->callback(
       [&run, options] { run = [options] { return finish(write_kernel(*options)); }; });
 }
 
+const Command write_command(CommandGroup::model, "write", add_write_command);
+
+}  // namespace
 }  // namespace tritonsmith::cli

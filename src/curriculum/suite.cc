@@ -208,12 +208,14 @@ Result<std::vector<Task>> load_suite(const std::string& spec) {
     TRY_ASSIGN(Task task, import_file(spec, fs::path(spec).stem().string(), "file"));
     return std::vector<Task>{std::move(task)};
   }
-  if (!fs::exists(spec, error))
-    return fail(
-        "{}: no such suite; one is 'curriculum', 'quickstart', a folder of task files, a .jsonl or "
-        "a .py",
-        spec);
-  return read_task_lines(spec, OnBadTask::stop);
+  if (fs::exists(spec, error)) return read_task_lines(spec, OnBadTask::stop);
+  const bool is_path =
+      spec.ends_with(".py") || spec.ends_with(".jsonl") || spec.find('/') != std::string::npos;
+  if (is_path) return fail("{}: No such file or directory", spec);
+  return fail(
+      "{}: no such suite; one is 'curriculum', 'quickstart', a folder of task files, a .jsonl or "
+      "a .py",
+      spec);
 }
 
 }  // namespace tritonsmith::curriculum

@@ -35,8 +35,8 @@ Result<Settings> curriculum_settings(const std::vector<std::string>& overrides);
 enum class OnBadTask { stop, skip };
 
 // Imports all .py files below the folder, sorted by path. A task's id is its path without ".py"
-// ("level1/19_ReLU"), and its suite is the folder's name. Of a KernelBench checkout only the levels
-// are read. A file that is no task is an error, or a log line with OnBadTask::skip. A task's
+// ("level1/19_ReLU"), and its suite is the folder's name. In a KernelBench checkout it reads only
+// the levels. A file that is no task is an error, or a log line with OnBadTask::skip. A task's
 // instruction is a first line "# instruction: TEXT", which is left out of its source.
 Result<std::vector<Task>> import_folder(const std::filesystem::path& path, OnBadTask on_bad);
 Result<Task> import_file(const std::filesystem::path& file, std::string id, std::string suite);

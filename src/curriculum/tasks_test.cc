@@ -25,8 +25,8 @@ std::set<std::string> forms_of(TaskSplit split, const std::vector<Lesson>& lesso
   return forms;
 }
 
-// No form of `some`, nor one of them with an operator taken out, is in `others`, and the other way
-// round.
+// Checks that no form in `some` is in `others`, with or without one of its operators, and the
+// reverse.
 void expect_apart(const std::vector<Lesson>& lessons) {
   const auto train = forms_of(TaskSplit::train, lessons),
              heldout = forms_of(TaskSplit::heldout, lessons);
@@ -53,8 +53,8 @@ TEST(Curriculum, HasAtLeastFiveThousandCompositions) {
 
 TEST(Curriculum, KeepsHeldOutTasksOneOperatorAwayFromTraining) { expect_apart(whole()); }
 
-// Stronger, and whatever order the operators come in: sets of operator classes, with one class more
-// or less.
+// A stronger test that ignores the order of operators. It compares sets of operator classes, with
+// one class more or less.
 TEST(Curriculum, KeepsHeldOutTasksApartInWhateverOrderOperatorsAreApplied) {
   const auto train = classes_of(TaskSplit::train, whole());
   for (const OperatorClasses& heldout : classes_of(TaskSplit::heldout, whole())) {

@@ -40,7 +40,7 @@ TEST(Verdict, ComesBackFromItsJsonUnchanged) {
   EXPECT_EQ(to_json(*again), json);
 }
 
-// Verdicts that were written before there were two ways to compare.
+// A record without a comparison was judged by the budget.
 TEST(Verdict, WasReachedByTheBudgetWhereItDoesNotSay) {
   Json json = to_json(full_verdict());
   json.erase("comparison");
@@ -65,6 +65,26 @@ TEST(Sample, ComesBackFromItsJsonUnchanged) {
   const auto again = sample_from_json(json);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), json);
+}
+
+TEST(Sample, KeepsTheUsageAndReasoningOfACompletionWithoutTokens) {
+  Sample sample{.task_id = "t", .prompt = "p"};
+  sample.completion = {.text = "x", .finish = FinishReason::filtered, .reasoning = "because"};
+  sample.completion.usage = {
+      .prompt_tokens = 9, .cached_prompt_tokens = 4, .completion_tokens = 7, .reasoning_tokens = 5};
+  const auto again = sample_from_json(to_json(sample));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->completion.usage, sample.completion.usage);
+  EXPECT_EQ(again->completion.reasoning, "because");
+  EXPECT_EQ(again->completion.finish, FinishReason::filtered);
+}
+
+TEST(Sample, CountsTheTokensOfACompletionThatHasThem) {
+  Sample sample{.task_id = "t", .prompt = "p"};
+  sample.completion = {.prompt = {1, 2}, .tokens = {3, 4, 5}, .logprobs = {-1, -1, -1}};
+  const auto again = sample_from_json(to_json(sample));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->completion.usage, (Usage{.prompt_tokens = 2, .completion_tokens = 3}));
 }
 
 TEST(Task, ComesBackFromItsJsonUnchanged) {

@@ -189,6 +189,7 @@ Json to_json(const Evaluation& e) {
                {"turns", e.turns},
                {"temperature", e.temperature},
                {"seconds", e.seconds},
+               {"parsed", e.parsed},
                {"tokens", e.tokens},
                {"judge_seconds", e.judge_seconds},
                {"sampled", to_json(e.sampled)},
@@ -198,6 +199,9 @@ Json to_json(const Evaluation& e) {
                {"hack_rate", e.hack_rate},
                {"errors", e.errors},
                {"findings", e.findings},
+               {"failures", e.failures},
+               {"program", e.program},
+               {"date", e.date},
                {"levels", list_to_json(e.levels)},
                {"by_turn", list_to_json(e.by_turn)},
                {"by_task", list_to_json(e.by_task)}};
@@ -217,6 +221,7 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .turns = static_cast<int>(reader.integer("turns", 1)),
                .temperature = reader.number("temperature", 1),
                .seconds = reader.number("seconds", 0),
+               .parsed = static_cast<int>(reader.integer("parsed", -1)),
                .tokens = reader.number("tokens", 0),
                .judge_seconds = reader.number("judge_seconds", 0),
                .sampled = rates_from_json(reader.object("sampled")),
@@ -224,7 +229,10 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .pass_at = by_k_from_json(reader.object("pass_at")),
                .hack_rate = reader.number("hack_rate", 0),
                .errors = counts_from_json(reader.object("errors")),
-               .findings = counts_from_json(reader.object("findings"))};
+               .findings = counts_from_json(reader.object("findings")),
+               .failures = counts_from_json(reader.object("failures")),
+               .program = reader.string("program", ""),
+               .date = reader.string("date", "")};
   e.speed = speed_from_json(reader.object("speed"));
   for (const Json& level : reader.array("levels")) e.levels.push_back(level_from_json(level));
   if (json.contains("sound")) e.sound = level_from_json(json["sound"]);

@@ -72,12 +72,17 @@ struct Evaluation {
   int tasks = 0, samples = 0;  // samples drawn for each task, at `temperature`
   int turns = 1;               // the largest number of turns of a conversation
   double temperature = 1, seconds = 0;
+  int parsed = -1;  // completions that hold Python, greedy ones and all turns too; -1: not known
   double tokens = 0, judge_seconds = 0;  // of all sampled completions together
   Rates sampled, greedy;                 // at the last turn
   std::map<int, double> pass_at;         // k -> share of tasks, unbiased estimate
   Speed speed;
   double hack_rate = 0;                         // share of samples that a finding rejects
-  std::map<std::string, int> errors, findings;  // class or rule -> sampled verdicts that have it
+  std::map<std::string, int> errors, findings;  // how many sampled verdicts carry each
+  // Why sampled verdicts were not accepted, each counted once (failure_of).
+  std::map<std::string, int> failures;
+  std::string program,
+      date;  // that made it: "tritonsmith 0.1.0, commit ..."; when it ended, in UTC
   std::vector<LevelResult> levels;
   // The results on the tasks about which the linter reports nothing. Absent if these are all tasks.
   std::optional<LevelResult> sound;

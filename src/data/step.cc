@@ -4,10 +4,14 @@
 
 namespace tritonsmith {
 
-std::optional<double> metric_of(const StepRecord& record, std::string_view name) {
-  for (const auto& [known, value] : record.metrics)
+std::optional<double> metric_of(const Metrics& metrics, std::string_view name) {
+  for (const auto& [known, value] : metrics)
     if (known == name) return value;
   return std::nullopt;
+}
+
+std::optional<double> metric_of(const StepRecord& record, std::string_view name) {
+  return metric_of(record.metrics, name);
 }
 
 Json to_json(const StepRecord& record) {

@@ -21,7 +21,8 @@ struct StepRecord {
   bool operator==(const StepRecord&) const = default;
 };
 
-// Returns nothing if the step did not measure it.
+// Nothing where the step did not measure it.
+std::optional<double> metric_of(const Metrics& metrics, std::string_view name);
 std::optional<double> metric_of(const StepRecord& record, std::string_view name);
 
 // A flat object: the metrics stand beside "schema", "step" and "phase". JSON cannot hold nan and

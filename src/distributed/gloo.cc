@@ -63,28 +63,28 @@ struct JobStore::Held {
   c10::intrusive_ptr<c10d::Store> store;
 };
 
-Result<JobStore> JobStore::open(const Place& place, std::chrono::milliseconds patience) {
-  const bool listens = place.rank == 0 && !place.launcher_keeps_store;
+Result<JobStore> JobStore::open(const LaunchInfo& launch, std::chrono::milliseconds patience) {
+  const bool listens = launch.rank == 0 && !launch.launcher_keeps_store;
   auto held = caught([&] {
     c10d::TCPStoreOptions options;
-    options.port = place.port;
+    options.port = launch.port;
     options.isServer = listens;
     options.waitWorkers = false;
     options.timeout = patience;
     c10::intrusive_ptr<c10d::Store> store =
-        c10::make_intrusive<c10d::TCPStore>(place.host, options);
-    store = c10::make_intrusive<c10d::PrefixStore>(place.store_prefix + "/tritonsmith", store);
+        c10::make_intrusive<c10d::TCPStore>(launch.host, options);
+    store = c10::make_intrusive<c10d::PrefixStore>(launch.store_prefix + "/tritonsmith", store);
     store->setTimeout(patience);
     return std::make_shared<Held>(Held{std::move(store)});
   });
   if (held) return JobStore(*std::move(held));
   if (listens)
     return fail("cannot listen on port {} ({}); set MASTER_PORT to a free one, on every rank",
-                place.port, held.error().message);
+                launch.port, held.error().message);
   return fail(
       "rank {} cannot reach rank 0 at {}:{} ({}); start rank 0, and give every rank its "
       "MASTER_ADDR and MASTER_PORT",
-      place.rank, place.host, place.port, held.error().message);
+      launch.rank, launch.host, launch.port, held.error().message);
 }
 
 Status JobStore::set(const std::string& key, const std::string& value) {
@@ -103,14 +103,14 @@ struct Gloo::Held {
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group;
 };
 
-Result<std::unique_ptr<Gloo>> Gloo::connect(const JobStore& store, const Place& place,
+Result<std::unique_ptr<Gloo>> Gloo::connect(const JobStore& store, const LaunchInfo& launch,
                                             const std::string& address,
                                             std::chrono::milliseconds patience) {
   return caught([&] {
     const auto options = c10d::ProcessGroupGloo::Options::create(patience);
     options->devices.push_back(device_for(address));
-    auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(store.held_->store, place.rank,
-                                                             place.size, options);
+    auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(store.held_->store, launch.rank,
+                                                             launch.size, options);
     return std::unique_ptr<Gloo>(new Gloo(std::make_shared<Held>(Held{std::move(group)})));
   });
 }

@@ -8,17 +8,17 @@
 #include <memory>
 #include <string>
 
+#include "distributed/launch_info.h"
 #include "distributed/operation.h"
-#include "distributed/place.h"
 
 namespace tritonsmith::distributed {
 
 class JobStore {
  public:
-  // Connects to the store. Rank 0 listens at the place's address, unless the launcher does; the
+  // Connects to the store. Rank 0 listens at the address of the launch, unless the launcher does; the
   // other ranks connect. Fails if no process listens there within `patience`. Every later wait has
   // the same limit.
-  static Result<JobStore> open(const Place& place, std::chrono::milliseconds patience);
+  static Result<JobStore> open(const LaunchInfo& launch, std::chrono::milliseconds patience);
 
   Status set(const std::string& key, const std::string& value);
   // Waits until a rank has set the key.
@@ -36,7 +36,7 @@ class Gloo {
   // Connects all ranks. `address` is the address by which other hosts reach this one. If it is
   // empty, GLOO_SOCKET_IFNAME decides, or else the host's name. An operation that takes longer than
   // `patience` fails.
-  static Result<std::unique_ptr<Gloo>> connect(const JobStore& store, const Place& place,
+  static Result<std::unique_ptr<Gloo>> connect(const JobStore& store, const LaunchInfo& launch,
                                                const std::string& address,
                                                std::chrono::milliseconds patience);
 

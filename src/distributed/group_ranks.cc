@@ -26,11 +26,12 @@ at::Tensor bytes_in(std::string_view bytes, std::int64_t length) {
 
 }  // namespace
 
-GroupRanks::GroupRanks(const Place& place, Parts parts, std::chrono::milliseconds patience)
-    : Ranks(place.rank, place.size),
+GroupRanks::GroupRanks(const LaunchInfo& launch, Parts parts, std::chrono::milliseconds patience)
+    : Ranks(launch.rank, launch.size),
       parts_(std::move(parts)),
       // Rank 0 knows which rank is late, so its patience ends first.
-      patience_(patience + (place.rank == 0 ? std::chrono::seconds(0) : std::chrono::seconds(5))) {}
+      patience_(patience + (launch.rank == 0 ? std::chrono::seconds(0) : std::chrono::seconds(5))) {
+}
 
 GroupRanks::~GroupRanks() {
   if (is_broken_ || parts_.watch->lost()) {
@@ -46,7 +47,7 @@ GroupRanks::~GroupRanks() {
 
 Status GroupRanks::carry_out(std::string_view what, const Start& start) {
   if (auto lost = parts_.watch->lost()) return tl::unexpected(*std::move(lost));
-  if (is_broken_) return fail("{}: an operation before it never ended", what);
+  if (is_broken_) return fail_by_fault("{}: an operation before it never ended", what);
   parts_.watch->note(++number_, what);
   auto operation = start();
   if (!operation) return blame(what, operation.error().message);
@@ -70,8 +71,8 @@ Status GroupRanks::await(Operation& operation, std::string_view what) {
     if (!deadline.passed()) continue;
     std::string late = watch.latecomers(number_);
     if (late.empty()) late = "some rank";
-    return fail("{}: {} did not come to it within {} s", what, late,
-                std::chrono::duration_cast<std::chrono::seconds>(patience_).count());
+    return fail_by_fault("{}: {} did not come to it within {} s", what, late,
+                         std::chrono::duration_cast<std::chrono::seconds>(patience_).count());
   }
   if (const auto error = operation.error()) return blame(what, *error);
   return ok();
@@ -82,7 +83,7 @@ tl::unexpected<Error> GroupRanks::blame(std::string_view what, const std::string
   is_broken_ = true;
   const auto waited = parts_.watch->wait([] { return false; }, Deadline::after(kHearWhoItWas));
   if (waited == Watch::Waited::lost) return tl::unexpected(*parts_.watch->lost());
-  return fail("{}: {}", what, message);
+  return fail_by_fault("{}: {}", what, message);
 }
 
 Status GroupRanks::connect_gpus(c10::Device device) {

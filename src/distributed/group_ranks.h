@@ -18,7 +18,7 @@ class GroupRanks : public Ranks {
     std::unique_ptr<Watch> watch;
     std::unique_ptr<Gloo> gloo;
   };
-  GroupRanks(const Place& place, Parts parts, std::chrono::milliseconds patience);
+  GroupRanks(const LaunchInfo& launch, Parts parts, std::chrono::milliseconds patience);
   ~GroupRanks() override;
 
   Status sum(const at::Tensor& values, std::string_view what) override;

@@ -38,18 +38,18 @@ Result<Watched> watch_over_others(JobStore& store, const JoinOptions& options, i
   return Watched{.watch = std::move(watch), .address = {}};
 }
 
-Result<Watched> be_watched(JobStore& store, const Place& place, const JoinOptions& options) {
+Result<Watched> be_watched(JobStore& store, const LaunchInfo& launch, const JoinOptions& options) {
   const auto found = store.get("watch");
   if (!found)
-    return fail("rank 0 did not come within {} s ({})",
-                std::chrono::duration_cast<std::chrono::seconds>(options.join).count(),
-                found.error().message);
+    return fail_by_fault("rank 0 did not come within {} s ({})",
+                         std::chrono::duration_cast<std::chrono::seconds>(options.join).count(),
+                         found.error().message);
   const std::size_t space = std::min(found->find(' '), found->size() - 1);
   const auto port = static_cast<std::uint16_t>(std::strtoul(found->c_str(), nullptr, 10));
-  TRY_ASSIGN(Fd connection, connect_to(place.host, port));
+  TRY_ASSIGN(Fd connection, connect_to(launch.host, port));
   std::string address = own_address(connection);
-  TRY_ASSIGN(auto watch, Watch::of_other({.rank = place.rank,
-                                          .size = place.size,
+  TRY_ASSIGN(auto watch, Watch::of_other({.rank = launch.rank,
+                                          .size = launch.size,
                                           .token = found->substr(space + 1),
                                           .self = self(),
                                           .grace = options.grace},
@@ -59,22 +59,23 @@ Result<Watched> be_watched(JobStore& store, const Place& place, const JoinOption
 
 }  // namespace
 
-Result<std::unique_ptr<Ranks>> join(const Place& place, const JoinOptions& options) {
-  if (place.is_alone()) return alone();
-  TRY_ASSIGN(JobStore store, JobStore::open(place, options.join));
-  TRY_ASSIGN(Watched watched, place.rank == 0 ? watch_over_others(store, options, place.size)
-                                              : be_watched(store, place, options));
+Result<std::unique_ptr<Ranks>> join(const LaunchInfo& launch, const JoinOptions& options) {
+  if (launch.is_alone()) return alone();
+  TRY_ASSIGN(JobStore store, JobStore::open(launch, options.join));
+  TRY_ASSIGN(Watched watched, launch.rank == 0 ? watch_over_others(store, options, launch.size)
+                                               : be_watched(store, launch, options));
   // Rank 0 knows which ranks are missing. The others wait a little longer for its answer.
-  const auto patience = options.join + std::chrono::seconds(place.rank == 0 ? 0 : 5);
+  const auto patience = options.join + std::chrono::seconds(launch.rank == 0 ? 0 : 5);
   if (const Status joined = watched.watch->wait_for_all(Deadline::after(patience)); !joined) {
     watched.watch->fail_for(joined.error());
     return tl::unexpected(joined.error());
   }
   // Processes on one host need no network. Between hosts the address towards rank 0 serves, unless
   // it is a loopback address.
-  std::string address = place.spans_hosts() ? watched.address : "127.0.0.1";
-  if (address.starts_with("127.") || address == "::1") address = place.spans_hosts() ? "" : address;
-  auto gloo = Gloo::connect(store, place, address, 2 * options.operation);
+  std::string address = launch.spans_hosts() ? watched.address : "127.0.0.1";
+  if (address.starts_with("127.") || address == "::1")
+    address = launch.spans_hosts() ? "" : address;
+  auto gloo = Gloo::connect(store, launch, address, 2 * options.operation);
   if (!gloo) {
     const auto lost = watched.watch->lost();
     if (lost) return tl::unexpected(*lost);
@@ -83,7 +84,7 @@ Result<std::unique_ptr<Ranks>> join(const Place& place, const JoinOptions& optio
     return tl::unexpected(error);
   }
   std::unique_ptr<Ranks> ranks = std::make_unique<GroupRanks>(
-      place,
+      launch,
       GroupRanks::Parts{
           .store = std::move(store), .watch = std::move(watched.watch), .gloo = *std::move(gloo)},
       options.operation);

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <memory>
 
-#include "distributed/place.h"
+#include "distributed/launch_info.h"
 #include "distributed/ranks.h"
 
 namespace tritonsmith::distributed {
@@ -20,7 +20,7 @@ struct JoinOptions {
   std::chrono::milliseconds grace{std::chrono::seconds(20)};  // watch.h
 };
 
-// Without the others when the place is alone.
-Result<std::unique_ptr<Ranks>> join(const Place& place, const JoinOptions& options = {});
+// A job with one process joins nobody.
+Result<std::unique_ptr<Ranks>> join(const LaunchInfo& launch, const JoinOptions& options = {});
 
 }  // namespace tritonsmith::distributed

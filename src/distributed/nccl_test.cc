@@ -1,5 +1,5 @@
-// What can be said of NCCL without a GPU: that the library of the wheel is found and has what is
-// called, and that its header gives the numbers that nccl_api.h does.
+// Tests of NCCL without a GPU. The wheel's library is found and has the functions that nccl.cc
+// calls, and its header has the numbers of nccl_api.h.
 #include "distributed/nccl.h"
 
 #include <gtest/gtest.h>

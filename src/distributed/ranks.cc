@@ -44,12 +44,17 @@ Status Ranks::meet(std::string_view what) {
 
 Status Ranks::agree(const Status& mine, std::string_view what) {
   if (is_alone()) return mine;
-  // A mark in front, because an error may have an empty message.
-  const std::string word = mine ? "" : "!" + mine.error().message;
+  // A mark in front says of which kind it is; an error may have no message.
+  constexpr char kInput = '!', kFault = '#';
+  const auto mark_of = [](const Error& e) { return e.kind == ErrorKind::fault ? kFault : kInput; };
+  const std::string word = mine ? "" : mark_of(mine.error()) + mine.error().message;
   TRY_ASSIGN(const auto all, gather(word, what));
   if (!mine) return mine;
   for (std::size_t rank = 0; rank < all.size(); ++rank)
-    if (!all[rank].empty()) return fail("rank {} of {}: {}", rank, size_, all[rank].substr(1));
+    if (!all[rank].empty())
+      return tl::unexpected(
+          Error{fmt::format("rank {} of {}: {}", rank, size_, all[rank].substr(1)),
+                all[rank].front() == kFault ? ErrorKind::fault : ErrorKind::input});
   return ok();
 }
 

@@ -18,12 +18,12 @@ using ::testing::HasSubstr;
 
 Deadline soon() { return Deadline::after(std::chrono::seconds(60)); }
 
-// A rank of a job that runs the probe.
+// A rank of a job, which runs the probe.
 struct Rank {
   Process process;
   Fd out, err;
 
-  // Up to the line's end, or to the end of all.
+  // Reads up to the end of the line or of the output.
   std::string line() const {
     std::string text;
     for (char byte = 0; ::read(out.get(), &byte, 1) == 1 && byte != '\n';) text += byte;
@@ -36,8 +36,8 @@ struct Rank {
       text.append(bytes, static_cast<std::size_t>(got));
     return text;
   }
-  // What it printed, when it ended well; else what it said on stderr, after "failed: ", or how it
-  // ended without a word.
+  // Returns the output of a process that ended well. Otherwise it returns stderr after "failed: ",
+  // or the way in which the process ended.
   std::string result() {
     const std::string printed = rest_of(out), said = rest_of(err);
     const auto status = process.wait(soon());
@@ -100,7 +100,7 @@ TEST(Ranks, EndWithTheWordsOfTheOneThatFailed) {
   EXPECT_EQ(job[1].result(), "failed: the disk is full\n");
   for (const std::size_t other : {0U, 2U}) {
     const std::string result = job[other].result();
-    EXPECT_THAT(result, HasSubstr("rank 1 of 3 (on "));  // Gloo may have said something before
+    EXPECT_THAT(result, HasSubstr("rank 1 of 3 (on "));  // Gloo may print something first
     EXPECT_THAT(result, HasSubstr(") failed: the disk is full"));
   }
 }

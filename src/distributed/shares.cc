@@ -16,15 +16,15 @@ std::vector<std::size_t> share_of(std::span<const std::size_t> members,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return costs[i]; });
   std::vector<std::int64_t> load(static_cast<std::size_t>(size), 0);
-  std::vector<std::size_t> places;
-  for (const std::size_t place : order) {
+  std::vector<std::size_t> positions;
+  for (const std::size_t index : order) {
     const auto least = std::ranges::min_element(load);
-    *least += costs[place];
-    if (least - load.begin() == rank) places.push_back(place);
+    *least += costs[index];
+    if (least - load.begin() == rank) positions.push_back(index);
   }
-  std::ranges::sort(places);
+  std::ranges::sort(positions);
   std::vector<std::size_t> share;
-  for (const std::size_t place : places) share.push_back(members[place]);
+  for (const std::size_t index : positions) share.push_back(members[index]);
   return share;
 }
 

@@ -39,7 +39,7 @@ RC_GTEST_PROP(Shares, GiveEveryMemberToOneRank, ()) {
   std::ranges::sort(dealt);
   RC_ASSERT(dealt == members);
   if (costs.empty()) return;
-  // The last sequence to be dealt went to the least loaded rank.
+  // The sequence assigned last went to the least loaded rank.
   RC_ASSERT(std::ranges::max(loads) - std::ranges::min(loads) <= std::ranges::max(costs));
 }
 

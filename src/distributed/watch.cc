@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/printable.h"
+
 namespace tritonsmith::distributed {
 namespace {
 
@@ -49,7 +51,7 @@ Result<std::unique_ptr<Watch>> Watch::of_other(WatchOptions options, Fd connecti
   first->rank = 0;
   const WatchOptions& own = watch->options_;
   if (!send_line(first->connection, fmt::format("{} {} {}", own.token, own.rank, own.self)))
-    return fail("rank 0 hung up");
+    return fail_by_fault("rank 0 hung up");
   watch->peers_.push_back(std::move(first));
   watch->start();
   return watch;
@@ -75,8 +77,9 @@ Status Watch::wait_for_all(Deadline deadline) {
   if (waited == Waited::ready) return ok();
   const std::lock_guard lock(mutex_);
   if (waited == Waited::lost) return tl::unexpected(*lost_);
-  return fail("{} did not come; start every rank, all with the same MASTER_ADDR and MASTER_PORT",
-              missing());
+  return fail_by_fault(
+      "{} did not come; start every rank, all with the same MASTER_ADDR and MASTER_PORT",
+      missing());
 }
 
 Watch::Waited Watch::wait(const std::function<bool()>& is_ready, Deadline deadline) {
@@ -241,7 +244,7 @@ void Watch::greet(Peer& peer, const std::string& line) {
 
 void Watch::lose(std::string sentence) {
   if (lost_ || has_left_) return;
-  lost_ = Error{std::move(sentence)};
+  lost_ = Error{std::move(sentence), ErrorKind::fault};
   grace_ends_ = Deadline::after(options_.grace);
   if (options_.rank == 0) tell_all("lost " + lost_->message);
   changed_.notify_all();
@@ -253,9 +256,9 @@ void Watch::end_when_stuck() {
   const std::lock_guard lock(mutex_);
   grace_ends_.reset();
   if (has_left_) return;
-  fmt::print(stderr, "tritonsmith: {}\n", lost_->message);
+  fmt::print(stderr, "tritonsmith: {}\n", printable(lost_->message));
   std::fflush(nullptr);
-  ::_exit(1);
+  ::_exit(3);  // a fault, as cli/exit_code.h has it
 }
 
 std::string Watch::name_of(int rank, std::string_view self) const {

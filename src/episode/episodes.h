@@ -1,11 +1,12 @@
-// Episodes: many simultaneous conversations between the model that writes and the gym that judges.
-// Each goes from prompt to completion to verdict. In many turns the verdict becomes feedback, and
-// the next prompt follows (text/conversation.h). Completions go to the judge as they finish.
-// Between the generator's steps the loop looks for verdicts and submits the next turns at once, so
-// both work at the same time. Training, evaluation and the assistant all use it. One thread calls
-// it.
+// Episodes: many conversations at once between a writer and the judge. A turn is a prompt, a
+// completion and a verdict. In a conversation of several turns the verdict becomes feedback, and
+// the next prompt follows (text/conversation.h).
 //
-// A completion depends on its request's own seed, not on the order in which others finish.
+// Completions go to the judge as they finish. Between the writer's steps the episodes look for
+// verdicts, and each verdict brings the next turn to the writer at once. So writer and judge work
+// in parallel. Training, evaluation and the assistant all use this class. One thread calls it.
+//
+// What is written depends on each request's own seed, and not on which request finished first.
 #pragma once
 
 #include <chrono>
@@ -17,19 +18,15 @@
 #include "base/clock.h"
 #include "data/kernel.h"
 #include "episode/turns.h"
+#include "generate/writer.h"
 #include "gym/api/fault_streak.h"
 #include "gym/api/judge.h"
-#include "rollout/generator.h"
-#include "text/chat.h"
 #include "text/prompt.h"
-#include "text/tokenizer.h"
 
 namespace tritonsmith::episode {
 
 struct EpisodeOptions {
   TurnsConfig turns;
-  // limit for the tokens of prompt and completion together; 0: no limit
-  std::int64_t positions = 0;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
@@ -38,11 +35,11 @@ struct EpisodeOptions {
   text::PromptStyle feedback = text::PromptStyle::full;
 };
 
-// The time in which one turn is written or judged, as the conversations' thread sees it. Writing
-// lasts from the request to the last token, judging from the kernel to the verdict.
-struct Stretch {
-  enum class What { writing, judging };
-  What what = What::writing;
+// The time in which one turn was written, from the request to the last token, or judged, from the
+// kernel to the verdict. The thread of the episodes measures it.
+enum class TurnPhase { writing, judging };
+struct PhaseTime {
+  TurnPhase phase = TurnPhase::writing;
   std::uint64_t job = 0;  // differs between the turns in flight
   TimePoint begin, end;
 };
@@ -53,29 +50,28 @@ struct Activity {
 };
 
 struct EpisodeParts {
-  rollout::Generator& generator;
+  generate::Writer& writer;
   gym::api::Judge& judge;
-  gym::api::FaultStreak& faults;  // the caller's: a row of faults may span several lots of episodes
-  const text::Tokenizer& tokenizer;
-  const text::ChatTemplate& chat;
-  // Returns the score of a turn, for ContextRule::best.
+  gym::api::FaultStreak& faults;  // the caller's: a row of faults may span several sets of episodes
+  // A turn's value, for ContextRule::best. Null: 0.
   std::function<double(const Kernel&, const Verdict&)> score;
-  // Called at the end of each stretch, for time lines.
-  std::function<void(const Stretch&)> observe = nullptr;
+  // Called at the end of each phase; for time lines.
+  std::function<void(const PhaseTime&)> observe = nullptr;
 };
 
 struct EpisodeRequest {
   std::uint64_t id = 0;  // differs from the episodes in flight and those just before
   const Task* task = nullptr;
-  std::vector<TokenId> prompt;
-  rollout::SamplingParams sampling;  // stop tokens included
+  std::vector<text::Message> messages;  // of the first turn's prompt
+  generate::SamplingParams sampling;
   std::uint64_t seed = 0;
 };
 
 struct PlayedTurn {
   std::uint64_t episode = 0;
   int turn = 0;
-  Completion completion;  // with its text
+  std::string prompt;     // as the model read it
+  Completion completion;  // with its text; with tokens where the writer has them
   Kernel kernel;
   Verdict verdict;
   bool is_last = false;
@@ -86,8 +82,8 @@ class Episodes {
   Episodes(EpisodeOptions options, EpisodeParts parts)
       : options_(options), parts_(std::move(parts)) {}
 
-  // `played` has the episode's first turns if it resumes after a kill; next() does not return them.
-  // Returns false if the episode is over already.
+  // `played`: the first turns, when an episode goes on after a kill; they are not returned again.
+  // False: the episode is over already.
   Result<bool> begin(EpisodeRequest request, std::vector<PlayedTurn> played = {});
   // Returns the next judged turn in the order in which turns finish. Returns nothing when all
   // episodes are over.
@@ -95,7 +91,7 @@ class Episodes {
 
   std::size_t written() const { return written_; }
   std::size_t judged() const { return judged_; }
-  // The time at which the latest completion was finished.
+  // When the latest completion was finished.
   double seconds_of_writing() const { return seconds_of_writing_; }
   const Activity& activity() const { return activity_; }
 
@@ -104,26 +100,27 @@ class Episodes {
     EpisodeRequest request;
     std::vector<text::PastTurn> past;
   };
-  struct Place {
+  struct TurnId {
     std::uint64_t episode;
     int turn;
   };
-  std::uint64_t job_of(const Place& device) const;
-  std::optional<Place> place_of(std::uint64_t job) const;
+  std::uint64_t job_of(const TurnId& id) const;
+  std::optional<TurnId> turn_of(std::uint64_t job) const;
 
-  // Before something begins or ends: what was going on until now.
+  // Adds the time since the last call to the activity. Called before something begins or ends.
   void account();
-  void end_stretch(Stretch::What what, std::uint64_t job);
+  void end_phase(TurnPhase phase, std::uint64_t job);
 
-  // The next thing that happens while something is being written.
+  // Waits for the next completion or verdict, while something is being written.
   Status write_or_judge();
-  Status write_turn(Place device, std::vector<TokenId> prompt);
-  Status take_completion(Place device, Completion completion);
+  Status write_turn(TurnId id, std::vector<text::Message> messages);
+  Status take_completion(TurnId id, generate::Written written);
   Result<bool> take_verdict(Deadline deadline);
-  // Its verdict is there: what follows?
+  // Begins the next turn, or ends the episode. The turn's verdict is there.
   Status conclude(PlayedTurn turn);
-  // The next turn's prompt; nothing when the conversation is over or has no room left.
-  std::optional<std::vector<TokenId>> prompt_after(Episode& episode, const PlayedTurn& turn) const;
+  // The next turn's messages; nothing when the conversation is over or has no room left.
+  std::optional<std::vector<text::Message>> messages_after(Episode& episode,
+                                                           const PlayedTurn& turn) const;
 
   EpisodeOptions options_;
   EpisodeParts parts_;
@@ -135,10 +132,7 @@ class Episodes {
   double seconds_of_writing_ = 0;
   Activity activity_;
   double accounted_ = 0;                      // until then, by watch_
-  std::map<std::uint64_t, TimePoint> began_;  // of each job's stretch under way
+  std::map<std::uint64_t, TimePoint> began_;  // when each job's current phase began
 };
-
-// Returns the completion's tokens without the stop token that ended it.
-std::span<const TokenId> without_stop_token(const Completion& completion);
 
 }  // namespace tritonsmith::episode

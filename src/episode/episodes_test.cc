@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "generate/testing/fake_generator.h"
+#include "generate/testing/scripted_writer.h"
+#include "generate/token_writer.h"
 #include "gym/api/testing/fake_judge.h"
-#include "rollout/testing/fake_generator.h"
 #include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::episode {
@@ -19,8 +21,11 @@ using ::testing::SizeIs;
 class EpisodesTest : public ::testing::Test {
  protected:
   std::vector<PlayedTurn> play(int episodes = 1, const std::vector<PlayedTurn>& played = {}) {
+    return play_with(*token_writer(), episodes, played);
+  }
+  std::vector<PlayedTurn> play_with(generate::Writer& writer, int episodes = 1,
+                                    const std::vector<PlayedTurn>& played = {}) {
     writings_ = judgings_ = 0;
-    rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
     gym::api::FakeJudge judge([this](const gym::api::JudgeJob& job) {
       Verdict verdict = is_right_(job.kernel) ? gym::api::accepted_verdict()
                                               : gym::api::failed_verdict(Stage::ran, "wrong_value");
@@ -30,22 +35,20 @@ class EpisodesTest : public ::testing::Test {
     });
     gym::api::FaultStreak faults(gym::api::kFaultsInARow);
     Episodes all(options_,
-                 {.generator = generator,
+                 {.writer = writer,
                   .judge = judge,
                   .faults = faults,
-                  .tokenizer = tokenizer_,
-                  .chat = chat_,
                   .score = [](const Kernel& kernel,
                               const Verdict&) { return kernel.source == "2\n" ? 1.0 : 0.0; },
                   .observe =
-                      [this](const Stretch& stretch) {
-                        EXPECT_LE(stretch.begin, stretch.end);
-                        ++(stretch.what == Stretch::What::writing ? writings_ : judgings_);
+                      [this](const PhaseTime& time) {
+                        EXPECT_LE(time.begin, time.end);
+                        ++(time.phase == TurnPhase::writing ? writings_ : judgings_);
                       }});
     for (int i = 0; i < episodes; ++i) {
       const auto begun = all.begin({.id = static_cast<std::uint64_t>(i) + 3,
                                     .task = &task_,
-                                    .prompt = first_prompt(),
+                                    .messages = messages_,
                                     .sampling = {.max_new_tokens = 40, .stop = stop_},
                                     .seed = 1},
                                    played);
@@ -64,10 +67,16 @@ class EpisodesTest : public ::testing::Test {
     EXPECT_LE(all.activity().both, std::min(all.activity().writing, all.activity().judging));
     return turns;
   }
-  std::vector<TokenId> first_prompt() const {
-    return chat_.prompt_tokens(std::vector<text::Message>{{text::Role::user, "add"}});
+  std::unique_ptr<generate::TokenWriter> token_writer() {
+    return writer_over(std::make_unique<generate::FakeGenerator>(
+        [this](const auto& request) { return write(request); }, positions_));
   }
-  std::vector<TokenId> write(const rollout::GenerationRequest& request) {
+  std::unique_ptr<generate::TokenWriter> writer_over(
+      std::unique_ptr<generate::TokenGenerator> generator) const {
+    return std::make_unique<generate::TokenWriter>(std::move(generator),
+                                                   generate::ChatCodec(tokenizer_, chat_));
+  }
+  std::vector<TokenId> write(const generate::GenerationRequest& request) {
     const std::string prompt = tokenizer_.decode(request.prompt);
     prompts_.push_back(prompt);
     seeds_.push_back(request.seed);
@@ -81,7 +90,9 @@ class EpisodesTest : public ::testing::Test {
   text::Tokenizer tokenizer_ = text::small_tokenizer();
   text::ChatTemplate chat_ = *text::ChatTemplate::make(tokenizer_);
   Task task_{.id = "t", .source = "x"};
+  const std::vector<text::Message> messages_ = {{text::Role::user, "add"}};
   EpisodeOptions options_;
+  std::int64_t positions_ = 0;  // of the model; 0: no limit
   std::function<bool(const std::string&)> is_right_ = [](const std::string&) { return false; };
   std::optional<double> speedup_;
   std::string broken_;
@@ -127,6 +138,25 @@ TEST_F(EpisodesTest, MakeOneSequenceOfTokens) {
   }
 }
 
+TEST_F(EpisodesTest, GoOnByTextWhereTheWriterHasNoTokens) {
+  options_.turns.limit = 3;
+  std::vector<std::vector<text::Message>> asked;
+  generate::ScriptedWriter writer([&](const generate::WriteRequest& request) {
+    asked.push_back(request.messages);
+    return "<answer>\n```python\n" + std::to_string(asked.size()) + "\n```\n</answer>";
+  });
+  const auto turns = play_with(writer);
+  ASSERT_THAT(turns, SizeIs(3));
+  EXPECT_EQ(turns[2].kernel.source, "3\n");
+  EXPECT_TRUE(turns[2].kernel.code_tokens.empty()) << "the writer has no tokens";
+  ASSERT_THAT(asked[2], SizeIs(5));
+  EXPECT_EQ(asked[2][0], messages_[0]);
+  EXPECT_EQ(asked[2][1], (text::Message{text::Role::assistant, turns[0].completion.text}));
+  EXPECT_EQ(asked[2][2].role, text::Role::user);
+  EXPECT_THAT(asked[2][2].content, HasSubstr("wrong_value"));
+  EXPECT_EQ(turns[2].prompt, text::to_text(asked[2]));
+}
+
 TEST_F(EpisodesTest, EndOnceAcceptedOrFast) {
   options_.turns = {.limit = 4, .end_when = EndWhen::accepted};
   is_right_ = [](const std::string& kernel) { return kernel == "2\n"; };
@@ -163,7 +193,7 @@ TEST_F(EpisodesTest, EndWhereTheWholeConversationHasNoRoom) {
   options_.turns.limit = 4;
   play();
   const auto second = static_cast<std::int64_t>(tokenizer_.encode(prompts_[1]).size());
-  options_.positions = second + 60;
+  positions_ = second + 60;
   count_ = 0;
   EXPECT_LT(play().size(), 4U);
   options_.turns.context = text::ContextRule::last;
@@ -186,10 +216,10 @@ TEST_F(EpisodesTest, GoOnAfterTheTurnsThatWerePlayed) {
 // Gives no verdict to the first looks, as a judge that is still at it.
 class SlowJudge : public gym::api::FakeJudge {
  public:
-  using api::FakeJudge::FakeJudge;
+  using gym::api::FakeJudge::FakeJudge;
   Result<std::optional<gym::api::Judged>> next(Deadline deadline) override {
     if (looks_++ < 3) return std::optional<gym::api::Judged>();
-    return api::FakeJudge::next(deadline);
+    return gym::api::FakeJudge::next(deadline);
   }
 
  private:
@@ -197,14 +227,14 @@ class SlowJudge : public gym::api::FakeJudge {
 };
 
 // Finishes one completion, and no other before a second turn was asked for.
-class LongWriter : public rollout::FakeGenerator {
+class LongGenerator : public generate::FakeGenerator {
  public:
-  LongWriter(Write write, int episodes) : FakeGenerator(std::move(write)), episodes_(episodes) {}
-  Status submit(rollout::GenerationRequest request) override {
+  LongGenerator(Write write, int episodes) : FakeGenerator(std::move(write)), episodes_(episodes) {}
+  Status submit(generate::GenerationRequest request) override {
     ++submitted_;
     return FakeGenerator::submit(std::move(request));
   }
-  Result<std::optional<rollout::Generated>> next_by(Deadline deadline) override {
+  Result<std::optional<generate::Generated>> next_by(Deadline deadline) override {
     if (given_ == 0 || submitted_ > episodes_) {
       ++given_;
       return FakeGenerator::next_by(deadline);
@@ -212,7 +242,7 @@ class LongWriter : public rollout::FakeGenerator {
     if (deadline.at() == Deadline::never().at()) return fail("would write on without a look");
     while (!deadline.passed()) {
     }
-    return std::optional<rollout::Generated>();
+    return std::optional<generate::Generated>();
   }
 
  private:
@@ -220,21 +250,18 @@ class LongWriter : public rollout::FakeGenerator {
 };
 
 TEST_F(EpisodesTest, BeginTheNextTurnWhileOthersAreStillWritten) {
-  LongWriter generator([this](const auto& request) { return write(request); }, 2);
+  const auto writer = writer_over(
+      std::make_unique<LongGenerator>([this](const auto& request) { return write(request); }, 2));
   SlowJudge judge([](const gym::api::JudgeJob&) {
     return gym::api::failed_verdict(Stage::ran, "wrong_value");
   });
   gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   options_.turns.limit = 2;
-  Episodes all(options_, {.generator = generator,
-                          .judge = judge,
-                          .faults = faults,
-                          .tokenizer = tokenizer_,
-                          .chat = chat_});
+  Episodes all(options_, {.writer = *writer, .judge = judge, .faults = faults});
   for (std::uint64_t id = 1; id <= 2; ++id)
     ASSERT_TRUE(all.begin({.id = id,
                            .task = &task_,
-                           .prompt = first_prompt(),
+                           .messages = messages_,
                            .sampling = {.max_new_tokens = 40},
                            .seed = 1}));
   int turns = 0;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/utc_time.h"
 #include "data/sample.h"
 #include "eval/metrics.h"
 
@@ -34,18 +35,15 @@ class Session {
         faults_(std::min(gym::api::kFaultsInARow, static_cast<int>(conversations_.size()))),
         episodes_(
             {.turns = options.turns,
-             .positions = author.positions,
              .policy = options.policy,
              .backend = options.backend,
              .trials = options.trials,
              .baselines = options.baselines,
              .patience = std::chrono::hours(24),
              .feedback = author.feedback},
-            {.generator = author.generator,
+            {.writer = author.writer,
              .judge = judge,
              .faults = faults_,
-             .tokenizer = author.tokenizer,
-             .chat = author.chat,
              .score = [](const Kernel&, const Verdict& verdict) { return worth_of(verdict); }}),
         progress_("eval " + options.name, conversations_.size()) {}
 
@@ -110,12 +108,12 @@ class Session {
     const Task& task = task_of(number);
     episode::EpisodeRequest request{.id = number,
                                     .task = &task,
-                                    .prompt = author_.prompt(task),
+                                    .messages = author_.prompt(task),
                                     .sampling = options_.sampling,
                                     .seed = Rng(options_.seed, "evaluation", number).next_u64()};
     if (member_of(number) == kGreedy) request.sampling.temperature = 0;
     TRY_ASSIGN(const bool goes_on, episodes_.begin(std::move(request), std::move(played_[number])));
-    if (!goes_on) show_progress();
+    if (!goes_on) progress_.count_from(++finished_);
     return ok();
   }
 
@@ -124,7 +122,7 @@ class Session {
             .member = member_of(turn.episode),
             .turn = turn.turn,
             .task_id = task_of(turn.episode).id,
-            .prompt = author_.tokenizer.decode(turn.completion.prompt),
+            .prompt = std::move(turn.prompt),
             .completion = std::move(turn.completion),
             .kernel = std::move(turn.kernel.source),
             .verdict = std::move(turn.verdict)};
@@ -134,8 +132,9 @@ class Session {
     Conversation& conversation = conversations_[number_of(sample)];
     if (!conversation.verdicts.empty() && conversation.last().accepted) --accepted_;
     conversation.verdicts.push_back(sample.verdict);
-    conversation.tokens.push_back(static_cast<int>(sample.completion.tokens.size()));
+    conversation.tokens.push_back(static_cast<int>(sample.completion.usage.completion_tokens));
     accepted_ += sample.verdict.accepted ? 1 : 0;
+    parsed_ += sample.verdict.stage >= Stage::parsed ? 1 : 0;
   }
 
   void show_progress() { progress_.advance_to(++finished_, fmt::format("accepted {}", accepted_)); }
@@ -163,7 +162,10 @@ class Session {
                           .policy = std::string(name_of(options_.policy)),
                           .turns = options_.turns.limit,
                           .temperature = options_.sampling.temperature,
-                          .seconds = seconds};
+                          .seconds = seconds,
+                          .parsed = parsed_};
+    evaluation.program = options_.program;
+    evaluation.date = utc_time();
     summarise(tasks, evaluation);
     evaluation.backend = name_of(conversations_[0].verdicts[0].backend);
     TRY(write_file_atomic(options_.directory / "evaluation.json",
@@ -180,6 +182,7 @@ class Session {
   episode::Episodes episodes_;
   std::size_t finished_ = 0;
   int accepted_ = 0;  // conversations, at their latest turn
+  int parsed_ = 0;    // completions that hold Python
   Progress progress_;
 };
 

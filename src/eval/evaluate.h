@@ -19,8 +19,8 @@ namespace tritonsmith::eval {
 struct EvaluateOptions {
   std::string name = "evaluation";  // name in reports
   std::string suite, model;         // for the record
-  int samples = 8;                  // samples for each task, in addition to the greedy one
-  rollout::SamplingParams sampling;
+  int samples = 8;                  // drawn a task, beside the greedy one
+  generate::SamplingParams sampling;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
   int trials = 3;
@@ -29,23 +29,21 @@ struct EvaluateOptions {
   episode::TurnsConfig turns;
   // The task linter's findings by task id. Findings in verdicts are added.
   std::map<std::string, std::vector<std::string>> marks;
-  std::filesystem::path directory;  // receives samples.jsonl and evaluation.json
+  std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
+  std::string program = {};         // for the record: name, version and commit
 };
 
-// The model that writes: its engine, and the conversion between text and tokens.
+// The writer that is evaluated, and how it is asked.
 struct Author {
-  rollout::Generator& generator;
-  const text::Tokenizer& tokenizer;
-  const text::ChatTemplate& chat;
-  std::function<std::vector<TokenId>(const Task&)> prompt;
+  generate::Writer& writer;
+  std::function<std::vector<text::Message>(const Task&)> prompt;
   text::PromptStyle feedback = text::PromptStyle::full;
-  std::int64_t positions = 0;  // limit of the model; 0: no limit
 };
 
-// Fails if the records cannot be written, or if the engine or the gym is broken (a series of
-// infrastructure faults, gym/api/fault_streak.h). Turns judged until then stay in samples.jsonl.
-// A single infrastructure fault that remains after the gym's retries counts as not accepted.
-// `errors` names it, and the turn is judged again when the evaluation is run again.
+// Fails when the records cannot be written, or the writer or the gym is broken (a row of
+// infrastructure faults, gym/api/fault_streak.h); whatever was judged until then stays in
+// samples.jsonl. A single infrastructure fault that outlasted the gym's retries counts as not
+// accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
                             const Author& author, gym::api::Judge& judge);
 

@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "base/temp_dir.h"
+#include "data/sample.h"
+#include "generate/testing/scripted_writer.h"
 #include "gym/api/testing/fake_judge.h"
-#include "rollout/testing/fake_generator.h"
-#include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -22,24 +22,22 @@ class EvaluateTest : public testing::Test {
     auto made = TempDir::make("evaluate-test");
     ASSERT_TRUE(made);
     directory_.emplace(std::move(*made));
-    tokenizer_.emplace(text::small_tokenizer());
-    chat_.emplace(*text::ChatTemplate::make(*tokenizer_));
     for (const char* id : {"a", "b", "c"}) tasks_.push_back({.id = id, .source = "pass"});
   }
 
   // Greedy completions are right, sampled ones are so for the first task only, the third task's
   // hold no code at all.
-  std::vector<TokenId> write(const rollout::GenerationRequest& request) {
+  std::string write(const generate::WriteRequest& request) {
     ++written_;
-    const std::string prompt = tokenizer_->decode(request.prompt);
-    if (prompt.starts_with("a") && prompt.size() > 1) return tokenizer_->encode(kFast);
-    if (prompt == "c") return tokenizer_->encode("no code");
-    const bool right = request.sampling.temperature == 0 || prompt == "a";
-    return tokenizer_->encode(right ? kAnswer : "<answer>\n```python\nwrong\n```\n</answer>");
+    const std::string& task = request.messages[0].content;
+    if (task == "a" && request.messages.size() > 1) return kFast;
+    if (task == "c") return "no code";
+    const bool right = request.sampling.temperature == 0 || task == "a";
+    return right ? kAnswer : "<answer>\n```python\nwrong\n```\n</answer>";
   }
 
   Result<Evaluation> run() {
-    rollout::FakeGenerator generator([this](const auto& request) { return write(request); });
+    generate::ScriptedWriter writer([this](const auto& request) { return write(request); });
     gym::api::FakeJudge judge([this](const gym::api::JudgeJob& job) {
       EXPECT_EQ(job.baselines, baselines_);
       Verdict right = gym::api::accepted_verdict();
@@ -54,20 +52,17 @@ class EvaluateTest : public testing::Test {
                      .baselines = baselines_,
                      .turns = turns_,
                      .directory = directory_->path()},
-                    author(generator), judge);
+                    author(writer), judge);
   }
-  Author author(rollout::Generator& generator) const {
-    return {.generator = generator,
-            .tokenizer = *tokenizer_,
-            .chat = *chat_,
-            .prompt = [this](const Task& task) { return tokenizer_->encode(task.id); }};
+  static Author author(generate::Writer& writer) {
+    return {.writer = writer, .prompt = [](const Task& task) {
+              return std::vector<text::Message>{{text::Role::user, task.id}};
+            }};
   }
 
-  std::optional<text::ChatTemplate> chat_;
   episode::TurnsConfig turns_;
   const std::vector<std::string> baselines_ = {"eager"};
   std::optional<TempDir> directory_;
-  std::optional<text::Tokenizer> tokenizer_;
   std::vector<Task> tasks_;
   int written_ = 0;
 };
@@ -127,7 +122,7 @@ TEST_F(EvaluateTest, GoesOnInTheMiddleOfAConversation) {
 }
 
 TEST_F(EvaluateTest, MarksTasksByWhatIsKnownAndByWhatVerdictsSay) {
-  rollout::FakeGenerator generator([this](const auto&) { return tokenizer_->encode(kAnswer); });
+  generate::ScriptedWriter writer([](const auto&) { return kAnswer; });
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     Verdict verdict = gym::api::accepted_verdict();
     if (job.task.id == "b")
@@ -139,11 +134,25 @@ TEST_F(EvaluateTest, MarksTasksByWhatIsKnownAndByWhatVerdictsSay) {
                                     .samples = 2,
                                     .marks = {{"a", {"task_zeros_pass"}}},
                                     .directory = directory_->path()},
-                                   author(generator), judge);
+                                   author(writer), judge);
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   ASSERT_TRUE(evaluation->sound);
   EXPECT_EQ(evaluation->sound->tasks, 1);
   EXPECT_EQ(evaluation->by_task[1].marks, std::vector<std::string>{"task_ignores_input"});
+}
+
+TEST_F(EvaluateTest, RecordsThePromptAndTheUsageOfAWriterWithoutTokens) {
+  ASSERT_TRUE(run());
+  const auto lines = read_lines(directory_->path() / "samples.jsonl");
+  ASSERT_TRUE(lines);
+  for (const std::string& line : *lines) {
+    const auto sample = sample_from_json(*parse_json(line));
+    ASSERT_TRUE(sample) << sample.error().message;
+    EXPECT_EQ(sample->prompt, "[user]\n" + sample->task_id + "\n");
+    EXPECT_TRUE(sample->completion.tokens.empty());
+    EXPECT_GT(sample->completion.usage.completion_tokens, 0);
+    EXPECT_GT(sample->completion.usage.prompt_tokens, 0);
+  }
 }
 
 TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
@@ -155,7 +164,7 @@ TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
 }
 
 TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
-  rollout::FakeGenerator generator([this](const auto&) { return tokenizer_->encode(kAnswer); });
+  generate::ScriptedWriter writer([](const auto&) { return kAnswer; });
   bool broken = true;
   gym::api::FakeJudge judge([&](const gym::api::JudgeJob&) {
     if (!broken) return gym::api::accepted_verdict();
@@ -166,7 +175,7 @@ TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
   });
   const auto evaluated = [&] {
     return evaluate(tasks_, {.name = "test", .samples = 2, .directory = directory_->path()},
-                    author(generator), judge);
+                    author(writer), judge);
   };
   EXPECT_NE(evaluated().error().message.find("the last 9 verdicts"), std::string::npos);
   broken = false;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "data/failure.h"
 
 namespace tritonsmith::eval {
 namespace {
@@ -273,6 +274,8 @@ Rates rates_of(std::span<const Verdict> verdicts) {
 void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation) {
   for (const Verdict& verdict : verdicts)
     if (verdict.error) ++evaluation.errors[verdict.error->error_class];
+  for (const Verdict& verdict : verdicts)
+    if (!verdict.accepted) ++evaluation.failures[failure_of(verdict)];
   evaluation.findings = broken_rules(verdicts);
 }
 

@@ -1,4 +1,4 @@
-// Each rule beside its honest twin.
+// Tests each rule together with its honest counterpart.
 #include "inspect/inspect.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ TEST(Inspect, RejectsTorchThatComputesUnderStrictOnly) {
             Rules{});
 }
 
-// A module of the candidate's own that launches, and a ModelNew of these lines of its constructor.
+// A module of the candidate's own that launches a kernel, and a ModelNew with these lines in its
+// constructor.
 std::string holding(const std::string& constructor, const std::string& forward) {
   std::string entry = model(forward);
   const std::string_view layer = "        self.linear = nn.Linear(4, 4)\n";
@@ -100,7 +101,7 @@ TEST(Inspect, LooksForLayersInTheClassThatCallsThem) {
   const auto held = [](const std::string& constructor) {
     return rejects(holding(constructor, "return self.norm(x)\n"));
   };
-  EXPECT_EQ(held("self.norm = Own()"), Rules{});  // whose own `norm` is torch's
+  EXPECT_EQ(held("self.norm = Own()"), Rules{});  // the inner module's `norm` is torch's
   EXPECT_EQ(held("self.norm = nn.LayerNorm(4); self.norm = Own(self.norm)"), Rules{});
   EXPECT_EQ(held("self.norm: nn.Module; self.norm = nn.LayerNorm(4)"), Rules{"torch_compute"});
 }
@@ -148,7 +149,8 @@ TEST(Inspect, RejectsLaunchesWhoseFailureIsCaught) {
 
 TEST(Inspect, RejectsUsesOfTheReference) {
   EXPECT_EQ(in_forward("y = Model()(x)"), Rules{"uses_reference"});
-  const auto named = [](const std::string& built) {  // as a service names another's classes
+  // as a service renames the classes of other code
+  const auto named = [](const std::string& built) {
     return rejects(kImports + kKernel +
                    "class Net(nn.Module):\n    def forward(self, x):\n        return x\n"
                    "class Part(nn.Module):\n    def forward(self, x):\n        return x\n"

@@ -1,4 +1,5 @@
-// Answers from earlier calls, and work that nothing waits for, beside what only looks like them.
+// Answers from earlier calls, and work that is never waited for, together with honest code that
+// resembles them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +20,7 @@ TEST(Replays, RejectsAnswersFromEarlierCalls) {
   EXPECT_EQ(body("if self.out is None:\n    self.out = y = torch.empty_like(x)\n    " + kLaunch +
                  "return self.out\n"),
             Rules{"replays_results"});
-  // A buffer that is kept, but filled each time; weights packed once.
+  // An output buffer that is kept but filled in each call, and weights that are packed once.
   EXPECT_EQ(body("if self.out is None:\n    self.out = torch.empty_like(x)\ny = self.out\n" +
                  kLaunch + "return self.out\n"),
             Rules{});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "report/html.h"
 
@@ -68,7 +69,7 @@ std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
     const double at = place_y(y, value);
     const std::string label = chart.unit_interval
                                   ? fmt::format("{:.0f}%", 100 * value)
-                                  : fmt::format("{:.4g}", std::abs(value) < 1e-12 ? 0.0 : value);
+                                  : fmt::format("{:.6g}", std::abs(value) < 1e-12 ? 0.0 : value);
     svg += fmt::format(
         R"(<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text class="tick" x="{}" y="{:.1f}" text-anchor="end">{}</text>)",
         kLeft, kWidth - kRight, at, at, kLeft - 6, at + 4, label);
@@ -83,14 +84,54 @@ std::string draw_axes(const Chart& chart, const Axis& x, const Axis& y) {
   return svg;
 }
 
-std::string draw_series(const Series& series, std::size_t index, const Axis& x, const Axis& y) {
+std::string path_of(const std::vector<Point>& points, const Axis& x, const Axis& y) {
   std::string path;
-  for (const Point& point : series.points)
+  for (const Point& point : points)
     if (std::isfinite(point.y))
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", place_x(x, point.x),
-                          place_y(y, point.y));
-  return fmt::format(R"(<path class="s{}" d="{}"><title>{}</title></path>)", index % 6, path,
-                     escape(series.name));
+                          place_y(y, std::clamp(point.y, y.low, y.high)));
+  return path;
+}
+
+std::string draw_series(const Series& series, std::size_t index, const Axis& x, const Axis& y) {
+  std::string svg;
+  if (!series.raw.empty())
+    svg = fmt::format(R"(<path class="raw s{}" d="{}"/>)", index % 6, path_of(series.raw, x, y));
+  return svg + fmt::format(R"(<path class="s{}" d="{}"><title>{}</title></path>)", index % 6,
+                           path_of(series.points, x, y), escape(series.name));
+}
+
+// Four digits: more would only be a longer page.
+Json short_number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::stod(fmt::format("{:.4g}", value));
+}
+
+// For the script; see assets.cc.
+Json numbers_of(const Chart& chart, const Axis& x) {
+  std::set<double> steps;
+  for (const Series& series : chart.series)
+    for (const Point& point : series.points) steps.insert(point.x);
+  Json all = Json::array();
+  for (const Series& series : chart.series) {
+    Json values = Json::array();
+    auto point = series.points.begin();
+    for (const double step : steps) {
+      const bool has_it = point != series.points.end() && point->x == step;
+      values.push_back(has_it ? short_number(point->y) : Json(nullptr));
+      if (has_it) ++point;
+    }
+    all.push_back({{"name", series.name}, {"y", std::move(values)}});
+  }
+  return {{"x", steps},
+          {"series", std::move(all)},
+          {"low", x.low},
+          {"high", x.high},
+          {"width", kWidth},
+          {"left", kLeft},
+          {"label", chart.x_label},
+          {"right", kWidth - kRight},
+          {"percent", chart.unit_interval}};
 }
 
 }  // namespace
@@ -98,16 +139,20 @@ std::string draw_series(const Series& series, std::size_t index, const Axis& x, 
 std::string render_chart(const Chart& chart) {
   const bool empty =
       std::ranges::all_of(chart.series, [](const Series& s) { return s.points.empty(); });
-  std::string html = fmt::format("<figure><figcaption>{}</figcaption>", escape(chart.title));
-  if (empty) return html + "<p class=\"quiet\">nothing recorded yet</p></figure>\n";
+  const std::string caption = fmt::format("<figcaption>{}</figcaption>", escape(chart.title));
+  if (empty)
+    return fmt::format("<figure>{}<p class=\"quiet\">nothing recorded yet</p></figure>\n", caption);
   const Axis x = span_of(chart.series, [](const Point& p) { return p.x; });
   const Axis y = y_axis(chart);
+  std::string html =
+      fmt::format("<figure data-chart=\"{}\">{}", escape(to_line(numbers_of(chart, x))), caption);
   html += fmt::format(R"(<svg viewBox="0 0 {} {}" role="img" aria-label="{}">)", kWidth, kHeight,
                       escape(chart.title));
   html += draw_axes(chart, x, y);
   for (std::size_t i = 0; i < chart.series.size(); ++i)
     html += draw_series(chart.series[i], i, x, y);
-  html += "</svg>";
+  html += fmt::format(R"(<line class="cursor" x1="0" x2="0" y1="{}" y2="{}"/></svg>)", kTop,
+                      kHeight - kBottom);
   if (chart.series.size() > 1) {
     html += "<p class=\"legend\">";
     for (std::size_t i = 0; i < chart.series.size(); ++i)
@@ -116,6 +161,18 @@ std::string render_chart(const Chart& chart) {
     html += "</p>";
   }
   return html + "</figure>\n";
+}
+
+std::vector<Point> thinned(const std::vector<Point>& points, std::size_t count) {
+  if (points.size() <= count || count == 0) return points;
+  std::vector<Point> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t begin = i * points.size() / count, end = (i + 1) * points.size() / count;
+    double sum = 0;
+    for (std::size_t j = begin; j < end; ++j) sum += points[j].y;
+    result.push_back({points[(begin + end - 1) / 2].x, sum / static_cast<double>(end - begin)});
+  }
+  return result;
 }
 
 std::vector<Point> smoothed(const std::vector<Point>& points, std::size_t width) {

@@ -11,7 +11,8 @@ namespace tritonsmith::report {
 
 struct Series {
   std::string name;
-  std::vector<Point> points;  // in ascending order of x
+  std::vector<Point> points;  // by rising x
+  std::vector<Point> raw;     // drawn faintly behind them: what they are a mean of; may be empty
 };
 
 struct Chart {
@@ -25,8 +26,11 @@ struct Chart {
 // Returns a figure element with title and legend. An empty chart says that it has no data yet.
 std::string render_chart(const Chart& chart);
 
-// Returns the centred moving average over `width` points, which shows the trend of a noisy curve.
-// At the ends it averages the points that exist.
+// At most `count` points: means of as many neighbours as it takes.
+std::vector<Point> thinned(const std::vector<Point>& points, std::size_t count);
+
+// Centred moving average over `width` points, to show a noisy curve's trend. Ends use what is
+// there.
 std::vector<Point> smoothed(const std::vector<Point>& points, std::size_t width);
 
 }  // namespace tritonsmith::report

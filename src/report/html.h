@@ -14,6 +14,17 @@ std::string escape(std::string_view text);
 // are plain text.
 std::string render_table(const std::vector<std::vector<std::string>>& rows);
 
-std::string render_page(std::string_view title, std::string_view body);
+// A heading and its text behind a line that opens them.
+std::string folded(std::string_view summary, const std::string& html);
+
+// A part of the page that its contents list.
+struct Section {
+  std::string title;
+  std::string html;
+};
+
+// `head` stands between the title and the contents.
+std::string render_page(std::string_view title, std::string_view head,
+                        const std::vector<Section>& sections);
 
 }  // namespace tritonsmith::report

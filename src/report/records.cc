@@ -36,9 +36,22 @@ Status read_steps(const fs::path& file, RunRecords& records) {
 Status read_samples(const fs::path& file, std::size_t max_samples, RunRecords& records) {
   TRY_ASSIGN(const auto lines, read_lines(file));
   const std::size_t skip = lines.size() > max_samples ? lines.size() - max_samples : 0;
+  records.samples_before = skip;
   return for_each_record(file, skip, [&](const Json& json) -> Status {
     TRY_ASSIGN(Sample sample, sample_from_json(json));
     records.samples.push_back(std::move(sample));
+    return ok();
+  });
+}
+
+Status read_calls(const fs::path& file, RunRecords& records) {
+  return for_each_record(file, 0, [&](const Json& json) -> Status {
+    JsonReader reader(json);
+    Call call{.program = reader.string("program", ""),
+              .at = reader.string("at", ""),
+              .step = reader.integer("step", 0)};
+    TRY(reader.status());
+    records.calls.push_back(std::move(call));
     return ok();
   });
 }
@@ -78,6 +91,11 @@ Result<RunRecords> read_run(const fs::path& directory, std::size_t max_samples) 
     TRY(read_samples(file, max_samples, records));
   if (const fs::path file = directory / "evaluation.json"; fs::exists(file))
     TRY(read_evaluation(file, records));
+  if (const fs::path file = directory / "calls.jsonl"; fs::exists(file))
+    TRY(read_calls(file, records));
+  if (const fs::path file = directory / "config.toml"; fs::exists(file)) {
+    TRY_ASSIGN(records.settings, settings_from_toml_file(file));
+  }
   return records;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/config.h"
 #include "data/evaluation.h"
 #include "data/sample.h"
 
@@ -17,11 +18,20 @@ struct Point {
   double x = 0, y = 0;
 };
 
+// One call that trained: a line of calls.jsonl.
+struct Call {
+  std::string program, at;
+  std::int64_t step = 0;  // that it went on after
+};
+
 struct RunRecords {
   std::string name;  // the directory's path, relative to the given directory
   std::map<std::string, std::vector<Point>> metrics;  // from steps.jsonl: name -> value by step
   std::vector<Sample> samples;                        // the last ones of samples.jsonl
+  std::size_t samples_before = 0;                     // those that were passed over
   std::vector<Evaluation> evaluations;
+  Settings settings;        // of config.toml
+  std::vector<Call> calls;  // oldest first; none of runs that older programs made
 };
 
 // Fails with one line if the directory is missing or a record is damaged. A last line that a crash

@@ -8,6 +8,9 @@
 #include "base/temp_dir.h"
 #include "report/chart.h"
 #include "report/compare.h"
+#include "report/curves.h"
+#include "report/failures.h"
+#include "report/highlight.h"
 #include "report/html.h"
 #include "report/markdown.h"
 #include "report/tables.h"
@@ -62,6 +65,126 @@ TEST(Report, ReadsADirectoryOfRunsAndShowsWhatTheyRecorded) {
   EXPECT_EQ(html.find("task<1>"), std::string::npos);
   EXPECT_NE(html.find("Of their 1 tasks the linter marks 1: task&lt;1&gt; (task_zeros_pass)."),
             std::string::npos);
+}
+
+Sample training_sample() {
+  Sample sample{.step = 12, .group = 3, .member = 5, .task_id = "relu", .prompt = "Write <relu>."};
+  sample.completion.text = "<thinking>x</thinking>";
+  sample.kernel = "import triton\nx = 'a<b'  # why\n";
+  sample.verdict.stage = Stage::ran;
+  sample.verdict.error = VerdictError{"wrong_value", "\x1b[31mred", "x = 'a<b'", 2};
+  sample.reward = {.total = 0.3, .terms = {{"format", 1, 0.1}, {"compiled", 1, 0.2}}};
+  sample.advantage = -0.75;
+  return sample;
+}
+
+TEST(Report, ShowsWhatASampleWasAskedAndWhatItEarned) {
+  RunRecords run{.name = "rl", .samples = {training_sample()}};
+  const std::string html = render_report("Run", {run});
+  for (const char* part :
+       {"Write &lt;relu&gt;.", "step 12, group 3, sample 5", "advantage -0.75",
+        "<td>compiled</td><td>1</td><td>0.2</td><td>0.200</td>",
+        "<td>reward</td><td></td><td></td><td>0.300</td>", "<span class=\"key\">import</span>",
+        "<span class=\"str\">'a&lt;b'</span>", "<span class=\"com\"># why</span>", "class=\"here\"",
+        "line 2: \\u001b[31mred"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  EXPECT_EQ(html.find('\x1b'), std::string::npos) << "control characters are shown, not sent";
+}
+
+TEST(Report, TellsCorrectFromAccepted) {
+  Sample refused = training_sample();
+  refused.verdict = {.correct = true, .findings = {{"torch_compute", Severity::reject, 1, "m"}}};
+  const std::string html = render_report("Run", {{.name = "rl", .samples = {refused}}});
+  EXPECT_NE(html.find(">correct</span><span class=\"badge bad\">refused</span>"),
+            std::string::npos);
+  Evaluation e = example("rl", 0.5);
+  EXPECT_NE(render_report("Run", {{.name = "e", .evaluations = {e}}})
+                .find("50.0 % accepted, 60.0 % correct"),
+            std::string::npos);
+}
+
+TEST(Report, HasContentsConfigAndWhoMadeIt) {
+  RunRecords run{.name = "rl",
+                 .samples = {training_sample()},
+                 .settings = {{"run.steps", 120}},
+                 .calls = {{"tritonsmith 0.1.0, commit abc", "2026-11-23T18:05:00Z", 0},
+                           {"tritonsmith 0.1.0, commit def", "2026-11-24T18:05:00Z", 40}}};
+  const std::string html = render_report("Run", {run});
+  for (const char* part : {"<a href=\"#part-1\">What went wrong</a>", "id=\"part-3\"",
+                           "begun 2026-11-23T18:05:00Z by tritonsmith 0.1.0, commit abc",
+                           "commit def, after step 40", "<td>run.steps</td><td>120</td>"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
+TEST(Curves, AreDrawnOfEveryNumberThatWasRecorded) {
+  RunRecords run{.name = "rl"};
+  for (const char* metric : {"reward/mean", "stage/compiled", "clip_fraction", "seconds/judge",
+                             "turn_2/reward", "something_new", "kl"})
+    for (int step = 1; step <= 3; ++step)
+      run.metrics[metric].push_back({1.0 * step, std::string_view(metric) == "kl" ? 0.0 : step});
+  const std::string html = render_curves(run);
+  for (const char* part : {"<h3>Reward</h3>", "How far samples come", "clip_fraction", "judge",
+                           "<h3>Turns</h3>", "something_new", "Always 0: kl.", "data-chart="})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
+TEST(Curves, SayWhyTheRewardFallsWhereAStageStoppedPaying) {
+  RunRecords run{.name = "rl"};
+  const double weights[] = {0.2, 0.2, 0.1, 0}, compiled[] = {0.5, 0.9, 0.95, 1};
+  for (int i = 0; i < 4; ++i) {
+    run.metrics["reward_weight/compiled"].push_back({i + 1.0, weights[i]});
+    run.metrics["reward_weight/correct"].push_back({i + 1.0, 1});
+    run.metrics["reward/compiled"].push_back({i + 1.0, compiled[i]});
+    run.metrics["reward/mean"].push_back({i + 1.0, weights[i] * compiled[i]});
+  }
+  const auto sentences = saturated_stages(run);
+  ASSERT_EQ(sentences.size(), 1U);
+  EXPECT_NE(sentences[0].find("The term compiled pays less from step 3 on and nothing at step 4"),
+            std::string::npos)
+      << sentences[0];
+  const auto kept = reward_at_first_weights(run);
+  ASSERT_EQ(kept.size(), 4U);
+  EXPECT_DOUBLE_EQ(kept[0].y, 0.1);
+  EXPECT_DOUBLE_EQ(kept[3].y, 0.2) << "0.2 of every sample, though nothing is paid any more";
+  run.metrics["reward_weight/compiled"] = run.metrics["reward_weight/correct"];
+  EXPECT_TRUE(saturated_stages(run).empty());
+  EXPECT_TRUE(reward_at_first_weights(run).empty());
+}
+
+TEST(Failures, CountEachSampleOnce) {
+  Sample refused = training_sample();  // a finding and an error: still one sample
+  refused.verdict.findings = {{"torch_compute", Severity::reject, 1, ""},
+                              {"hooks", Severity::reject, 2, ""}};
+  Sample accepted = training_sample();
+  accepted.verdict = {.accepted = true};
+  const Table table = failure_table(
+      {{.name = "rl", .samples = {training_sample(), training_sample(), refused, accepted}}});
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(table.rows, (std::vector<Row>{{"reason", "rl"},
+                                          {"wrong_value", "2"},
+                                          {"torch_compute", "1"},
+                                          {"accepted", "1"},
+                                          {"all samples", "4"}}));
+}
+
+TEST(Highlight, KeepsEveryCharacterAndColoursPython) {
+  const std::string source =
+      "@triton.jit\ndef k(x):\n    return f\"a\\\"b\" + 1e-5  # no 'string'\n";
+  const std::string html = highlighted(source);
+  for (const char* part : {"<span class=\"at\">@triton</span>", "<span class=\"fun\">k</span>",
+                           "<span class=\"str\">f&quot;a\\&quot;b&quot;</span>",
+                           "<span class=\"com\"># no 'string'</span>"})
+    EXPECT_NE(html.find(part), std::string::npos) << part << "\n" << html;
+  std::string plain;
+  bool is_tag = false;
+  for (const char c : html) {
+    if (c == '<') is_tag = true;
+    if (!is_tag) plain += c;
+    if (c == '>') is_tag = false;
+  }
+  EXPECT_EQ(plain, escape(source));
+  for (const char* odd : {"'", "\"\"\"never closed", "x = '\\", "@", "0x"})
+    EXPECT_NE(highlighted(odd, 3).find(escape(odd).substr(0, 1)), std::string::npos) << odd;
 }
 
 TEST(Report, NamesTheDamagedRecord) {
@@ -256,6 +379,16 @@ TEST(Markdown, KeepsPoliciesApart) {
   const std::string text = render_markdown("t", {example("strict", 0.5), open});
   EXPECT_NE(text.find("Rates (policy strict)"), std::string::npos);
   EXPECT_NE(text.find("Rates (policy open)"), std::string::npos);
+}
+
+TEST(Chart, ThinningKeepsMeansAndTheOrder) {
+  std::vector<Point> rising;
+  for (int i = 0; i < 1000; ++i) rising.push_back({1.0 * i, 1.0 * i});
+  const auto few = thinned(rising, 100);
+  ASSERT_EQ(few.size(), 100U);
+  EXPECT_DOUBLE_EQ(few[0].y, 4.5);
+  for (std::size_t i = 1; i < few.size(); ++i) EXPECT_LT(few[i - 1].x, few[i].x);
+  EXPECT_EQ(thinned(few, 200).size(), 100U);
 }
 
 TEST(Chart, SmoothingKeepsAConstantAndTheLength) {

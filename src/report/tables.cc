@@ -330,16 +330,19 @@ Table scaling_table(const Evaluations& evaluations) {
   return table;
 }
 
-std::string to_text(const std::vector<Row>& rows) {
+std::string to_text(const std::vector<Row>& rows, Alignment alignment) {
   std::vector<std::size_t> widths(rows[0].size());
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   std::string text;
   for (const Row& row : rows) {
+    std::string line;
     for (std::size_t i = 0; i < row.size(); ++i)
-      text += i == 0 ? fmt::format("{:<{}}", row[i], widths[i])
-                     : fmt::format("  {:>{}}", row[i], widths[i]);
-    text += '\n';
+      line += i == 0 || alignment == Alignment::left
+                  ? fmt::format("{}{:<{}}", i == 0 ? "" : "  ", row[i], widths[i])
+                  : fmt::format("  {:>{}}", row[i], widths[i]);
+    if (alignment == Alignment::left) line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
   }
   return text;
 }

@@ -38,8 +38,10 @@ Table turn_table(const std::vector<Evaluation>& evaluations);
 // Test-time scaling: the results and the cost of n conversations with a number of turns.
 Table scaling_table(const std::vector<Evaluation>& evaluations);
 
-// Aligns the columns for a terminal.
-std::string to_text(const std::vector<std::vector<std::string>>& rows);
+// For the terminal, columns aligned: the first to the left, the others as said.
+enum class Alignment { left, right };
+std::string to_text(const std::vector<std::vector<std::string>>& rows,
+                    Alignment alignment = Alignment::right);
 
 // Lists every task with each evaluation's accepted samples.
 Table task_table(const std::vector<Evaluation>& evaluations);

@@ -36,7 +36,7 @@ TEST(Score, SumsItsTerms) {
 
 TEST(Score, PaysForExecutionOnlyWhenAccepted) {
   Verdict verdict = reached(true, false);
-  verdict.correct = true;  // right, but not accepted
+  verdict.correct = true;  // correct, but not accepted
   EXPECT_EQ(value_of(*score({good_kernel(), verdict}, kConfig, {}), "correct"), 0);
 }
 
@@ -77,7 +77,7 @@ TEST(Score, CountsSimilarityOnlyWhereThereIsAReference) {
 }
 
 TEST(Score, PaysSpeedUpToTheCapAndCoverageOfAcceptedKernelsOnly) {
-  // Dr. Kernel: 0.5 right + 0.5 min(speed-up, 3) + 0.5 coverage.
+  // Dr. Kernel: 0.5 correct + 0.5 min(speed-up, 3) + 0.5 coverage.
   const RewardConfig config{
       .format = 0, .compiled = 0, .correct = 0.5, .speed = 0.5, .coverage = 0.5};
   Verdict verdict = reached(true, true);

@@ -115,7 +115,10 @@ void ChatTemplate::append(RenderedChat& chat, const Message& message) const {
   const std::string_view content = format_.trims ? trimmed(message.content) : message.content;
   if (message.role == Role::assistant) {
     append_generation_prompt(chat);
-    append_completion(chat, tokenizer_->encode(content, SpecialText::plain));
+    if (message.tokens.empty())
+      append_completion(chat, tokenizer_->encode(content, SpecialText::plain));
+    else
+      append_completion(chat, message.tokens);
     return;
   }
   const bool is_system = message.role == Role::system;

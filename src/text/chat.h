@@ -22,6 +22,9 @@ enum class Role { system, user, assistant };
 struct Message {
   Role role = Role::user;
   std::string content;
+  // An assistant's message as it was sampled, with or without the token that ended it. Where there
+  // are tokens, a template renders them and not the content: nothing is tokenized again.
+  std::vector<TokenId> tokens = {};
   bool operator==(const Message&) const = default;
 };
 

@@ -19,17 +19,14 @@ std::vector<std::size_t> turns_to_show(std::span<const double> scores, ContextRu
   return shown;
 }
 
-std::vector<TokenId> next_prompt(const ChatTemplate& chat, std::span<const TokenId> first_prompt,
-                                 std::span<const PastTurn> turns,
-                                 std::span<const std::size_t> shown) {
-  RenderedChat rendered{.tokens = {first_prompt.begin(), first_prompt.end()},
-                        .assistant_mask = std::vector<bool>(first_prompt.size(), false)};
+std::vector<Message> next_messages(std::span<const Message> first, std::span<const PastTurn> turns,
+                                   std::span<const std::size_t> shown) {
+  std::vector<Message> messages(first.begin(), first.end());
   for (const std::size_t turn : shown) {
-    chat.append_completion(rendered, turns[turn].completion);
-    chat.append(rendered, {.role = Role::user, .content = turns[turn].feedback});
-    chat.append_generation_prompt(rendered);
+    messages.push_back(turns[turn].answer);
+    messages.push_back({.role = Role::user, .content = turns[turn].feedback});
   }
-  return std::move(rendered.tokens);
+  return messages;
 }
 
 }  // namespace tritonsmith::text

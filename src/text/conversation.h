@@ -1,8 +1,10 @@
-// Conversation: the prompt of a later turn. It consists of the first prompt and, for each earlier
-// turn that is shown, the sampled completion and its feedback. It is token-exact. If all earlier
-// turns are shown, each turn's prompt plus its completion is a prefix of the next prompt. A whole
-// trajectory is then one sequence for training. Context management decides which turns are shown
-// (Dr. Kernel, arXiv 2602.05885: the best 4 by reward).
+// Conversation: the messages of a later turn. They are the first prompt's messages, then, for each
+// earlier turn that is shown, what the assistant wrote and the feedback on it.
+//
+// Where the assistant's messages carry their tokens and all earlier turns are shown, rendering is
+// token-exact: a turn's prompt and completion are together a prefix of the next turn's prompt. So a
+// whole trajectory is one sequence for training. Which turns are shown is context management (Dr.
+// Kernel, arXiv 2602.05885: the best 4 by reward).
 #pragma once
 
 #include <span>
@@ -24,15 +26,14 @@ std::vector<std::size_t> turns_to_show(std::span<const double> scores, ContextRu
                                        std::size_t keep);
 
 struct PastTurn {
-  std::vector<TokenId> completion;  // the sampled tokens
+  Message answer;  // the assistant's
   std::string feedback;
   double score = 0;
 };
 
-// Returns the ids of the next turn's prompt.
-std::vector<TokenId> next_prompt(const ChatTemplate& chat, std::span<const TokenId> first_prompt,
-                                 std::span<const PastTurn> turns,
-                                 std::span<const std::size_t> shown);
+// The messages of the next turn's prompt. `shown` holds indices of `turns`.
+std::vector<Message> next_messages(std::span<const Message> first, std::span<const PastTurn> turns,
+                                   std::span<const std::size_t> shown);
 
 }  // namespace tritonsmith::text
 

@@ -21,29 +21,41 @@ TEST(TurnsToShow, AreAllTheBestOrTheLast) {
 
 class ConversationTest : public ::testing::Test {
  protected:
+  // The ids of the turn that follows these.
+  std::vector<TokenId> prompt_after(std::span<const PastTurn> turns,
+                                    const std::vector<std::size_t>& shown) const {
+    return chat_.prompt_tokens(next_messages(first_, turns, shown));
+  }
+  static Message sampled(std::vector<TokenId> tokens) {
+    return {.role = Role::assistant, .content = "not this", .tokens = std::move(tokens)};
+  }
   Tokenizer tokenizer_ = small_tokenizer();
   ChatTemplate chat_ = *ChatTemplate::make(tokenizer_);
-  std::vector<TokenId> first_ = chat_.prompt_tokens(std::vector<Message>{{Role::user, "add two"}});
+  std::vector<Message> first_ = {{Role::user, "add two"}};
 };
 
 TEST_F(ConversationTest, ShowsWhatWasWrittenAndWhatCameOfIt) {
   auto ended = tokenizer_.encode("x - y");
   ended.push_back(chat_.stop_token());
-  const std::vector<PastTurn> turns = {{.completion = ended, .feedback = "wrong"}};
-  EXPECT_EQ(tokenizer_.decode(next_prompt(chat_, first_, turns, std::vector<std::size_t>{0})),
-            "<|im_start|>user\nadd two<|im_end|>\n<|im_start|>assistant\nx - y<|im_end|>\n"
-            "<|im_start|>user\nwrong<|im_end|>\n<|im_start|>assistant\n");
+  const std::string expected =
+      "<|im_start|>user\nadd two<|im_end|>\n<|im_start|>assistant\nx - y<|im_end|>\n"
+      "<|im_start|>user\nwrong<|im_end|>\n<|im_start|>assistant\n";
+  const std::vector<PastTurn> by_tokens = {{.answer = sampled(ended), .feedback = "wrong"}};
+  EXPECT_EQ(tokenizer_.decode(prompt_after(by_tokens, {0})), expected);
+  const std::vector<PastTurn> by_text = {
+      {.answer = {Role::assistant, "x - y"}, .feedback = "wrong"}};
+  EXPECT_EQ(tokenizer_.decode(prompt_after(by_text, {0})), expected);
 }
 
 TEST_F(ConversationTest, BeginsWithThePromptAndTheTokensOfTheTurnBefore) {
-  // "tl" is one token, but was sampled as two.
-  const std::vector<TokenId> odd = {*tokenizer_.id_of("t"), *tokenizer_.id_of("l")};
-  const std::vector<PastTurn> turns = {{.completion = odd, .feedback = "a"},
-                                       {.completion = odd, .feedback = "b"}};
-  std::vector<TokenId> before = first_;
+  const auto odd = byte_tokens(tokenizer_, "mask=mask");
+  ASSERT_LT(tokenizer_.encode("mask=mask").size(), odd.size());
+  const std::vector<PastTurn> turns = {{.answer = sampled(odd), .feedback = "a"},
+                                       {.answer = sampled(odd), .feedback = "b"}};
+  std::vector<TokenId> before = chat_.prompt_tokens(first_);
   for (const auto& shown : std::vector<std::vector<std::size_t>>{{0}, {0, 1}}) {
     before.insert(before.end(), odd.begin(), odd.end());
-    const auto prompt = next_prompt(chat_, first_, turns, shown);
+    const auto prompt = prompt_after(turns, shown);
     ASSERT_GT(prompt.size(), before.size());
     EXPECT_TRUE(std::equal(before.begin(), before.end(), prompt.begin()));
     before = prompt;
@@ -51,8 +63,8 @@ TEST_F(ConversationTest, BeginsWithThePromptAndTheTokensOfTheTurnBefore) {
 }
 
 TEST_F(ConversationTest, KeepsSpecialTokensInFeedbackPlain) {
-  const std::vector<PastTurn> turns = {{.completion = {}, .feedback = "<|im_end|>"}};
-  const auto prompt = next_prompt(chat_, first_, turns, std::vector<std::size_t>{0});
+  const std::vector<PastTurn> turns = {{.answer = {Role::assistant, ""}, .feedback = "<|im_end|>"}};
+  const auto prompt = prompt_after(turns, {0});
   const auto ends = std::ranges::count(prompt, chat_.stop_token());
   EXPECT_EQ(ends, 3) << "of the question, the answer and the feedback";
 }

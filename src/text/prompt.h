@@ -41,6 +41,7 @@ struct PromptConfig {
   PromptStyle style = PromptStyle::full;
   std::string system;  // empty: no system message
   static Fields<PromptConfig> fields();
+  bool operator==(const PromptConfig&) const = default;
 };
 
 // A task without an instruction is always a conversion.

@@ -18,11 +18,22 @@ Fields<PromptRecord> PromptRecord::fields() {
   return fields;
 }
 
-std::string to_text(const PromptRecord& record) {
+Json to_json(const PromptRecord& record) {
   Json json = Json::object();
   for (const auto& [name, value] : settings_of(record)) json[name] = value;
-  return json.dump(2) + "\n";
+  return json;
 }
+
+Result<PromptRecord> prompt_record_from_json(const Json& json, std::string_view source_name) {
+  if (!json.is_object()) return fail("{}: must be an object", source_name);
+  Settings settings;
+  for (const auto& [name, value] : json.items()) settings.emplace_back(name, value);
+  PromptRecord record;
+  TRY(apply_settings(record, settings, source_name));
+  return record;
+}
+
+std::string to_text(const PromptRecord& record) { return to_json(record).dump(2) + "\n"; }
 
 Result<std::optional<PromptRecord>> read_prompt_record(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / kPromptRecordFile;
@@ -31,11 +42,7 @@ Result<std::optional<PromptRecord>> read_prompt_record(const std::filesystem::pa
   TRY_ASSIGN(const std::string text, read_file(file));
   const auto json = parse_json(text);
   if (!json) return tl::unexpected<Error>(json.error().within(file.string()));
-  if (!json->is_object()) return fail("{}: must be an object", file.string());
-  Settings settings;
-  for (const auto& [name, value] : json->items()) settings.emplace_back(name, value);
-  PromptRecord record;
-  TRY(apply_settings(record, settings, file.string()));
+  TRY_ASSIGN(PromptRecord record, prompt_record_from_json(*json, file.string()));
   return record;
 }
 

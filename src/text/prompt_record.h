@@ -17,9 +17,13 @@ struct PromptRecord {
   PromptConfig prompt;
   int max_new_tokens = 0;  // limit of a completion in tokens; 0: unknown
   static Fields<PromptRecord> fields();
+  bool operator==(const PromptRecord&) const = default;
 };
 
-// Returns the file's content: an object of the fields.
+// An object of the fields. A missing field takes its default, an unknown one is an error.
+Json to_json(const PromptRecord& record);
+Result<PromptRecord> prompt_record_from_json(const Json& json, std::string_view source_name);
+// The file's content: the same object over several lines.
 std::string to_text(const PromptRecord& record);
 
 // Returns nothing if the directory has no such file. Fails in one line that names the file if it is

@@ -53,7 +53,7 @@ std::vector<std::string> rejecting_rules(const Verdict& verdict) {
   return rules;
 }
 
-// "accepted", "refused", "finding" or "error".
+// Returns "accepted", "refused", "finding" or "error".
 std::string_view how_it_ended(const Verdict& verdict) {
   if (verdict.accepted) return "accepted";
   if (!verdict.error) return "finding";

@@ -1,5 +1,6 @@
-// Corpus: the tables of tests/hostile and tests/honest as data. Each row names a candidate and the
-// task that it is for; a hostile one also what its judgement must end in. Paths are below tests/.
+// Corpus: the tables of tests/hostile and tests/honest as data. Each row names a candidate and its
+// task. For a hostile candidate it also names the required end of its judgement. Paths are relative
+// to tests/.
 #pragma once
 
 #include <filesystem>
@@ -11,50 +12,50 @@
 
 namespace tritonsmith::corpora {
 
-// How a judgement ended, in the words of the tables: "accepted", "refused RULE" (by inspection),
-// "finding RULE" (right, yet a finding rejects it), "error CLASS".
+// The end of a judgement in the words of the tables: "accepted", "refused RULE" (by inspection),
+// "finding RULE" (correct, but a finding rejects it), "error CLASS".
 struct Expected {
   std::string how;   // the first word
-  std::string name;  // of the rule or class; empty for accepted
+  std::string name;  // the rule or class; empty for accepted
   bool operator==(const Expected&) const = default;
 };
 Result<Expected> expected_from(std::string_view text);
 bool holds(const Expected& expected, const Verdict& verdict);
-// What did happen, in the same words; all rejecting rules joined by +.
+// Returns the actual end in the same words, with all rejecting rules joined by +.
 std::string outcome_of(const Verdict& verdict);
 
 struct CorpusFile {
   std::string file, task;
   Policy policy = Policy::strict;
-  std::string note;  // honest: what it shows
-  // Hostile files only:
-  std::vector<std::string> entries;  // of the catalogue: "A1"
+  std::string note;  // for honest files: the feature that it shows
+  // For hostile files only:
+  std::vector<std::string> entries;  // entries of the catalogue: "A1"
   std::string twin;                  // an honest file for the same task
   Expected ends;
-  std::string rule;     // that ends it; "-" where no rule but the construction does
-  std::string without;  // how it ends with that rule switched off, with all that rejects it then
-  Expected blind;       // how it ends when inspection sees nothing
-  std::string on_gpu;   // how it ends there, with all that rejects it; empty: as on the CPU
+  std::string rule;     // the rule that ends it; "-" if the construction does and no rule
+  std::string without;  // its end with that rule switched off, with all rules that then reject it
+  Expected blind;       // its end if inspection finds nothing
+  std::string on_gpu;   // its end on a GPU, with all rules that reject it; empty: as on the CPU
 };
 
-// Replayed on a GPU a file ends as it does on the CPU, for the very same reasons, or as its table
-// says of GPUs.
+// Returns the required end on a GPU: the same as on the CPU, for the same reasons, or the end that
+// the table states for GPUs.
 std::string outcome_on_gpu(const CorpusFile& file, const Verdict& on_cpu);
 
-// Each honest twin once a task and policy.
+// Returns each honest counterpart once for each task and policy.
 std::vector<CorpusFile> twins_of(const std::vector<CorpusFile>& files);
 
-// Tab-separated, the first line names the columns; lines that begin with # are left out.
+// Reads tab-separated lines; the first names the columns. Lines that begin with # are skipped.
 Result<std::vector<CorpusFile>> read_hostile_table(const std::filesystem::path& table);
 Result<std::vector<CorpusFile>> read_honest_table(const std::filesystem::path& table);
 
-// Entries of the catalogue that no file can stand for, each with the reason.
+// Entries of the catalogue for which no file is possible, each with the reason.
 struct Reason {
   std::string entry, text;
 };
 Result<std::vector<Reason>> read_reasons(const std::filesystem::path& table);
 
-// Every entry of the catalogue by its id: A1 to A23, B1 to B19, ...: 176.
+// Returns the ids of all 176 entries of the catalogue: A1 to A23, B1 to B19, ...
 std::vector<std::string> catalogue();
 
 }  // namespace tritonsmith::corpora

@@ -1,6 +1,6 @@
-// CorpusJudge: one LocalJudge through which a whole corpus goes, many files at a time. A rule can
-// be switched off, by leaving its findings and errors out of what inspection and the referee
-// report; the product has no such switch. One thread.
+// CorpusJudge: one LocalJudge that judges a whole corpus, many files at a time. It can switch a
+// rule off by removing the rule's findings and errors from the reports of inspection and referee.
+// The product has no such switch. One thread uses it.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace tritonsmith::corpora {
 
-// What is left out of the judgements under way; read by the judge's threads.
+// The rules that are removed from the judgements in progress. The judge's threads read it.
 class Blindness {
  public:
   void set(std::string rule) {
@@ -36,7 +36,7 @@ inline constexpr std::string_view kAllOfInspection = "inspection";
 class CorpusJudge {
  public:
   struct Options {
-    std::filesystem::path tests;  // the folder that the tables' paths begin in
+    std::filesystem::path tests;  // the folder to which the tables' paths are relative
     std::string referee;          // tritonsmith-referee
     int slots = 2, referees = 2;
     bool gpu = false;  // jobs may be replayed on the first GPU
@@ -48,7 +48,7 @@ class CorpusJudge {
     Policy policy = Policy::strict;
     Backend backend = Backend::evaluate;
   };
-  // The verdicts in the order of the jobs. `without` is empty, the name of a rule, or
+  // Returns the verdicts in the order of the jobs. `without` is empty, the name of a rule, or
   // kAllOfInspection.
   Result<std::vector<Verdict>> judge(const std::vector<Job>& jobs, const std::string& without);
 

@@ -1,21 +1,20 @@
-// judge_corpus: sends the corpora of hostile and honest kernels through the judge, all in one
-// process, and says which files did not end as their tables say.
+// judge_corpus: judges the corpora of hostile and honest kernels in one process, and reports files
+// that did not end as their tables say.
 //
-//   judge_corpus hostile|honest|rules|blind|agree --tests DIR --referee PROGRAM [--only TEXT]
-//   [--list]
+//   judge_corpus hostile|honest|rules|blind|agree --tests DIR --referee PROGRAM
+//                [--only TEXT] [--list]
 //
-// hostile  every file ends as its table says, every honest twin is accepted, and each of the 176
-//          entries of the catalogue has a file or a reason why there is none
-// honest   every file is accepted
-// rules    with the one rule that a file names switched off, it ends as the table says of that
-// blind    with all of inspection switched off (as if the text were disguised), it ends as the
-// table
-//          says of that
-// agree    replayed on a GPU and evaluated on the CPU, every file of both corpora and every honest
-//          twin ends alike, as its table says, or on the GPU as the table says of that; exit code
-//          77 where there is no GPU
-// --list prints file and outcome, whatever the table says. The exit code is 1 when a file ended
-// otherwise, 2 when the judge failed.
+//   hostile  every file ends as its table says, every honest counterpart is accepted, and each of
+//            the 176 entries of the catalogue has a file, or a reason why it has none
+//   honest   every file is accepted
+//   rules    with the rule that a file names switched off, it ends as the table says for this case
+//   blind    with all of inspection switched off (as if the text were disguised), it ends as the
+//            table says for this case
+//   agree    every file of both corpora and every honest counterpart ends alike when replayed on a
+//            GPU and when evaluated on the CPU, or on the GPU as the table says for GPUs; the exit
+//            code is 77 without a GPU
+// --list prints file and end, whatever the table says. The exit code is 1 if a file ended
+// differently, 2 if the judge failed.
 #include <algorithm>
 #include <iostream>
 #include <set>
@@ -46,7 +45,7 @@ std::string detail(const Verdict& verdict) {
   return text.substr(0, 300);
 }
 
-// A list of what went wrong; prints each at once.
+// A list of failures; each is printed at once.
 class Score {
  public:
   explicit Score(const Options& options) : list_(options.list) {}
@@ -157,8 +156,8 @@ Status judge_blindly(CorpusJudge& judge, const std::vector<CorpusFile>& files, S
   return ok();
 }
 
-// Every file on both backends. Where they give different reasons (a GPU sees no race, and the
-// evaluator no clock), the table says so.
+// Judges every file on both backends. If they give different reasons (a GPU sees no race, the
+// evaluator has no clock), the table says so.
 Status judge_twice(CorpusJudge& judge, const std::vector<CorpusFile>& files, bool honest,
                    Score& score) {
   std::vector<Job> jobs = jobs_of(files);

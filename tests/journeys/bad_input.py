@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input gets one clear line that names the file and says what is wrong, and a non-zero exit."""
+"""Bad input gets one clear line that names the file and says what is wrong, and exit code 2."""
 import json
 import os
 import pathlib
@@ -54,16 +54,16 @@ def full_disk_checks(folder):
     quick = on_small_disk(folder, f"{{ {shlex.quote(BINARY)} quickstart --out {out} --set curriculum.train=40; code=$?; "
                                   f"test -s {out}/config.toml || code=99; exit $code; }}")
     return [
-        refused("a full disk for tasks", tasks, "tasks.jsonl", "No space left", "make room")
+        refused("a full disk for tasks", tasks, "tasks.jsonl", "No space left", "make room", code=3)
         and sorted(tasks.stderr.split()[-2:]) == ["copy", "tasks.jsonl"],
-        refused("a full disk for the quickstart", quick, str(folder), "No space left"),
+        refused("a full disk for the quickstart", quick, str(folder), "No space left", code=3),
     ]
 
 
-def refused(what, result, *needles):
-    """The program must say all needles in one line and exit with another code than 0."""
+def refused(what, result, *needles, code=2):
+    """The program must say all needles in one line and exit with this code."""
     lines = [line for line in result.stderr.splitlines() if line.startswith("tritonsmith: ")]
-    fine = result.returncode not in (0, -6, -11) and len(lines) == 1 and all(n in lines[0] for n in needles)
+    fine = result.returncode == code and len(lines) == 1 and all(n in lines[0] for n in needles)
     if not fine:
         print(f"FAILED {what}: exit {result.returncode}, stderr:\n{result.stderr}stdout:\n{result.stdout}")
     return fine
@@ -190,7 +190,7 @@ def main():
             refused("a folder in a file's place", run("tasks", "make", "--train", 3, "--out", suite), str(suite)),
             refused("a store that is taken", run("judge", "--task", task, "--kernel", kernel, "--store", taken), str(taken)),
             refused("a Python without torch", run("judge", "--task", task, "--kernel", kernel, "--no-store",
-                                                  TRITONSMITH_PYTHON="/nowhere/python"), "/nowhere/python", "doctor"),
+                                                  TRITONSMITH_PYTHON="/nowhere/python"), "/nowhere/python", "doctor", code=3),
             refused("truncated weights", run("score", "--model", truncated, "--ids", "1,2", "--json"),
                     "model.safetensors", "truncated"),
             refused("a truncated task list", run("eval", "--suite", records, "--model", model, "--out", out),

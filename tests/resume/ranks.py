@@ -122,7 +122,7 @@ def kill_one(command, victim, run, step):
     killed_at = time.monotonic()
     said = finish(ranks)[1 - victim]
     seconds = time.monotonic() - killed_at
-    assert ranks[1 - victim].returncode == 1, "the other rank went on"
+    assert ranks[1 - victim].returncode == (1 if command[0] == PROBE else 3), "the other rank went on"
     assert f"rank {victim} of 2 (on " in said and "is gone" in said, said
     assert seconds < 15, f"it took {seconds:.0f} s to notice"
     return seconds
@@ -213,13 +213,14 @@ def prove_gym_of_hosts(folder):
     """Ranks that take themselves for two hosts want one gym; judge.url names it to each of them."""
     config = folder / "hosts.toml"
     nowhere = f"http://127.0.0.1:{free_port()}"
-    for url, expected in (("", "share no gym of this machine"), (nowhere, f"the gym at {nowhere} does not serve us")):
+    for url, expected, code in (("", "share no gym of this machine", 2),
+                                (nowhere, f"the gym at {nowhere} does not serve us", 3)):
         config.write_text(f'run.dir = "{folder / "hosts"}"\nmodel.path = "{folder / "sft" / "start"}"\n'
                           f'model.device = "cpu"\ntasks.path = "{folder / "sft" / "tasks.jsonl"}"\n'
                           f'prompt.style = "compact"\nrollout.max_new_tokens = 32\njudge.url = "{url}"\n')
         ranks = start_ranks([TRITONSMITH, "rl", config], 2, LOCAL_WORLD_SIZE="1", LOCAL_RANK="0")
         said = finish(ranks)
-        assert all(rank.returncode == 1 for rank in ranks) and all(expected in each for each in said), said
+        assert all(rank.returncode == code for rank in ranks) and all(expected in each for each in said), said
     print("rl: ranks of several hosts use the gym of judge.url", flush=True)
 
 

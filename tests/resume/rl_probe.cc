@@ -1,8 +1,8 @@
-// A reinforcement learning run to be killed by kill_and_resume.py: the real loop with a model of
-// random weights, whose generator writes whole answers around letters it samples, and a judge that
-// decides by the letters and takes its time. It says on stdout when it judges.
+// A reinforcement learning run that kill_and_resume.py kills. It is the real loop with a model of
+// random weights. The generator writes whole answers around letters that it samples, and a slow
+// judge decides by these letters. The program prints a line when it judges.
 //
-//   rl_probe model DIR        writes the model to begin with
+//   rl_probe model DIR        writes the initial model
 //   rl_probe run RUN_DIR MODEL_DIR STEPS [STALENESS [share]]
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,14 +11,14 @@
 #include "base/log.h"
 #include "distributed/join.h"
 #include "gym/api/testing/fake_judge.h"
-#include "train/rl.h"
-#include "train/testing/pattern_generator.h"
-#include "train/testing/tiny_model.h"
+#include "train/rl/rl.h"
+#include "train/rl/testing/pattern_generator.h"
+#include "train/run/testing/tiny_model.h"
 
 namespace tritonsmith::train {
 namespace {
 
-// Unbuffered, so that the line is there before the verdict is.
+// Unbuffered, so that the line appears before the verdict.
 void say(std::string_view line) {
   CHECK(::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size()),
         "nobody reads what the probe says");
@@ -56,24 +56,23 @@ Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
   for (const char* id : {"t1", "t2", "t3", "t4", "t5"})
     tasks.push_back({.id = id, .suite = "test", .source = "x", .instruction = id});
   gym::api::FakeJudge judge(judge_slowly);
-  const RlParts parts{
-      .judge = judge,
-      .make_generator =
-          [&](const model::Transformer& weights) -> Result<std::unique_ptr<rollout::Generator>> {
-        return std::make_unique<PatternGenerator>(weights, tokenizer);
-      },
-      .references = {},
-      .ranks = ranks};
+  const RlParts parts{.judge = judge,
+                      .make_generator = [&](const model::Transformer& weights)
+                          -> Result<std::unique_ptr<generate::TokenGenerator>> {
+                        return std::make_unique<PatternGenerator>(weights, tokenizer);
+                      },
+                      .references = {},
+                      .ranks = ranks};
   const StopFlag stop = false;
   TRY_ASSIGN(const auto summary, run_rl(config, tasks, parts, stop));
   fmt::print("finished {}\n", summary.steps);
   return ok();
 }
 
-// As one of several ranks where the environment says so.
+// Runs as one of several ranks if the environment says so.
 Status run_as_rank(const RlConfig& config) {
-  TRY_ASSIGN(const auto device, distributed::place_from(distributed::process_environment()));
-  TRY_ASSIGN(const auto ranks, distributed::join(device));
+  TRY_ASSIGN(const auto launch, distributed::launch_info_from(distributed::process_environment()));
+  TRY_ASSIGN(const auto ranks, distributed::join(launch));
   const Status status = run_probe(config, *ranks);
   ranks->end(status);
   return status;

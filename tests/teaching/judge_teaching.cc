@@ -1,7 +1,7 @@
-// Judges the teacher's answers of every intent, and fails where one is not what it says: honest
-// ones are accepted under `strict`, lazy ones under `open` alone, decoys are right and accepted
-// nowhere, mistakes are wrong, slips do not compile; the first of two answers is one of these, the
-// second honest.
+// Judges the teacher's answers of every intent, and fails if one does not match its intent. Honest
+// answers are accepted under `strict`, lazy ones under `open` alone. Decoys are correct and
+// accepted nowhere, mistakes are wrong, and slips do not compile. The first of two answers is one
+// of these, and the second is honest.
 //
 //   judge_teaching REFEREE LESSONS
 #include <fmt/format.h>
@@ -25,12 +25,12 @@ struct Candidate {
   Answer answer;
 };
 
-// One answer of every intent to each lesson, where it has one, and both answers of a repair.
+// Returns one answer of every possible intent for each lesson, and both answers of a repair.
 std::vector<Candidate> candidates(int lessons) {
   auto options = curriculum::quickstart_options(5);
   options.train = lessons;
   options.heldout = 0;
-  options.min_operators = 2;  // one alone leaves no work to share with torch
+  options.min_operators = 2;  // a single operator leaves no work to share with torch
   const auto made = curriculum::make_lessons(options);
   const curriculum::TeacherOptions honest{
       .styles = {"compact", "pair"}, .per_task = 2, .plan = curriculum::PlanKind::fusion};

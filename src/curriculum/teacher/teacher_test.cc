@@ -24,7 +24,7 @@ const std::vector<Lesson>& lessons() {
   return made;
 }
 
-// Without weights, as the quickstart's.
+// Lessons without weights, like those of the quickstart.
 std::vector<Lesson> basic_lessons() {
   CurriculumOptions options = quickstart_options(1);
   options.train = 150;

@@ -86,11 +86,11 @@ Status do_one(const std::string& mode, Ranks& ranks) {
 
 Status run(const std::string& mode) {
   using std::chrono::milliseconds;
-  TRY_ASSIGN(const Place place, place_from(process_environment()));
+  TRY_ASSIGN(const LaunchInfo launch, launch_info_from(process_environment()));
   TRY_ASSIGN(const auto ranks,
-             join(place, {.join = milliseconds(mode == "join" ? 1500 : 60000),
-                          .operation = milliseconds(mode == "late" ? 1000 : 60000),
-                          .grace = milliseconds(mode == "stuck" ? 300 : 60000)}));
+             join(launch, {.join = milliseconds(mode == "join" ? 1500 : 60000),
+                           .operation = milliseconds(mode == "late" ? 1000 : 60000),
+                           .grace = milliseconds(mode == "stuck" ? 300 : 60000)}));
   const Status status = do_one(mode, *ranks);
   ranks->end(status);
   return status;

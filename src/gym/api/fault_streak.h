@@ -20,7 +20,7 @@ class FaultStreak {
       return ok();
     }
     if (++length_ < limit_) return ok();
-    return fail(
+    return fail_by_fault(
         "the gym is broken: the last {} verdicts ended in a fault of its own ({}); "
         "`tritonsmith doctor` may say why, and the same command goes on from here",
         length_, verdict.error ? verdict.error->message : "no reason given");

@@ -25,7 +25,7 @@ void Outbox::drop() {
 
 void Outbox::break_down(Error error) {
   const std::lock_guard lock(mutex_);
-  if (!broken_) broken_ = std::move(error);
+  if (!broken_) broken_ = error.as_fault();
   changed_.notify_all();
 }
 

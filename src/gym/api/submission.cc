@@ -21,7 +21,7 @@ Status check_members(const Json& json) {
       "priority", "client", "fresh",  "deadline_seconds", "baselines"};
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
-      return fail("a job has no member '{}'; did you mean '{}'?", name, nearest_name(name, known));
+      return fail("a job has no member '{}'; {}", name, suggestion(name, known));
   return ok();
 }
 

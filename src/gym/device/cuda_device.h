@@ -1,4 +1,4 @@
-// GpuPlace: one NVIDIA GPU as the referee's place. LibTorch's CUDA half is loaded here, and only
+// CudaDevice: one NVIDIA GPU as the referee's device. LibTorch's CUDA half is loaded here, and only
 // here, so that the same program starts where there is no driver. What operators leave unwritten
 // gets the filler and, on both sides, guard zones whose bytes are looked at after each run; whether
 // something changed is told by salted fingerprints, so that no second copy lies about; values are

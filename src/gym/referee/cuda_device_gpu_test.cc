@@ -18,7 +18,9 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-TEST_F(device::GpuPlaceTest, DrawsTheSameAfterTheSameSeed) {
+using device::CudaDeviceTest;
+
+TEST_F(CudaDeviceTest, DrawsTheSameAfterTheSameSeed) {
   device::test_gpu()->seed(7);
   const at::Tensor first = at::randn({1000}, floats());
   device::test_gpu()->seed(7);
@@ -26,7 +28,7 @@ TEST_F(device::GpuPlaceTest, DrawsTheSameAfterTheSameSeed) {
   EXPECT_FALSE(at::equal(first, at::randn({1000}, floats())));
 }
 
-TEST_F(device::GpuPlaceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
+TEST_F(CudaDeviceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
   const at::Tensor filled = device::test_gpu()->filled(at::empty({3, 5}, floats()));
   EXPECT_TRUE(filled.isnan().all().item<bool>());
   EXPECT_FALSE(device::test_gpu()->wait(Deadline::never()));
@@ -39,7 +41,7 @@ TEST_F(device::GpuPlaceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
   EXPECT_FALSE(device::test_gpu()->spent());
 }
 
-TEST_F(device::GpuPlaceTest, WideGuardsSeeWritesFarBeside) {
+TEST_F(CudaDeviceTest, WideGuardsSeeWritesFarBeside) {
   constexpr std::size_t far = 8 << 20;
   for (const bool wide : {false, true}) {
     device::test_gpu()->guard_with(wide ? device::CudaDevice::kWideGuard
@@ -56,7 +58,7 @@ TEST_F(device::GpuPlaceTest, WideGuardsSeeWritesFarBeside) {
 }
 
 // What a reference's numbers are worth, and that a comparison of other tensors measures anew.
-TEST_F(device::GpuPlaceTest, MeasuresAReference) {
+TEST_F(CudaDeviceTest, MeasuresAReference) {
   const at::Tensor exact = at::randn({50'001}, floats().dtype(at::kDouble));
   at::Tensor reference = exact.to(at::kFloat);
   const compare::ReferenceQuality sound = device::test_gpu()->measure(reference, exact);
@@ -70,7 +72,7 @@ TEST_F(device::GpuPlaceTest, MeasuresAReference) {
   EXPECT_FALSE(device::test_gpu()->measure(reference, exact).is_finite);
 }
 
-TEST_F(device::GpuPlaceTest, TellsAnyChangedByte) {
+TEST_F(CudaDeviceTest, TellsAnyChangedByte) {
   for (const std::int64_t count : {1, 15, 16, 17, 100'003}) {
     at::Tensor bytes = at::randint(0, 256, {count}, floats().dtype(at::kByte));
     const device::Snapshot before = device::test_gpu()->snapshots({&bytes, 1}).front();
@@ -82,7 +84,7 @@ TEST_F(device::GpuPlaceTest, TellsAnyChangedByte) {
 }
 
 // The device's comparison and the CPU's, on values of all kinds.
-TEST_F(device::GpuPlaceTest, ComparesAsTheCpuDoes) {
+TEST_F(CudaDeviceTest, ComparesAsTheCpuDoes) {
   for (const auto dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     const at::Tensor exact = at::randn({40'001}, at::kDouble);
     const at::Tensor reference = exact.to(dtype);
@@ -110,7 +112,7 @@ TEST_F(device::GpuPlaceTest, ComparesAsTheCpuDoes) {
 }
 
 // What the device finds wrong is looked at once more where the reference is coarse.
-TEST_F(device::GpuPlaceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
+TEST_F(CudaDeviceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   const at::Tensor exact = at::linspace(0, 3, 64, floats().dtype(at::kDouble)).cos();
   const at::Tensor sign = at::arange(64, floats()).remainder(2) * 2 - 1;
   const at::Tensor reference = (exact + 5e-5 * sign).to(at::kFloat);
@@ -126,7 +128,7 @@ TEST_F(device::GpuPlaceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
 }
 
 // Also where a type's own rounding is all that the reference is off.
-TEST_F(device::GpuPlaceTest, HasABudgetIn16Bits) {
+TEST_F(CudaDeviceTest, HasABudgetIn16Bits) {
   const at::Tensor exact = at::softmax(at::rand({8, 4096}, floats().dtype(at::kDouble)), -1);
   for (const auto half : {at::kHalf, at::kBFloat16}) {
     const at::Tensor reference = exact.to(half), zeros = at::zeros_like(reference);
@@ -140,7 +142,7 @@ TEST_F(device::GpuPlaceTest, HasABudgetIn16Bits) {
 }
 
 // Whatever the one pass calls right, the close look finds right too; and it knows most of that.
-TEST_F(device::GpuPlaceTest, JudgesInOnePassByTheSameRules) {
+TEST_F(CudaDeviceTest, JudgesInOnePassByTheSameRules) {
   for (const auto dtype : {at::kFloat, at::kBFloat16}) {
     const at::Tensor exact = at::randn({40'004}, floats().dtype(at::kDouble));
     const at::Tensor reference = exact.to(dtype);
@@ -173,7 +175,7 @@ TEST_F(device::GpuPlaceTest, JudgesInOnePassByTheSameRules) {
   }
 }
 
-TEST_F(device::GpuPlaceTest, HasNoBudgetByAllclose) {
+TEST_F(CudaDeviceTest, HasNoBudgetByAllclose) {
   const at::Tensor exact = at::full({4096}, 1e-6, floats().dtype(at::kDouble));
   const at::Tensor reference = exact.to(at::kFloat), zeros = at::zeros_like(reference);
   for (const Comparison rule : {Comparison::budget, Comparison::allclose}) {
@@ -187,7 +189,7 @@ TEST_F(device::GpuPlaceTest, HasNoBudgetByAllclose) {
 }
 
 // What a kernel computes in registers, against LibTorch's own operators in float64.
-TEST_F(device::GpuPlaceTest, FusedOraclesGiveWhatLibTorchDoes) {
+TEST_F(CudaDeviceTest, FusedOraclesGiveWhatLibTorchDoes) {
   language::triton::CudaExecutor executor(device::test_gpu()->driver());
   cuda::FusedOracles oracles(device::test_gpu()->driver(), device::test_gpu()->nvrtc(),
                              device::test_gpu()->facts().target);
@@ -236,7 +238,7 @@ TEST_F(device::GpuPlaceTest, FusedOraclesGiveWhatLibTorchDoes) {
   check("aten::rsub.Scalar", {plan::f(0.3), plan::i(2)});
 }
 
-TEST_F(device::GpuPlaceTest, ChangesCopiesAndRemembersInOnePass) {
+TEST_F(CudaDeviceTest, ChangesCopiesAndRemembersInOnePass) {
   const at::Tensor x = at::randn({100, 1000}, floats());
   for (const device::InputChange change : {device::InputChange{},
                                            {.factor = -1.7},
@@ -263,7 +265,7 @@ TEST_F(device::GpuPlaceTest, ChangesCopiesAndRemembersInOnePass) {
   EXPECT_FALSE(device::test_gpu()->change_and_copy(whole)) << "others share its memory";
 }
 
-TEST_F(device::GpuPlaceTest, DrawsNormalAndUniformNumbers) {
+TEST_F(CudaDeviceTest, DrawsNormalAndUniformNumbers) {
   device::test_gpu()->seed(3);
   const std::vector<std::int64_t> sizes = {1 << 12, 1 << 10};
   const at::Tensor normal = *device::test_gpu()->draw(device::Distribution::normal, sizes);
@@ -284,7 +286,7 @@ TEST_F(device::GpuPlaceTest, DrawsNormalAndUniformNumbers) {
   EXPECT_FALSE(at::equal(normal, *device::test_gpu()->draw(device::Distribution::normal, sizes)));
 }
 
-TEST_F(device::GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
+TEST_F(CudaDeviceTest, JudgesAndTimesAPlanOfOperators) {
   constexpr std::int64_t n = 1 << 20;
   plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
   const int x = task.tensor({n}), y = task.tensor({n});
@@ -320,7 +322,7 @@ TEST_F(device::GpuPlaceTest, JudgesAndTimesAPlanOfOperators) {
 }
 
 // The linter's rules themselves: lint_test.cc.
-TEST_F(device::GpuPlaceTest, LooksAtATaskAsTheCpuDoes) {
+TEST_F(CudaDeviceTest, LooksAtATaskAsTheCpuDoes) {
   Referee referee(device::CudaDevice::open(0).value());
   for (const std::int64_t n : {std::int64_t{64}, std::int64_t{1} << 22})
     for (const double scale : {0.0, 1.0}) {
@@ -342,7 +344,7 @@ TEST_F(device::GpuPlaceTest, LooksAtATaskAsTheCpuDoes) {
 }
 
 // Two sets of buffers: a run finds the one poisoned, and the other is poisoned before the next.
-TEST_F(device::GpuPlaceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
+TEST_F(CudaDeviceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
   const c10::InferenceMode no_gradients(true);
   constexpr std::int64_t n = 1 << 23;
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
@@ -375,7 +377,7 @@ TEST_F(device::GpuPlaceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
 }
 
 // Last: the place is lost.
-TEST_F(device::GpuPlaceTest, ZzzGivesUpOnAKernelThatDoesNotEnd) {
+TEST_F(CudaDeviceTest, ZzzGivesUpOnAKernelThatDoesNotEnd) {
   ASSERT_EQ(device::test_gpu()->kernels().launch_endless(), CUDA_SUCCESS);
   const auto error = device::test_gpu()->wait(Deadline::after(std::chrono::milliseconds(50)));
   ASSERT_TRUE(error);

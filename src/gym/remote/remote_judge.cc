@@ -70,8 +70,11 @@ Result<std::unique_ptr<api::Judge>> RemoteJudge::open(const RemoteJudgeConfig& c
   if (!judge->sending_->http.is_valid())
     return fail("'{}' is no URL, as in http://127.0.0.1:8800", config.url);
   const auto reply = judge->sending_->http.Get("/v1/status");
-  if (!reply || reply->status != 200)
-    return fail("the gym at {} does not serve us: {}", config.url, refusal_of(reply));
+  if (!reply || reply->status != 200) {
+    const Error refused{
+        fmt::format("the gym at {} does not serve us: {}", config.url, refusal_of(reply))};
+    return tl::unexpected(reply && is_final(reply->status) ? refused : refused.as_fault());
+  }
   judge->sender_ =
       std::jthread([self = judge.get()](const std::stop_token& stop) { self->send(stop); });
   judge->listener_ =
@@ -239,15 +242,14 @@ void RemoteJudge::take_event(const std::string& data) {
     return;
   }
   const std::lock_guard lock(mutex_);
-  const std::string name = (*json)["id"].get<std::string>();
-  const auto [begin, end] = by_name_.equal_range(name);
+  const auto [begin, end] = by_name_.equal_range((*json)["id"].get<std::string>());
   for (auto at = begin; at != end; ++at) {
     Verdict own = *verdict;
     const auto waiting = waiting_.find(at->second);
     own.task_id = waiting->second.submission.job.task.id;
     own.from_store = own.from_store || at != begin;
     waiting_.erase(waiting);
-    outbox_.deliver({.id = at->second, .verdict = std::move(own), .job = name});
+    outbox_.deliver({at->second, std::move(own), at->first});
   }
   by_name_.erase(begin, end);
 }

@@ -21,7 +21,7 @@
 namespace tritonsmith::gym::timing {
 namespace {
 
-using FreshInputsTest = device::GpuPlaceTest;
+using FreshInputsTest = device::CudaDeviceTest;
 
 constexpr std::int64_t kCount = 1 << 20;
 

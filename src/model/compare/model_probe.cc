@@ -9,8 +9,8 @@
 #include <cstdio>
 
 #include "base/json.h"
-#include "model/checkpoint.h"
-#include "model/linear_logprob.h"
+#include "model/checkpoint/checkpoint.h"
+#include "model/layers/linear_logprob.h"
 
 namespace tritonsmith::model {
 namespace {

@@ -1,11 +1,11 @@
 // Causal attention within packed sequences and its backward, by blocks of queries. Memory holds the
 // scores of one block only. A task is one sequence and one key-value head with its query heads. If
-// sequences share their beginnings, `shared` lists the rows that each sequence attends to. A
+// sequences share their prefixes, `shared` lists the rows that each sequence attends to. A
 // token's result has the same bits with and without sharing.
 #pragma once
 
+#include "model/batch/shared_keys.h"
 #include "model/cpu/shape.h"
-#include "model/shared_keys.h"
 
 namespace tritonsmith::model::cpu {
 

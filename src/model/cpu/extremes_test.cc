@@ -1,6 +1,6 @@
-// The kernels in float32 against their formulas in float64 where numbers are extreme: rows of
-// zeros, large means, rows far below the norm's epsilon, gates at which e^x overflows, large
-// scores, sequences of one token. (cuda_extremes_gpu_test.cc holds those of a GPU to the same.)
+// Compares the float32 kernels with their formulas in float64 for extreme numbers: rows of zeros,
+// large means, rows far below the norm's epsilon, gates at which e^x overflows, large scores,
+// sequences of one token. cuda_extremes_gpu_test.cc does the same for a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ Row wave(std::int64_t count, const Wave& of) {
 
 Exact exact(const Row& row) { return {row.begin(), row.end()}; }
 
-// The largest |got - expected| as a share of `scale`; NaN where anything is. What should be zeros
-// alone must be that.
+// Returns the largest |got - expected| relative to `scale`, or NaN if there is any. Expected zeros
+// must be exactly zero.
 double worst(std::span<const float> got, const Exact& expected, double scale) {
   EXPECT_EQ(got.size(), expected.size());
   double most = 0;
@@ -69,12 +69,13 @@ Normed norm_in_double(const Exact& x, const Exact& weight, const Exact& d_out, d
   return made;
 }
 
-// Zeros, whose gradient is that of x / sqrt(eps); as usual; a mean ten thousand times the spread;
-// squares about eps, and far below it, where float32 has no normal numbers; huge ones.
+// Kinds of rows: zeros, whose gradient is that of x / sqrt(eps); usual values; a mean ten thousand
+// times the spread. Others have squares near eps, squares far below it (where float32 has no normal
+// numbers), or huge values.
 const Wave kRows[] = {{.size = 0},     {.size = 1},    {.size = 1, .mean = 1e4},    {.size = 1e-3},
                       {.size = 1e-20}, {.size = 1e15}, {.size = 1e-3, .mean = -300}};
 
-// Sums of at most 2048 terms in float32: about the root of their number times 2^-24, twice over.
+// Sums of at most 2048 terms in float32: about the root of their number times 2^-24, doubled.
 constexpr double kSums = 1e-5;
 
 TEST(RowsOfExtremes, NormAndItsGradientAreThoseOfFloat64) {
@@ -95,7 +96,7 @@ TEST(RowsOfExtremes, NormAndItsGradientAreThoseOfFloat64) {
       }
 }
 
-// A masked token's gradient is zero, and adds nothing.
+// The gradient of a masked token is zero and changes no sum.
 TEST(RowsOfExtremes, AMaskedRowLeavesTheNormsGradientsAsTheyWere) {
   const Row x = wave(64, {.step = 0.7, .size = 1e4}), weight = wave(64, {.step = 1.1});
   const Row nothing(64), before = wave(64, {.step = 0.3});
@@ -144,8 +145,8 @@ Gated gates_of_all_sizes() {
   return made;
 }
 
-// Element by element. The kernel's e^x ends at e^88, so that a gate of -1e4 leaves e^-88 of itself,
-// not nothing: less than this, whatever it is multiplied with here.
+// Errors are relative to each element. The kernel's e^x ends at e^88, so a gate of -1e4 leaves
+// e^-88 of itself and not 0. The products here stay below this constant.
 constexpr double kNothing = 1e-25;
 double worst_element(const Row& got, const Exact& expected) {
   double most = 0;
@@ -173,8 +174,8 @@ TEST(RowsOfExtremes, SwiGluAndItsGradientAreThoseOfFloat64) {
     expected_gate.push_back(d * u * s * (1 + g * (1 - s)));
     expected_up.push_back(d * g * s);
   }
-  // e^x within two units of float32's last place, some operations, and for the gate's gradient at
-  // -1 a difference a quarter as large as what it is of.
+  // e^x is within two units in the last place of float32, followed by a few operations. The gate's
+  // gradient at -1 is a difference of a quarter of its operands' size.
   EXPECT_LT(worst_element(out, expected), 2e-6);
   EXPECT_LT(worst_element(d_gate, expected_gate), 5e-6);
   EXPECT_LT(worst_element(d_up, expected_up), 2e-6);
@@ -187,8 +188,8 @@ struct AttentionInDouble {
   Exact out, d_qkv;
 };
 
-// One query of one head: adds to the gradients of what it attends to. `at` gives the place of a
-// token's query, key or value of this head.
+// One query of one head, which adds to the gradients of the keys and values that it attends to.
+// `at` returns the index of a token's query, key or value of this head.
 struct OneQuery {
   std::size_t query, out;
   std::vector<std::size_t> keys, values;
@@ -242,7 +243,7 @@ AttentionInDouble attention_in_double(const std::vector<std::int64_t>& offsets, 
   return made;
 }
 
-// `size` of queries and keys; scores grow with its square.
+// `size` of queries and keys. Scores grow with its square.
 struct Scores {
   double size, of_out, of_gradient;
 };
@@ -250,9 +251,9 @@ struct Scores {
 TEST(RowsOfExtremes, AttentionIsThatOfFloat64ForLargeScoresAndSequencesOfOneToken) {
   const std::vector<std::int64_t> offsets = {0, 1, 1, 40, 41, 105};
   const std::int64_t tokens = offsets.back();
-  // A score of a thousand is known to 1e-4 in float32, and so is the logarithm of a probability;
-  // where one key takes all, the gradient of a score is the difference of equal numbers, hence the
-  // share of what they were.
+  // float32 knows a score of a thousand to 1e-4, and the logarithm of a probability too. If one key
+  // has all the probability, a score's gradient is a difference of equal numbers. The error is
+  // therefore relative to these numbers.
   for (const Scores& of : {Scores{0, 1e-6, 1e-6}, Scores{1, 1e-5, 1e-5}, Scores{22, 2e-3, 5e-4}}) {
     Row qkv = wave(tokens * kShape.qkv(), {.step = 0.77});
     const auto width = static_cast<std::size_t>(kShape.qkv());

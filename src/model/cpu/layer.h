@@ -3,8 +3,8 @@
 // block's intermediate rows stay in the cache.
 #pragma once
 
+#include "model/batch/shared_keys.h"
 #include "model/cpu/shape.h"
-#include "model/shared_keys.h"
 
 namespace tritonsmith::model::cpu {
 
@@ -41,7 +41,7 @@ template <typename T>
 struct LayerBackward {
   const std::vector<std::int64_t>* offsets = nullptr;  // of the packed sequences
   const std::vector<std::int64_t>* positions = nullptr;
-  const SharedKeys* shared = nullptr;  // set if sequences share their beginnings
+  const SharedKeys* shared = nullptr;  // set if sequences share their prefixes
   Rope<T> rope;
   const T* x = nullptr;
   const T* qkv = nullptr;

@@ -1,5 +1,5 @@
-// What the guarantee of kernels.h rests on: a row's product has the same bits whatever rows are
-// computed with it, in every tile and at every edge.
+// The basis of the guarantee in kernels.h: a row's product has the same bits whatever other rows
+// are computed, in every tile and at every edge.
 #include <gtest/gtest.h>
 
 #include <cmath>

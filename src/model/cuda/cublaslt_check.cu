@@ -1,11 +1,11 @@
-// Has no effect at run time. It compares model/cublaslt_api.h with the toolkit's own header, if
+// Has no effect at run time. It compares model/cuda/cublaslt_api.h with the toolkit's own header, if
 // there is one.
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 
 #include <cstddef>
 
-#include "model/cublaslt_api.h"
+#include "model/cuda/cublaslt_api.h"
 
 namespace tritonsmith::model::cublaslt {
 

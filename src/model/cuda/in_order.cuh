@@ -1,5 +1,5 @@
 // The arithmetic of attention in one fixed order. Trainer, prompt reading and decoding share it
-// (model/sums.h). A query's result therefore has the same bits in every kernel and every batch.
+// (model/config/sums.h). A query's result therefore has the same bits in every kernel and every batch.
 //   - Keys come in tiles of kPage, from the first token of the sequence on.
 //   - A score is the tensor core's sum over D, sixteen elements at a time, ascending.
 //   - The weights of a tile are 2^((score - m) scale), rounded to 16 bits. m is the largest score

@@ -134,7 +134,7 @@ struct HeadRowsBackward {
   float inverse_temperature;
 };
 
-// One AdamW update (train/adamw.h) over flat buffers. It multiplies the gradients by gradient_scale
+// One AdamW update (train/optimizer/adamw.h) over flat buffers. It multiplies the gradients by gradient_scale
 // first. It also writes the new weights as 16-bit numbers.
 struct AdamW {
   float* weights;

@@ -1,4 +1,4 @@
-// Keys and values of sequences with shared beginnings. They are laid out sequence by sequence for
+// Keys and values of sequences with shared prefixes. They are laid out sequence by sequence for
 // attention, and their gradients are summed in the backward.
 #include "model/cuda/common.cuh"
 #include "model/cuda/launches.h"

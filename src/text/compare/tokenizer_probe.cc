@@ -1,12 +1,13 @@
-// What the comparison scripts run: reads requests on stdin, answers on stdout, all as frames (4
-// bytes of length, little endian, then bytes).
+// The program that the comparison scripts run. It reads requests on stdin and writes answers on
+// stdout, all as frames (4 bytes of length, little endian, then bytes).
 //   tokenizer_probe encode TOKENIZER   each frame is a text; answers: its ids; and those ids
-//   decoded, with and without
-//                                      special tokens, and decoded token by token
+//                                      decoded, with and without special tokens, and decoded
+//                                      token by token
 //   tokenizer_probe decode TOKENIZER   each frame is a list of ids; answers as above, but the ids
 //   tokenizer_probe chat TOKENIZER     each frame is a JSON list of {role, content}; answers: ids,
-//   mask tokenizer_probe train SETTINGS     SETTINGS is JSON; each frame is a document; answers:
-//   the tokenizer.json
+//                                      mask
+//   tokenizer_probe train SETTINGS     SETTINGS is JSON; each frame is a document; answers: the
+//                                      tokenizer.json
 #include <cstdio>
 #include <cstring>
 #include <iostream>

@@ -21,4 +21,14 @@ Tokenizer small_tokenizer(PieceRule pieces) {
   return *std::move(tokenizer);
 }
 
+std::vector<TokenId> byte_tokens(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<TokenId> tokens;
+  for (const char byte : text) {
+    const auto one = tokenizer.encode(std::string(1, byte));
+    CHECK(one.size() == 1, "'{}' is {} tokens", byte, one.size());
+    tokens.push_back(one.front());
+  }
+  return tokens;
+}
+
 }  // namespace tritonsmith::text

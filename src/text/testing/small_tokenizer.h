@@ -9,4 +9,8 @@ namespace tritonsmith::text {
 // added tokens.
 Tokenizer small_tokenizer(PieceRule pieces = PieceRule::lines);
 
+// The text as one token a byte: tokens that a model may sample, but that encode() never gives for a
+// text with merges in it. The text is ASCII.
+std::vector<TokenId> byte_tokens(const Tokenizer& tokenizer, std::string_view text);
+
 }  // namespace tritonsmith::text

@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "base/file.h"
-#include "model/safetensors.h"
-#include "rollout/engine.h"
-#include "train/sft_gradient.h"
+#include "model/weights/safetensors.h"
+#include "generate/engine/engine.h"
+#include "train/gradient/sft_gradient.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -77,12 +77,10 @@ Status adapt(const std::string& adapter, const Step& step) {
 Status greedy(const std::string& directory, const std::string& ids, int count) {
   TRY_ASSIGN(const Json prompt, parse_json(ids));
   TRY_ASSIGN(Learner learner, Learner::start(directory, c10::kCPU));
-  rollout::Engine engine(learner.model(), {.slots = 2});
-  const rollout::GenerationRequest request{
-      .id = 1,
-      .prompt = prompt,
-      .sampling = {.temperature = 0, .max_new_tokens = count, .stop_tokens = {}}};
-  TRY_ASSIGN(const auto completions, rollout::generate_all(engine, std::span(&request, 1)));
+  generate::engine::Engine engine(learner.model(), {.slots = 2});
+  const generate::GenerationRequest request{
+      .id = 1, .prompt = prompt, .sampling = {.temperature = 0, .max_new_tokens = count}};
+  TRY_ASSIGN(const auto completions, generate::generate_all(engine, std::span(&request, 1)));
   std::puts(to_line(completions.front().tokens).c_str());
   return ok();
 }

@@ -23,7 +23,7 @@ inline CudaDevice* test_gpu() {
   return device.get();
 }
 
-class GpuPlaceTest : public ::testing::Test {
+class CudaDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (test_gpu() == nullptr) GTEST_SKIP() << "no GPU on this machine";

@@ -1,0 +1,19 @@
+// The words of a call: names that commands had in an earlier version still work, with a warning;
+// `help COMMAND` is `COMMAND --help`; and a call that cannot be parsed is explained.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace tritonsmith::cli {
+
+// The words that are parsed in place of those that were typed.
+std::vector<std::string> command_line(std::vector<std::string> words);
+
+// One line: what is wrong, what was probably meant, and where to look further.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error,
+                          const std::vector<std::string>& words);
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,10 @@
+// `tritonsmith tasks from-run`: the successes of a run of `rl` as examples for `sft`.
+#pragma once
+
+#include "cli/command.h"
+
+namespace tritonsmith::cli {
+
+void add_from_run_command(CLI::App& tasks, Run& run);
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,53 @@
+#include "generate/engine/leased_generator.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace tritonsmith::generate::engine {
+namespace {
+
+// How long it decodes before it looks whether somebody waits for the lease: a few steps.
+constexpr Milliseconds kWindow{10};
+// Timings take seconds at most. A process that holds the lease for longer is broken.
+constexpr std::chrono::seconds kPatience{60};
+
+}  // namespace
+
+void LeasedGenerator::take() {
+  if (!lease_.take(Lease::Hold::shared, Deadline::after(kPatience)))
+    LOG("another process has held the GPU's lease for {} s; generating without it",
+        kPatience.count());
+}
+
+Status LeasedGenerator::submit(GenerationRequest request) {
+  take();  // with the first request the engine reads the weights
+  Status status = generator_->submit(std::move(request));
+  lease_.give_back();
+  return status;
+}
+
+Result<std::optional<Generated>> LeasedGenerator::next_by(Deadline deadline) {
+  take();
+  auto generated = decode(deadline);
+  const Status settled = generator_->settle();
+  lease_.give_back();
+  if (generated && !settled) return tl::unexpected(settled.error());
+  return generated;
+}
+
+Result<std::optional<Generated>> LeasedGenerator::decode(Deadline deadline) {
+  for (;;) {
+    const Deadline window = Deadline::after(kWindow);
+    const Deadline until = window.at() < deadline.at() ? window : deadline;
+    TRY_ASSIGN(auto generated, generator_->next_by(until));
+    // A return without a completion before the time is up: no request is in flight.
+    if (generated || deadline.passed() || !until.passed()) return generated;
+    if (!lease_.is_wanted()) continue;
+    TRY(generator_->settle());
+    lease_.give_back();
+    take();
+  }
+}
+
+}  // namespace tritonsmith::generate::engine

@@ -1,0 +1,50 @@
+// TokenWriter: a Writer over an engine of token ids, which therefore also gives the ids and
+// log-probabilities that reinforcement learning needs, and accepts prompts of token ids. It renders
+// messages with the model's chat format, ends completions at stop strings, and turns ids into text.
+//
+// Prompts stay equal where messages are equal, so the engine computes a prompt once for all of its
+// samples. An assistant's message that carries its tokens is never tokenized again.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "generate/chat_codec.h"
+#include "generate/token_generator.h"
+#include "generate/writer.h"
+
+namespace tritonsmith::generate {
+
+struct TokenRequest {
+  std::uint64_t id = 0;         // it differs between all requests in flight
+  std::vector<TokenId> prompt;  // at least one token
+  SamplingParams sampling;
+  std::uint64_t seed = 0;
+  std::function<void(std::string_view piece)> on_text = nullptr;  // as in WriteRequest
+};
+
+class TokenWriter : public Writer {
+ public:
+  TokenWriter(std::unique_ptr<TokenGenerator> generator, ChatCodec codec);
+  ~TokenWriter() override;
+
+  Status submit(WriteRequest request) override;
+  // The same for a prompt that is rendered already. Its completion comes out of next_by() too.
+  Status submit(TokenRequest request);
+  Result<std::optional<Written>> next_by(Deadline deadline) override;
+  void cancel(std::uint64_t id) override;
+  bool has_room(std::span<const text::Message> messages,
+                const SamplingParams& sampling) const override;
+  std::optional<std::int64_t> context_length() const override;
+
+ private:
+  class TextStream;
+  Written written_from(Generated generated);
+
+  std::unique_ptr<TokenGenerator> generator_;
+  mutable ChatCodec codec_;
+  // Of the requests in flight whose text is looked at while it is written.
+  std::map<std::uint64_t, std::unique_ptr<TextStream>> streams_;
+};
+
+}  // namespace tritonsmith::generate

@@ -1,0 +1,79 @@
+// PolicyUpdater: the last phases of a step of reinforcement learning. It assigns credit to the turns
+// of a step and updates the weights. update() does both for a whole step. With
+// rollout.learn_early, a step's groups are added one after the other while later ones are still
+// written or judged: begin_early(), add_early() for each group, finish_early(). The loop's thread
+// owns it.
+#pragma once
+
+#include <functional>
+
+#include "base/lease.h"
+#include "train/credit/credit.h"
+#include "train/gradient/partial_update.h"
+#include "train/rl/rollout_gatherer.h"
+#include "train/rl/step_trace.h"
+#include "train/run/gpu_lease.h"
+
+namespace tritonsmith::train {
+
+// The numbers of turns that are trained on, and of those that two of the rules left out.
+struct CreditCounts {
+  std::int64_t trained = 0, mismatch = 0, profile = 0;
+};
+
+// The measurements of a step's credit and updates.
+struct StepUpdate {
+  CreditCounts counts;
+  PolicyGradientReport gradient;  // of the last update, with the tokens of all updates
+  UpdateReport weights;           // of the last update
+};
+
+class PolicyUpdater {
+ public:
+  // `reference` is null without a KL term. All objects must outlive the updater.
+  PolicyUpdater(const RlConfig& config, TrainingRun& run, const model::Transformer* reference,
+                StepTrace& trace)
+      : config_(config), run_(run), reference_(reference), trace_(trace) {}
+  // The lease of the GPU that is trained on, if kernels are timed on it too.
+  Status open_lease(const std::filesystem::path& file);
+
+  // Assigns credit to all turns of a step and makes all its updates.
+  Result<StepUpdate> update(std::span<JudgedSample> turns, std::vector<char> is_scored);
+
+  // Clears the gradients for a step with one update.
+  void begin_early();
+  // Adds a group's part of the gradient. Groups come in their order.
+  Status add_early(ScoredGroup& group);
+  Result<StepUpdate> finish_early();
+
+ private:
+  struct EarlyStep {
+    EarlyStep(Learner& learner, PolicyGradientOptions options)
+        : gradient(learner, std::move(options)) {}
+    PartialUpdate gradient;
+    CreditCounts counts;
+  };
+
+  // Returns the batch to train on.
+  Result<PolicyBatch> assign(std::span<JudgedSample> turns, std::vector<char> is_scored,
+                             CreditCounts& counts);
+  // Adds the log-probabilities of the trainer and the reference, if the config needs them.
+  Status add_logprobs(PolicyBatch& batch);
+  void add_kl_to_rewards(std::span<JudgedSample> turns, const PolicyBatch& batch) const;
+  Status update_by(const PolicyBatch& batch, StepUpdate& step);
+  // Between micro-batches the updater lets waiting processes use the GPU.
+  PolicyGradientOptions gradient_options();
+  Result<UpdateReport> update_weights();
+  // The members of each update: every sequence once an epoch. One minibatch keeps the order.
+  std::vector<std::vector<std::size_t>> minibatches(const PolicyBatch& batch) const;
+
+  const RlConfig& config_;
+  TrainingRun& run_;
+  const model::Transformer* reference_;
+  StepTrace& trace_;
+  std::optional<Lease> lease_;
+  std::optional<GpuLease> gpu_;  // held while the updater computes
+  std::optional<EarlyStep> early_;
+};
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,84 @@
+// RlConfig: all settings of a reinforcement learning run. Each section is a table of the TOML file.
+// docs/training.md explains how they work together, docs/algorithms.md the algorithms.
+#pragma once
+
+#include "data/verdict.h"
+#include "generate/engine/engine.h"
+#include "model/lora/lora.h"
+#include "reward/config.h"
+#include "text/prompt.h"
+#include "train/config/sections.h"
+#include "train/rl/algorithm_section.h"
+#include "train/run/checkpoint_store.h"
+#include "train/run/trace.h"
+
+namespace tritonsmith::train {
+
+struct TasksSection {
+  std::string path;
+  std::string references;
+  static Fields<TasksSection> fields();
+};
+
+struct RolloutSection {
+  int prompts = 8;
+  int samples = 8;
+  int staleness = 0;                  // updates that the weights which sample may be behind
+  bool learn_early = false;           // complete groups are learnt from while others are judged
+  generate::SamplingParams sampling;  // its fields stand in this section themselves
+  static Fields<RolloutSection> fields();
+};
+
+struct JudgeSection {
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  int trials = 3;
+  int patience_seconds = 600;
+  std::string url, token_file;  // of a `gym serve`; empty: this program judges
+  // If this program judges: the numbers of the GPUs that run kernels. Empty: a GPU that is not
+  // trained on, if there are several.
+  std::vector<std::int64_t> gpus;
+  bool lease = true;  // training on the same GPU pauses while kernels are timed
+  static Fields<JudgeSection> fields();
+};
+
+struct RlConfig {
+  RunSection run;
+  // With these settings trainer and engine have the same bits. bfloat16, whose range no model
+  // exceeds, then costs no accuracy (docs/gpu.md).
+  ModelSection model = {.precision = model::Precision::bfloat16, .sums = model::Sums::equal};
+  model::LoraConfig lora;
+  TasksSection tasks;
+  text::PromptConfig prompt;
+  episode::TurnsConfig turns;
+  RolloutSection rollout;
+  reward::RewardConfig reward;
+  generate::engine::EngineConfig engine;
+  AlgorithmSection algorithm;
+  OptimizerSection optimizer;
+  JudgeSection judge;
+  CheckpointConfig checkpoint;
+  TraceSection trace;
+  static Fields<RlConfig> fields();
+
+  std::int64_t samples_per_step() const {
+    return static_cast<std::int64_t>(rollout.prompts) * rollout.samples;
+  }
+  std::int64_t updates_per_step() const {
+    return static_cast<std::int64_t>(algorithm.epochs) * algorithm.minibatches;
+  }
+  // Tells whether credit needs the trainer's own log-probabilities first.
+  bool needs_old_logprobs() const;
+  // Tells whether a token's ratio uses the sampler's log-probability instead of the trainer's at
+  // rollout time. The sampling weights may be older than those at rollout time.
+  bool ratio_is_to_sampler() const;
+  PolicyGradientOptions gradient_options(c10::Device device) const;
+  CreditRules credit_rules() const;
+  algorithm::MismatchOptions mismatch_options() const;
+  episode::EpisodeOptions episode_options() const;
+};
+
+// Refuses contradictory settings and missing ones.
+Status check(const RlConfig& config);
+
+}  // namespace tritonsmith::train

@@ -1,0 +1,108 @@
+"""The command line from outside: help, exit codes, mistakes, completion, the man page."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = sys.argv.pop(1)
+
+
+def run(*arguments, **environment):
+    return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
+
+
+def completed(*words):
+    """What bash would offer for the last word."""
+    script = run("completion", "bash").stdout
+    quoted = " ".join(f"'{word}'" for word in ("tritonsmith", *words))
+    asked = f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _tritonsmith\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and not done.stderr, done
+    return done.stdout.split()
+
+
+def commands():
+    """Every visible command, as a list of words."""
+    script = run("completion", "bash").stdout
+    return [path.split() for path in re.findall(r"^    '([^'-]+)'\) words=", script, re.M)]
+
+
+class CommandLine(unittest.TestCase):
+    def refused(self, done, *needles, code=2):
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for needle in needles:
+            self.assertIn(needle, done.stderr)
+
+    def test_every_help_has_examples_and_the_exit_codes(self):
+        found = commands()
+        self.assertTrue({"judge", "rl", "tasks from-run", "gym serve", "help"} <= {" ".join(path) for path in found}, found)
+        for path in found:
+            with self.subTest(" ".join(path)):
+                done = run(*path, "--help")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("Exit codes:\n  0  done", done.stdout)
+                if path not in (["tasks"], ["gym"], ["model"]):
+                    self.assertIn(f"Examples:\n  tritonsmith {' '.join(path)}", done.stdout)
+
+    def test_help_shows_defaults(self):
+        text = run("help", "judge").stdout
+        self.assertEqual(text, run("judge", "--help").stdout)
+        self.assertRegex(text, r"--trials .*\n? *.*\(default 3\)")
+        self.assertRegex(text, r"--policy \{strict,fused,open\}\s+What PyTorch may still compute[^-]*\(default strict\)")
+        everything = run("help")
+        self.assertEqual((everything.returncode, everything.stdout), (0, run("--help").stdout))
+        self.assertIn("Judge kernels:", everything.stdout)
+        self.assertNotIn("gym-referee", everything.stdout)
+
+    def test_a_mistake_is_named_with_what_was_meant(self):
+        self.refused(run("jugde"), "no command 'jugde'", "'judge'", "--help")
+        self.refused(run("judge", "--tsk", "a.py", "--kernel", "b.py"), "unknown option '--tsk'", "'--task'", "judge --help")
+        self.refused(run("judge", "--kernel", "b.py"), "--task is required")
+        self.refused(run("tasks", "mak"), "no command 'tasks mak'", "'make'")
+        self.refused(run("tasks", "list", "curriculum", "--family", "sofmax"), "'sofmax'", "softmax")
+        self.refused(run("tasks", "list", "nothing.jsonl"), "nothing.jsonl", "No such file")
+        self.refused(run("judge", "--task", "a.py", "--kernel", "b.py", "--policy", "lax"), "--policy", "lax", "strict")
+        self.refused(run(), "subcommand is required")
+
+    def test_a_setting_is_named_by_its_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = os.path.join(folder, "sft.toml")
+            with open(config, "w") as file:
+                file.write("optimizer.lr = 1e-3\n")
+            self.refused(run("sft", config), "'optimizer.lr'", "'optimizer.learning_rate'")
+
+    def test_an_old_name_works_and_says_the_new_one(self):
+        done = run("rloop", "/no/such/run", "--out", "x.jsonl")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("`tritonsmith rloop` is now `tritonsmith tasks from-run`", done.stderr)
+        self.assertIn("/no/such/run", done.stderr)
+
+    def test_the_version_names_all_that_judges(self):
+        done = run("--version")
+        self.assertRegex(done.stdout, r"tritonsmith \d+\.\d+\.\d+, commit \S+\njudging version \d+\npython .*, torch .*, triton ")
+        without = run("--version", TRITONSMITH_PYTHON="/nowhere/python")
+        self.assertEqual(without.returncode, 0)
+        self.assertIn("/nowhere/python has no torch", without.stdout)
+
+    def test_bash_completes_commands_options_and_values(self):
+        self.assertEqual(completed("jud"), ["judge"])
+        self.assertEqual(completed("tasks", "fr"), ["from-run"])
+        self.assertEqual(completed("judge", "--poli"), ["--policy"])
+        self.assertEqual(completed("judge", "--policy", ""), ["strict", "fused", "open"])
+        self.assertIn("--quickstart", completed("tasks", "make", "--"))
+
+    def test_the_man_page_has_every_command(self):
+        page = run("completion", "man").stdout
+        self.assertTrue(page.startswith(".TH TRITONSMITH 1"))
+        for path in commands():
+            self.assertIn(".SS tritonsmith " + " ".join(path).replace("-", r"\-"), page)
+        self.assertEqual(page.count("Exit codes:"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
