@@ -129,11 +129,11 @@ class Gym(unittest.TestCase):
         lines = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda line: line["line"])
         self.assertEqual([(line["verdict"].get("error") or {}).get("class") for line in lines],
                          [None, "wrong_value", "syntax_error"])
-        self.assertEqual({line["file"] for line in lines}, {path})
+        self.assertEqual([line["file"] for line in lines], [path] * 3)
         self.assertEqual(len({line["id"] for line in lines}), 3)
         text = run("submit", "--url", self.url, "--jobs", path).stdout
         for line in lines:
-            self.assertIn(f"{path}:{line['line']}, job {line['id']}\n", text)
+            self.assertIn(f"{path}:{line['line']} ({line['id']})\n", text)
         with open(path, "a") as file:
             file.write("{}\n")
         self.fails_with(run("submit", "--url", self.url, "--jobs", path), "jobs.jsonl:4", "kernel")

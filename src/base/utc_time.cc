@@ -1,11 +1,15 @@
 #include "base/utc_time.h"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <chrono>
-#include <ctime>
 
 namespace tritonsmith {
+
+std::string utc_time() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
 
 std::int64_t unix_milliseconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -13,12 +17,8 @@ std::int64_t unix_milliseconds() {
 }
 
 std::string utc_time(std::int64_t unix_ms) {
-  const std::time_t seconds = unix_ms / 1000;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  return fmt::format("{}.{:03d}Z", std::string(text, length), unix_ms % 1000);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03d}Z", fmt::gmtime(std::time_t{unix_ms / 1000}),
+                     unix_ms % 1000);
 }
 
 }  // namespace tritonsmith

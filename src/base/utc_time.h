@@ -1,4 +1,4 @@
-// The time of day as logs and protocols write it.
+// The time of day, for records, logs and protocols.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,11 @@
 
 namespace tritonsmith {
 
-// Milliseconds since 1970.
+// Now, as "2026-11-23T18:05:00Z".
+std::string utc_time();
+
+// Milliseconds since 1970, now; and such a time as "2026-11-23T18:05:00.123Z".
 std::int64_t unix_milliseconds();
-// "2026-11-23T18:54:46.123Z".
 std::string utc_time(std::int64_t unix_ms);
 
 }  // namespace tritonsmith

@@ -58,19 +58,18 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
 // it.
 void print(const gym::api::Judged& judged, const SubmitOptions& options) {
   const bool is_alone = options.jobs_file.empty();
-  const std::uint64_t line = judged.id + 1;
   if (!options.json) {
-    if (!is_alone) show("{}:{}, job {}\n", options.jobs_file, line, judged.job);
+    if (!is_alone) show("{}:{} ({})\n", options.jobs_file, judged.id + 1, judged.name);
     show_text(judge_text(judged.verdict, "the service has no GPU"));
   } else if (is_alone) {
     Json json = to_json(judged.verdict);
     json["file"] = options.kernel_file;
-    json["id"] = judged.job;
+    json["id"] = judged.name;
     show("{}\n", to_line(json));
   } else {
     show("{}\n", to_line({{"file", options.jobs_file},
-                          {"line", line},
-                          {"id", judged.job},
+                          {"line", judged.id + 1},
+                          {"id", judged.name},
                           {"verdict", to_json(judged.verdict)}}));
   }
 }
@@ -139,7 +138,7 @@ void add_submit(CLI::App& gym, Run& run) {
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
-  command->add_flag("--json", options->json, "One line of JSON a verdict, with the file and the job's id");
+  command->add_flag("--json", options->json, "One line of JSON a verdict");
   add_example(*command,
               "gym submit --url http://127.0.0.1:8800 --task relu.py --kernel candidate.py");
   add_example(*command, "gym submit --url http://127.0.0.1:8800 --jobs jobs.jsonl --json");

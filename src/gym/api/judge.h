@@ -46,8 +46,8 @@ Status check_job(const JudgeJob& job);
 
 struct Judged {
   std::uint64_t id = 0;
-  Verdict verdict;  // fault == infrastructure only after the gym's own retries were used up
-  std::string job;  // its name at the service that judged it; empty where none did
+  Verdict verdict;        // fault == infrastructure only after the gym's own retries were used up
+  std::string name = {};  // what a service calls the job; empty: it was judged here
 };
 
 // What one device that runs plans has done since its judge began.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gym/judge/testing/fake_pool.h"
+#include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::judge {
 namespace {

@@ -242,15 +242,14 @@ void RemoteJudge::take_event(const std::string& data) {
     return;
   }
   const std::lock_guard lock(mutex_);
-  const std::string name = (*json)["id"].get<std::string>();
-  const auto [begin, end] = by_name_.equal_range(name);
+  const auto [begin, end] = by_name_.equal_range((*json)["id"].get<std::string>());
   for (auto at = begin; at != end; ++at) {
     Verdict own = *verdict;
     const auto waiting = waiting_.find(at->second);
     own.task_id = waiting->second.submission.job.task.id;
     own.from_store = own.from_store || at != begin;
     waiting_.erase(waiting);
-    outbox_.deliver({.id = at->second, .verdict = std::move(own), .job = name});
+    outbox_.deliver({at->second, std::move(own), at->first});
   }
   by_name_.erase(begin, end);
 }
