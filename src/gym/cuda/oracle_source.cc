@@ -64,7 +64,9 @@ __device__ __forceinline__ f64 maximum_(f64 x, f64 y) { return x != x || y != y 
 __device__ __forceinline__ f64 minimum_(f64 x, f64 y) { return x != x || y != y ? x + y : fmin(x, y); }
 )cuda";
 
-// Operands come first; behind them numbers with defaults, of which a keyword may set `alpha`.
+// How CUDA code computes an operator: this belongs to the text above, while plan/operators says what
+// an operator is. Operands come first; behind them numbers with defaults, of which a keyword may set
+// `alpha`.
 struct Form {
   std::string function;
   std::size_t operands = 1;

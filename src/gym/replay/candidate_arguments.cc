@@ -3,9 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <vector>
+
+#include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::replay {
 namespace {
@@ -159,11 +160,8 @@ Status check_counts(const c10::FunctionSchema& schema, const Stack& stack) {
 // Views come by the list, each with what it costs the host: (self, how many or how large, dim).
 Status check_parts(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::int64_t most = 1 << 16;
-  static const std::set<std::string_view> names = {
-      "aten::unbind",       "aten::split",        "aten::chunk",
-      "aten::tensor_split", "aten::unsafe_split", "aten::unsafe_chunk",
-      "aten::hsplit",       "aten::vsplit",       "aten::dsplit"};
-  if (!names.contains(schema.name()) || !stack[0].isTensor()) return ok();
+  const bool is_list = plan::operators::is(schema.name(), plan::operators::Trait::lists_views);
+  if (!is_list || !stack[0].isTensor()) return ok();
   const at::Tensor& self = stack[0].toTensor();
   if (!self.defined() || self.dim() == 0 || self.numel() <= most) return ok();
   std::int64_t size = *std::max_element(self.sizes().begin(), self.sizes().end());

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 
@@ -51,7 +50,7 @@ bool writes(const plan::Plan& plan, const plan::PlanStep& step, int tensor) {
   const auto* call = std::get_if<plan::AtenCall>(&step.action);
   if (call == nullptr || std::ranges::find(call->outputs, tensor) == call->outputs.end())
     return false;
-  return plan::operators::aten_base_name(call->op).ends_with('_') ||
+  return plan::operators::writes_in_place(call->op) ||
          !reads_storage(plan, *call, plan::analysis::storage_of(plan, tensor));
 }
 
@@ -87,17 +86,13 @@ bool is_finite(const at::Tensor& tensor) { return at::isfinite(tensor).all().ite
 
 // What a norm's forward in evaluation mode reads as the statistics of its training.
 std::set<int> statistics_of_norms(const plan::Plan& plan) {
-  static constexpr auto kEvaluatedNorms = std::to_array<std::string_view>(
-      {"batch_norm", "native_batch_norm", "_native_batch_norm_legit",
-       "_native_batch_norm_legit_no_training", "cudnn_batch_norm", "instance_norm"});
   constexpr std::size_t mean = 3, variance = 4, training = 5;
   std::set<int> statistics;
   for (const plan::PlanStep& step : plan.steps) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
     if (call == nullptr || step.phase != plan::Phase::forward || call->args.size() <= training)
       continue;
-    const std::string_view name = plan::operators::aten_base_name(call->op);
-    if (std::ranges::find(kEvaluatedNorms, name) == kEvaluatedNorms.end() ||
+    if (!plan::operators::is(call->op, plan::operators::Trait::running_statistics) ||
         call->args[training] == plan::Value{true})
       continue;
     for (const std::size_t k : {mean, variance})

@@ -12,7 +12,7 @@ namespace {
 
 bool may_leave(std::string_view op) {
   return !plan::operators::only_arranges(op) && !plan::operators::only_allocates(op) &&
-         plan::operators::aten_base_name(op).find("dropout") == std::string_view::npos;
+         !plan::operators::is(op, plan::operators::Trait::dropout);
 }
 
 bool hold_the_same(const at::Tensor& one, const at::Tensor& other) {

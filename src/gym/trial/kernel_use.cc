@@ -51,9 +51,8 @@ class Dataflow {
     std::vector<int> read;
     for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
     for (const auto& [name, argument] : call.kwargs) plan::append_tensors(argument, read);
-    const std::string_view name = plan::operators::aten_base_name(call.op);
     // These replace what the tensor held; when that is all its memory, nothing of the past is left.
-    const bool overwrites = name == "copy_" || name == "fill_" || name == "zero_";
+    const bool overwrites = plan::operators::is(call.op, plan::operators::Trait::overwrites);
     if (overwrites && !read.empty() && fills_its_storage(read.front())) {
       own_.erase(storage_of(read.front()));
       from_inputs_.erase(storage_of(read.front()));

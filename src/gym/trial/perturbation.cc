@@ -108,28 +108,24 @@ std::vector<int> input_tensors(const plan::Plan& plan) {
 
 // Whether a task whose forward gives places among ordered values would have many that are equal.
 bool asks_for_places(const plan::Plan& task) {
-  static const std::set<std::string_view> orders = {"topk",     "sort",   "argsort", "msort",
-                                                    "kthvalue", "median", "mode",    "nanmedian"};
   return std::ranges::any_of(task.steps, [](const plan::PlanStep& step) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
     return call != nullptr && step.phase == plan::Phase::forward &&
-           orders.contains(plan::operators::aten_base_name(call->op));
+           plan::operators::is(call->op, plan::operators::Trait::orders);
   });
 }
 
 bool decides_by_scores(const plan::Plan& task) {
-  static const std::set<std::string_view> softmaxes = {"softmax", "_softmax", "_safe_softmax",
-                                                       "log_softmax", "_log_softmax"};
-  static const std::set<std::string_view> products = {"mm",     "bmm",    "addmm", "baddbmm",
-                                                      "matmul", "linear", "einsum"};
+  using plan::operators::Trait;
   bool has_softmax = false, has_product = false;
   for (const plan::PlanStep& step : task.steps) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
     if (call == nullptr || step.phase != plan::Phase::forward) continue;
-    const std::string_view name = plan::operators::aten_base_name(call->op);
-    const bool attends = name.find("scaled_dot_product") != std::string_view::npos;
-    has_softmax = has_softmax || attends || softmaxes.contains(name);
-    has_product = has_product || attends || products.contains(name);
+    const plan::operators::Traits traits =
+        plan::operators::traits_of(plan::operators::aten_base_name(call->op));
+    const bool attends = traits.has(Trait::attention);
+    has_softmax = has_softmax || attends || traits.has(Trait::softmax);
+    has_product = has_product || attends || traits.has(Trait::scores);
   }
   return has_softmax && has_product;
 }

@@ -1,31 +1,13 @@
 #include "gym/plan/analysis/eval_mode.h"
 
 #include <algorithm>
-#include <array>
 
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/plan/operators/random_operators.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-// Where each operator keeps its flag, and what it is called as a keyword.
-struct TrainingFlag {
-  std::string_view name;
-  std::size_t position;
-  std::string_view keyword;
-  bool in_eval_mode;
-};
-constexpr auto kFlags = std::to_array<TrainingFlag>({
-    {"native_dropout", 2, "train", false},
-    {"dropout", 2, "train", false},
-    {"dropout_", 2, "train", false},
-    {"feature_dropout", 2, "train", false},
-    {"alpha_dropout", 2, "train", false},
-    {"feature_alpha_dropout", 2, "train", false},
-    {"rrelu", 3, "training", false},
-    {"rrelu_with_noise", 4, "training", false},
-});
+using plan::operators::TrainingFlag;
 
 void clear_flag(AtenCall& call, const TrainingFlag& flag) {
   if (flag.position < call.args.size()) {
@@ -39,8 +21,7 @@ void clear_flag(AtenCall& call, const TrainingFlag& flag) {
 // lstm.input(input, hx, params, has_biases, num_layers, dropout, train, ...); the .data form has
 // one argument more.
 bool is_recurrent(std::string_view op) {
-  const std::string_view name = plan::operators::aten_base_name(op);
-  return name == "lstm" || name == "gru" || name == "rnn_tanh" || name == "rnn_relu";
+  return plan::operators::is(op, plan::operators::Trait::recurrent);
 }
 std::size_t recurrent_dropout(std::string_view op) { return op.ends_with(".data") ? 6 : 5; }
 
@@ -52,10 +33,11 @@ bool recurrent_draws(const AtenCall& call) {
 
 bool draws(const AtenCall& call) {
   if (is_recurrent(call.op)) return recurrent_draws(call);
-  for (const TrainingFlag& flag : kFlags)
-    if (plan::operators::aten_base_name(call.op) == flag.name && flag.position < call.args.size() &&
-        call.args[flag.position] == Value{false})
-      return false;
+  const TrainingFlag* flag =
+      plan::operators::training_flag(plan::operators::aten_base_name(call.op));
+  if (flag != nullptr && flag->position < call.args.size() &&
+      call.args[flag->position] == Value{false})
+    return false;
   // scaled_dot_product_attention draws only where it drops anything.
   if (plan::operators::aten_base_name(call.op) == "scaled_dot_product_attention") {
     constexpr std::size_t dropout = 4;
@@ -84,8 +66,9 @@ Plan in_eval_mode(Plan plan) {
   for (PlanStep& step : plan.steps) {
     auto* call = std::get_if<AtenCall>(&step.action);
     if (call == nullptr || step.phase != Phase::forward) continue;
-    for (const TrainingFlag& flag : kFlags)
-      if (plan::operators::aten_base_name(call->op) == flag.name) clear_flag(*call, flag);
+    if (const TrainingFlag* flag =
+            plan::operators::training_flag(plan::operators::aten_base_name(call->op)))
+      clear_flag(*call, *flag);
     if (const std::size_t train = recurrent_dropout(call->op) + 1;
         is_recurrent(call->op) && train < call->args.size())
       call->args[train] = Value{false};

@@ -1,19 +1,13 @@
 #include "gym/plan/analysis/random_origin.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "gym/plan/operators/operator_traits.h"
-#include "gym/plan/operators/random_operators.h"
 
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-bool is_generator(std::string_view op) {
-  const std::string_view name = plan::operators::aten_base_name(op);
-  return name == "rand" || name == "randn" || name == "rand_like" || name == "randn_like" ||
-         name == "normal" || name == "uniform" || name == "uniform_" || name == "normal_";
-}
+using plan::operators::Trait;
 
 bool is_number(const Value& value) {
   return std::holds_alternative<double>(value.data) ||
@@ -27,10 +21,9 @@ bool is_one_element(const Plan& task, const Value& value) {
                              [](std::int64_t size) { return size == 1; });
 }
 
-// Of two tensors; chance_of() asks whether each is by chance.
+// Of two tensors; random_origin_of() asks whether each was drawn.
 bool calculates_of_draws(const AtenCall& call) {
-  static const std::set<std::string_view> names = {"mul", "add", "sub"};
-  return names.contains(plan::operators::aten_base_name(call.op)) && call.args.size() > 1 &&
+  return plan::operators::is(call.op, Trait::combines_draws) && call.args.size() > 1 &&
          std::holds_alternative<TensorRef>(call.args[0].data) &&
          std::holds_alternative<TensorRef>(call.args[1].data);
 }
@@ -38,30 +31,17 @@ bool calculates_of_draws(const AtenCall& call) {
 // Copies, casts, views of some or all elements, several joined, and arithmetic with one number: the
 // elements are by chance as before.
 RandomOrigin kept_chance(const Plan& task, const AtenCall& call) {
-  static const std::set<std::string_view> arranges = {
-      "_to_copy",    "to",      "clone",    "contiguous", "detach",    "alias",
-      "view",        "reshape", "t",        "permute",    "transpose", "_unsafe_view",
-      "unsqueeze",   "squeeze", "slice",    "select",     "narrow",    "flatten",
-      "unflatten",   "movedim", "moveaxis", "swapaxes",   "swapdims",  "mT",
-      "stack",       "cat",     "concat",   "hstack",     "vstack",    "dstack",
-      "repeat",      "tile",    "expand",   "unbind",     "split",     "chunk",
-      "flip",        "roll",    "numpy_T",  "type_as",    "copy_",     "split_with_sizes",
-      "view_as_real"};
-  static const std::set<std::string_view> calculates = {"mul", "div", "add", "sub"};
-  std::string_view name = plan::operators::aten_base_name(call.op);
-  if (arranges.contains(name)) return RandomOrigin::as_drawn;
-  if (name.ends_with('_')) name.remove_suffix(1);
+  const plan::operators::Traits traits =
+      plan::operators::traits_of(plan::operators::aten_base_name(call.op));
+  if (traits.has(Trait::keeps_as_drawn)) return RandomOrigin::as_drawn;
   const auto is_one = [&](const Value& value) {
     return is_number(value) || is_one_element(task, value);
   };
-  const bool with_number = calculates.contains(name) && call.args.size() > 1 &&
+  const bool with_number = traits.has(Trait::scales) && call.args.size() > 1 &&
                            (is_one(call.args[0]) || is_one(call.args[1]));
-  return with_number || calculates_of_draws(call) || name == "neg" ? RandomOrigin::calculated
-                                                                   : RandomOrigin::none;
-}
-
-bool writes_in_place(const AtenCall& call) {
-  return plan::operators::aten_base_name(call.op).ends_with('_');
+  return with_number || calculates_of_draws(call) || traits.has(Trait::negates)
+             ? RandomOrigin::calculated
+             : RandomOrigin::none;
 }
 
 // How a tensor was made, as the first `end` steps leave it: by a random generator alone, or
@@ -72,12 +52,12 @@ RandomOrigin random_origin_of(const Plan& task, int tensor, std::size_t end) {
     const auto* call = std::get_if<AtenCall>(&task.steps[k].action);
     if (call == nullptr || task.steps[k].phase != Phase::inputs) continue;
     const bool makes = std::ranges::find(call->outputs, tensor) != call->outputs.end();
-    const bool changes = writes_in_place(*call) && !call->outputs.empty() &&
+    const bool changes = plan::operators::writes_in_place(call->op) && !call->outputs.empty() &&
                          call->outputs[0] >= 0 &&
                          storage_of(task, call->outputs[0]) == storage_of(task, tensor);
     if ((!makes && !changes) || plan::operators::leaves_unwritten(call->op))
       continue;  // filled by what follows
-    if (is_generator(call->op)) {
+    if (plan::operators::is(call->op, Trait::generator)) {
       chance = RandomOrigin::as_drawn;
       continue;
     }

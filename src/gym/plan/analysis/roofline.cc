@@ -1,7 +1,6 @@
 #include "gym/plan/analysis/roofline.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -12,43 +11,11 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-constexpr auto kElementwise = std::to_array<std::string_view>(
-    {"abs",  "add", "atan", "cos",    "div",      "elu",  "erf",     "exp",  "gelu",       "log",
-     "mish", "mul", "neg",  "pow",    "relu",     "rsub", "sigmoid", "silu", "leaky_relu", "sin",
-     "sqrt", "sub", "tanh", "square", "softplus", "exp2", "expm1",   "log1p"});
-// Of these a product may be taken before them: (x w + b) v = x (w v) + b v.
-constexpr auto kLinear =
-    std::to_array<std::string_view>({"add", "sub", "rsub", "mul", "div", "neg"});
-constexpr auto kRearranging = std::to_array<std::string_view>(
-    {"t", "transpose", "view", "_unsafe_view", "reshape", "permute", "contiguous", "clone", "alias",
-     "detach", "unsqueeze", "squeeze", "_to_copy"});
-constexpr auto kProducts = std::to_array<std::string_view>({"mm", "addmm", "bmm", "baddbmm"});
-constexpr auto kDrawing = std::to_array<std::string_view>(
-    {"rand", "randn", "rand_like", "randn_like", "normal", "normal_", "uniform", "uniform_",
-     "empty", "empty_like", "new_empty", "alias", "detach"});
-// Each result hangs on every number that it is made of, and none can be passed over: a product of
-// many, which vanishes early, can.
-constexpr auto kReducing =
-    std::to_array<std::string_view>({"sum", "mean", "amax", "amin", "max", "min", "argmax",
-                                     "argmin", "logsumexp", "linalg_vector_norm", "var", "std"});
-// From one number of a reduction's to another that is not zero where that was not.
-constexpr auto kOfAStatistic = std::to_array<std::string_view>(
-    {"add",       "sub",    "rsub",       "mul",          "div",     "neg",
-     "sqrt",      "rsqrt",  "reciprocal", "pow",          "exp",     "log",
-     "clamp_min", "expand", "view",       "_unsafe_view", "reshape", "unsqueeze",
-     "squeeze",   "clone",  "alias",      "detach",       "_to_copy"});
-// Of these and a statistic for many numbers the differences, or the ratios, of the numbers remain.
-constexpr auto kCombining = std::to_array<std::string_view>({"add", "sub", "mul", "div"});
-constexpr auto kNormalising = std::to_array<std::string_view>(
-    {"_softmax", "_log_softmax", "cumsum", "native_layer_norm", "native_group_norm",
-     "native_batch_norm", "_native_batch_norm_legit", "cudnn_batch_norm"});
+using plan::operators::has_trait;
+using plan::operators::Trait;
 
 // Set against each other, so many numbers hang on nearly as many products as without.
 constexpr std::int64_t kMany = 16;
-
-bool among(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 // What a tensor holds at one time: an operator in place gives it another.
 using ValueId = std::size_t;
@@ -163,8 +130,7 @@ class Walk {
       const auto* call = std::get_if<AtenCall>(&step.action);
       const std::string_view name =
           call != nullptr ? plan::operators::aten_base_name(call->op) : "";
-      const bool draws =
-          name.starts_with("rand") || name.starts_with("normal") || name.starts_with("uniform");
+      const bool draws = has_trait(name, Trait::fills_by_chance);
       std::vector<int> written;
       if (call != nullptr) written = call->outputs;
       if (const auto* constant = std::get_if<ConstantStep>(&step.action))
@@ -172,7 +138,7 @@ class Walk {
       for (const int output : written) {
         if (output < 0) continue;
         if (draws) random.insert(declared(output).storage);
-        if (!among(kDrawing, name)) other.insert(declared(output).storage);
+        if (!has_trait(name, Trait::leaves_drawn)) other.insert(declared(output).storage);
         if (name.starts_with("zero") || (name.starts_with("f") && has_a_zero(*call)))
           zeroed_.insert(declared(output).storage);
         if (name == "randperm") permuted_.insert(declared(output).storage);
@@ -203,8 +169,7 @@ class Walk {
     std::vector<int> tensors;
     for (const auto& [name, value] : call.kwargs)
       if (name == "out") append_tensors(value, tensors);
-    if (tensors.empty() && plan::operators::aten_base_name(call.op).ends_with('_'))
-      tensors = tensors_of(call);
+    if (tensors.empty() && plan::operators::writes_in_place(call.op)) tensors = tensors_of(call);
     return tensors.empty() ? std::nullopt : std::optional(tensors.front());
   }
 
@@ -248,7 +213,7 @@ class Walk {
     }
     if (!step.name.ends_with('_')) return;
     step.name.remove_suffix(1);
-    if (!is_whole || !among(kElementwise, step.name)) return;
+    if (!is_whole || !has_trait(step.name, Trait::elementwise)) return;
     step.made = {made};
     steps_.push_back(std::move(step));
   }
@@ -287,14 +252,14 @@ class Walk {
       origin.leaves.insert(origins_[value].leaves.begin(), origins_[value].leaves.end());
     const bool is_convolution =
         step.name == "convolution" && work_of_convolution(task_, *step.call);
-    const bool multiplies = among(kProducts, step.name) || is_convolution;
+    const bool multiplies = has_trait(step.name, Trait::matrix_product) || is_convolution;
     const bool of_a_product =
         std::ranges::any_of(step.given, [&](ValueId value) { return origins_[value].product; });
-    origin.product = multiplies || (of_a_product &&
-                                    (among(kLinear, step.name) || among(kRearranging, step.name)));
+    origin.product = multiplies || (of_a_product && (has_trait(step.name, Trait::linear) ||
+                                                     has_trait(step.name, Trait::rearranges)));
     const bool same_size = !step.given.empty() && elements(step.given.front()) == elements(made);
-    const bool elementwise = among(kElementwise, step.name) && !scales_away(step);
-    const bool arranges = among(kRearranging, step.name) && same_size;
+    const bool elementwise = has_trait(step.name, Trait::elementwise) && !scales_away(step);
+    const bool arranges = has_trait(step.name, Trait::rearranges) && same_size;
     origin.generic = all(step, [](const Origin& of) { return of.generic; }) &&
                      (elementwise || arranges || (multiplies && !of_a_product));
     origin.plain =
@@ -302,7 +267,7 @@ class Walk {
     origin.normalised = !origin.generic && normalises(step, elementwise || arranges);
     const bool reduces = is_reduction(step);
     origin.reduced = reduces || of_reduced(step);
-    origin.statistic = reduces || (origin.reduced && among(kOfAStatistic, step.name) &&
+    origin.statistic = reduces || (origin.reduced && has_trait(step.name, Trait::keeps_statistic) &&
                                    all(step, [](const Origin& of) { return of.statistic; }));
     if (reduces)  // the places of what it found, too
       for (const ValueId value : step.made) origins_[value] = origin;
@@ -311,7 +276,7 @@ class Walk {
 
   // Of two numbers or more, each.
   bool is_reduction(const Step& step) const {
-    if (!among(kReducing, step.name) || step.given.size() != 1) return false;
+    if (!has_trait(step.name, Trait::reduces) || step.given.size() != 1) return false;
     if (step.name == "linalg_vector_norm" && has_a_zero(*step.call)) return false;  // it counts
     const Origin& of = origins_[step.given.front()];
     return (of.plain || of.reduced) &&
@@ -322,7 +287,9 @@ class Walk {
     const auto follows = [](const Origin& of) { return of.reduced || of.plain; };
     const bool of_one =
         std::ranges::any_of(step.given, [&](ValueId value) { return origins_[value].reduced; });
-    return of_one && (among(kOfAStatistic, step.name) || among(kElementwise, step.name)) &&
+    return of_one &&
+           (has_trait(step.name, Trait::keeps_statistic) ||
+            has_trait(step.name, Trait::elementwise)) &&
            !scales_away(step) && is_disjoint(step) && all(step, follows);
   }
 
@@ -340,7 +307,8 @@ class Walk {
 
   // Of many numbers and a statistic, which may be their own.
   bool is_combination(const Step& step) const {
-    if (!among(kCombining, step.name) || step.given.size() != 2 || scales_away(step)) return false;
+    if (!has_trait(step.name, Trait::combines) || step.given.size() != 2 || scales_away(step))
+      return false;
     const ValueId many = step.given[0], statistic = step.given[1];
     return origins_[many].generic && origins_[statistic].statistic &&
            elements(many) >= kMany * held(statistic);
@@ -382,7 +350,7 @@ class Walk {
 
   // A weight of zeros leaves nothing of what it is applied to.
   bool is_normalisation(const Step& step) const {
-    if (!among(kNormalising, step.name) || extent(step) < kMany) return false;
+    if (!has_trait(step.name, Trait::normalises) || extent(step) < kMany) return false;
     const std::size_t weight = step.name == "native_layer_norm" ? 2 : 1;
     if (weight >= step.call->args.size()) return true;
     const auto* tensor = std::get_if<TensorRef>(&step.call->args[weight].data);
@@ -420,7 +388,7 @@ class Walk {
   // Products are to be made where each is to be known: a sum of them may be taken before.
   void demand_of_generic(const Step& step, bool known) {
     if (step.name == "convolution") return demand_of_convolution(step, known);
-    const bool is_product = among(kProducts, step.name);
+    const bool is_product = has_trait(step.name, Trait::matrix_product);
     const ValueId made = step.made.front();
     for (const ValueId value : step.given)
       if (is_product || elements(value) == elements(made)) give(value, known);

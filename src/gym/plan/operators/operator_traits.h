@@ -1,15 +1,21 @@
-// What the referee knows about ATen operators by name: which it replays at all, and which of those
-// a policy lets a candidate's forward use. The tables are in operators.cc and documented for users
-// in docs/judging.md.
+// What the referee asks about ATen operators by full name: which it replays at all, which of those
+// a policy lets a candidate's forward use, and which draw random numbers. The answers come from
+// operator_table.h; docs/judging.md documents them for users. Needs no LibTorch.
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "gym/plan/operators/operator_table.h"
 
 namespace tritonsmith::gym::plan::operators {
 
 // "aten::add.Tensor" -> "add"; empty for another namespace.
 std::string_view aten_base_name(std::string_view full_name);
+
+// By the table, of a full name.
+inline bool is(std::string_view full_name, Trait trait) {
+  return has_trait(aten_base_name(full_name), trait);
+}
 
 // Operators that stay inside the memory of their arguments whatever those are. Refused are those
 // that read files, reinterpret memory, skip bounds checks on request, or belong to layouts that
@@ -33,5 +39,11 @@ bool leaves_unwritten(std::string_view full_name);
 
 // Only makes a tensor of fixed content, from no other tensor.
 bool only_allocates(std::string_view full_name);
+
+// Draws from a random generator.
+bool is_random_operator(std::string_view full_name);
+
+// By its name, which ends in an underscore, as do "__and__" and its like.
+bool writes_in_place(std::string_view full_name);
 
 }  // namespace tritonsmith::gym::plan::operators
