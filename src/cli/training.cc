@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "cli/output.h"
 
 namespace tritonsmith::cli {
