@@ -78,7 +78,7 @@ LAYERS = {
     "eval": BASE + ["text", "model", "rollout", "episode", "reward", "gym/api", "curriculum"],
     "train": BASE + ["text", "model", "rollout", "episode", "reward", "gym/api", "algorithm", "curriculum", "distributed"],
 }
-TORCH_FREE = {"base", "data", "text", "inspect", "curriculum", "reward", "report"}
+TORCH_FREE = {"base", "data", "text", "inspect", "curriculum", "reward", "report", "serve"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 TEACHER_USERS = {"cli/tasks.cc", "cli/teaching.h", "cli/quickstart_config.h"}
