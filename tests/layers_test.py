@@ -118,7 +118,7 @@ LAYERS = {
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }
-TORCH_FREE = {"base", "data", "text", "generate", "inspect", "curriculum", "reward", "report", "episode", "eval"}
+TORCH_FREE = {"base", "data", "text", "generate", "inspect", "curriculum", "reward", "report", "episode", "eval", "serve"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 TEACHER_USERS = {"cli/tasks.cc", "cli/teaching.h", "cli/quickstart_config.h"}

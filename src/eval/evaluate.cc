@@ -165,7 +165,7 @@ class Session {
                           .seconds = seconds,
                           .parsed = parsed_};
     evaluation.program = options_.program;
-    evaluation.date = utc_time(unix_milliseconds());
+    evaluation.date = utc_time();
     summarise(tasks, evaluation);
     evaluation.backend = name_of(conversations_[0].verdicts[0].backend);
     TRY(write_file_atomic(options_.directory / "evaluation.json",

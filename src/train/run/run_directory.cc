@@ -245,7 +245,7 @@ Status RunDirectory::append_call(const std::string& command, const std::string& 
   return calls.append(to_line({{"schema", 1},
                                {"command", command},
                                {"program", program},
-                               {"at", utc_time(unix_milliseconds())},
+                               {"at", utc_time()},
                                {"step", step}}));
 }
 

@@ -1,0 +1,25 @@
+// Calls about completions: the first byte chooses the path, the rest is the body. Any body is
+// answered or refused with one line, and an answer is JSON with one item for each that was asked.
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "serve/completion_calls.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using tritonsmith::serve::answer_completion_call;
+  constexpr std::array<std::string_view, 4> paths = {"/v1/prompts", "/v1/extract", "/v1/feedback",
+                                                     "/v1/rewards"};
+  if (size == 0) return 0;
+  const std::string_view body(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const auto answer = answer_completion_call(paths[data[0] % paths.size()], body);
+  CHECK(answer, "a path of ours is not known");
+  if (!*answer) {
+    CHECK(!answer->error().message.empty(), "refused without a reason");
+    return 0;
+  }
+  CHECK((*answer)->size() == 1 && (*answer)->begin()->is_array(), "an answer holds one list");
+  tritonsmith::to_line(**answer);
+  return 0;
+}
