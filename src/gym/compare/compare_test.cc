@@ -171,8 +171,10 @@ TEST(CompareTensors, AllowsNothingMoreWhereOnlyLargeElementsAreRoundedCoarsely) 
 TEST(CompareTensors, WhatATrialAllowedHoldsForWhatIsHeldAgainstItsReferenceAgain) {
   const at::Tensor reference = at::ones({8}), off = at::full({8}, 1.001);
   Numerics numerics;
-  EXPECT_TRUE(compare_tensors("output", off, reference, {}, {.leeway = 4e-4}, numerics));
-  EXPECT_FALSE(compare_tensors("output", off, reference, {}, {.leeway = 6e-4}, numerics));
+  EXPECT_TRUE(
+      compare_tensors("output", off, reference, {}, {.tolerance_extension = 4e-4}, numerics));
+  EXPECT_FALSE(
+      compare_tensors("output", off, reference, {}, {.tolerance_extension = 6e-4}, numerics));
 }
 
 TEST(CompareTensors, HasNoBudgetWhereTheReferenceItselfIsNoise) {
