@@ -106,7 +106,7 @@ class Laboratory {
     std::vector<Rounds> judgements;
     std::vector<double> reference, told;
     std::vector<unsigned> mhz;
-    std::unique_ptr<trial::Trial> trial;
+    std::unique_ptr<trial::FinishedTrial> trial;
     const Stopwatch watch;
     for (int k = 0; k < kJudgements; ++k) {
       if (experiment.fresh_memory) move_memory(k);
@@ -144,16 +144,16 @@ class Laboratory {
   }
 
  private:
-  Result<std::unique_ptr<trial::Trial>> tried(int number) {
+  Result<std::unique_ptr<trial::FinishedTrial>> tried(int number) {
     const trial::TrialConfig config{.task = plans_.task,
                                     .candidate = plans_.candidate,
                                     .secret = "repeats",
                                     .trial = number,
-                                    .memory_bytes = std::int64_t{8} << 30};
-    auto trial = std::make_unique<trial::Trial>(config, executor_, *device_);
-    trial->keep_state(trial::StateKeeping::watched);
-    const trial::TrialResult result = trial->run();
-    for (const auto* stop : {&result.candidate_stop, &result.reference_stop})
+                                    .memory_bytes = std::int64_t{8} << 30,
+                                    .keeping = trial::StateKeeping::watched};
+    auto trial =
+        std::make_unique<trial::FinishedTrial>(trial::finish_trial(config, executor_, *device_));
+    for (const auto* stop : {&trial->result.candidate_stop, &trial->result.reference_stop})
       if (*stop) return fail("the trial: {}", (*stop)->error.message);
     return trial;
   }

@@ -49,6 +49,15 @@ TEST(Verdict, WasReachedByTheBudgetWhereItDoesNotSay) {
   EXPECT_EQ(old->comparison, Comparison::budget);
 }
 
+TEST(Verdict, ReadsTheToleranceExtensionByItsOldName) {
+  Json json = to_json(full_verdict());
+  json["numerics"]["leeway"] = json["numerics"]["tolerance_extension"];
+  json["numerics"].erase("tolerance_extension");
+  const auto old = verdict_from_json(json);
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(old->numerics->tolerance_extension, 4e-4);
+}
+
 TEST(Verdict, RefusesAnUnknownStage) {
   Json json = to_json(Verdict{});
   json["stage"] = "nowhere";

@@ -37,16 +37,17 @@ Json to_json(const Timing& timing) {
 Json to_json(const Numerics& numerics) {
   Json json = {
       {"max_abs", numerics.max_abs}, {"max_rel", numerics.max_rel}, {"trials", numerics.trials}};
-  if (numerics.leeway > 0) json["leeway"] = numerics.leeway;
+  if (numerics.tolerance_extension > 0) json["tolerance_extension"] = numerics.tolerance_extension;
   return json;
 }
 
 Result<Numerics> numerics_from_json(const Json& json) {
   JsonReader reader(json);
+  const double as_leeway = reader.number("leeway", 0);  // the key's old name
   const Numerics numerics{.max_abs = reader.number("max_abs", 0),
                           .max_rel = reader.number("max_rel", 0),
                           .trials = static_cast<int>(reader.integer("trials", 0)),
-                          .leeway = reader.number("leeway", 0)};
+                          .tolerance_extension = reader.number("tolerance_extension", as_leeway)};
   TRY(reader.status());
   return numerics;
 }

@@ -83,7 +83,7 @@ struct Numerics {
   // The tolerance extension that a trial needed, measured as |candidate - reference| / (1 +
   // |reference|). Where PyTorch's own rounding is large against the tolerance, a candidate may be
   // about as inexact as PyTorch (gym/compare/compare.h). 0: no trial needed it.
-  double leeway = 0;
+  double tolerance_extension = 0;
   bool operator==(const Numerics&) const = default;
 };
 

@@ -378,15 +378,16 @@ RelativeError relative_error(const at::Tensor& values, const at::Tensor& exact) 
   return {.worst = off.max().item<double>(), .average = off.square().mean().sqrt().item<double>()};
 }
 
-bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double leeway) {
-  if (leeway <= 0 || candidate.numel() == 0 || candidate.numel() > kFewElements) return false;
-  return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <= leeway;
+bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double extension) {
+  if (extension <= 0 || candidate.numel() == 0 || candidate.numel() > kFewElements) return false;
+  return relative_error(as_doubles(candidate.cpu()), as_doubles(reference.cpu())).worst <=
+         extension;
 }
 
 // None for complex numbers and for other precisions.
-std::optional<LeewayRules> leeway_rules_of(c10::ScalarType dtype) {
-  if (dtype == at::kFloat) return kToleranceRules.leeway_32_bits;
-  if (dtype == at::kHalf || dtype == at::kBFloat16) return kToleranceRules.leeway_16_bits;
+std::optional<ExtensionRules> extension_rules_of(c10::ScalarType dtype) {
+  if (dtype == at::kFloat) return kToleranceRules.extension_32_bits;
+  if (dtype == at::kHalf || dtype == at::kBFloat16) return kToleranceRules.extension_16_bits;
   return std::nullopt;
 }
 
@@ -394,10 +395,10 @@ std::optional<LeewayRules> leeway_rules_of(c10::ScalarType dtype) {
 // small against the tolerance: by |x - exact| / (1 + |exact|), at worst and on average. If so, how
 // far such a one may be from PyTorch's result; else 0. For outputs of up to a million elements. How
 // the constants were found: docs/numerics.md.
-double leeway_of(const at::Tensor& candidate, const at::Tensor& reference, const at::Tensor& oracle,
-                 Tolerance tolerance) {
+double tolerance_extension_of(const at::Tensor& candidate, const at::Tensor& reference,
+                              const at::Tensor& oracle, Tolerance tolerance) {
   const c10::ScalarType dtype = reference.scalar_type();
-  const auto rules = leeway_rules_of(dtype);
+  const auto rules = extension_rules_of(dtype);
   // Not where the tolerance comes from another tensor's coarser type, or exceeds this type's own.
   if (!rules || tolerance.widest > precision_of(dtype) ||
       tolerance.value > tolerance_of(dtype).value)
@@ -439,12 +440,14 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
-  if (mismatch.count == 0 || is_within(plain, reference, how.leeway)) return std::nullopt;
+  if (mismatch.count == 0 || is_within(plain, reference, how.tolerance_extension))
+    return std::nullopt;
   Tolerance before_widening = how.tolerance;
   before_widening.value /= how.widened;
-  const double leeway = has_oracle ? leeway_of(plain, reference, exact, before_widening) : 0;
-  numerics.leeway = std::max(numerics.leeway, leeway);
-  if (leeway > 0) return std::nullopt;
+  const double extension =
+      has_oracle ? tolerance_extension_of(plain, reference, exact, before_widening) : 0;
+  numerics.tolerance_extension = std::max(numerics.tolerance_extension, extension);
+  if (extension > 0) return std::nullopt;
   std::vector<std::int64_t> shape = reference.sizes().vec();
   if (reference.is_complex()) shape.push_back(2);
   const at::Tensor expected = reference.contiguous();

@@ -79,8 +79,9 @@ struct CompareOptions {
   Tolerance tolerance = compare::tolerance_of(Precision::bits_32);
   double widened = 1;  // by how much it is above what its type has
   AbsoluteUnit unit = AbsoluteUnit::one;
-  // As Numerics had it of the same reference: up to there will do.
-  double leeway = 0;
+  // The tolerance extension that Numerics has of the same reference. A candidate no farther from the
+  // reference is right.
+  double tolerance_extension = 0;
   tensors::Filler filler = tensors::Filler::nan;  // what unwritten elements of the candidate hold
   DeviceComparison* device = nullptr;             // for tensors that the CPU does not reach
 };

@@ -166,7 +166,7 @@ TEST(CompareTensors, ATightenedToleranceKeepsTheBudgetOfItsDtype) {
 }
 
 // A float32 output of a task in fp16 has the noise of fp16, however small the task's tolerance is.
-TEST(CompareTensors, ATightenedToleranceGivesNoOtherDtypesLeeway) {
+TEST(CompareTensors, ATightenedToleranceGivesNoOtherDtypesExtension) {
   const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
   const at::Tensor sign = at::arange(64).remainder(2) * 2 - 1;
   const at::Tensor reference = (exact + 5e-5 * sign).to(at::kFloat);
@@ -200,8 +200,10 @@ TEST(CompareTensors, AllowsNothingMoreWhereOnlyLargeElementsAreRoundedCoarsely) 
 TEST(CompareTensors, WhatATrialAllowedHoldsForWhatIsHeldAgainstItsReferenceAgain) {
   const at::Tensor reference = at::ones({8}), off = at::full({8}, 1.001);
   Numerics numerics;
-  EXPECT_TRUE(compare_tensors("output", off, reference, {}, {.leeway = 4e-4}, numerics));
-  EXPECT_FALSE(compare_tensors("output", off, reference, {}, {.leeway = 6e-4}, numerics));
+  EXPECT_TRUE(
+      compare_tensors("output", off, reference, {}, {.tolerance_extension = 4e-4}, numerics));
+  EXPECT_FALSE(
+      compare_tensors("output", off, reference, {}, {.tolerance_extension = 6e-4}, numerics));
 }
 
 TEST(CompareTensors, HasNoBudgetWhereTheReferenceItselfIsNoise) {

@@ -19,7 +19,7 @@ constexpr bool is_coarse(Precision precision) { return precision >= Precision::b
 
 // How far a candidate may be from PyTorch, in PyTorch's own errors, if it is about as exact as
 // PyTorch. `most` limits that, in units of the tolerance.
-struct LeewayRules {
+struct ExtensionRules {
   double worst = 0, average = 0, most = 0;
 };
 
@@ -42,9 +42,9 @@ struct ToleranceRules {
 
   // In 16 bits PyTorch rounds between operators what one kernel need not round. So a candidate must
   // there be no less exact than PyTorch, at worst and on average.
-  LeewayRules leeway_32_bits = {.worst = 8, .average = 5, .most = 100};
-  LeewayRules leeway_16_bits = {.worst = 1, .average = 1, .most = 10};
-  // No leeway follows from a reference whose own error is not below this.
+  ExtensionRules extension_32_bits = {.worst = 8, .average = 5, .most = 100};
+  ExtensionRules extension_16_bits = {.worst = 1, .average = 1, .most = 10};
+  // No tolerance extension follows from a reference whose own error is not below this.
   double noise = 0.5;
 
   constexpr double tolerance_of(Precision precision) const {

@@ -124,9 +124,9 @@ TEST_F(CudaDeviceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   };
   Numerics like, unlike;
   EXPECT_FALSE(compare(exact - 2e-4 * sign, like));
-  EXPECT_GT(like.leeway, 2e-4);
+  EXPECT_GT(like.tolerance_extension, 2e-4);
   EXPECT_TRUE(compare(exact - 1e-3 * sign, unlike));
-  EXPECT_EQ(unlike.leeway, 0);
+  EXPECT_EQ(unlike.tolerance_extension, 0);
 }
 
 // Also where a type's own rounding is all that the reference is off.

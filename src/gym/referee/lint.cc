@@ -154,8 +154,9 @@ class Linter {
     Rng rng(trial::trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
     seed("lint perturb", draw);
     trial::perturb_inputs(setting_.task, kind, rng, reference.tensors());
-    auto sample = setting_.shell != nullptr ? by_shell(draw, with_exact, reference.tensors())
-                                            : by_plan(with_exact, reference);
+    auto sample = setting_.python_reference != nullptr
+                      ? by_python_reference(draw, with_exact, reference.tensors())
+                      : by_plan(with_exact, reference);
     if (!sample) return std::nullopt;
     if (!std::ranges::all_of(sample->outputs, all_finite)) {
       why_ = "its outputs are not finite";
@@ -187,12 +188,13 @@ class Linter {
     return sample;
   }
 
-  std::optional<Sample> by_shell(int draw, bool with_exact, const tensors::TensorTable& drawn) {
+  std::optional<Sample> by_python_reference(int draw, bool with_exact,
+                                            const tensors::TensorTable& drawn) {
     if (setting_.deadline.passed()) {
       why_ = "no time is left for it";
       return std::nullopt;
     }
-    auto answer = setting_.shell->run(
+    auto answer = setting_.python_reference->run(
         {.task = setting_.task,
          .tensors = drawn,
          .mode = setting_.mode,

@@ -1,9 +1,9 @@
-// Task linter: what would pass for a solution of a task without being one, held against the
-// reference by the judge's own comparison over the judge's own kinds of trials: zeros, a constant,
-// the output for other inputs; and inputs that the output does not depend on. A task with such a
-// finding teaches a model to cheat, so its findings go into every verdict about it. Where an answer
-// is refuted no further draw is made, so that most tasks cost little more than two runs of their
-// reference. On the CPU or a GPU; one thread (the replay's).
+// Task linter: finds out whether a cheap answer passes for a solution of the task. Cheap answers are
+// zeros, a constant, and the output for other inputs. They are compared with the reference as a
+// candidate is, over the same kinds of trials. The linter also finds inputs that the output does not
+// depend on. A task with such a finding teaches a model to cheat, so its findings go into every
+// verdict about it. Once an answer is refuted, no further inputs are drawn: most tasks cost little
+// more than two runs of their reference. On the CPU or a GPU; one thread.
 #pragma once
 
 #include <vector>
@@ -20,8 +20,8 @@ struct LintSetting {
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;
-  trial::ReferenceSource* shell = nullptr;  // runs forward of a task whose plan lacks it
-  trial::ReferenceMode mode = trial::ReferenceMode::train;  // there
+  trial::ReferenceSource* python_reference = nullptr;  // runs forward of a task whose plan lacks it
+  trial::ReferenceMode mode = trial::ReferenceMode::train;  // of the Python reference
 };
 
 struct LintReport {
@@ -29,8 +29,8 @@ struct LintReport {
   // task_loses_digits (all warn), and task_not_linted (note) where time, memory or the task's own
   // failure ended it.
   std::vector<Finding> findings;
-  bool is_final = true;  // false: the infrastructure failed, another time may tell more
-  // Why forward's plan does not replay here; a shell may run it.
+  bool is_final = true;  // false: the infrastructure failed, and another time may tell more
+  // Why forward's plan does not replay here. The Python reference may run it.
   std::optional<VerdictError> refusal;
 };
 LintReport lint_task(const LintSetting& setting, language::KernelExecutor& executor,

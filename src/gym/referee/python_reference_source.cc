@@ -16,7 +16,7 @@ namespace {
 
 tl::unexpected<replay::Stop> broken(const std::string& message) {
   return tl::unexpected(replay::Stop{
-      .error = {.error_class = "referee_failed", .message = "the reference shell: " + message},
+      .error = {.error_class = "referee_failed", .message = "the Python reference: " + message},
       .fault = Fault::infrastructure});
 }
 
@@ -40,37 +40,37 @@ tl::expected<Json, replay::Stop> read_answer(int socket) {
   return *std::move(answer);
 }
 
-// What the question tells of the tensors, and their memories, each once.
-struct Told {
+// The tensors of a question as JSON, and their memories, each once.
+struct QuestionTensors {
   Json tensors = Json::object(), parameters = Json::array(), blocks = Json::array();
   tensors::TensorTable memories;  // as bytes, on the CPU
 };
 
-Told tell_tensors(const trial::ReferenceQuestion& question) {
-  Told told;
+QuestionTensors tensors_of(const trial::ReferenceQuestion& question) {
+  QuestionTensors sent;
   std::map<const void*, std::size_t> places;
   std::set<int> wanted;
   for (const int input : trial::input_tensors(question.task)) wanted.insert(input);
   for (const plan::PlanParameter& parameter : question.task.parameters) {
     wanted.insert(parameter.tensor);
-    told.parameters.push_back({parameter.name, parameter.tensor});
+    sent.parameters.push_back({parameter.name, parameter.tensor});
   }
   for (const int index : wanted) {
     const at::Tensor& tensor = question.tensors.at(static_cast<std::size_t>(index));
     const auto [at, is_new] =
-        places.try_emplace(tensor.storage().unsafeGetStorageImpl(), told.memories.size());
+        places.try_emplace(tensor.storage().unsafeGetStorageImpl(), sent.memories.size());
     if (is_new) {
-      told.memories.push_back(tensors::storage_bytes(tensor).cpu());
-      told.blocks.push_back(static_cast<std::uint64_t>(told.memories.back().nbytes()));
+      sent.memories.push_back(tensors::storage_bytes(tensor).cpu());
+      sent.blocks.push_back(static_cast<std::uint64_t>(sent.memories.back().nbytes()));
     }
     const plan::PlanTensor& declared = question.task.tensors.at(static_cast<std::size_t>(index));
-    told.tensors[std::to_string(index)] = {{"dtype", name_of(declared.dtype)},
+    sent.tensors[std::to_string(index)] = {{"dtype", name_of(declared.dtype)},
                                            {"shape", tensor.sizes().vec()},
                                            {"stride", tensor.strides().vec()},
                                            {"offset", tensor.storage_offset()},
                                            {"storage", at->second}};
   }
-  return told;
+  return sent;
 }
 
 // All of what follows the answer, before anything is made of it: the socket is then free for what
@@ -183,7 +183,7 @@ Result<trial::ReferenceAnswer> answer_from(const Json& json, tensors::TensorTabl
 
 }  // namespace
 
-tl::expected<trial::ReferenceMode, replay::Stop> ShellReference::prepare() {
+tl::expected<trial::ReferenceMode, replay::Stop> PythonReferenceSource::prepare() {
   const Json question = {{"reference", {{"ask", "prepare"}}}};
   if (const auto sent = wire::write_frame(socket_, to_line(question), Deadline::never()); !sent)
     return broken(sent.error().error.message);
@@ -195,21 +195,21 @@ tl::expected<trial::ReferenceMode, replay::Stop> ShellReference::prepare() {
   return mode;
 }
 
-tl::expected<trial::ReferenceAnswer, replay::Stop> ShellReference::run(
+tl::expected<trial::ReferenceAnswer, replay::Stop> PythonReferenceSource::run(
     const trial::ReferenceQuestion& question) {
-  const Told told = tell_tensors(question);
+  const QuestionTensors asked = tensors_of(question);
   const Json message = {{"reference",
                          {{"ask", "forward"},
                           {"mode", name_of(question.mode)},
                           {"init_seed", question.init_seed},
                           {"forward_seed", question.forward_seed},
                           {"oracle", question.with_oracle},
-                          {"tensors", told.tensors},
-                          {"parameters", told.parameters},
+                          {"tensors", asked.tensors},
+                          {"parameters", asked.parameters},
                           {"inputs", plan::to_json(question.task)["inputs"]},
-                          {"blocks", told.blocks}}}};
+                          {"blocks", asked.blocks}}}};
   auto sent = wire::write_frame(socket_, to_line(message), Deadline::never());
-  for (const at::Tensor& memory : told.memories)
+  for (const at::Tensor& memory : asked.memories)
     if (sent)
       sent =
           write_block(socket_, {static_cast<const char*>(memory.const_data_ptr()), memory.nbytes()},

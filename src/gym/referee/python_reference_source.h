@@ -1,15 +1,16 @@
-// ShellReference: asks the reference shell, through the client at the other end of the referee's
-// socket, which holds the task's source and passes tensors on (gym/judge/reference_relay.h).
-// Messages are in gym/guest/shell_forward.py. Used in mid-job by the thread that serves the socket.
+// PythonReferenceSource: asks the Python reference through the client at the other end of the
+// referee's socket. The client holds the task's source and passes tensors on
+// (gym/judge/reference_relay.h). gym/guest/shell_forward.py describes the messages. The thread that
+// serves the socket uses this in the middle of a job.
 #pragma once
 
 #include "gym/trial/reference_source.h"
 
 namespace tritonsmith::gym::referee {
 
-class ShellReference : public trial::ReferenceSource {
+class PythonReferenceSource : public trial::ReferenceSource {
  public:
-  explicit ShellReference(int socket) : socket_(socket) {}
+  explicit PythonReferenceSource(int socket) : socket_(socket) {}
 
   tl::expected<trial::ReferenceMode, replay::Stop> prepare() override;
   tl::expected<trial::ReferenceAnswer, replay::Stop> run(

@@ -76,10 +76,10 @@ language::FakeExecutor::Body relu_of_sum(float least) {
   };
 }
 
-struct ShellJudgingTest : ::testing::Test {
+struct PythonReferenceTest : ::testing::Test {
   RefereeReport judge(const plan::PlanBuilder& task, float least = 0) {
     const auto referee = referee_of(task, relu_of_sum(least));
-    referee->use_shell(source);
+    referee->use_python_reference(source);
     return referee->judge({.task_key = "task",
                            .candidate_plan = plan_json(candidate_with_weight()),
                            .secret = "secret"});
@@ -88,7 +88,7 @@ struct ShellJudgingTest : ::testing::Test {
   trial::ReferenceSource* source = &fake;
 };
 
-TEST_F(ShellJudgingTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
+TEST_F(PythonReferenceTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
   const auto right = judge(task_without_forward());
   EXPECT_TRUE(right.correct) << error_message(right);
   EXPECT_EQ(right.reference, ReferenceKind::shell);
@@ -102,14 +102,14 @@ TEST_F(ShellJudgingTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
   EXPECT_EQ(wrong.fault, Fault::candidate);
 }
 
-TEST_F(ShellJudgingTest, LooksAtTheTaskAsAtOneWithAPlan) {
+TEST_F(PythonReferenceTest, LooksAtTheTaskAsAtOneWithAPlan) {
   const auto look = [this](Referee& referee) {
     const RefereeJob job{.task_key = "task", .candidate_plan = "", .secret = "secret"};
     return referee.judge(job);
   };
   const auto new_referee = [this] {
     auto referee = referee_of(task_without_forward(), {});
-    referee->use_shell(source);
+    referee->use_python_reference(source);
     return referee;
   };
   EXPECT_TRUE(look(*new_referee()).findings.empty());
@@ -123,7 +123,7 @@ TEST_F(ShellJudgingTest, LooksAtTheTaskAsAtOneWithAPlan) {
   EXPECT_EQ(died.fault, Fault::infrastructure) << "another time it may tell more";
 }
 
-TEST_F(ShellJudgingTest, LooksAtATaskWhosePlanDoesNotReplay) {
+TEST_F(PythonReferenceTest, LooksAtATaskWhosePlanDoesNotReplay) {
   plan::PlanBuilder task = task_without_forward();
   task.plan().unplanned.clear();
   const int y = task.tensor({language::kLength});
@@ -131,21 +131,21 @@ TEST_F(ShellJudgingTest, LooksAtATaskWhosePlanDoesNotReplay) {
   auto referee = referee_of(task, {});
   const RefereeJob job{.task_key = "task", .candidate_plan = "", .secret = "secret"};
   EXPECT_TRUE(has_rule(referee->judge(job), "task_not_linted"));
-  referee->use_shell(source);
+  referee->use_python_reference(source);
   fake.ignores_input = true;
   const auto report = referee->judge(job);
   EXPECT_TRUE(has_rule(report, "task_ignores_input"));
   EXPECT_FALSE(has_rule(report, "task_not_linted"));
 }
 
-TEST_F(ShellJudgingTest, WantsTheStateThatForwardChangesToChange) {
+TEST_F(PythonReferenceTest, WantsTheStateThatForwardChangesToChange) {
   fake.changes_weight = true;
   const auto report = judge(task_without_forward());
   ASSERT_TRUE(report.error);
   EXPECT_EQ(report.error->error_class, "state_mismatch");
 }
 
-TEST_F(ShellJudgingTest, SaysWhenTheTaskCannotBeJudged) {
+TEST_F(PythonReferenceTest, SaysWhenTheTaskCannotBeJudged) {
   fake.refusal =
       replay::Stop{.error = {.error_class = "weights_unbound", .message = "other parameters"}};
   const auto unbound = judge(task_without_forward());
@@ -159,17 +159,17 @@ TEST_F(ShellJudgingTest, SaysWhenTheTaskCannotBeJudged) {
   source = nullptr;
   const auto alone = judge(task_without_forward());
   EXPECT_EQ(alone.error->error_class, "task_failed");
-  EXPECT_NE(alone.error->message.find("no reference shell"), std::string::npos);
+  EXPECT_NE(alone.error->message.find("no Python reference"), std::string::npos);
 }
 
-TEST_F(ShellJudgingTest, IsInEvaluationModeWhereTheTaskDrawsInTrainingMode) {
+TEST_F(PythonReferenceTest, IsInEvaluationModeWhereTheTaskDrawsInTrainingMode) {
   fake.mode = trial::ReferenceMode::eval;
   const auto report = judge(task_without_forward());
   EXPECT_TRUE(report.correct);
   EXPECT_TRUE(has_rule(report, "judged_in_eval_mode"));
 }
 
-TEST_F(ShellJudgingTest, TakesATaskWhoseForwardDoesNotReplay) {
+TEST_F(PythonReferenceTest, TakesATaskWhoseForwardDoesNotReplay) {
   plan::PlanBuilder task = task_without_forward();
   task.plan().unplanned.clear();
   const int y = task.tensor({language::kLength});

@@ -1,50 +1,37 @@
-// Referee: holds a candidate's plan against its task's, over several trials, and reports what
-// running them showed. It keeps the task plans it was given. One thread uses a Referee; torch's own
-// threads are off, since many of them run side by side. Only broken machinery is an Error; all that
-// plans do is in the report.
+// Referee: compares a candidate's plan with its task's over several trials, and reports what running
+// them showed. It keeps the task plans that it was given. One thread uses a Referee. Whatever plans
+// do is in the report; only broken machinery is an Error.
+//
+// A job goes through judge_plans.h, which refuses plans or runs the trials (run_trials.h); on a GPU
+// the timing follows (time_plans.h). A job without a candidate lints its task (lint_job.h).
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "base/lease.h"
 #include "gym/language/kernel_executor.h"
 #include "gym/plan/plan.h"
 #include "gym/referee/protocol/referee_job.h"
-#include "gym/trial/choice_trials.h"
-#include "gym/trial/trial.h"
+#include "gym/referee/python_references.h"
 
-namespace tritonsmith::gym {
-namespace cuda {
-class FusedOracles;
-}
-namespace device {
+namespace tritonsmith::gym::device {
 class CudaDevice;
-class Device;
-}  // namespace device
-namespace language::triton {
-class CudaExecutor;
 }
-namespace timing {
-struct TimingOutcome;
-}
-namespace trial {
-struct KernelUse;
-}
-}  // namespace tritonsmith::gym
 
 namespace tritonsmith::gym::referee {
 
-struct LintReport;
+struct Equipment;
+struct PlanJudgement;
 
 class Referee {
  public:
+  // On the CPU.
   explicit Referee(std::unique_ptr<language::KernelExecutor> executor);
-  // On a GPU: its verdicts have timings.
-  // It is timed on alone, by turns with the others who have this lease.
+  // On a GPU: its verdicts have timings. With a lease, a candidate is timed alone: the others who
+  // hold the lease pause meanwhile.
   explicit Referee(std::unique_ptr<device::CudaDevice> gpu,
                    std::optional<Lease> lease = std::nullopt);
   ~Referee();
@@ -53,77 +40,27 @@ class Referee {
   // Fails when it is no plan of a task.
   Status add_task(const std::string& task_key, std::string_view plan_json);
 
-  // Who runs forward of tasks whose plan lacks it, or does not replay; must outlive the referee.
-  // Without one they cannot be judged.
-  void use_shell(trial::ReferenceSource* shell) { shell_ = shell; }
+  // The Python reference runs forward of tasks whose plan lacks it, or does not replay. It must
+  // outlive the referee. Without one, such tasks cannot be judged.
+  void use_python_reference(trial::ReferenceSource* source) { python_.use(source); }
 
-  // The job's task must be known. Without a candidate it is the task itself that is looked at.
+  // The job's task must be known. A job without a candidate lints the task itself.
   RefereeReport judge(const RefereeJob& job);
-  // No job is due: gives back memory that others on the same device would miss.
+  // No job is due. Gives back memory that others on the same device would miss.
   void rest();
   // A candidate broke the GPU's context: no further job may be given.
   bool spent() const;
 
  private:
-  // Task plans kept at once; a run has many tasks, and a forgotten one is simply sent again.
+  // How many task plans are kept at once. A run has many tasks, and a forgotten one is sent again.
   static constexpr std::size_t kKeptTasks = 512;
-  struct TrialContext;
-  static constexpr int kBeyondAllChoices = 1 << 20;  // numbers of trials
   RefereeReport judge_known(const RefereeJob& job);
-  RefereeReport judge_plans(const RefereeJob& job, const plan::Plan& task,
-                            const plan::Plan& candidate);
-  RefereeReport judge_by_shell(const RefereeJob& job, const plan::Plan& task,
-                               const plan::Plan& candidate);
-  RefereeReport judge_otherwise(const RefereeJob& job, const plan::Plan& candidate,
-                                RefereeReport report);
-  // The first thing to say of a job: nothing where it may be judged.
-  std::optional<RefereeReport> too_large(const RefereeJob& job, const plan::Plan& task,
-                                         const plan::Plan& candidate) const;
-  // Whatever the candidate, who must fit beside.
-  bool has_room_for_oracle(const RefereeJob& job, const plan::Plan& task) const;
-  struct Soundness;
-  trial::TrialResult run_usable_trial(trial::TrialConfig config, const Soundness& plain);
-  trial::TrialResult run_ordered_trial(trial::TrialConfig config);
-  // False when the candidate's numbers do not survive large or small inputs.
-  bool run_extreme_trials(const TrialContext& context, trial::KernelUse& idle,
-                          RefereeReport& report);
-  enum class TrialOutcome { nothing, right, wrong };
-  TrialOutcome run_extreme_trial(const TrialContext& context, trial::Perturbation kind,
-                                 trial::KernelUse& idle, RefereeReport& report);
-  bool run_later_call(const TrialContext& context, RefereeReport& report);
-  RefereeReport look_at(const RefereeJob& job, const plan::Plan& task);
-  LintReport lint_by_plan(const RefereeJob& job, const plan::Plan& task);
-  LintReport lint_by_shell(const RefereeJob& job, const plan::Plan& task);
-  // Asked of the shell once a task.
-  tl::expected<trial::ReferenceMode, replay::Stop> mode_by_shell(const RefereeJob& job);
-  // False when the job ends here.
-  bool run_trials(TrialContext context, RefereeReport& report);
-  bool is_timed(const RefereeJob& job) const {
-    return gpu_ != nullptr && job.budget.timing_seconds > 0;
-  }
-  // False when the job ends here.
-  bool run_other_choices(const TrialContext& context, RefereeReport& report);
-  bool run_picked_choices(const TrialContext& context, const replay::Choices& picked,
-                          RefereeReport& report);
-  bool run_choice_trial(const TrialContext& context, int number, const trial::ChoiceTrial& choice,
-                        RefereeReport& report);
-  int timed_trial(const TrialContext& context) const;
-  void time_plans(const TrialContext& context, const Soundness& plain, RefereeReport& report);
-  timing::TimingOutcome time_alone(trial::Trial& trial, const RefereeJob& job);
+  RefereeReport judge_in_python(const RefereeJob& job, const plan::Plan& candidate,
+                                PlanJudgement first);
 
-  std::unique_ptr<device::CudaDevice> gpu_;  // none: the CPU
-  std::unique_ptr<language::KernelExecutor> executor_;
-  language::triton::CudaExecutor* cuda_ = nullptr;  // the same, on a GPU
-  std::unique_ptr<cuda::FusedOracles> fused_;       // on a GPU
-  device::Device* device_;
-  std::optional<Lease> lease_;
-  trial::ReferenceSource* shell_ = nullptr;
-  std::map<std::string, trial::ReferenceMode> modes_;  // of tasks that the shell runs
-  std::set<std::string> not_by_shell_;                 // tasks that neither replay nor run there
-  std::optional<VerdictError> refusal_;                // why this job's task does not replay
+  std::unique_ptr<Equipment> equipment_;
+  PythonReferences python_;
   std::map<std::string, plan::Plan> tasks_;
-  // Times of the reference from earlier jobs, by task: on this GPU, in this version.
-  std::map<std::string, std::vector<double>> reference_ms_;
 };
 
 }  // namespace tritonsmith::gym::referee

@@ -39,7 +39,8 @@ void add_trial(RefereeReport& report, const trial::TrialResult& result) {
   Numerics& numerics = *report.numerics;
   numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
   numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
-  numerics.leeway = std::max(numerics.leeway, result.numerics.leeway);
+  numerics.tolerance_extension =
+      std::max(numerics.tolerance_extension, result.numerics.tolerance_extension);
 }
 
 bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
@@ -68,6 +69,18 @@ bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
     return true;
   }
   return false;
+}
+
+bool ends_job(RefereeReport& report, const trial::TrialResult& result, Deadline deadline) {
+  if (!take_failure(report, result)) return false;
+  report.deadline_hit = report.fault == Fault::none && deadline.passed();
+  return true;
+}
+
+Finding missing_oracle_note(const std::string& why) {
+  return {.rule = "judged_without_oracle",
+          .severity = Severity::note,
+          .message = why + ": the plain tolerance alone decides"};
 }
 
 }  // namespace tritonsmith::gym::referee

@@ -1,24 +1,30 @@
-// What a referee writes into its report, entry by entry. One thread; nothing fails.
+// The entries that a referee writes into its report. Nothing here fails.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "gym/referee/protocol/referee_job.h"
-#include "gym/trial/trial.h"
+#include "gym/trial/trial_result.h"
 
 namespace tritonsmith::gym::referee {
 
-// A report that says nothing but why there is none.
+// The report of a job that ended before it was judged.
 RefereeReport ended(std::string error_class, std::string message, Fault fault);
 
-// To the stage of this name.
+// Adds to the time of the stage of this name.
 void add_time(RefereeReport& report, const std::string& name, double milliseconds);
-// Each once.
+// Adds each finding once.
 void add_findings(RefereeReport& report, const std::vector<Finding>& findings);
-// Of a trial: its times, findings and numerics.
+// Adds a trial's times, findings and numerics.
 void add_trial(RefereeReport& report, const trial::TrialResult& result);
 // Puts the trial's failure into the report; false when there is none.
 bool take_failure(RefereeReport& report, const trial::TrialResult& result);
+// The same, and notes whether the job's time was over.
+bool ends_job(RefereeReport& report, const trial::TrialResult& result, Deadline deadline);
+
+// The note that the plain tolerance alone decides, and why.
+Finding missing_oracle_note(const std::string& why);
 
 }  // namespace tritonsmith::gym::referee

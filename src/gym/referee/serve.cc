@@ -147,8 +147,8 @@ int serve_referee(int socket, const ServeOptions& options) {
     return 1;
   }
   if (!wire::write_frame(socket, to_line({{"ready", jail.held()}}), Deadline::never())) return 1;
-  ShellReference shell(socket);
-  (*referee)->use_shell(&shell);
+  PythonReferenceSource python_reference(socket);
+  (*referee)->use_python_reference(&python_reference);
   const int code = serve_jobs(**referee, socket);
   // The driver's and LibTorch's own endings stumble over a context that is lost.
   if ((*referee)->spent()) ::_exit(code);

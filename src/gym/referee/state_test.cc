@@ -65,8 +65,8 @@ language::LaunchOutcome times_one(std::span<const language::KernelArgument> argu
   return {.loaded = {0}, .stored = {1}};
 }
 
-RefereeReport judge_both(const plan::PlanBuilder& task, const plan::PlanBuilder& candidate,
-                         language::FakeExecutor::Body body) {
+RefereeReport report_on(const plan::PlanBuilder& task, const plan::PlanBuilder& candidate,
+                        language::FakeExecutor::Body body) {
   return referee_of(task, std::move(body))
       ->judge({.task_key = "task", .candidate_plan = plan_json(candidate), .secret = "secret"});
 }
@@ -74,15 +74,15 @@ RefereeReport judge_both(const plan::PlanBuilder& task, const plan::PlanBuilder&
 TEST(State, OfTheFirstCallShowsInTheSecond) {
   const auto task = task_of_steps();
   for (const Steps steps : {Steps::counted, Steps::known_by_another_name})
-    EXPECT_EQ(error_message(judge_both(task, candidate_of_steps(steps), times_step)), "");
-  const RefereeReport report = judge_both(task, candidate_of_steps(Steps::counted), times_one);
+    EXPECT_EQ(error_message(report_on(task, candidate_of_steps(steps), times_step)), "");
+  const RefereeReport report = report_on(task, candidate_of_steps(Steps::counted), times_one);
   EXPECT_EQ(error_class(report), "wrong_value");
   EXPECT_NE(error_message(report).find("in the second call of forward"), std::string::npos);
 }
 
 TEST(State, ThatTheReferenceChangesTheCandidateMustHave) {
   const RefereeReport report =
-      judge_both(task_of_steps(), candidate_of_steps(Steps::absent), times_step);
+      report_on(task_of_steps(), candidate_of_steps(Steps::absent), times_step);
   EXPECT_EQ(error_class(report), "state_mismatch");
   EXPECT_NE(error_message(report).find("step"), std::string::npos);
 }
@@ -115,8 +115,8 @@ TEST(Outputs, ThatOverflowExcuseNoOther) {
       return language::LaunchOutcome{.loaded = {0}, .stored = {1, 2}};
     };
   };
-  EXPECT_EQ(error_message(judge_both(task, candidate, up_to(1e9F))), "");
-  const RefereeReport report = judge_both(task, candidate, up_to(50));
+  EXPECT_EQ(error_message(report_on(task, candidate, up_to(1e9F))), "");
+  const RefereeReport report = report_on(task, candidate, up_to(50));
   EXPECT_EQ(error_class(report), "wrong_value");
   EXPECT_NE(error_message(report).find("output 1"), std::string::npos) << error_message(report);
 }

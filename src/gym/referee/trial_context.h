@@ -1,27 +1,30 @@
-// Match: one job's two sides and how they are to be held against each other, as the parts of the
-// referee pass them on.
+// TrialContext: one job's two sides and how they are compared. All trials of a job share it.
 #pragma once
 
 #include <algorithm>
 #include <optional>
 
 #include "gym/cuda/fused_oracles.h"
-#include "gym/referee/referee.h"
+#include "gym/referee/protocol/referee_job.h"
 #include "gym/trial/trial.h"
 
 namespace tritonsmith::gym::referee {
+
+// Trials that a job adds after all of its tuned configs have numbers from here on.
+inline constexpr int kBeyondAllChoices = 1 << 20;
 
 inline Deadline deadline_of(const RefereeJob& job) {
   return Deadline::in_seconds(std::clamp(job.budget.seconds, 0.001, 86400.0));
 }
 
-// What the reference's numbers are worth on the task's own distribution.
-struct Referee::Soundness {
+// How sound the reference's numbers are on the task's own inputs.
+struct Soundness {
   bool is_finite = true;
   double error = 0;  // TrialResult::reference_error
+  // Whether they are as sound in this trial.
   bool holds_for(const trial::TrialResult& result) const {
-    // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). Where PyTorch itself
-    // is near that, a few times its error on the task's own inputs must do.
+    // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). If PyTorch itself is
+    // near that, a few times its error on the task's own inputs is allowed.
     constexpr double precise = 1.0 / 32, few = 4;
     const double share =
         result.is_error_widened ? trial::kPreciseShare : std::max(precise, few * error);
@@ -30,18 +33,19 @@ struct Referee::Soundness {
   }
 };
 
-struct Referee::TrialContext {
+struct TrialContext {
   const RefereeJob& job;
   const plan::Plan& task;
   const plan::Plan& candidate;
   Deadline deadline;
   bool with_oracle = true;
-  trial::ReferenceSource* shell = nullptr;
+  trial::ReferenceSource* python_reference = nullptr;  // null where the task's plan has forward
   trial::ReferenceMode mode = trial::ReferenceMode::train;
-  std::optional<cuda::FusedOracle> fused;
-  bool is_finite = true;  // the reference, on what the task draws
-  trial::TrialConfig setting(int trial, trial::Perturbation kind,
-                             replay::Choices choices = {}) const {
+  std::optional<cuda::FusedOracle> fused = {};
+  bool is_finite = true;  // the reference's outputs, on the task's own inputs
+
+  trial::TrialConfig config_of(int trial, trial::Perturbation kind,
+                               replay::Choices choices = {}) const {
     return {.task = task,
             .candidate = candidate,
             .secret = job.secret,
@@ -54,11 +58,11 @@ struct Referee::TrialContext {
             .deadline = deadline,
             .memory_bytes = job.budget.memory_bytes,
             .with_oracle = with_oracle,
-            .shell = shell,
+            .python_reference = python_reference,
             .mode = mode,
             .fused = fused ? &*fused : nullptr};
   }
-  // Never forwards alone, even in one trial.
+  // In which order the programs of a launch run. Even a single trial does not run them forwards.
   language::ProgramOrder order_of(int trial) const {
     using Kind = language::ProgramOrder::Kind;
     const int nth = job.trials > 1 ? trial : trial + 1;

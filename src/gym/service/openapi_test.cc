@@ -109,7 +109,8 @@ Verdict full_verdict() {
   Verdict verdict = api::accepted_verdict();
   verdict.findings = {{.rule = "race", .severity = Severity::note, .line = 1, .message = "m"}};
   verdict.error = VerdictError{.error_class = "wrong_value", .message = "m", .excerpt = "e"};
-  verdict.numerics = Numerics{.max_abs = 0.5, .max_rel = 0.25, .trials = 3, .leeway = 1e-3};
+  verdict.numerics =
+      Numerics{.max_abs = 0.5, .max_rel = 0.25, .trials = 3, .tolerance_extension = 1e-3};
   verdict.time_ms = verdict.reference_ms = timing;
   verdict.baselines = {{"eager", timing}};
   verdict.speedup = verdict.coverage = 1.0;

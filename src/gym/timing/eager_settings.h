@@ -1,5 +1,5 @@
-// PyTorch's own settings, under which both sides are timed: TF32 in cuDNN. Elsewhere correctness is
-// held against full float32.
+// PyTorch's own settings, under which both sides are timed: TF32 in cuDNN. Elsewhere the judge
+// compares with full float32.
 #pragma once
 
 #include <ATen/Context.h>
@@ -8,7 +8,7 @@ namespace tritonsmith::gym::timing {
 
 enum class Setting { full_float32, eager };
 
-// Holds while it lives; the process has one such setting.
+// Applies the setting while it lives. The process has one such setting.
 class EagerSettings {
  public:
   explicit EagerSettings(Setting setting) {

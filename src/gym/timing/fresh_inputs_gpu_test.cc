@@ -113,10 +113,13 @@ class Kernels {
 
 TimingOutcome timed(const plan::Plan& task, const plan::Plan& candidate,
                     language::KernelExecutor& executor, const std::string& secret = "s") {
-  trial::Trial trial({.task = task, .candidate = candidate, .secret = secret, .trial = 3}, executor,
-                     *device::test_gpu());
-  trial.keep_state(trial::StateKeeping::watched);
-  const trial::TrialResult result = trial.run();
+  trial::FinishedTrial trial = trial::finish_trial({.task = task,
+                                                    .candidate = candidate,
+                                                    .secret = secret,
+                                                    .trial = 3,
+                                                    .keeping = trial::StateKeeping::watched},
+                                                   executor, *device::test_gpu());
+  const trial::TrialResult& result = trial.result;
   EXPECT_FALSE(result.candidate_stop || result.reference_stop);
   EXPECT_FALSE(result.difference) << result.difference->message;
   return time_trial(trial, *device::test_gpu(), {.seconds = 2});
@@ -145,15 +148,16 @@ TEST_F(FreshInputsTest, ATimeThatFollowsFromTheDataIsThatOfNewInputs) {
   executor.define("k", kernels.launching("computes"));
   const double slow = timed(task.plan(), candidate.plan(), executor).timing->candidate.median;
   executor.define("k", kernels.launching("depends"));
-  for (int secret = 0; secret < 300; ++secret) {
-    trial::Trial trial({.task = task.plan(),
-                        .candidate = candidate.plan(),
-                        .secret = std::to_string(secret),
-                        .trial = 3},
-                       executor, *device::test_gpu());
-    trial.keep_state(trial::StateKeeping::watched);
-    ASSERT_FALSE(trial.run().difference);
-    if (trial.reference().tensors()[0][0].item<float>() >= -1.5F) continue;
+  for (int k = 0; k < 300; ++k) {
+    const std::string secret = std::to_string(k);
+    trial::FinishedTrial trial = trial::finish_trial({.task = task.plan(),
+                                                      .candidate = candidate.plan(),
+                                                      .secret = secret,
+                                                      .trial = 3,
+                                                      .keeping = trial::StateKeeping::watched},
+                                                     executor, *device::test_gpu());
+    ASSERT_FALSE(trial.result.difference);
+    if (trial.sides.reference.tensors()[0][0].item<float>() >= -1.5F) continue;
     const TimingOutcome outcome = time_trial(trial, *device::test_gpu(), {.seconds = 2});
     ASSERT_FALSE(outcome.stop) << outcome.stop->error.message;
     if (outcome.findings.empty()) continue;  // one of the new inputs was a quick one, too
@@ -221,13 +225,14 @@ TEST_F(FreshInputsTest, TheReferenceLeavesNothing) {
   Kernels kernels;
   language::FakeExecutor executor;
   executor.define("k", kernels.launching("computes"));
-  trial::Trial trial({.task = task.plan(), .candidate = candidate.plan(), .secret = "s"}, executor,
-                     *device::test_gpu());
-  const trial::TrialResult result = trial.run();
+  trial::FinishedTrial trial =
+      trial::finish_trial({.task = task.plan(), .candidate = candidate.plan(), .secret = "s"},
+                          executor, *device::test_gpu());
+  const trial::TrialResult& result = trial.result;
   ASSERT_FALSE(result.candidate_stop || result.reference_stop || result.difference);
-  EXPECT_FALSE(is_forgotten(trial.reference().tensors()[0])) << "the input stays";
-  EXPECT_TRUE(is_forgotten(trial.reference().tensors()[1]));
-  EXPECT_TRUE(is_forgotten(trial.reference().tensors()[2]));
+  EXPECT_FALSE(is_forgotten(trial.sides.reference.tensors()[0])) << "the input stays";
+  EXPECT_TRUE(is_forgotten(trial.sides.reference.tensors()[1]));
+  EXPECT_TRUE(is_forgotten(trial.sides.reference.tensors()[2]));
 }
 
 // Also of memory that an operator fills anew in each run.
@@ -313,14 +318,15 @@ TEST_F(FreshInputsTest, EveryTimedOutputIsChecked) {
 
   // Wrong in three runs of ten. Which, follows from the secret: one that is right in the trial.
   const plan::PlanBuilder seldom = relu_and("aten::threshold", {plan::f(0.7), plan::f(0)});
-  for (int secret = 0; secret < 50; ++secret) {
-    trial::Trial trial({.task = task.plan(),
-                        .candidate = seldom.plan(),
-                        .secret = std::to_string(secret),
-                        .trial = 3},
-                       executor, *device::test_gpu());
-    trial.keep_state(trial::StateKeeping::watched);
-    if (trial.run().difference) continue;
+  for (int k = 0; k < 50; ++k) {
+    const std::string secret = std::to_string(k);
+    trial::FinishedTrial trial = trial::finish_trial({.task = task.plan(),
+                                                      .candidate = seldom.plan(),
+                                                      .secret = secret,
+                                                      .trial = 3,
+                                                      .keeping = trial::StateKeeping::watched},
+                                                     executor, *device::test_gpu());
+    if (trial.result.difference) continue;
     const TimingOutcome outcome = time_trial(trial, *device::test_gpu(), {.seconds = 2});
     ASSERT_TRUE(outcome.stop);
     EXPECT_EQ(outcome.stop->error.error_class, "wrong_value");

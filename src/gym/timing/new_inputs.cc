@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gym/timing/sampling.h"
+#include "gym/trial/oracle.h"
 #include "gym/trial/perturbation.h"
 
 namespace tritonsmith::gym::timing {
@@ -15,7 +16,7 @@ constexpr int kMost = 8;   // until a candidate is fast on one
 constexpr int kAgain = 3;  // on the same, where it was slow
 
 void seed_draws(const TimedSides& sides, int nth) {
-  const std::uint64_t seed = trial::trial_seed(sides.trial.setting().secret, "new draws", nth);
+  const std::uint64_t seed = trial::trial_seed(sides.trial.config.secret, "new draws", nth);
   sides.reference.replay().seed_draws(seed);
   sides.candidate.replay().seed_draws(seed);
 }
@@ -23,7 +24,7 @@ void seed_draws(const TimedSides& sides, int nth) {
 std::optional<replay::Stop> draw_inputs(const TimedSides& sides, int nth) {
   auto stop = sides.reference.prepare(tensors::Filler::zero);
   if (!stop) {
-    sides.device.seed(trial::trial_seed(sides.trial.setting().secret, "new inputs", nth));
+    sides.device.seed(trial::trial_seed(sides.trial.config.secret, "new inputs", nth));
     stop = sides.reference.replay().run(plan::Phase::inputs);
   }
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
@@ -34,7 +35,7 @@ std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler
   seed_draws(sides, nth);
   if (auto stop = sides.candidate.prepare(filler)) return stop;
   if (auto stop = draw_inputs(sides, nth)) return stop;
-  const std::vector<int> ours = trial::input_tensors(sides.trial.setting().task);
+  const std::vector<int> ours = trial::input_tensors(sides.trial.config.task);
   const std::vector<int> theirs = trial::input_tensors(sides.candidate.plan());
   for (std::size_t k = 0; k < ours.size(); ++k) {
     const at::Tensor& drawn = tensors::tensor_at(sides.reference.replay().tensors(), ours[k]);
@@ -48,8 +49,8 @@ std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler
   return std::nullopt;
 }
 
-// By the reference in full float32, or as it is timed, or where it is coarse there, which only
-// exact values can tell, by those.
+// Compares with the reference in full float32, then as it is timed, and at last with exact values,
+// since only these tell how coarse the reference is.
 tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSides& sides,
                                                                    int nth) {
   const tensors::TensorTable& tensors = sides.candidate.replay().tensors();
@@ -62,8 +63,8 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   if (stop) return tl::unexpected(*std::move(stop));
   if (!wrong) return wrong;
   if ((stop = bring_inputs())) return tl::unexpected(*std::move(stop));
-  const tensors::TensorTable exact = sides.trial.exact_again();
-  if (exact.empty() && sides.trial.setting().with_oracle && sides.trial.reference_replays())
+  const tensors::TensorTable exact = trial::run_oracle_now(sides.trial).exact;
+  if (exact.empty() && sides.trial.config.with_oracle && sides.trial.reference_replays())
     return tl::unexpected(
         replay::Stop{.error = {.error_class = "too_large_to_evaluate",
                                .message = "on new inputs after the timed rounds: outside the plain "
@@ -76,7 +77,7 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
 std::optional<replay::Stop> check(const TimedSides& sides, int nth) {
   auto wrong = difference(sides, nth);
   if (!wrong) return std::move(wrong.error());
-  sides.trial.forget_expected();
+  trial::forget_expected(sides.trial);
   if (!*wrong) return std::nullopt;
   (*wrong)->message = "on new inputs after the timed rounds: " + (*wrong)->message;
   return replay::Stop{.error = **std::move(wrong), .fault = Fault::candidate};

@@ -1,6 +1,6 @@
-// OutputArchive: outputs of timed rounds, kept on the device until the reference may run on the
-// same inputs. Meanwhile nobody can read them there: each is XORed with random numbers that follow
-// from a secret and are overwritten at once.
+// OutputArchive: keeps outputs of timed rounds on the device until the reference may run on the same
+// inputs. A candidate cannot read them there: each output is XORed with random numbers that follow
+// from a secret, and these numbers are overwritten at once.
 #pragma once
 
 #include <span>
@@ -17,13 +17,13 @@ class OutputArchive {
   OutputArchive(device::CudaDevice& device, std::string_view secret)
       : device_(device), secret_(secret) {}
 
-  // Queued only. All of them contiguous.
+  // Only queues the work. All outputs must be contiguous.
   void keep(std::span<const at::Tensor> outputs);
   std::size_t size() const { return rounds_.size(); }
   void clear() { rounds_.clear(); }
-  // Those of the nth that were kept, as they were.
+  // The outputs of the nth round as they were.
   std::vector<at::Tensor> read(std::size_t nth) const;
-  // What lies on the device instead, as int64.
+  // What lies on the device instead of them, as int64.
   std::vector<at::Tensor> masked(std::size_t nth) const;
 
  private:
@@ -33,7 +33,7 @@ class OutputArchive {
     std::int64_t bytes = 0;
     at::Tensor masked;  // int64
   };
-  // XORs what the kth output of a round is kept in.
+  // XORs the memory that keeps the kth output of a round.
   void mask(std::size_t nth, std::size_t k, const at::Tensor& words) const;
 
   device::CudaDevice& device_;

@@ -1,5 +1,5 @@
-// When to stop measuring, and what was measured: the median with a confidence interval that assumes
-// nothing of the distribution. Pure.
+// Decides when to stop measuring and summarises samples: the median with a confidence interval that
+// assumes nothing about the distribution. Pure.
 #pragma once
 
 #include <vector>
@@ -22,18 +22,18 @@ struct MedianInterval {
 MedianInterval median_interval(std::vector<double> samples);
 
 // Whether earlier samples may be counted with today's: their median is known to this share, and
-// today's interval, for its part, reaches as near to it.
+// today's interval reaches as near to it.
 bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share);
 
-// Means of so many rounds that followed each other; what is left at the end is left out. Where
-// rounds alternate between two heaps their median falls into the gap and jumps from one to the
-// other; means of two lie in it.
+// Means of `group` rounds that followed each other, without the remainder at the end. Where rounds
+// alternate between two times, their median jumps from one to the other. Means of two rounds lie
+// between them.
 std::vector<double> means_of(const std::vector<double>& rounds, int group);
 
-// Samples for an interval: those means, or the rounds themselves where they are too few for one.
+// Samples for an interval: those means, or the rounds themselves where there are too few rounds.
 std::vector<double> samples_of(const std::vector<double>& rounds, int group);
 
-// With that interval, where it is known.
+// The summary of these samples. It has the interval where that is known.
 Timing timing_of(std::vector<double> milliseconds);
 
 }  // namespace tritonsmith::gym::timing

@@ -8,6 +8,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/python_reference_answer.h"
 
 namespace tritonsmith::gym::timing {
 namespace {
@@ -71,15 +72,15 @@ std::optional<VerdictError> compare_sides(const TimedSides& sides,
                                           const Nearness& nearness) {
   Numerics ignored;
   const bool is_coarse = nearness.coarseness > 0;
-  compare::Tolerance tolerance = sides.trial.tolerance();
+  compare::Tolerance tolerance = trial::tolerance_of(sides.trial);
   tolerance.value += 2 * nearness.coarseness;
   return compare::compare_outputs(
       {sides.candidate.plan().outputs, tensors},
       {sides.trial.task().outputs, sides.reference.replay().tensors()}, oracle,
-      {.rule = sides.trial.setting().comparison,
+      {.rule = sides.trial.config.comparison,
        .tolerance = tolerance,
        .unit = is_coarse ? compare::AbsoluteUnit::output_size : compare::AbsoluteUnit::one,
-       .leeway = nearness.leeway,
+       .tolerance_extension = nearness.tolerance_extension,
        .device = sides.device.comparison()},
       ignored);
 }
@@ -88,7 +89,8 @@ std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting se
   const EagerSettings as_asked(setting);
   auto stop = sides.reference.prepare(tensors::Filler::zero);
   if (!stop)
-    stop = sides.trial.reference_replays() ? sides.reference.run() : sides.trial.ask_shell();
+    stop = sides.trial.reference_replays() ? sides.reference.run()
+                                           : trial::ask_python_reference(sides.trial);
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
 }
 
@@ -119,9 +121,9 @@ std::optional<replay::Stop> check_archive(const TimedSides& sides, const OutputA
       [&](double coarseness) {
         wrong.reset();
         std::erase_if(left, [&](std::size_t nth) {
-          auto difference =
-              compare_sides(sides, archived(sides, archive, nth), {},
-                            {.leeway = sides.trial.leeway(), .coarseness = coarseness});
+          auto difference = compare_sides(
+              sides, archived(sides, archive, nth), {},
+              {.tolerance_extension = sides.tolerance_extension, .coarseness = coarseness});
           if (difference && !wrong) wrong = difference;
           return !difference;
         });

@@ -1,4 +1,4 @@
-// Whether what a candidate made while it was timed is right.
+// Checks what a candidate made while it was timed.
 #pragma once
 
 #include <functional>
@@ -7,53 +7,54 @@
 #include "gym/timing/eager_settings.h"
 #include "gym/timing/output_archive.h"
 #include "gym/timing/timed_side.h"
-#include "gym/trial/trial.h"
+#include "gym/trial/sides.h"
 
 namespace tritonsmith::gym::timing {
 
-// The two sides of a timing, over the tensors of one trial.
+// The two sides of a timing, over the tensors of one finished trial.
 struct TimedSides {
-  trial::Trial& trial;
+  trial::Sides& trial;
   device::CudaDevice& device;
   TimedSide& candidate;
   TimedSide& reference;
-  Setting setting;  // of the timed rounds
+  Setting setting;                 // of the timed rounds
+  double tolerance_extension = 0;  // that the trial needed
 };
 
-// Eager for a task whose own forward uses what the setting changes: there a candidate's numbers may
-// be as coarse as PyTorch's own. For others a candidate that calls cuDNN is timed in full float32,
-// which it is held to.
+// Eager for a task whose own forward uses what the setting changes: a candidate's numbers may then
+// be as coarse as PyTorch's own. For other tasks both sides are timed in full float32, by which the
+// candidate is judged.
 Setting timed_setting(const plan::Plan& task);
 // How near a timed output must be to the reference's.
 struct Nearness {
-  double leeway = 0;  // as in CompareOptions
-  // How far the setting that was timed takes the reference itself from full float32, by
-  // own_error_by_element(): a candidate's own calls of cuDNN round other products (of folded
-  // weights, say), so it may be twice as far off.
+  double tolerance_extension = 0;  // as in CompareOptions
+  // How far the timed setting takes the reference itself from full float32, by
+  // own_error_by_element(). A candidate's own calls of cuDNN may round other products, such as those
+  // of folded weights, so it may be twice as far off.
   double coarseness = 0;
 };
 
-// The candidate's outputs as `tensors` has them, against what the reference made last, with exact
-// values where `oracle` has them.
+// Compares the candidate's outputs, which are in `tensors`, with what the reference made last.
+// `oracle` has exact values, or is empty.
 std::optional<VerdictError> compare_sides(const TimedSides& sides,
                                           const tensors::TensorTable& tensors,
                                           const tensors::TensorTable& oracle,
                                           const Nearness& nearness);
 
-// Asks the reference in full float32, then as it was timed if that is another setting, then in full
-// float32 once more, where its coarseness is known; until `is_right`, to which it gives the
-// coarseness, says so of what the reference made. `bring_inputs` makes its inputs what they were;
-// for the first answer they are. A stop of the reference is nobody's fault but the task's.
+// Runs the reference until `is_right` accepts what it made: in full float32, then as it was timed if
+// that is another setting, then in full float32 once more, with the coarseness known by then.
+// `bring_inputs` restores the reference's inputs before all runs but the first. A stop of the
+// reference is the task's fault alone.
 std::optional<replay::Stop> ask_until_right(
     const TimedSides& sides, const std::function<std::optional<replay::Stop>()>& bring_inputs,
     const std::function<bool(double coarseness)>& is_right);
 
-// Runs the reference once, on what its inputs hold. A stop of it is nobody's fault but the task's.
+// Runs the reference once, on what its inputs hold. A stop of it is the task's fault alone.
 std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting setting);
 replay::Stop as_task_failure(replay::Stop stop);
 
-// The outputs of rounds that did not give the trial's bits, against the reference on the inputs
-// that it is now bound to: by one of its answers each must be right.
+// Compares archived outputs of rounds with the reference on the inputs that it is bound to. Each
+// output must be right by one of the reference's answers.
 std::optional<replay::Stop> check_archive(const TimedSides& sides, const OutputArchive& archive);
 
 }  // namespace tritonsmith::gym::timing

@@ -1,8 +1,8 @@
-// TimedSide: one side of a timing, the candidate's forward or the reference's, ready to be run
-// again and again over the tensors of a finished trial. Steps that only reserve memory are not
-// repeated: their buffers stay, and are poisoned outside the clock. There may be a second set of
-// them; then runs take turns between the two. What a candidate's operators make anew in a run is
-// overwritten before the next, so that no run finds what another computed.
+// TimedSide: one side of a timing, the candidate's forward or the reference's. It runs again and
+// again over the tensors of a finished trial. Steps that only reserve memory are not repeated: their
+// buffers stay, and are poisoned outside the clock. If there is a second set of buffers, runs take
+// turns between the two. What a candidate's operators make in a run is overwritten before the next,
+// so that no run finds what another computed.
 #pragma once
 
 #include <array>
@@ -11,35 +11,35 @@
 #include <vector>
 
 #include "gym/device/cuda_device.h"
-#include "gym/trial/trial.h"
+#include "gym/trial/found_state.h"
 
 namespace tritonsmith::gym::timing {
 
 class TimedSide {
  public:
-  // `state` is what forward found in the trial; of it only what forward changed is kept, to be put
-  // back before each round. `forgets`: nothing that a run made is there for the next.
+  // `state` is what forward found in the trial. What forward changed of it is put back before each
+  // round. `forgets`: nothing that a run made is left for the next.
   TimedSide(const plan::Plan& plan, replay::Replay& replay, device::CudaDevice& device,
             std::vector<trial::SavedState> state, bool forgets);
 
-  // Adds the second set, where it is worth it (round_plan.h) and there is room.
+  // Adds the second set of buffers, where it is worth it (round_plan.h) and there is room.
   void take_turns();
-  // Outside the clock, before each run: puts back what forward changed, makes its draws once more,
-  // and poisons the buffers whose turn it is, unless that is done.
+  // Outside the clock, before each run: restores what forward changed, makes its draws once more,
+  // and poisons the buffers whose turn it is, unless they are poisoned already.
   std::optional<replay::Stop> prepare(tensors::Filler filler);
-  // Likewise, after prepare(): poisons the buffers of the run before, which nothing else need look
-  // at any more. How many bytes it wrote; none without a second set.
+  // Outside the clock, after prepare(): poisons the buffers of the last run, which nobody reads any
+  // more. Returns how many bytes it wrote; 0 without a second set.
   std::int64_t poison_others(tensors::Filler filler);
-  // Inside it. `after`, where given, is called when a step has been queued.
+  // Inside the clock. `after`, where given, is called when a step has been queued.
   std::optional<replay::Stop> run(const std::function<void(std::size_t)>& after = {});
 
   bool changes_state() const { return !state_.empty(); }
   const std::vector<std::size_t>& steps() const { return steps_; }
   const plan::Plan& plan() const { return plan_; }
   replay::Replay& replay() { return replay_; }
-  // Contiguous, as they are now.
+  // The outputs as they are now, contiguous.
   std::vector<at::Tensor> outputs() const;
-  // Of these, those that are copies, to be contiguous: overwrites them.
+  // Overwrites those outputs that were copied to be contiguous.
   void forget_copies(std::span<const at::Tensor> outputs) const;
 
  private:

@@ -1,11 +1,14 @@
-// Timing a candidate that has proved right, against its reference, on a GPU: rounds of both, one
-// after the other (round_plan.h), until the medians are known to one percent or the time is up. Of
-// short kernels two rounds make a sample. Before each round of the candidate its unwritten memory
-// is poisoned, what it changed is put back, and the L2 cache is filled with other things; after
-// each its outputs are checked. The reference runs on inputs of its own, and what it made of the
-// candidate's is overwritten, so that the outputs which the candidate owes are nowhere on the
-// device. Last the candidate meets new inputs: there it must be right, and about as fast as in the
-// rounds; else it used again what an earlier round left where nobody looked.
+// Times a candidate that has proved right, against its reference, on a GPU. Rounds of both run one
+// after the other (round_plan.h), until the medians are known to one percent or the time is up. Two
+// rounds of a short kernel make a sample.
+//
+// Before each round of the candidate, its unwritten memory is poisoned, the state that it changed is
+// restored, and the L2 cache is flushed. After each round its outputs are checked. The reference
+// runs on inputs of its own. What it made of the candidate's inputs is overwritten, so that the
+// outputs which the candidate owes are nowhere on the device.
+//
+// Last, the candidate gets new inputs. It must be right on them, and about as fast as in the
+// rounds. A candidate that is not uses again what an earlier round left.
 #pragma once
 
 #include <optional>
@@ -18,34 +21,35 @@
 
 namespace tritonsmith::gym::timing {
 
-// One round as it was measured, for who looks into their noise.
+// One round as it was measured. Benchmarks of the rounds' noise read these.
 struct TimedRound {
   double candidate_ms = 0;
-  bool is_first = false;        // of those that were queued together
-  bool with_reference = false;  // which ran behind it
+  bool is_first = false;        // of the rounds that were queued together
+  bool with_reference = false;  // the reference ran behind the candidate
 };
 
 struct TimingLimits {
-  double share = 0.01;  // of the median: how near both ends of its interval shall be
+  double share = 0.01;  // how near to the median both ends of its interval must be
   double seconds = 2;   // for all rounds
   int least_rounds = 0, most_rounds = 400;
-  // What the reference took in earlier jobs, and takes now besides: where both agree, the reference
-  // need not be measured as long once more.
+  // Milliseconds that the reference took in earlier jobs. This job's are added. Where both agree,
+  // the reference need not be measured as long once more.
   std::vector<double>* known_reference = nullptr;
-  std::vector<TimedRound>* rounds = nullptr;  // all that count are added
+  std::vector<TimedRound>* rounds = nullptr;  // all rounds that count are added
 };
 
 struct TimingOutcome {
   std::optional<replay::Stop> stop;  // a round failed, or gave another output
   std::optional<referee::PlanTiming> timing;
-  std::vector<Finding> findings;  // a time that the chip cannot reach, or only by what was left
-  double set_up_ms = 0;           // before the first round
-  replay::Choices picked;         // of tuned launches
+  std::vector<Finding>
+      findings;            // the GPU cannot reach this time, or results of earlier rounds were used
+  double set_up_ms = 0;    // before the first round
+  replay::Choices picked;  // of tuned launches
 };
 
-// `trial` has run and found the candidate right, and its state was watched and not changed, or
-// saved.
-TimingOutcome time_trial(trial::Trial& trial, device::CudaDevice& device,
+// `trial` found the candidate right. Its state was saved, or it was watched and did not change. The
+// timing changes the trial's tensors and takes its saved state.
+TimingOutcome time_trial(trial::FinishedTrial& trial, device::CudaDevice& device,
                          const TimingLimits& limits);
 
 }  // namespace tritonsmith::gym::timing

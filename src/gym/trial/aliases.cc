@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 #include <ATen/MemoryOverlap.h>
 
+#include <algorithm>
+#include <span>
+
 #include "gym/trial/perturbation.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
 
-// The tensor's bytes among those of its memory, each once where a dimension repeats them.
+// The tensor's bytes as a view of its memory. A dimension of stride 0 counts once.
 at::Tensor bytes_among(const at::Tensor& memory, const at::Tensor& tensor) {
   const std::int64_t width = tensor.element_size();
   std::vector<std::int64_t> sizes, strides;
@@ -27,6 +30,30 @@ void add_memory(const std::vector<int>& indices, const tensors::TensorTable& ten
     const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(index));
     if (tensor.defined() && tensor.storage().nbytes() > 0) memory.insert(tensor.storage().data());
   }
+}
+
+std::vector<at::Tensor> outputs_of(const plan::Plan& plan, tensors::TensorTable& tensors) {
+  std::vector<int> indices;
+  plan::append_tensors(plan.outputs, indices);
+  std::vector<at::Tensor> outputs;
+  for (const int index : indices) outputs.push_back(tensors::tensor_at(tensors, index));
+  return outputs;
+}
+
+// For each output in order: whether it lies in one of these memories.
+std::vector<bool> each_in(const std::set<const void*>& memory,
+                          std::span<const at::Tensor> outputs) {
+  std::vector<bool> all;
+  for (const at::Tensor& output : outputs)
+    all.push_back(output.numel() > 0 && memory.contains(output.storage().data()));
+  return all;
+}
+
+std::optional<std::size_t> first_beyond(const std::vector<bool>& got,
+                                        const std::vector<bool>& allowed) {
+  for (std::size_t k = 0; k < got.size(); ++k)
+    if (got[k] && (k >= allowed.size() || !allowed[k])) return k;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -63,6 +90,34 @@ std::set<const void*> memory_of_state(const plan::Plan& plan, const tensors::Ten
   std::set<const void*> memory;
   add_memory(indices, tensors, memory);
   return memory;
+}
+
+std::optional<VerdictError> compare_aliases(Sides& sides) {
+  const std::vector<at::Tensor> got = outputs_of(sides.config.candidate, sides.candidate.tensors()),
+                                expected = outputs_of(sides.task(), sides.reference.tensors());
+  const bool aliases_input = sides.answered && sides.answered->aliases_input;
+  const auto beyond = [&](auto memory_of) {
+    return first_beyond(each_in(memory_of(sides.config.candidate, sides.candidate.tensors()), got),
+                        each_in(memory_of(sides.task(), sides.reference.tensors()), expected));
+  };
+  if (const auto k = beyond(memory_of_inputs); k && !aliases_input)
+    return VerdictError{
+        .error_class = "output_aliases_input",
+        .message = "an output shares the memory of an input; the reference's does not"};
+  if (!sides.reference_replays()) return std::nullopt;
+  if (beyond(memory_of_state))
+    return VerdictError{.error_class = "output_aliases_state",
+                        .message =
+                            "an output lies in memory that the module keeps; the next call "
+                            "would overwrite it. The reference's does not"};
+  for (std::size_t k = 1; k < got.size(); ++k)
+    for (std::size_t other = 0; other < k; ++other)
+      if (share_memory(got[k], got[other]) && !share_memory(expected.at(k), expected.at(other)))
+        return VerdictError{.error_class = "output_aliases_output",
+                            .message = fmt::format("output tensors {} and {} share memory; the "
+                                                   "reference's do not",
+                                                   other, k)};
+  return std::nullopt;
 }
 
 }  // namespace tritonsmith::gym::trial

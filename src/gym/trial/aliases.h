@@ -1,21 +1,26 @@
-// Which memory outputs lie in. What forward returns is its caller's: where the reference gives
-// memory of its own to each output, so must the candidate. Pure.
+// Which memory outputs lie in. What forward returns belongs to its caller. Where the reference gives
+// each output memory of its own, so must the candidate. Pure but for reading tensors.
 #pragma once
 
 #include <set>
 
 #include "gym/plan/plan.h"
 #include "gym/tensors/tensors.h"
+#include "gym/trial/sides.h"
 
 namespace tritonsmith::gym::trial {
 
-// Whether some byte belongs to both. Slices of one memory that lie beside or between each other
-// share none.
+// Whether some byte belongs to both tensors. Slices of one memory that lie beside or between each
+// other share none.
 bool share_memory(const at::Tensor& a, const at::Tensor& b);
 
-// The memories of what forward is given.
+// The memories of forward's inputs.
 std::set<const void*> memory_of_inputs(const plan::Plan& plan, const tensors::TensorTable& tensors);
 // The memories that forward finds besides: weights, and what the constructor made.
 std::set<const void*> memory_of_state(const plan::Plan& plan, const tensors::TensorTable& tensors);
+
+// Outputs may share memory with inputs, with the module's state and with each other only where the
+// reference's outputs do. The Python reference only tells whether one lies in an input.
+std::optional<VerdictError> compare_aliases(Sides& sides);
 
 }  // namespace tritonsmith::gym::trial

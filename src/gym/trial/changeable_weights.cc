@@ -25,8 +25,9 @@ std::set<int> made_by_init(const plan::Plan& plan) {
   return made;
 }
 
-// Tensors of a module's own: forward reads them, the constructor made them, and they are no
-// parameter that the other side knows. What a shell's forward reads no plan says: anything.
+// A module's own tensors: forward reads them, the constructor made them, and they are no parameter
+// that the other side knows. If the Python reference runs forward, no plan says what forward reads,
+// so all count.
 std::vector<int> own_tensors(const plan::Plan& plan, const std::set<int>& known_storages) {
   const std::set<int> made = made_by_init(plan);
   std::vector<int> own;
@@ -111,10 +112,10 @@ std::set<int> storages_of_parameters(const plan::Plan& plan) {
 
 // Nothing where one of them is not to be had.
 std::optional<std::vector<std::size_t>> steps_that_make(const plan::Plan& plan,
-                                                        const std::vector<WeightCopy>& twins) {
+                                                        const std::vector<WeightCopy>& copies) {
   std::vector<std::size_t> steps;
-  for (const WeightCopy& twin : twins) {
-    const auto step = made_at(plan, twin.tensor);
+  for (const WeightCopy& copy : copies) {
+    const auto step = made_at(plan, copy.tensor);
     if (!step) return std::nullopt;
     steps.push_back(*step);
   }
@@ -148,9 +149,10 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
   const std::set<int> ours = storages_of_parameters(reference.plan);
   const std::set<int> folded_by_us =
       folded_into(reference.plan, own_tensors(reference.plan, ours), ours);
-  const std::set<int> by_chance = plan::analysis::drawn_storages(reference.plan, plan::Phase::init);
+  const std::set<int> random_storages =
+      plan::analysis::drawn_storages(reference.plan, plan::Phase::init);
   const std::set<int> statistics = statistics_of_norms(reference.plan);
-  WeightCopies twins(candidate, own, matched);
+  WeightCopies copies(candidate, own, matched);
   ChangeableWeights all;
   for (const plan::PlanParameter& parameter : reference.plan.parameters) {
     const at::Tensor& weight = tensors::tensor_at(reference.tensors, parameter.tensor);
@@ -158,11 +160,11 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     if (!is_changeable(weight) || folded_by_us.contains(storage)) continue;
     const bool is_parameter = parameter.kind == plan::ParameterKind::parameter;
     const bool has_one_value = is_constant(weight);
-    const bool is_drawn = by_chance.contains(storage) && !has_one_value;
+    const bool is_drawn = random_storages.contains(storage) && !has_one_value;
     const bool is_table = !is_drawn && !has_one_value;
     if (is_table && (!is_parameter || parameter.is_frozen || !is_finite(weight))) continue;
     const bool is_statistic = statistics.contains(parameter.tensor);
-    // A scale that is a number in the code, say.
+    // This may be a scale that is a number in the code.
     if (!is_parameter && !is_statistic && weight.numel() == 1) continue;
     const auto theirs = held.find(parameter.tensor);
     const bool is_held = theirs != held.end();
@@ -170,8 +172,9 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     std::vector<WeightCopy> early;
     if (is_held && folded.contains(plan::analysis::storage_of(candidate.plan, theirs->second)))
       early.push_back({.tensor = theirs->second});
-    if (const auto twin = is_held ? twins.take_origin(weight, theirs->second) : twins.take(weight))
-      early.push_back(*twin);
+    if (const auto copy =
+            is_held ? copies.take_origin(weight, theirs->second) : copies.take(weight))
+      early.push_back(*copy);
     const auto made = steps_that_make(candidate.plan, early);
     if (!made) continue;
     for (std::size_t k = 0; k < early.size(); ++k)

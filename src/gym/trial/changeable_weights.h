@@ -1,8 +1,8 @@
-// Which of the reference's weights may take other values than its constructor gave them, so that
-// one which a candidate ignores shows: a norm's ones and zeros hide whether they are used. The
-// change must reach all that a candidate may have made of such a weight. Where its constructor
-// makes tensors of its own out of it (packs, folds, casts), it is replayed once more and finds the
-// change at the step that made the weight, or the same values instead of it.
+// Which of the reference's weights may take other values than its constructor gave them. A changed
+// weight shows whether a candidate ignores it: a norm's ones and zeros would hide that. The change
+// must reach all that a candidate may have made of such a weight. Its constructor may pack, fold or
+// cast the weight into tensors of its own. It is then replayed once more, and finds the changed
+// values at the step that made the weight or a copy of it.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace tritonsmith::gym::trial {
 
-// After this step of its constructor a tensor of the candidate's holds what the reference's does,
+// After this step of the constructor, the candidate's tensor takes the values of the reference's,
 // from its element `first` on.
 struct EarlyWeight {
   std::size_t step = 0;
@@ -24,19 +24,19 @@ struct EarlyWeight {
 
 // Tensors of the reference's plan.
 struct ChangeableWeights {
-  std::set<int> given;       // parameters in whose values is no chance
+  std::set<int> given;       // parameters whose values are not random
   std::set<int> drawn;       // parameters that a generator fills
   std::set<int> statistics;  // buffers of one value; also in `given`
-  // Of those given that the candidate has not by name: the first that has the same values. They
-  // change alike, since nobody knows which of several twins stands for which.
+  // For each given parameter that the candidate does not hold: the first with the same values. They
+  // change alike, since nobody knows which copy stands for which of them.
   std::map<int, int> alike;
   std::vector<EarlyWeight> early;
 };
 
-// Both sides as their constructors, replayed under one seed, left them. Left as they are: what the
-// reference's own constructor made other tensors of; buffers of several values (tables, masks) and
-// of one number; tables that are frozen parameters; and buffers that the candidate has not. But the
-// running statistics that a norm's forward reads change always.
+// Both sides are as their constructors, replayed under one seed, left them. Some weights stay as
+// they are: those of which the reference's own constructor made other tensors; buffers of several
+// values (tables, masks) and of one number; tables that are frozen parameters; and buffers that the
+// candidate does not have. The running statistics that a norm's forward reads always change.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);
 

@@ -38,7 +38,7 @@ class Mixer {
   }
 
   // Each config of each launch at least once. Against the first launch the second moves on by one
-  // from pass to pass, all others by chance.
+  // from pass to pass; all others are drawn at random.
   std::vector<replay::Choices> pass(std::size_t nth) {
     for (std::size_t k = 2; k < tuned_.size(); ++k) rng_.shuffle(orders_[k]);
     std::vector<replay::Choices> rounds(rounds_);

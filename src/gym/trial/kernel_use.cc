@@ -212,18 +212,18 @@ bool computes_in_torch(const plan::Plan& candidate) {
   });
 }
 
-std::vector<Finding> find_idle_work(const plan::Plan& candidate, const KernelUse& idle,
-                                    Policy policy) {
+std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const KernelUse& use,
+                                         Policy policy) {
   const bool launches = std::ranges::any_of(candidate.steps, [](const plan::PlanStep& step) {
     return step.phase == plan::Phase::forward &&
            std::holds_alternative<plan::LaunchStep>(step.action);
   });
   if (!launches) return {};  // no_kernel says so
-  if (idle.needless.holds())
+  if (use.needless.holds())
     return {{.rule = "kernel_output_ignored",
              .severity = Severity::reject,
              .message = "the output is the same when no kernel runs"}};
-  if (idle.torch_computed && idle.copies.holds() && policy != Policy::strict)
+  if (use.torch_computed && use.copies.holds() && policy != Policy::strict)
     return {{.rule = "token_kernel",
              .severity = Severity::reject,
              .message = "the kernels only pass on what torch has computed"}};

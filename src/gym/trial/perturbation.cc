@@ -23,10 +23,10 @@ bool straight_from_generator(const plan::Plan& task, int tensor) {
   return plan::analysis::random_origin_of(task, tensor) != plan::analysis::RandomOrigin::none;
 }
 
-// What no chance is in may be in order, or a width: its sign stays.
-device::InputChange scaled(Rng& rng, bool by_chance) {
+// An input that is not random may be sorted, or a width: its sign stays.
+device::InputChange scaled(Rng& rng, bool is_random) {
   const double factor = 0.5 + 2.5 * rng.uniform();
-  return {.factor = by_chance && rng.below(2) == 0 ? -factor : factor};
+  return {.factor = is_random && rng.below(2) == 0 ? -factor : factor};
 }
 
 // Zeros that the task always makes, like a first hidden state: no factor changes them.
@@ -206,9 +206,9 @@ std::vector<device::InputChange> input_changes(const plan::Plan& task, Perturbat
         !can_change(tensors.at(static_cast<std::size_t>(index))))
       continue;
     const bool free = straight_from_generator(task, index);
-    const bool by_chance = drawn_storage.contains(plan::analysis::storage_of(task, index));
+    const bool is_random = drawn_storage.contains(plan::analysis::storage_of(task, index));
     if (kind == Perturbation::negated) {
-      if (by_chance) change = {.factor = -1};
+      if (is_random) change = {.factor = -1};
     } else if (is_spiked(kind)) {
       if (!free || !has_16_bits(task, index)) continue;
       if (kind == Perturbation::last_spiked) std::ranges::fill(changes, device::InputChange{});
@@ -220,8 +220,8 @@ std::vector<device::InputChange> input_changes(const plan::Plan& task, Perturbat
             extreme(kind, nth_free++, beyond_all(task, index, drawn), has_16_bits(task, index));
     } else {
       const bool thins = kind == Perturbation::sparse && free && !asks_for_places(task);
-      change = thins ? sparse(rng) : scaled(rng, by_chance);
-      if (kind == Perturbation::sparse && !by_chance &&
+      change = thins ? sparse(rng) : scaled(rng, is_random);
+      if (kind == Perturbation::sparse && !is_random &&
           is_nothing(tensors.at(static_cast<std::size_t>(index))))
         change = {.shift = 0.5 + rng.uniform()};
     }
@@ -265,9 +265,9 @@ at::Tensor noise_like(const at::Tensor& tensor, Rng& rng) {
   return at::randn(tensor.sizes(), generator, at::dtype(at::kFloat));
 }
 
-// Up or down by chance; the first element by the kind of trial, so that one alone goes both ways.
-// In one kind from 0 instead of from what it was: beside 1e5, or under a sigmoid(-12), 1 is
-// nothing.
+// Moves each element up or down at random. The kind of trial decides about the first element, so
+// that a single element goes both ways. In sparse trials elements start from 0: beside 1e5, or under
+// a sigmoid(-12), a move by 1 shows nothing.
 void move_far(at::Tensor& tensor, Perturbation kind, Rng& rng) {
   at::Tensor noise = noise_like(tensor, rng);
   noise = noise.sign() * (1 + noise.abs().fmod(1));
@@ -280,7 +280,7 @@ void move_far(at::Tensor& tensor, Perturbation kind, Rng& rng) {
   tensor.add_(noise.to(tensor.options()));
 }
 
-// Each by chance, where all have one.
+// Draws the signs at random, where all elements have the same sign.
 void mix_signs(at::Tensor& tensor, Rng& rng) {
   const at::Tensor sign = tensor.sign();
   if (!sign.eq(sign.flatten()[0]).all().item<bool>()) return;
@@ -289,7 +289,7 @@ void mix_signs(at::Tensor& tensor, Rng& rng) {
   tensor.mul_(signs.to(tensor.options()));
 }
 
-// Like a generator that keeps sums of products at the size of what they are made of.
+// Scales the weight up, so that sums of products are as large as their inputs.
 void make_count(at::Tensor& tensor) {
   const double size = tensor.to(at::kFloat).square().mean().sqrt().item<double>();
   const auto rows = static_cast<double>(tensor.dim() > 1 ? tensor.size(0) : tensor.numel());
@@ -309,7 +309,7 @@ void change_weights(const plan::Plan& task, const ChangeableWeights& changeable,
   std::set<int> calm;  // a variance stays above 0
   for (const int tensor : changeable.statistics) calm.insert(group_of(tensor));
   const std::uint64_t noise_seed = rng.next_u64();
-  std::set<const void*> seen;  // tied ones change once
+  std::set<const void*> seen;  // tied weights change once
   for (const plan::PlanParameter& parameter : task.parameters) {
     at::Tensor& tensor = tensors::tensor_at(tensors, parameter.tensor);
     if (!can_change(tensor) || !seen.insert(tensor.const_data_ptr()).second) continue;

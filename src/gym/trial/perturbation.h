@@ -1,6 +1,5 @@
-// What each trial runs on: inputs and weights drawn by the task's own plan from secret seeds, in
-// some trials changed in ways that a candidate cannot foresee and an honest kernel does not notice;
-// and private copies of them for the candidate.
+// Perturbations: what each trial does to the inputs and weights that the task's own plan draws from
+// secret seeds. A candidate cannot foresee them, and an honest kernel is right on all of them.
 #pragma once
 
 #include <string>
@@ -45,15 +44,15 @@ enum class Perturbation {
 };
 Perturbation perturbation_of_trial(int trial);
 
-// The kinds that every candidate is tried on besides: those from shifted to heavy that change this
+// Further kinds that every candidate is tried on: those from shifted to heavy that change this
 // task's inputs or weights, each in a way of its own.
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task);
 bool is_extreme(Perturbation kind);
 bool is_spiked(Perturbation kind);
-// Products become scores, of which exponentials are taken: who rounds these to 16 bits, as PyTorch
-// does or not, is off by more than other sums are.
+// Whether products become scores, of which exponentials are taken. Rounding scores to 16 bits
+// costs more than rounding other sums.
 bool decides_by_scores(const plan::Plan& task);
-// By no more than the size of what a generator draws.
+// Whether the kind moves inputs by no more than the size of a random generator's values.
 bool moves_a_little(Perturbation kind);
 // "100 added to the inputs".
 std::string_view what_is_done(Perturbation extreme);
@@ -67,16 +66,16 @@ std::vector<int> input_tensors(const plan::Plan& plan);
 // What this kind of trial does to each of the task's drawn inputs, in their order.
 std::vector<device::InputChange> input_changes(const plan::Plan& task, Perturbation kind, Rng& rng,
                                                const tensors::TensorTable& tensors);
-// Does it, in place.
+// Changes one drawn input in place.
 void change_input(const device::InputChange& change, at::Tensor& tensor);
 void perturb_inputs(const plan::Plan& task, Perturbation kind, Rng& rng,
                     tensors::TensorTable& tensors);
 
-// How far from what their constructor gave them weights are changed. gentle: noise a tenth of one
-// in size on those that no chance is in. strong: each of their elements moved by 1 to 2, up or
-// down, so that factors are negative too; and those that a generator fills as large as keeps a sum
-// of products the size of its inputs, and vectors the size of 1, where they are smaller: a bias
-// that is nothing beside its sum in 16 bits, an attention that is flat.
+// How far weights move from what their constructor gave them. gentle: weights that are not random
+// get noise of size 0.1. strong: each of their elements moves by 1 to 2, up or down, so that factors
+// are negative too. Random weights that are smaller grow until a sum of products is as large as its
+// inputs, and vectors until they are of size 1: a small bias is nothing beside its sum in 16 bits,
+// and a small attention is flat. heavy: random weights times 32.
 enum class WeightChange { none, gentle, strong, heavy };
 WeightChange weight_change(Perturbation kind);
 

@@ -1,7 +1,7 @@
-// ReferenceSource: who runs the forward of a task whose plan lacks it. The referee draws weights
-// and inputs as ever and asks for what forward makes of them, after the candidate has run;
-// comparing stays with the referee. What goes wrong comes back as a Stop: the task's own failure,
-// or (infrastructure) that of whoever was asked.
+// ReferenceSource: runs the forward of a task whose plan lacks it. The referee draws weights and
+// inputs as for any task. After the candidate has run, it asks the source what forward makes of
+// them. The referee compares. A failure comes back as a Stop: the task's own, or one of the
+// infrastructure where the source failed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tritonsmith::gym::trial {
 
-// In which mode of the module forward draws nothing at random.
+// The module's mode in which forward draws nothing at random.
 enum class ReferenceMode { train, eval };
 
 struct ReferenceQuestion {
@@ -25,14 +25,14 @@ struct ReferenceQuestion {
   bool with_oracle = true;  // also ask for the same in float64
 };
 
-// Tensors lie in the CPU's memory.
+// All tensors lie in the CPU's memory.
 struct ReferenceAnswer {
-  // Something of the task's that forward changed.
+  // A tensor of the task's plan that forward changed.
   struct Changed {
     int tensor = 0;  // of the plan
     at::Tensor now, exact;
   };
-  plan::Value outputs;  // whose tensors are indices into the next two
+  plan::Value outputs;  // its tensors are indices into the next two
   tensors::TensorTable tensors;
   tensors::TensorTable exact;  // in float64, undefined where that is not known; as many
   std::vector<Changed> changed;
@@ -43,7 +43,7 @@ struct ReferenceAnswer {
 class ReferenceSource {
  public:
   virtual ~ReferenceSource() = default;
-  // Gets ready for a task, whose source the other side has.
+  // Gets ready for the job's task. The other side has its source.
   virtual tl::expected<ReferenceMode, replay::Stop> prepare() = 0;
   virtual tl::expected<ReferenceAnswer, replay::Stop> run(const ReferenceQuestion& question) = 0;
 };

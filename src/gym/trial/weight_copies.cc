@@ -57,20 +57,20 @@ WeightCopies::WeightCopies(const ModuleSide& candidate, const std::vector<int>& 
   });
 }
 
-WeightCopies::ByteRange WeightCopies::bytes_of(const WeightCopy& twin, std::int64_t count) const {
-  const at::Tensor& made = tensor_of(twin.tensor);
+WeightCopies::ByteRange WeightCopies::bytes_of(const WeightCopy& copy, std::int64_t count) const {
+  const at::Tensor& made = tensor_of(copy.tensor);
   const auto* begin = static_cast<const std::byte*>(made.const_data_ptr()) +
-                      twin.first * static_cast<std::int64_t>(made.element_size());
+                      copy.first * static_cast<std::int64_t>(made.element_size());
   return {begin, begin + count * static_cast<std::int64_t>(made.element_size())};
 }
 
-bool WeightCopies::is_free(const ByteRange& device) const {
+bool WeightCopies::is_free(const ByteRange& range) const {
   return std::ranges::none_of(taken_, [&](const ByteRange& each) {
-    return device.begin < each.end && each.begin < device.end;
+    return range.begin < each.end && each.begin < range.end;
   });
 }
 
-// As the weight's type has it: the other may be what it was rounded from.
+// Compares in the weight's type: the weight may be rounded from the other tensor.
 bool WeightCopies::equals(int tensor, const at::Tensor& weight) const {
   const at::Tensor& made = tensor_of(tensor);
   return made.numel() == weight.numel() &&
@@ -99,11 +99,11 @@ bool WeightCopies::follows_a_copy(int tensor) const {
          });
 }
 
-bool WeightCopies::takes(const WeightCopy& twin, std::int64_t count) {
-  const ByteRange device = bytes_of(twin, count);
-  if (!is_free(device) || follows_a_copy(twin.tensor)) return false;
-  taken_.push_back(device);
-  taken_storages_.insert(plan::analysis::storage_of(candidate_.plan, twin.tensor));
+bool WeightCopies::takes(const WeightCopy& copy, std::int64_t count) {
+  const ByteRange range = bytes_of(copy, count);
+  if (!is_free(range) || follows_a_copy(copy.tensor)) return false;
+  taken_.push_back(range);
+  taken_storages_.insert(plan::analysis::storage_of(candidate_.plan, copy.tensor));
   return true;
 }
 

@@ -1,5 +1,6 @@
-// A candidate without one of its task's weights may have made the same values itself, to pack or to
-// fold them. Where its constructor shows them they are the weight's twins, which change with it.
+// Copies of a weight among a candidate's tensors. A candidate that lacks one of its task's weights
+// may have made the same values itself, to pack or to fold them. If its constructor shows them, they
+// are copies of the weight and change with it.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace tritonsmith::gym::trial {
 
-// A tensor of the candidate's, or of its elements those from `first` on.
+// A tensor of the candidate's, or its elements from `first` on.
 struct WeightCopy {
   int tensor = 0;
   std::int64_t first = 0;
@@ -19,21 +20,21 @@ struct WeightCopy {
 
 bool is_constant(const at::Tensor& tensor);  // floating, of one value
 
-// What `tensors` follow from, among storages, by the steps of the constructor.
+// The storages that `tensors` follow from by the steps of the constructor, among `storages`.
 std::set<int> folded_into(const plan::Plan& plan, const std::vector<int>& tensors,
                           const std::set<int>& storages);
 
-// Among all that the constructor made and tensors of the candidate's own follow from, but for the
-// storages that are `known`. Nothing is a twin twice; nor is what follows from a twin, since the
-// constructor is replayed.
+// Looks for copies among the tensors that the constructor made and that the candidate's own tensors
+// follow from. Storages that are `known` are left out. No tensor is a copy of two weights. What
+// follows from a copy is none, since the constructor is replayed.
 class WeightCopies {
  public:
   WeightCopies(const ModuleSide& candidate, const std::vector<int>& own,
                const std::set<int>& known);
 
-  // One, or none: a tensor with the weight's values, else a part of one.
+  // Takes one copy, or none: a tensor with the weight's values, else a part of a tensor.
   std::optional<WeightCopy> take(const at::Tensor& weight);
-  // What the candidate's tensor `held` for the weight is a copy of.
+  // Takes the tensor from which the candidate copied `held`, its tensor for the weight.
   std::optional<WeightCopy> take_origin(const at::Tensor& weight, int held);
 
  private:
@@ -44,10 +45,10 @@ class WeightCopies {
   const at::Tensor& tensor_of(int index) const {
     return tensors::tensor_at(candidate_.tensors, index);
   }
-  ByteRange bytes_of(const WeightCopy& twin, std::int64_t count) const;
-  bool is_free(const ByteRange& device) const;
+  ByteRange bytes_of(const WeightCopy& copy, std::int64_t count) const;
+  bool is_free(const ByteRange& range) const;
   bool follows_a_copy(int tensor) const;
-  bool takes(const WeightCopy& twin, std::int64_t count);
+  bool takes(const WeightCopy& copy, std::int64_t count);
   bool equals(int tensor, const at::Tensor& weight) const;
   std::vector<std::int64_t> parts_that_equal(int tensor, const at::Tensor& weight) const;
 

@@ -1,14 +1,13 @@
-// Equal weights on both sides. The candidate's constructor is replayed under the same seed as the
+// Gives both sides equal weights. The candidate's constructor is replayed under the same seed as the
 // reference's, so that modules built alike start alike. Then each reference parameter or buffer is
 // matched with one of the candidate's:
 //   1. of the same name, shape and dtype;
-//   2. else of the same shape, dtype and content after that seeded construction, parameters with
-//   parameters and buffers with buffers, in order (a renamed module). What is calculated of other
-//   tensors is no match for a constant, nor for a weight that one of these already is.
-// A matched tensor takes the reference's values, in place, so that views of it made by the
-// constructor follow. What finds no match keeps what the candidate's constructor gave it: a
-// candidate may hold its weights fused or transposed, built from the same draws; it just has to
-// come out right.
+//   2. else of the same shape, dtype and content after that seeded construction (a renamed module):
+//      parameters with parameters and buffers with buffers, in order. A tensor that is calculated
+//      from others does not match a constant, nor a weight that one of the others already matches.
+// A matched tensor takes the reference's values in place, so that views which the constructor made
+// of it follow. A tensor without a match keeps what the candidate's constructor gave it. A candidate
+// may hold its weights fused or transposed, built from the same draws; only its results count.
 #pragma once
 
 #include <optional>
@@ -38,8 +37,8 @@ std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleS
 // All tensors that forward reads, by launches too, or returns.
 std::set<int> read_by_forward(const plan::Plan& plan);
 
-// Copies the reference's values over the candidate's. One whose elements share memory cannot take
-// them: it is named.
+// Copies the reference's values over the candidate's. A tensor whose elements share memory cannot
+// take them; the error names it.
 std::optional<VerdictError> bind_weights(const std::vector<WeightPair>& pairs,
                                          const tensors::TensorTable& reference,
                                          tensors::TensorTable& candidate);

@@ -1,4 +1,4 @@
-// Blocks: how tensors' bytes follow a message between referee, client and reference shell. The
+// Blocks: how tensors' bytes follow a message between referee, client and Python reference. The
 // message says how many bytes each block has; each then comes in frames of at most kPieceBytes, so
 // that whoever only passes them on holds one piece at a time. Fails as frames do.
 #pragma once

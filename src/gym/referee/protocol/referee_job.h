@@ -49,7 +49,7 @@ struct StepTiming {
 
 // How long forward took on a GPU, from the first step to the last, as the device tells.
 struct PlanTiming {
-  Timing candidate, reference;  // milliseconds; the reference's n is 0 where a shell runs it
+  Timing candidate, reference;  // milliseconds; the reference's n is 0 where Python runs it
   double coverage = 0;          // share of device time in own kernels
   std::vector<StepTiming> steps;
 };

@@ -1,4 +1,4 @@
-#include "gym/trial/coincidence.h"
+#include "gym/trial/unchanged_values.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -43,16 +43,16 @@ struct InPlace {
   }
 };
 
-TEST(Coincidence, AStoreOfWhatTheReferenceLeavesIsBelievedWhereTheCodeHasOne) {
+TEST(UnchangedValues, AStoreOfWhatTheReferenceLeavesIsBelievedWhereTheCodeHasOne) {
   const at::Tensor values = at::rand({kFew});
   EXPECT_EQ(InPlace(false).stored({values.clone()}, values), std::vector<int>{1});
   EXPECT_TRUE(InPlace(true).stored({values.clone()}, values).empty())
       << "its code stores elsewhere";
-  EXPECT_TRUE(InPlace(false).stored({values + 1}, values).empty()) << "no coincidence";
+  EXPECT_TRUE(InPlace(false).stored({values + 1}, values).empty()) << "other values";
   EXPECT_TRUE(InPlace(false).stored({}, values).empty());
 }
 
-TEST(Coincidence, FindsWhatTheReferenceLeavesAsItIs) {
+TEST(UnchangedValues, FindsWhatTheReferenceLeavesAsItIs) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({kFew}), z = task.tensor({kFew}), y = task.tensor({kFew});
   task.input(plan::t(x))

@@ -1,4 +1,4 @@
-#include "gym/trial/coincidence.h"
+#include "gym/trial/unchanged_values.h"
 
 #include <ATen/ATen.h>
 
@@ -10,7 +10,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-bool may_leave(std::string_view op) {
+bool may_change(std::string_view op) {
   return !plan::operators::only_arranges(op) && !plan::operators::only_allocates(op) &&
          !plan::operators::is(op, plan::operators::Trait::dropout);
 }
@@ -29,18 +29,19 @@ std::vector<at::Tensor> unchanged_values(const plan::Plan& task,
   std::vector<at::Tensor> found;
   for (const plan::PlanStep& step : task.steps) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    if (call == nullptr || step.phase != plan::Phase::forward || !may_leave(call->op)) continue;
+    if (call == nullptr || step.phase != plan::Phase::forward || !may_change(call->op)) continue;
     std::vector<int> read;
     for (const plan::Value& argument : call->args) plan::append_tensors(argument, read);
     for (const auto& [name, argument] : call->kwargs) plan::append_tensors(argument, read);
     for (const int output : call->outputs) {
       if (output < 0) continue;
       const at::Tensor& made = tensors.at(static_cast<std::size_t>(output));
-      const bool is_left = made.defined() && std::ranges::any_of(read, [&](int index) {
-                             const at::Tensor& given = tensors.at(static_cast<std::size_t>(index));
-                             return given.defined() && hold_the_same(made, given);
-                           });
-      if (is_left) found.push_back(made);
+      const bool is_unchanged = made.defined() && std::ranges::any_of(read, [&](int index) {
+                                  const at::Tensor& given =
+                                      tensors.at(static_cast<std::size_t>(index));
+                                  return given.defined() && hold_the_same(made, given);
+                                });
+      if (is_unchanged) found.push_back(made);
     }
   }
   return found;
@@ -58,9 +59,9 @@ bool lack_spread(const std::vector<int>& inputs, const tensors::TensorTable& ten
   return any;
 }
 
-bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& values,
+bool are_among(const std::vector<at::Tensor>& unchanged, const at::Tensor& values,
                double tolerance) {
-  return values.defined() && std::ranges::any_of(candidates, [&](const at::Tensor& each) {
+  return values.defined() && std::ranges::any_of(unchanged, [&](const at::Tensor& each) {
            return each.numel() == values.numel() && each.scalar_type() == values.scalar_type() &&
                   each.device() == values.device() &&
                   at::allclose(values.reshape({-1}), each.reshape({-1}), tolerance, tolerance,
@@ -69,8 +70,9 @@ bool are_among(const std::vector<at::Tensor>& candidates, const at::Tensor& valu
 }
 
 void add_unseen_stores(const plan::Plan& candidate, const replay::Choices& choices,
-                       const tensors::TensorTable& tensors, const std::vector<at::Tensor>& left,
-                       double tolerance, replay::LaunchTraces& launches) {
+                       const tensors::TensorTable& tensors,
+                       const std::vector<at::Tensor>& unchanged, double tolerance,
+                       replay::LaunchTraces& launches) {
   for (auto& [step, trace] : launches) {
     const plan::LaunchChoice& launch = replay::chosen_of(
         std::get<plan::LaunchStep>(candidate.steps.at(step).action), step, choices);
@@ -81,7 +83,7 @@ void add_unseen_stores(const plan::Plan& candidate, const replay::Choices& choic
       const auto* tensor = std::get_if<plan::TensorRef>(&argument.data);
       if (tensor != nullptr &&
           std::ranges::find(trace.stored_tensors, tensor->index) == trace.stored_tensors.end() &&
-          are_among(left, tensors.at(static_cast<std::size_t>(tensor->index)), tolerance))
+          are_among(unchanged, tensors.at(static_cast<std::size_t>(tensor->index)), tolerance))
         trace.stored_tensors.push_back(tensor->index);
     }
   }

@@ -1,0 +1,25 @@
+#include "gym/referee/equipment.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+namespace tritonsmith::gym::referee {
+
+// LibTorch's own threads stay off: many referees run side by side.
+Equipment::Equipment(std::unique_ptr<language::KernelExecutor> kernel_executor)
+    : executor(std::move(kernel_executor)), device(device::cpu_device()) {
+  at::set_num_threads(1);
+}
+
+Equipment::Equipment(std::unique_ptr<device::CudaDevice> cuda_device,
+                     std::optional<Lease> gpu_lease)
+    : gpu(std::move(cuda_device)), device(*gpu), lease(std::move(gpu_lease)) {
+  at::set_num_threads(1);
+  at::globalContext().setAllowTF32CuDNN(false);
+  auto cuda_executor = std::make_unique<language::triton::CudaExecutor>(gpu->driver());
+  cuda = cuda_executor.get();
+  executor = std::move(cuda_executor);
+  fused = std::make_unique<cuda::FusedOracles>(gpu->driver(), gpu->nvrtc(), gpu->facts().target);
+}
+
+}  // namespace tritonsmith::gym::referee

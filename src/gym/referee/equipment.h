@@ -1,0 +1,33 @@
+// Equipment: what one referee runs trials with: a device, an executor for kernels, and on a GPU the
+// oracle kernels and the lease. The referee's one thread uses it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/lease.h"
+#include "gym/cuda/fused_oracles.h"
+#include "gym/device/cuda_device.h"
+#include "gym/language/triton/cuda_executor.h"
+
+namespace tritonsmith::gym::referee {
+
+struct Equipment {
+  // On the CPU.
+  explicit Equipment(std::unique_ptr<language::KernelExecutor> kernel_executor);
+  Equipment(std::unique_ptr<device::CudaDevice> cuda_device, std::optional<Lease> gpu_lease);
+
+  std::unique_ptr<device::CudaDevice> gpu;  // null on the CPU
+  std::unique_ptr<language::KernelExecutor> executor;
+  language::triton::CudaExecutor* cuda = nullptr;  // the same executor, on a GPU
+  std::unique_ptr<cuda::FusedOracles> fused;       // on a GPU
+  device::Device& device;
+  std::optional<Lease> lease;
+  // Milliseconds of the reference in earlier jobs on this GPU, by task.
+  std::map<std::string, std::vector<double>> reference_ms;
+};
+
+}  // namespace tritonsmith::gym::referee

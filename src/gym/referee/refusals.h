@@ -1,0 +1,30 @@
+// Reasons to end a job before its first trial. Each function looks at the plans alone and returns
+// the report of the refused job, or nothing.
+#pragma once
+
+#include <optional>
+
+#include "gym/device/device.h"
+#include "gym/plan/plan.h"
+#include "gym/referee/protocol/referee_job.h"
+
+namespace tritonsmith::gym::referee {
+
+// KernelBench has no tolerance for one of the task's dtypes, and the job compares as KernelBench
+// does. Nobody could compare such a verdict with KernelBench's.
+std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const plan::Plan& task);
+// The candidate's plan has an operator that the judge does not run for a candidate.
+std::optional<RefereeReport> unsafe(const RefereeJob& job, const plan::Plan& task,
+                                    const plan::Plan& candidate);
+// The candidate has atomics whose scope is too narrow. On a GPU they give a wrong value, do not
+// end, or show nothing, at random.
+std::optional<RefereeReport> racing(const plan::Plan& candidate);
+// The two sides do not fit into the memory.
+std::optional<RefereeReport> too_large(const RefereeJob& job, const plan::Plan& task,
+                                       const plan::Plan& candidate, const device::Device& device);
+
+// Whether the reference in float64 fits into the memory, whatever the candidate needs.
+bool has_room_for_oracle(const RefereeJob& job, const plan::Plan& task,
+                         const device::Device& device);
+
+}  // namespace tritonsmith::gym::referee

@@ -1,0 +1,120 @@
+#include "gym/referee/run_trials.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "gym/referee/extreme_trials.h"
+#include "gym/referee/report_entries.h"
+#include "gym/referee/time_plans.h"
+#include "gym/referee/tuned_configs.h"
+
+namespace tritonsmith::gym::referee {
+namespace {
+
+// A perturbed trial counts only where the reference's numbers are as sound as on the task's own
+// inputs: sin(exp(x * x)) loses all its digits at twice the inputs, in PyTorch and in a right
+// kernel. If they are not, the trial changes weights less, then inputs not at all, then neither.
+trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig config,
+                                    const Soundness& plain) {
+  // The first trial looks at what kernels write, and closely at writes beside their buffers.
+  const bool is_first = config.trial == 0;
+  if (equipment.cuda != nullptr) {
+    equipment.cuda->observe_with(
+        is_first || config.watch_launches ? &equipment.gpu->kernels() : nullptr,
+        replay::kKernelPatience);
+    equipment.gpu->guard_with(is_first ? device::CudaDevice::kWideGuard
+                                       : device::CudaDevice::kNarrowGuard);
+  }
+  trial::TrialResult result = run_ordered_trial(equipment, config);
+  if (config.kind == trial::Perturbation::plain || plain.holds_for(result)) return result;
+  config.weights = trial::WeightChange::gentle;
+  result = run_ordered_trial(equipment, config);
+  if (plain.holds_for(result)) return result;
+  config.kind = trial::Perturbation::plain;
+  config.weights = trial::WeightChange::strong;
+  if (!config.task.parameters.empty()) result = run_ordered_trial(equipment, config);
+  if (!config.task.parameters.empty() && plain.holds_for(result)) return result;
+  config.weights.reset();
+  return run_ordered_trial(equipment, config);
+}
+
+// Judges the second call of forward: what the first call left behind shows there. False when the
+// job ends here.
+bool run_later_call(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
+  trial::TrialConfig config = context.config_of(context.job.trials, trial::Perturbation::plain);
+  config.later_call = true;
+  const trial::TrialResult result = run_ordered_trial(equipment, config);
+  add_trial(report, result);
+  if (!ends_job(report, result, context.deadline)) return true;
+  if (report.fault != Fault::infrastructure)
+    report.error->message = "in the second call of forward: " + report.error->message;
+  return false;
+}
+
+}  // namespace
+
+trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig config) {
+  const auto error = [](const trial::TrialResult& result) -> const VerdictError* {
+    if (!result.candidate_stop) return result.difference ? &*result.difference : nullptr;
+    return result.candidate_stop->fault == Fault::candidate ? &result.candidate_stop->error
+                                                            : nullptr;
+  };
+  trial::TrialResult result = trial::run_trial(config, *equipment.executor, equipment.device);
+  if (error(result) == nullptr || config.order.kind == language::ProgramOrder::Kind::forwards ||
+      !equipment.executor->set_order({}))
+    return result;
+  config.order = {};
+  trial::TrialResult in_order = trial::run_trial(config, *equipment.executor, equipment.device);
+  if (in_order.candidate_stop || in_order.reference_stop || in_order.difference) return in_order;
+  VerdictError race = *error(result);
+  race.message = "with programs in another order: " + race.message;
+  race.error_class = "race";
+  in_order.difference = std::move(race);
+  std::ranges::move(result.findings, std::back_inserter(in_order.findings));
+  return in_order;
+}
+
+bool run_trials(Equipment& equipment, TrialContext context, PlanJudgement& judgement) {
+  RefereeReport& report = judgement.report;
+  report.numerics = Numerics{};
+  Soundness plain;
+  trial::KernelUse kernel_use{.torch_computed = trial::computes_in_torch(context.candidate)};
+  for (int trial = 0; trial < std::max(1, context.job.trials); ++trial) {
+    if (trial == timed_trial(equipment, context)) continue;  // comes last
+    trial::TrialConfig config = context.config_of(trial, trial::perturbation_of_trial(trial));
+    config.try_without_kernels = kernel_use.needless.stands;
+    config.watch_launches = watches(context.job.policy, kernel_use);
+    const trial::TrialResult result = run_usable_trial(equipment, config, plain);
+    kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
+    kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
+    add_trial(report, result);
+    const bool ran = !result.candidate_stop && !result.reference_stop;
+    if (!result.no_oracle.empty())
+      add_findings(report, {missing_oracle_note("in float64: " + result.no_oracle)});
+    if (trial == 0) {
+      if (result.forward_refused && !result.candidate_stop)
+        judgement.refusal = result.reference_stop->error;
+      add_findings(report, trial::find_evidence(context.candidate, ran ? &result.launches : nullptr,
+                                                context.task, context.job.policy));
+      report.ran = ran;
+      plain = {result.reference_is_finite, result.reference_error};
+      context.is_finite = plain.is_finite;
+    }
+    if (ends_job(report, result, context.deadline)) return false;
+    ++report.numerics->trials;
+    if (trial == 0 && result.reference_keeps_state && !context.task.first_call_only &&
+        context.python_reference == nullptr && !run_later_call(equipment, context, report))
+      return false;
+  }
+  const bool survives = run_extreme_trials(equipment, context, kernel_use, report);
+  if (equipment.cuda != nullptr) equipment.cuda->observe_with(nullptr);
+  add_findings(report,
+               trial::find_unused_kernels(context.candidate, kernel_use, context.job.policy));
+  if (survives) run_other_choices(equipment, context, report);
+  if (is_timed(equipment, context.job) && !report.error)
+    time_plans(equipment, context, plain, report);
+  report.correct = !report.error;
+  return report.correct;
+}
+
+}  // namespace tritonsmith::gym::referee

@@ -1,0 +1,57 @@
+#include "gym/referee/tuned_configs.h"
+
+#include <algorithm>
+
+#include "gym/referee/extreme_trials.h"
+#include "gym/referee/report_entries.h"
+#include "gym/referee/run_trials.h"
+#include "gym/replay/operator_arguments.h"
+#include "gym/trial/choice_trials.h"
+
+namespace tritonsmith::gym::referee {
+namespace {
+
+bool run_choice_trial(Equipment& equipment, const TrialContext& context, int number,
+                      const trial::ChoiceTrial& choice, RefereeReport& report) {
+  const bool is_plain = choice.perturbation == trial::Perturbation::plain;
+  const trial::TrialResult result =
+      run_ordered_trial(equipment, context.config_of(number, choice.perturbation, choice.choices));
+  if (!is_plain && says_nothing(result, choice.perturbation, context.task, context.is_finite))
+    return true;
+  const Numerics before = *report.numerics;
+  add_trial(report, result);
+  if (!is_plain) report.numerics = before;
+  if (!ends_job(report, result, context.deadline)) return true;
+  if (report.fault != Fault::infrastructure)
+    report.error->message = fmt::format(
+        "with {}: {}", replay::text_of(choice.choices, context.candidate), report.error->message);
+  return false;
+}
+
+}  // namespace
+
+bool run_other_choices(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
+  int number = context.job.trials;
+  for (const trial::ChoiceTrial& each :
+       trial::choice_trials(context.task, context.candidate, context.job.secret))
+    if (!run_choice_trial(equipment, context, ++number, each, report)) return false;
+  return true;
+}
+
+bool run_picked_choices(Equipment& equipment, const TrialContext& context,
+                        const replay::Choices& picked, RefereeReport& report) {
+  const auto is_first = [](const auto& each) { return each.second == 0; };
+  if (std::ranges::all_of(picked, is_first)) return true;
+  const std::vector<trial::ChoiceTrial> tried =
+      trial::choice_trials(context.task, context.candidate, context.job.secret);
+  int number = kBeyondAllChoices;
+  for (const trial::Perturbation kind : trial::perturbations_for_choices(context.task)) {
+    const trial::ChoiceTrial trial{.perturbation = kind, .choices = picked};
+    if (std::ranges::find(tried, trial) == tried.end() &&
+        !run_choice_trial(equipment, context, ++number, trial, report))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace tritonsmith::gym::referee

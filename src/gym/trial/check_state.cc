@@ -1,0 +1,78 @@
+#include "gym/trial/check_state.h"
+
+#include <algorithm>
+
+#include "gym/compare/compare.h"
+#include "gym/plan/analysis/tensor_devices.h"
+
+namespace tritonsmith::gym::trial {
+
+std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedTensor>& shared) {
+  std::vector<at::Tensor> now;
+  for (const SharedTensor& each : shared) {
+    now.push_back(tensors::tensor_at(sides.reference.tensors(), each.reference));
+    now.push_back(tensors::tensor_at(sides.candidate.tensors(), each.candidate));
+  }
+  return now;
+}
+
+StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
+                       const tensors::TensorTable& exact, const compare::CompareOptions& how) {
+  StateCheck check;
+  const std::vector<SharedTensor>& shared = prepared.shared;
+  const std::vector<at::Tensor> now = shared_now(sides, shared);
+  std::vector<device::Snapshot> before;
+  for (const SharedTensor& each : shared) before.insert(before.end(), 2, each.before);
+  const std::vector<bool> unchanged = sides.device.each_unchanged(now, before);
+  check.is_intact = std::ranges::find(unchanged, false) == unchanged.end();
+  for (std::size_t k = 0; k < shared.size(); ++k)
+    if (!unchanged[2 * k] && !shared[k].is_input) check.reference_keeps_state = true;
+  for (std::size_t k = 0; k < shared.size(); ++k) {
+    const SharedTensor& each = shared[k];
+    if (!unchanged[2 * k]) {
+      Numerics numerics;
+      const at::Tensor expected =
+          exact.empty() ? at::Tensor() : tensors::tensor_at(exact, each.reference);
+      const auto error =
+          compare::compare_tensors(each.what, now[2 * k + 1], now[2 * k], expected, how, numerics);
+      check.tolerance_extension = std::max(check.tolerance_extension, numerics.tolerance_extension);
+      if (error) {
+        check.difference = VerdictError{.error_class = "state_mismatch",
+                                        .message = "the reference changes " + error->message};
+        return check;
+      }
+    } else if (!unchanged[2 * k + 1]) {
+      check.difference = VerdictError{
+          .error_class = each.is_input ? "input_mutated" : "weight_mutated",
+          .message = fmt::format("{} was changed; the reference leaves it", each.what)};
+      return check;
+    }
+  }
+  for (const UnmatchedWeight& each : prepared.unmatched)
+    if (!sides.device.unchanged(tensors::tensor_at(sides.reference.tensors(), each.reference),
+                                each.before)) {
+      check.difference = VerdictError{
+          .error_class = "state_mismatch",
+          .message =
+              fmt::format("the reference changes {}: the candidate has no such parameter or buffer",
+                          each.name)};
+      return check;
+    }
+  return check;
+}
+
+std::optional<VerdictError> compare_devices(const Sides& sides) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  const auto expected = plan::analysis::tensors_on_cpu(sides.task()),
+             got = plan::analysis::tensors_on_cpu(sides.config.candidate);
+  for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
+    if (got.at(static_cast<std::size_t>(theirs[k])) &&
+        !expected.at(static_cast<std::size_t>(ours[k])))
+      return VerdictError{.error_class = "wrong_device",
+                          .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
+  return std::nullopt;
+}
+
+}  // namespace tritonsmith::gym::trial

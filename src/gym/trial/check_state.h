@@ -1,0 +1,28 @@
+// Compares the inputs, weights and buffers that both sides hold after forward. The candidate must
+// change what the reference changes, to the same values, and nothing else.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gym/trial/prepare.h"
+
+namespace tritonsmith::gym::trial {
+
+struct StateCheck {
+  std::optional<VerdictError> difference;
+  bool is_intact = false;              // neither side changed an input or a weight that both hold
+  bool reference_keeps_state = false;  // the reference changed a weight or a buffer
+  double tolerance_extension = 0;      // that the changed values needed
+};
+
+StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
+                       const tensors::TensorTable& exact, const compare::CompareOptions& how);
+
+// What both sides hold, as it is now: in turns the reference's and the candidate's.
+std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedTensor>& shared);
+
+// The outputs on the CPU must be those that the reference returns there.
+std::optional<VerdictError> compare_devices(const Sides& sides);
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,106 @@
+#include "gym/trial/check_values.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "gym/compare/compare.h"
+#include "gym/cuda/fused_oracles.h"
+#include "gym/trial/oracle.h"
+#include "gym/trial/reference_precision.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+// Where one pass over the output finds its exact values: in a tensor in float64, or computed from
+// the task's inputs. None where they do not fit that pass.
+std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::Tensor& reference,
+                                                 const tensors::TensorTable& exact_table,
+                                                 int output) {
+  if (sides.config.fused == nullptr) {
+    if (exact_table.empty()) return std::nullopt;
+    const at::Tensor& exact = exact_table.at(static_cast<std::size_t>(output));
+    const bool fits = exact.defined() && exact.scalar_type() == at::kDouble &&
+                      exact.sizes() == reference.sizes() && exact.is_contiguous();
+    return fits ? std::optional(compare::ExactValues{.values = exact}) : std::nullopt;
+  }
+  compare::ExactValues exact{.fused = sides.config.fused};
+  for (const int index : sides.config.fused->leaves) {
+    const at::Tensor& leaf = tensors::tensor_at(sides.reference.tensors(), index);
+    const plan::DType declared =
+        sides.config.task.tensors.at(static_cast<std::size_t>(index)).dtype;
+    if (!leaf.defined() || !leaf.is_cuda() || !leaf.is_contiguous() ||
+        leaf.numel() != reference.numel() ||
+        leaf.scalar_type() != tensors::scalar_type_of(declared))
+      return std::nullopt;
+    exact.leaves.push_back(leaf);
+  }
+  return exact;
+}
+
+// One pass finds most candidates right. False where it is not sure.
+bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_table,
+                      TrialResult& result) {
+  if (is_spiked(sides.config.kind)) return false;  // own_error_by_element() is needed
+  compare::DeviceComparison* device = sides.device.comparison();
+  const auto* ours = std::get_if<plan::TensorRef>(&sides.task().outputs.data);
+  const auto* theirs = std::get_if<plan::TensorRef>(&sides.config.candidate.outputs.data);
+  if (device == nullptr || ours == nullptr || theirs == nullptr) return false;
+  const at::Tensor& expected = tensors::tensor_at(sides.reference.tensors(), ours->index);
+  const at::Tensor& got = tensors::tensor_at(sides.candidate.tensors(), theirs->index);
+  if (!got.defined() || got.scalar_type() != expected.scalar_type() ||
+      got.sizes() != expected.sizes() || !got.is_contiguous() || !expected.is_contiguous() ||
+      got.is_neg() || expected.is_neg() ||  // not as it lies in memory
+      !expected.is_floating_point() || expected.numel() == 0)
+    return false;
+  const auto exact = exact_values(sides, expected, exact_table, ours->index);
+  if (!exact) return false;
+  const compare::QuickJudgement judged = device->judge(got, expected, *exact, comparison_of(sides));
+  if (!judged.is_right) return false;
+  result.reference_is_finite = judged.reference.is_finite;
+  result.reference_error = judged.reference.own_error / tolerance_of(sides).value;
+  if (may_widen(sides)) {  // right without it: nothing is excused
+    result.is_error_widened = true;
+    result.reference_error = 0;
+  }
+  result.numerics.max_abs = std::max(result.numerics.max_abs, judged.max_abs);
+  result.numerics.max_rel = std::max(result.numerics.max_rel, judged.max_rel);
+  return true;
+}
+
+}  // namespace
+
+ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> oracle_inputs,
+                              TrialResult& result) {
+  const TrialConfig& config = sides.config;
+  const bool is_fused = config.fused != nullptr;
+  ComparedValues compared{.how = comparison_of(sides)};
+  bool is_right = is_fused && is_right_at_once(sides, compared.exact, result);
+  if (!is_right && is_fused) {
+    result.reference_stop = await_reference(sides, std::move(result.reference_stop));
+    if (result.reference_stop) return compared;
+  }
+  if (!is_right) {
+    compared.exact = take_oracle_run(
+        result, is_fused ? run_oracle_now(sides) : run_oracle(sides, std::move(oracle_inputs)));
+    if (result.is_stopped()) return compared;
+    is_right = !is_fused && is_right_at_once(sides, compared.exact, result);
+  }
+  if (is_right) return compared;
+  measure_reference(sides, compared.exact, result);
+  compared.how.widened = widen_tolerance(sides, compared.exact, result);
+  compared.how.tolerance.value *= compared.how.widened;
+  result.difference =
+      compare::compare_outputs({config.candidate.outputs, sides.candidate.tensors()},
+                               {sides.task().outputs, sides.reference.tensors()}, compared.exact,
+                               compared.how, result.numerics);
+  if (std::holds_alternative<plan::TensorRef>(sides.task().outputs.data))
+    compared.tolerance_extension = result.numerics.tolerance_extension;
+  if (result.difference && is_extreme(config.kind)) {
+    result.breaks_down = breaks_down(sides, compared.exact);
+    find_wrong_exact_output(sides, compared.exact, compared.how, result);
+  }
+  return compared;
+}
+
+}  // namespace tritonsmith::gym::trial

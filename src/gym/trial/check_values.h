@@ -1,0 +1,24 @@
+// Compares the candidate's outputs with the reference's, and measures how exact the reference is.
+// One pass on the device finds most candidates right. Only what that pass does not find right is
+// looked at closely.
+#pragma once
+
+#include <optional>
+
+#include "gym/trial/sides.h"
+#include "gym/trial/trial_result.h"
+
+namespace tritonsmith::gym::trial {
+
+struct ComparedValues {
+  tensors::TensorTable exact;      // the reference in float64; empty where nobody ran it
+  compare::CompareOptions how;     // with the tolerance that was widened
+  double tolerance_extension = 0;  // that the one output needed; 0 with several
+};
+
+// Writes the difference, the numerics and the facts about the reference into the result. The
+// comparison ends early where the result then has a stop.
+ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> oracle_inputs,
+                              TrialResult& result);
+
+}  // namespace tritonsmith::gym::trial

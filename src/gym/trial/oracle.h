@@ -1,0 +1,32 @@
+// The oracle: the reference in float64. It tells how far PyTorch's own rounding goes. Where an
+// operator has no float64 form there is no oracle, and the plain tolerance alone decides.
+#pragma once
+
+#include <optional>
+
+#include "gym/trial/sides.h"
+#include "gym/trial/trial_result.h"
+
+namespace tritonsmith::gym::trial {
+
+struct OracleRun {
+  tensors::TensorTable exact;  // by index of the task's plan; empty where there is no oracle
+  // Memory or time ran out: there was room for an oracle, so no plain tolerance may decide.
+  std::optional<replay::Stop> candidate_stop, reference_stop;
+};
+
+// What the reference's tensors hold now, with floating values in float64. The unexpected value says
+// that no memory is left for them.
+tl::expected<tensors::TensorTable, replay::Stop> widened_inputs(const Sides& sides);
+
+// Runs the reference in float64 on these inputs. Where the Python reference runs forward, its last
+// answer has the exact values.
+OracleRun run_oracle(Sides& sides, std::optional<tensors::TensorTable> inputs);
+
+// Widens what the reference's tensors hold now, and runs on that.
+OracleRun run_oracle_now(Sides& sides);
+
+// Adds the stops to the result, and gives the exact values.
+tensors::TensorTable take_oracle_run(TrialResult& result, OracleRun run);
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,177 @@
+#include "gym/trial/prepare.h"
+
+#include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "gym/device/copies.h"
+#include "gym/trial/changeable_weights.h"
+#include "gym/trial/weights.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+// Gives the weight's values to the candidate's tensor that was made from it.
+void take_early_weight(Sides& sides, const EarlyWeight& early) {
+  const at::Tensor& now = tensors::tensor_at(sides.candidate.tensors(), early.candidate);
+  const at::Tensor& weight = tensors::tensor_at(sides.reference.tensors(), early.reference);
+  if (at::has_internal_overlap(now) == at::MemOverlap::Yes) return;
+  if (weight.numel() == now.numel())
+    now.copy_(weight.reshape(now.sizes()));
+  else if (now.is_contiguous() && early.first + weight.numel() <= now.numel())
+    now.view(-1).narrow(0, early.first, weight.numel()).copy_(weight.flatten());
+}
+
+// Replays the candidate's constructor, from the same seed each time.
+std::optional<replay::Stop> construct_candidate(Sides& sides, std::span<const EarlyWeight> early) {
+  sides.seed("init");
+  sides.device.set_filler(sides.filler);
+  auto stop = sides.candidate.run(plan::Phase::init, [&](std::size_t step) {
+    const c10::InferenceMode no_gradients(true);
+    for (const EarlyWeight& each : early)
+      if (each.step == step) take_early_weight(sides, each);
+  });
+  sides.device.set_filler(tensors::Filler::zero);
+  return stop;
+}
+
+// Remembers weights that only the reference has. A buffer that only counts calls is left out: no
+// output depends on it.
+std::vector<UnmatchedWeight> remember_unmatched(Sides& sides,
+                                                const std::vector<WeightPair>& pairs) {
+  std::vector<UnmatchedWeight> unmatched;
+  if (!sides.reference_replays()) return unmatched;
+  tensors::TensorTable before;
+  for (const plan::PlanParameter& parameter : sides.config.task.parameters) {
+    const auto is_it = [&](const WeightPair& pair) { return pair.reference == parameter.tensor; };
+    if (std::ranges::any_of(pairs, is_it) || parameter.name.ends_with("num_batches_tracked"))
+      continue;
+    unmatched.push_back({.name = parameter.name, .reference = parameter.tensor});
+    before.push_back(tensors::tensor_at(sides.reference.tensors(), parameter.tensor));
+  }
+  if (before.empty()) return unmatched;
+  std::vector<device::Snapshot> snapshots = sides.device.snapshots(before);
+  for (std::size_t k = 0; k < unmatched.size(); ++k) unmatched[k].before = std::move(snapshots[k]);
+  return unmatched;
+}
+
+// Changes the weights as the trial wants it and gives the candidate the reference's values.
+std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared) {
+  const TrialConfig& config = sides.config;
+  tensors::TensorTable &ours = sides.reference.tensors(), &theirs = sides.candidate.tensors();
+  const auto pairs = match_weights({config.task, ours}, {config.candidate, theirs});
+  const WeightChange change = config.weights.value_or(weight_change(config.kind));
+  if (change != WeightChange::none) {
+    Rng rng(sides.seed_of("weights"), "weights", 0);
+    const ChangeableWeights changeable =
+        changeable_weights({config.task, ours}, {config.candidate, theirs}, pairs);
+    change_weights(config.task, changeable, perturbation_of_trial(config.trial), change, rng, ours);
+    if (!changeable.early.empty())
+      if (auto stop = construct_candidate(sides, changeable.early)) return stop;
+  }
+  if (auto error = bind_weights(pairs, ours, theirs))
+    return replay::Stop{.error = std::move(*error), .fault = Fault::candidate};
+  for (const WeightPair& pair : pairs)
+    prepared.shared.push_back(
+        {.what = pair.name, .reference = pair.reference, .candidate = pair.candidate});
+  prepared.unmatched = remember_unmatched(sides, pairs);
+  return std::nullopt;
+}
+
+void copy_inputs(std::span<device::DrawnInput> inputs, device::Device& device) {
+  tensors::TensorTable drawn;
+  for (device::DrawnInput& input : inputs) {
+    change_input(input.change, input.drawn);
+    drawn.push_back(input.drawn);
+  }
+  tensors::TensorTable copies = device::copy_with_storages(drawn, device);
+  for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k].copy = std::move(copies[k]);
+}
+
+replay::Stop refused_inputs(std::string_view how) {
+  return {.error = {.error_class = "bad_plan",
+                    .message = fmt::format("the plan has {} than its task", how)},
+          .fault = Fault::candidate};
+}
+
+}  // namespace
+
+void remember_shared(const Sides& sides, std::span<SharedTensor> shared) {
+  tensors::TensorTable before;
+  for (const SharedTensor& each : shared)
+    if (!each.copied)
+      before.push_back(tensors::tensor_at(sides.reference.tensors(), each.reference));
+  if (before.empty()) return;
+  std::vector<device::Snapshot> snapshots = sides.device.snapshots(before);
+  auto next = snapshots.begin();
+  for (SharedTensor& each : shared)
+    if (!each.copied) each.before = std::move(*next++);
+}
+
+std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>& shared) {
+  const TrialConfig& config = sides.config;
+  Rng rng(sides.seed_of("perturb"), "perturb", 0);
+  sides.seed("perturb");
+  const std::vector<int> ours = input_tensors(config.task);
+  const std::vector<int> theirs = input_tensors(config.candidate);
+  if (ours.size() != theirs.size()) return refused_inputs("another number of inputs");
+  const auto changes = input_changes(config.task, config.kind, rng, sides.reference.tensors());
+  std::vector<device::DrawnInput> inputs;
+  for (std::size_t k = 0; k < ours.size(); ++k)
+    inputs.push_back(
+        {.drawn = tensors::tensor_at(sides.reference.tensors(), ours[k]), .change = changes[k]});
+  const bool remembered = sides.device.change_and_copy(inputs);
+  if (!remembered) copy_inputs(inputs, sides.device);
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const plan::PlanTensor& declared =
+        config.candidate.tensors.at(static_cast<std::size_t>(theirs[k]));
+    at::Tensor& copy = inputs[k].copy;
+    if (copy.sizes() != at::IntArrayRef(declared.shape) ||
+        copy.strides() != at::IntArrayRef(declared.stride) ||
+        copy.scalar_type() != tensors::scalar_type_of(declared.dtype))
+      return refused_inputs("an input of another shape, dtype or stride");
+    sides.candidate.bind(theirs[k], std::move(copy));
+    shared.push_back({.what = fmt::format("input {}", k),
+                      .reference = ours[k],
+                      .candidate = theirs[k],
+                      .is_input = true,
+                      .copied = remembered ? std::optional(k) : std::nullopt});
+  }
+  return std::nullopt;
+}
+
+tl::expected<PreparedSides, TrialResult> prepare(Sides& sides) {
+  const Stopwatch watch;
+  TrialResult ended;
+  for (const auto& [purpose, phase] :
+       {std::pair{"init", plan::Phase::init}, std::pair{"inputs", plan::Phase::inputs}}) {
+    sides.seed(purpose);
+    ended.reference_stop = sides.reference.run(phase);
+    if (ended.reference_stop) return tl::unexpected(std::move(ended));
+  }
+  ended.candidate_stop = construct_candidate(sides, {});
+  if (ended.candidate_stop) return tl::unexpected(std::move(ended));
+  const c10::InferenceMode no_gradients(true);
+  PreparedSides prepared;
+  ended.candidate_stop = share_weights(sides, prepared);
+  if (!ended.candidate_stop) ended.candidate_stop = share_inputs(sides, prepared.shared);
+  remember_shared(sides, prepared.shared);
+  prepared.own_state = remember_own_state(sides, prepared.shared);
+  if (sides.config.keeping == StateKeeping::saved)
+    prepared.candidate_state = save_state(sides.config.candidate, sides.candidate.tensors());
+  if (sides.config.keeping == StateKeeping::watched)
+    prepared.watched = watch_state(sides, prepared.shared);
+  // The trial waits for operators of the task, which may fail. The device's own work does not fail.
+  const bool by_device = std::ranges::all_of(
+      prepared.shared, [](const SharedTensor& each) { return each.copied.has_value(); });
+  if (!by_device || sides.reference.ran_operators() || sides.candidate.ran_operators())
+    ended.reference_stop = await_reference(sides, std::nullopt);
+  ended.draw_ms = prepared.draw_ms = watch.milliseconds();
+  if (ended.is_stopped()) return tl::unexpected(std::move(ended));
+  return prepared;
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,36 @@
+// The first phase of a trial: draw inputs and weights from the trial's secret seeds, perturb them,
+// give the candidate copies of its own, and remember what both sides hold. No forward has run yet.
+// Drawing is the task's own work; a candidate whose constructor fails ends the trial here.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "gym/trial/found_state.h"
+#include "gym/trial/shared_tensors.h"
+#include "gym/trial/sides.h"
+#include "gym/trial/trial_result.h"
+
+namespace tritonsmith::gym::trial {
+
+// What is known of the two sides before forward.
+struct PreparedSides {
+  std::vector<SharedTensor> shared;
+  std::vector<UnmatchedWeight> unmatched;
+  std::vector<OwnState> own_state;
+  WatchedState watched;                     // with StateKeeping::watched
+  std::vector<SavedState> candidate_state;  // with StateKeeping::saved
+  double draw_ms = 0;
+};
+
+// Where the trial ends here, the unexpected value is its result.
+tl::expected<PreparedSides, TrialResult> prepare(Sides& sides);
+
+// Perturbs the drawn inputs and gives the candidate copies of them, which are added to `shared`.
+// Returns how the candidate stops where its plan declares other inputs.
+std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>& shared);
+
+// Remembers what the reference's shared tensors hold, as far as the device has not done so.
+void remember_shared(const Sides& sides, std::span<SharedTensor> shared);
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,115 @@
+#include "gym/trial/reference_precision.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "gym/compare/compare.h"
+
+namespace tritonsmith::gym::trial {
+
+void measure_reference(const Sides& sides, const tensors::TensorTable& exact_table,
+                       TrialResult& result) {
+  constexpr std::int64_t few = 1 << 20;
+  compare::DeviceComparison* device = sides.device.comparison();
+  result.is_exact_known = !exact_table.empty();
+  double largest = exact_table.empty() ? std::numeric_limits<double>::infinity() : 0;
+  std::vector<int> outputs;
+  plan::append_tensors(sides.task().outputs, outputs);
+  for (const int index : outputs) {
+    const at::Tensor& output = tensors::tensor_at(sides.reference.tensors(), index);
+    if (!output.is_floating_point()) continue;
+    const at::Tensor exact =
+        exact_table.empty() ? at::Tensor() : exact_table.at(static_cast<std::size_t>(index));
+    if (is_spiked(sides.config.kind) || may_widen(sides) ||
+        (is_extreme(sides.config.kind) && output.element_size() < 4)) {
+      result.reference_is_finite =
+          result.reference_is_finite && at::isfinite(output).all().item<bool>();
+      largest = std::max(largest, compare::own_error_by_element(output, exact));
+      continue;
+    }
+    if (device != nullptr && exact.defined() && exact.sizes() == output.sizes()) {
+      const compare::ReferenceQuality quality = device->measure(output, exact);
+      result.reference_is_finite = result.reference_is_finite && quality.is_finite;
+      largest = std::max(largest, quality.own_error);
+      continue;
+    }
+    result.reference_is_finite =
+        result.reference_is_finite && at::isfinite(output).all().item<bool>();
+    if (is_extreme(sides.config.kind) || output.numel() <= few)
+      largest = std::max(largest, compare::own_error(output, exact));
+  }
+  result.reference_error = largest / tolerance_of(sides).value;
+}
+
+bool breaks_down(const Sides& sides, const tensors::TensorTable& exact_table) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  if (exact_table.empty() || ours.size() != theirs.size()) return false;
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const at::Tensor &expected = tensors::tensor_at(sides.reference.tensors(), ours[k]),
+                     &exact = tensors::tensor_at(exact_table, ours[k]),
+                     &got = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
+    if (!expected.is_floating_point() || !got.defined() || got.sizes() != expected.sizes() ||
+        !exact.defined() || exact.sizes() != expected.sizes())
+      continue;
+    constexpr double far_below = 1.0 / 64;
+    const double most = far_below * (expected.scalar_type() == at::kHalf ? 65504.0 : 1e38);
+    const at::Tensor is_number = at::isfinite(expected).logical_and_(exact.abs() < most);
+    if (at::isfinite(got).logical_not_().logical_and_(is_number).any().item<bool>()) return true;
+  }
+  return false;
+}
+
+void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exact_table,
+                             const compare::CompareOptions& how, TrialResult& result) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  if (exact_table.empty() || ours.size() != theirs.size() || ours.size() < 2) return;
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const at::Tensor &expected = tensors::tensor_at(sides.reference.tensors(), ours[k]),
+                     &exact = tensors::tensor_at(exact_table, ours[k]),
+                     &got = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
+    if (!expected.is_floating_point() || !at::isfinite(expected).all().item<bool>()) continue;
+    const double error = may_widen(sides)
+                             ? compare::own_error_by_element(expected, exact) / how.widened
+                             : compare::own_error(expected, exact);
+    if (error > kPreciseShare * tolerance_of(sides).value) continue;
+    Numerics ignored;
+    auto difference =
+        compare::compare_tensors(fmt::format("output {}", k), got, expected, exact, how, ignored);
+    if (!difference) continue;
+    result.difference = std::move(difference);
+    result.reference_is_finite = true;
+    result.reference_error = error / tolerance_of(sides).value;
+    return;
+  }
+}
+
+double widen_tolerance(const Sides& sides, const tensors::TensorTable& exact_table,
+                       TrialResult& result) {
+  constexpr double most = 8;
+  if (exact_table.empty() || !may_widen(sides)) return 1;
+  double largest = 0;
+  std::vector<int> outputs;
+  plan::append_tensors(sides.task().outputs, outputs);
+  for (const int index : outputs)
+    largest = std::max(
+        largest, compare::own_error_by_element(tensors::tensor_at(sides.reference.tensors(), index),
+                                               exact_table.at(static_cast<std::size_t>(index))));
+  if (!std::isfinite(largest)) return 1;
+  // An element far larger than the others makes a sum of them as coarse as its own rounding.
+  const double share = is_spiked(sides.config.kind) ? kPreciseShare / 2 : kPreciseShare;
+  const double least =
+      !is_extreme(sides.config.kind) && decides_by_scores(sides.config.task) ? 2 : 1;
+  const double factor = std::clamp(largest / tolerance_of(sides).value / share, least, most);
+  result.is_error_widened = true;
+  result.reference_error /= factor;
+  return factor;
+}
+
+}  // namespace tritonsmith::gym::trial

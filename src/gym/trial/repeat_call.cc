@@ -1,0 +1,234 @@
+#include "gym/trial/repeat_call.h"
+
+#include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gym/compare/compare.h"
+#include "gym/device/copies.h"
+#include "gym/trial/oracle.h"
+#include "gym/trial/python_reference_answer.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+std::optional<VerdictError> compare_with_reference(const RightCall& call,
+                                                   const tensors::TensorTable& tensors) {
+  const Sides& sides = call.sides;
+  Numerics ignored;
+  compare::CompareOptions how = comparison_of(sides);
+  how.tolerance_extension = call.tolerance_extension;
+  return compare::compare_outputs({sides.config.candidate.outputs, tensors},
+                                  {sides.task().outputs, sides.reference.tensors()}, {}, how,
+                                  ignored);
+}
+
+// Keeps expected outputs out of the candidate's reach while it runs once more. On a CPU the
+// evaluator checks every address, so nothing need be hidden there.
+std::vector<SavedState> hide_expected(const Sides& sides) {
+  std::vector<SavedState> hidden;
+  if (sides.device.torch_device().is_cpu()) return hidden;
+  const tensors::TensorTable& tensors = sides.reference.tensors();
+  for (const int index : replay::made_by_forward(sides.config.task, tensors)) {
+    const at::Tensor bytes = tensors::storage_bytes(tensors::tensor_at(tensors, index));
+    hidden.push_back({.bytes = bytes, .saved = bytes.cpu()});
+  }
+  forget_expected(sides);
+  return hidden;
+}
+
+// Gives the candidate's inputs and weights their first values again. False where that cannot be
+// done: a GPU's snapshots hold no bytes, and an input may be expanded.
+bool restore_shared(const RightCall& call) {
+  if (call.shared_is_intact) return true;
+  for (const SharedTensor& each : call.prepared.shared) {
+    at::Tensor& theirs = tensors::tensor_at(call.sides.candidate.tensors(), each.candidate);
+    if (call.sides.device.unchanged(theirs, each.before)) continue;
+    if (!each.before.bytes.defined() || at::has_internal_overlap(theirs) == at::MemOverlap::Yes)
+      return false;
+    theirs.copy_(each.before.bytes);
+  }
+  return true;
+}
+
+// How the candidate runs once more: which tensors it starts from, whether its kernels run, and what
+// its unwritten memory holds.
+struct AnotherRun {
+  const tensors::TensorTable& tensors;
+  replay::Launches launches = replay::Launches::run;
+  tensors::Filler filler = tensors::Filler::nan;
+};
+
+// The candidate, ready to run once more; none where its inputs cannot be restored.
+std::optional<replay::Replay> another_replay(RightCall& call, const AnotherRun& run) {
+  if (!restore_shared(call)) return std::nullopt;
+  call.shared_is_intact = false;
+  Sides& sides = call.sides;
+  std::optional<replay::Replay> replay(std::in_place, sides.config.candidate, sides.executor,
+                                       replay::ReplayOptions{.choices = sides.config.choices,
+                                                             .deadline = sides.config.deadline,
+                                                             .launches = run.launches,
+                                                             .device = &sides.device,
+                                                             .draws_seed = sides.seed_of("draws")});
+  replay->tensors() = run.tensors;
+  sides.device.set_filler(run.filler);
+  sides.seed("forward");
+  return replay;
+}
+
+// Overwrites what forward returned: it belongs to its caller, who may do so.
+void spoil_outputs(const RightCall& call) {
+  const tensors::TensorTable& tensors = call.sides.candidate.tensors();
+  std::set<const void*> shared;
+  for (const SharedTensor& each : call.prepared.shared)
+    shared.insert(tensors::tensor_at(tensors, each.candidate).storage().data());
+  std::vector<int> outputs;
+  plan::append_tensors(call.sides.config.candidate.outputs, outputs);
+  for (const int index : outputs) {
+    const at::Tensor& output = tensors::tensor_at(tensors, index);
+    if (output.storage().nbytes() > 0 && !shared.contains(output.storage().data()))
+      tensors::storage_bytes(output).fill_(static_cast<std::int64_t>(tensors::Filler::huge));
+  }
+}
+
+// Runs the candidate again. A stop that is its own mistake is returned; any other ends the trial.
+std::optional<replay::Stop> run_again(Sides& sides, replay::Replay& again, std::string_view draws,
+                                      TrialResult& result) {
+  sides.device.set_patience(Deadline::after(replay::kKernelPatience));
+  again.seed_draws(sides.seed_of(draws));
+  auto stop = again.draw_again();
+  if (!stop) stop = again.run(plan::Phase::forward);
+  if (auto late = sides.device.wait(sides.config.deadline); late && !stop)
+    stop = replay::Stop{.error = std::move(*late), .fault = Fault::candidate};
+  sides.device.set_patience(Deadline::never());
+  if (!stop || (stop->fault == Fault::candidate && stop->error.error_class != "timeout"))
+    return stop;
+  result.candidate_stop = std::move(stop);
+  return std::nullopt;
+}
+
+// Names an input or a weight that the first call left alone and a later call changed.
+std::optional<VerdictError> changed_shared(const RightCall& call) {
+  for (const SharedTensor& each : call.prepared.shared)
+    if (!call.sides.device.unchanged(
+            tensors::tensor_at(call.sides.candidate.tensors(), each.candidate), each.before))
+      return VerdictError{.error_class = each.is_input ? "input_mutated" : "weight_mutated",
+                          .message = fmt::format("{} was changed", each.what)};
+  return std::nullopt;
+}
+
+// Runs one phase of the reference. False where it stops; lack of time or memory ends the trial.
+bool runs_reference(Sides& sides, plan::Phase phase, TrialResult& result) {
+  const bool in_python = phase == plan::Phase::forward && !sides.reference_replays();
+  auto stop = in_python ? ask_python_reference(sides) : sides.reference.run(phase);
+  if (auto late = sides.device.wait(sides.config.deadline); late && !stop)
+    stop = replay::Stop{.error = std::move(*late), .fault = Fault::none};
+  if (stop && stop->fault == Fault::none) result.reference_stop = stop;
+  return !stop;
+}
+
+// Draws other inputs, and runs both sides on them. Nothing where one of them does not run.
+std::optional<VerdictError> differs_on_other_inputs(RightCall& call, TrialResult& result) {
+  Sides& sides = call.sides;
+  const TrialConfig& config = sides.config;
+  sides.seed("other inputs");
+  if (!runs_reference(sides, plan::Phase::inputs, result)) return std::nullopt;
+  constexpr std::string_view draws = "other draws";
+  sides.reference.seed_draws(sides.seed_of(draws));
+  if (sides.reference.draw_again()) return std::nullopt;
+  tensors::TensorTable drawn;
+  for (const int index : input_tensors(config.task))
+    drawn.push_back(tensors::tensor_at(sides.reference.tensors(), index));
+  tensors::TensorTable copies = device::copy_with_storages(drawn, sides.device);
+  auto again = another_replay(call, {.tensors = sides.candidate.tensors(), .filler = sides.filler});
+  if (!again) return std::nullopt;
+  const std::vector<int> theirs = input_tensors(config.candidate);
+  for (std::size_t k = 0; k < theirs.size(); ++k) again->bind(theirs[k], std::move(copies[k]));
+  const auto stop = run_again(sides, *again, draws, result);
+  if (result.candidate_stop) return std::nullopt;
+  if (stop) return stop->error;
+  sides.device.set_filler(tensors::Filler::zero);
+  tensors::TensorTable exact;
+  if (sides.reference_replays()) exact = take_oracle_run(result, run_oracle_now(sides));
+  sides.seed("forward");
+  if (!runs_reference(sides, plan::Phase::forward, result)) return std::nullopt;
+  if (!sides.reference_replays()) exact = take_oracle_run(result, run_oracle(sides, std::nullopt));
+  Numerics ignored;
+  auto difference = compare::compare_outputs({config.candidate.outputs, again->tensors()},
+                                             {sides.task().outputs, sides.reference.tensors()},
+                                             exact, comparison_of(sides), ignored);
+  forget_expected(sides);
+  return difference;
+}
+
+// Nothing where the reference itself keeps something from call to call, or does not run once more.
+std::optional<VerdictError> answer_other_inputs(RightCall& call, TrialResult& result) {
+  Sides& sides = call.sides;
+  const auto changed = [&](const SharedTensor& each) {
+    return !each.is_input &&
+           !sides.device.unchanged(tensors::tensor_at(sides.reference.tensors(), each.reference),
+                                   each.before);
+  };
+  if (std::ranges::any_of(call.prepared.shared, changed)) return std::nullopt;
+  const tensors::TensorTable first = sides.reference.tensors();
+  auto difference = differs_on_other_inputs(call, result);
+  sides.reference.tensors() = first;
+  sides.reference.seed_draws(sides.seed_of("draws"));
+  if (!difference) return std::nullopt;
+  return VerdictError{.error_class = "state_carried",
+                      .message =
+                          "called next with other inputs, forward does otherwise, since it "
+                          "keeps something from the call before: " +
+                          difference->message};
+}
+
+// Calls the candidate with the same inputs, then with others. False where that could not be done.
+bool answers_again(RightCall& call, const tensors::TensorTable& after_init, TrialResult& result) {
+  Sides& sides = call.sides;
+  const bool was_intact = call.shared_is_intact;
+  spoil_outputs(call);
+  auto again = another_replay(call, {.tensors = after_init, .filler = sides.filler});
+  if (!again) return false;
+  const std::vector<SavedState> hidden = hide_expected(sides);
+  auto stop = run_again(sides, *again, "draws", result);
+  for (const SavedState& each : hidden) each.bytes.copy_(each.saved);
+  if (result.candidate_stop) return false;
+  auto difference =
+      stop ? std::optional(stop->error) : compare_with_reference(call, again->tensors());
+  if (!difference && was_intact) difference = changed_shared(call);
+  if (difference)
+    result.difference =
+        VerdictError{.error_class = "state_carried",
+                     .message =
+                         "called again with the same input, forward does otherwise, since "
+                         "it keeps something from the call before: " +
+                         difference->message};
+  if (!result.difference) result.difference = answer_other_inputs(call, result);
+  for (const OwnState& own : call.prepared.own_state)
+    own.bytes.copy_(own.saved.defined() ? own.saved : own.before.bytes);
+  return true;
+}
+
+}  // namespace
+
+void call_again(RightCall call, TrialResult& result) {
+  const c10::InferenceMode no_gradients(true);
+  Sides& sides = call.sides;
+  const bool carries_state = std::ranges::any_of(call.prepared.own_state, [&](const OwnState& own) {
+    return !sides.device.unchanged(own.bytes, own.before);
+  });
+  const tensors::TensorTable after_init = sides.candidate.tensors();
+  if (carries_state && !answers_again(call, after_init, result)) return;
+  if (result.difference || !sides.config.try_without_kernels) return;
+  auto without = another_replay(call, {.tensors = after_init,
+                                       .launches = replay::Launches::skipped,
+                                       .filler = tensors::Filler::huge});
+  result.right_without_kernels = without && !without->draw_again() &&
+                                 !without->run(plan::Phase::forward) &&
+                                 !compare_with_reference(call, without->tensors());
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,91 @@
+#include "gym/trial/run_sides.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include "gym/trial/oracle.h"
+#include "gym/trial/python_reference_answer.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+// Looks at what the reference finds before it changes any of it. A task with a fused oracle changes
+// none of its inputs.
+void remember_for_oracle(Sides& sides, SideResults& results) {
+  const c10::InferenceMode no_gradients(true);
+  const TrialConfig& config = sides.config;
+  if (config.keeping == StateKeeping::saved)
+    results.reference_state = save_state(config.task, sides.reference.tensors());
+  if (!config.with_oracle || !sides.reference_replays() || config.fused != nullptr) return;
+  auto inputs = widened_inputs(sides);
+  if (inputs)
+    results.oracle_inputs = *std::move(inputs);
+  else
+    results.candidate.stop = std::move(inputs.error());
+}
+
+}  // namespace
+
+CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared) {
+  const Stopwatch watch;
+  device::Device& device = sides.device;
+  device.set_filler(sides.filler);
+  sides.seed("forward");
+  device.set_patience(Deadline::after(replay::kKernelPatience));
+  CandidateRun run;
+  run.stop = sides.candidate.run(plan::Phase::forward);
+  run.stop = await_candidate(sides, std::move(run.stop));
+  for (SharedTensor& each : shared)
+    if (each.copied) each.before = device.copied(*each.copied);
+  // What follows is the task's own work, or the judge's.
+  device.set_patience(Deadline::never());
+  device.set_filler(tensors::Filler::zero);
+  run.launches = sides.candidate.launches();
+  run.findings = sides.candidate.findings();
+  run.only_copied = sides.candidate.only_copied();
+  run.milliseconds = watch.milliseconds();
+  return run;
+}
+
+ReferenceRun run_reference(Sides& sides) {
+  const Stopwatch watch;
+  sides.seed("forward");
+  ReferenceRun run;
+  if (sides.reference_replays()) {
+    run.stop = sides.reference.run(plan::Phase::forward);
+    run.refused = run.stop && does_not_replay(*run.stop);
+  } else {
+    run.stop = ask_python_reference(sides);
+  }
+  // A pointwise forward is compared at once: that comparison waits for both sides.
+  if (sides.config.fused == nullptr) run.stop = await_reference(sides, std::move(run.stop));
+  run.milliseconds = watch.milliseconds();
+  return run;
+}
+
+SideResults run_sides(Sides& sides, PreparedSides& prepared) {
+  SideResults results;
+  results.candidate = run_candidate(sides, prepared.shared);
+  results.is_device_lost = sides.device.spent();
+  if (results.is_device_lost) return results;
+  remember_for_oracle(sides, results);
+  // The Python reference is slow, so nobody asks it in vain.
+  if (sides.reference_replays() || !results.candidate.stop)
+    results.reference = run_reference(sides);
+  return results;
+}
+
+void take_candidate_run(TrialResult& result, CandidateRun run) {
+  result.candidate_stop = std::move(run.stop);
+  result.launches = std::move(run.launches);
+  result.findings = std::move(run.findings);
+  result.kernels_only_copied = run.only_copied;
+  result.candidate_ms = run.milliseconds;
+}
+
+void take_reference_run(TrialResult& result, ReferenceRun run) {
+  result.reference_stop = std::move(run.stop);
+  result.forward_refused = run.refused;
+  result.reference_ms = run.milliseconds;
+}
+
+}  // namespace tritonsmith::gym::trial

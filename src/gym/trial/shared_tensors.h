@@ -1,0 +1,29 @@
+// What both sides of a trial hold: inputs and matched weights. The reference has each of them, the
+// candidate has a private copy, and the trial remembers what both held before forward.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gym/device/device.h"
+
+namespace tritonsmith::gym::trial {
+
+struct SharedTensor {
+  std::string what;  // "input 0", or the weight's name
+  int reference = 0, candidate = 0;
+  bool is_input = false;
+  device::Snapshot before;
+  // Where the device copied and remembered it in one pass, `before` is Device::copied() of this.
+  std::optional<std::size_t> copied;
+};
+
+// A weight or a buffer of the reference that the candidate does not have.
+struct UnmatchedWeight {
+  std::string name;
+  int reference = 0;
+  device::Snapshot before;
+};
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,77 @@
+#include "gym/trial/sides.h"
+
+#include <algorithm>
+
+#include "gym/compare/compare.h"
+
+namespace tritonsmith::gym::trial {
+
+Sides::Sides(const TrialConfig& trial_config, language::KernelExecutor& kernel_executor,
+             device::Device& trial_device)
+    : config(trial_config),
+      executor(kernel_executor),
+      device(trial_device),
+      filler(config.trial % 2 == 0 ? tensors::Filler::nan : tensors::Filler::huge),
+      reference(config.task, executor,
+                {.deadline = config.deadline, .device = &device, .draws_seed = seed_of("draws")}),
+      candidate(
+          config.candidate, executor,
+          {.choices = config.choices,
+           .deadline = config.deadline,
+           .launches = config.watch_launches ? replay::Launches::watched : replay::Launches::run,
+           .device = &device,
+           .draws_seed = seed_of("draws")}) {}
+
+compare::Tolerance tolerance_of(const Sides& sides) {
+  std::vector<int> indices = input_tensors(sides.config.task);
+  plan::append_tensors(sides.task().outputs, indices);
+  for (const plan::PlanParameter& parameter : sides.config.task.parameters)
+    indices.push_back(parameter.tensor);
+  compare::Tolerance widest;
+  for (const int index : indices)
+    widest = compare::wider_of(
+        widest,
+        compare::tolerance_of(tensors::tensor_at(sides.reference.tensors(), index).scalar_type()));
+  return compare::tightened(widest, sides.config.tolerance);
+}
+
+compare::CompareOptions comparison_of(const Sides& sides) {
+  return {.rule = sides.config.comparison,
+          .tolerance = tolerance_of(sides),
+          .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
+                                           : compare::AbsoluteUnit::one,
+          .filler = sides.filler,
+          .device = sides.device.comparison()};
+}
+
+bool is_changed(const TrialConfig& config) {
+  return config.kind != Perturbation::plain || config.weights == WeightChange::strong;
+}
+
+bool may_widen(const Sides& sides) {
+  return is_changed(sides.config) && compare::is_coarse(tolerance_of(sides).widest);
+}
+
+std::optional<replay::Stop> await_candidate(const Sides& sides, std::optional<replay::Stop> stop) {
+  if (auto error = sides.device.wait(sides.config.deadline))
+    if (!stop || stop->error.error_class == "exception")
+      return replay::Stop{.error = std::move(*error), .fault = Fault::candidate};
+  return stop;
+}
+
+std::optional<replay::Stop> await_reference(const Sides& sides, std::optional<replay::Stop> stop) {
+  if (auto error = sides.device.wait(sides.config.deadline))
+    if (!stop) return replay::Stop{.error = std::move(*error), .fault = Fault::none};
+  return stop;
+}
+
+void forget_expected(const Sides& sides) { forget_made(sides, sides.reference.tensors()); }
+
+void forget_made(const Sides& sides, const tensors::TensorTable& tensors) {
+  tensors::TensorTable made;
+  for (const int index : replay::made_by_forward(sides.config.task, tensors))
+    made.push_back(tensors::tensor_at(tensors, index));
+  sides.device.forget(made);
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,48 @@
+// TrialConfig: everything that decides what one trial does. The referee fills it for each trial.
+// It refers to the plans and to the job's secret, so these must outlive the trial.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "gym/replay/replay.h"
+#include "gym/trial/perturbation.h"
+#include "gym/trial/reference_source.h"
+
+namespace tritonsmith::gym::cuda {
+struct FusedOracle;
+}
+
+namespace tritonsmith::gym::trial {
+
+// What a trial remembers of the memory that forward finds: nothing; whether forward changed it; or
+// a copy of all its bytes.
+enum class StateKeeping { none, watched, saved };
+
+struct TrialConfig {
+  const plan::Plan& task;
+  const plan::Plan& candidate;
+  std::string_view secret;
+  int trial = 0;
+  Perturbation kind = Perturbation::plain;
+  std::optional<WeightChange> weights;  // without it the perturbation decides
+  // Judges the second call of forward, on inputs of its own.
+  bool later_call = false;
+  replay::Choices choices;  // of tuned launches
+  language::ProgramOrder order = {};
+  Comparison comparison = Comparison::budget;
+  std::optional<double> tolerance;
+  Deadline deadline = Deadline::never();
+  std::int64_t memory_bytes = 0;
+  bool with_oracle = true;           // runs the reference in float64 as well
+  bool try_without_kernels = false;  // finds out whether the outputs need the kernels at all
+  bool watch_launches = false;       // finds out whether the kernels only copy
+  // Runs forward of a task whose plan lacks it. Null where the plan has it.
+  ReferenceSource* python_reference = nullptr;
+  ReferenceMode mode = ReferenceMode::train;  // of the Python reference
+  const cuda::FusedOracle* fused = nullptr;   // the task's, if it has one
+  StateKeeping keeping = StateKeeping::none;
+};
+
+}  // namespace tritonsmith::gym::trial

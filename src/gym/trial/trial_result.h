@@ -1,0 +1,56 @@
+// TrialResult: what one trial found. The referee adds it to its report.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/verdict.h"
+#include "gym/compare/tolerance_rules.h"
+#include "gym/replay/launch_trace.h"
+#include "gym/replay/replay.h"
+
+namespace tritonsmith::gym::trial {
+
+// On extreme inputs PyTorch's own rounding may use up to this share of the tolerance. The rest is
+// left for the rounding of another kernel. docs/numerics.md has the measurement.
+inline constexpr double kPreciseShare = compare::kToleranceRules.precise_share;
+
+struct TrialResult {
+  std::optional<replay::Stop> candidate_stop;
+  std::optional<replay::Stop> reference_stop;
+  // The reference stopped because its plan's forward does not replay.
+  bool forward_refused = false;
+  // An output differs, or something changed that must not change.
+  std::optional<VerdictError> difference;
+  bool reference_is_finite = true;
+  // PyTorch's own rounding error, in units of the tolerance times the output's size. It is 0 where
+  // nobody measured it, and infinite where it is not known.
+  double reference_error = 0;
+  // The error above is measured by element, in units of a widened tolerance. This is so for 16 bits
+  // where the judge changed inputs or weights.
+  bool is_error_widened = false;
+  bool is_exact_known = true;  // false: there is no reference in float64
+  // On extreme inputs the candidate gives NaN or infinity where PyTorch gives a number, and the
+  // float64 result is not large.
+  bool breaks_down = false;
+  bool reference_keeps_state = false;  // the reference's forward changes a weight or a buffer
+  bool right_without_kernels = false;  // the outputs are right even where no kernel runs
+  bool kernels_only_copied = false;    // only known where launches are watched
+  // The reference left values unchanged too (unchanged_values.h), so `right_without_kernels` or
+  // `kernels_only_copied` proves nothing.
+  bool needless_is_inconclusive = false, copying_is_inconclusive = false;
+  Numerics numerics;
+  replay::LaunchTraces launches;
+  std::vector<Finding> findings;
+  std::string no_oracle;  // why the Python reference could not run in float64
+  double draw_ms = 0, candidate_ms = 0, reference_ms = 0, compare_ms = 0;
+
+  bool is_stopped() const { return candidate_stop || reference_stop; }
+};
+
+// Whether the reference's forward stopped at its operators, and not at their numbers or at the
+// time they took. The Python reference may then run the task.
+bool does_not_replay(const replay::Stop& stop);
+
+}  // namespace tritonsmith::gym::trial
