@@ -15,10 +15,10 @@
 #include "base/rng.h"
 #include "generate/engine/cuda_engine.h"
 #include "model/cuda/kernels.h"
-#include "model/memory/device.h"
 #include "model/layers/linear_logprob.h"
-#include "train/optimizer/adamw.h"
+#include "model/memory/device.h"
 #include "train/gradient/token_gradient.h"
+#include "train/optimizer/adamw.h"
 
 namespace tritonsmith {
 namespace {

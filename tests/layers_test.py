@@ -130,13 +130,12 @@ LARGE_CLASSES = {
     ("gym/device/cuda_device.h", "CudaDevice"),
     ("gym/judge/coordinator.h", "Coordinator"),
     ("gym/plan/analysis/roofline.cc", "Walk"),
-    ("gym/service/job_store.h", "JobStore"),
+    ("gym/service/sqlite_job_store.h", "SqliteJobStore"),
     ("gym/triton_ir/lower/lowering.h", "Lowering"),
     ("gym/triton_ir/memory/memory.h", "Memory"),
     ("gym/triton_ir/syntax/parser_state.h", "Parser"),
-    ("model/cublas.h", "Cublas"),
-    ("rollout/cuda_decoder.h", "CudaDecoder"),
-    ("train/rl_loop.h", "RlLoop"),
+    ("model/cublas/cublas.h", "Cublas"),
+    ("generate/engine/cuda_decoder.h", "CudaDecoder"),
 }
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.M)
 TEACHER_USERS = {"cli/tasks.cc", "cli/teaching.h", "cli/quickstart_config.h"}

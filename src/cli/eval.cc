@@ -125,23 +125,22 @@ Status evaluate_model(EvalOptions options) {
   TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.placement, asked.prompt));
   config.sampling.max_new_tokens = new_tokens(asked, author->positions());
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
-  TRY_ASSIGN(const Evaluation evaluation,
-             eval::evaluate(tasks,
-                            {.name = evaluation_name(options),
-                             .suite = options.suite,
-                             .model = options.model,
-                             .samples = config.samples,
-                             .sampling = config.sampling,
-                             .policy = config.policy,
-                             .backend = config.backend,
-                             .trials = config.trials,
-                             .baselines = config.baselines,
-                             .seed = config.seed,
-                             .turns = options.turns,
-                             .marks = std::move(marks),
-                             .directory = options.out,
-                             .program = program_name()},
-                            author->author(), *judge));
+  TRY_ASSIGN(const Evaluation evaluation, eval::evaluate(tasks,
+                                                         {.name = evaluation_name(options),
+                                                          .suite = options.suite,
+                                                          .model = options.model,
+                                                          .samples = config.samples,
+                                                          .sampling = config.sampling,
+                                                          .policy = config.policy,
+                                                          .backend = config.backend,
+                                                          .trials = config.trials,
+                                                          .baselines = config.baselines,
+                                                          .seed = config.seed,
+                                                          .turns = options.turns,
+                                                          .marks = std::move(marks),
+                                                          .directory = options.out,
+                                                          .program = program_name()},
+                                                         author->author(), *judge));
   const std::vector<Evaluation> all = {evaluation};
   TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(evaluation.name, all)));
   print_evaluation(evaluation);

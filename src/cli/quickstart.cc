@@ -149,20 +149,19 @@ class Quickstart {
   Status finish_phase(const std::string& name, const fs::path& model, const Stopwatch& watch) {
     const Placement placement = {config_.rl.model.device, config_.rl.model.precision};
     TRY_ASSIGN(auto author, ModelAuthor::open(model, placement, config_.rl.prompt));
-    TRY_ASSIGN(auto evaluation,
-               eval::evaluate(lessons_.heldout,
-                              {.name = name,
-                               .suite = "curriculum, held-out",
-                               .model = model,
-                               .samples = config_.samples,
-                               .sampling = config_.rl.rollout.sampling,
-                               .policy = config_.rl.judge.policy,
-                               .backend = config_.rl.judge.backend,
-                               .trials = config_.trials,
-                               .seed = config_.seed,
-                               .directory = out_ / ("eval-" + name),
-                               .program = program_name()},
-                              author->author(), *judge_));
+    TRY_ASSIGN(auto evaluation, eval::evaluate(lessons_.heldout,
+                                               {.name = name,
+                                                .suite = "curriculum, held-out",
+                                                .model = model,
+                                                .samples = config_.samples,
+                                                .sampling = config_.rl.rollout.sampling,
+                                                .policy = config_.rl.judge.policy,
+                                                .backend = config_.rl.judge.backend,
+                                                .trials = config_.trials,
+                                                .seed = config_.seed,
+                                                .directory = out_ / ("eval-" + name),
+                                                .program = program_name()},
+                                               author->author(), *judge_));
     phases_.push_back({std::move(evaluation), watch.seconds()});
     return ok();
   }

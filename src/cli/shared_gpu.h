@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "model/memory/device.h"
 #include "generate/engine/engine.h"
+#include "model/memory/device.h"
 
 namespace tritonsmith::cli {
 

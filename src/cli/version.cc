@@ -4,8 +4,8 @@
 
 #include "cli/commit.h"
 #include "cli/output_of.h"
-#include "gym/sandbox/guest_files.h"
 #include "gym/judge/verdict_store.h"
+#include "gym/sandbox/guest_files.h"
 
 namespace tritonsmith::cli {
 

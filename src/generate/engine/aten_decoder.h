@@ -5,8 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "model/layers/aten_layer.h"
 #include "generate/engine/decoder.h"
+#include "model/layers/aten_layer.h"
 
 namespace tritonsmith::generate::engine {
 

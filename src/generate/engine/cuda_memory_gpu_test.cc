@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "model/layers/testing/on_gpu.h"
 #include "generate/engine/cuda_engine.h"
+#include "model/layers/testing/on_gpu.h"
 
 namespace tritonsmith::generate::engine {
 namespace {

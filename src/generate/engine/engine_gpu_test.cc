@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/rng.h"
+#include "generate/engine/cuda_engine.h"
 #include "model/layers/linear_logprob.h"
 #include "model/layers/testing/on_gpu.h"
-#include "generate/engine/cuda_engine.h"
 
 namespace tritonsmith::generate::engine {
 namespace {

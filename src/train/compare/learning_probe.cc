@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "base/file.h"
-#include "model/weights/safetensors.h"
 #include "generate/engine/engine.h"
+#include "model/weights/safetensors.h"
 #include "train/gradient/sft_gradient.h"
 
 namespace tritonsmith::train {
