@@ -49,7 +49,8 @@ std::string near_option(const CLI::App& command, std::string_view wanted) {
 std::string near_command(const CLI::App& app, std::string_view wanted) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!command->get_group().empty()) names.push_back(command->get_name());
+    if (!command->get_name().empty() && !command->get_group().empty())
+      names.push_back(command->get_name());
   return fmt::format("did you mean '{}'?", nearest_name(wanted, names));
 }
 
@@ -72,7 +73,7 @@ std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
 
 std::vector<std::string> command_line(std::vector<std::string> words) {
   if (words.empty()) return words;
-  if (words.front() == "help") {
+  if (words.front() == "help" && (words.size() == 1 || !words[1].starts_with('-'))) {
     words.erase(words.begin());
     words.emplace_back("--help");
     return words;

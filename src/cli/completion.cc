@@ -17,12 +17,22 @@ namespace tritonsmith::cli {
 namespace {
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
+  return app.get_subcommands(
+      [](const CLI::App* each) { return !each->get_name().empty() && !each->get_group().empty(); });
+}
+
+// Those of its groups too, which CLI11 takes for subcommands without a name.
+std::vector<const CLI::Option*> options_of(const CLI::App& command) {
+  std::vector<const CLI::Option*> options = command.get_options();
+  for (const CLI::App* group :
+       command.get_subcommands([](const CLI::App* each) { return each->get_name().empty(); }))
+    for (const CLI::Option* option : group->get_options()) options.push_back(option);
+  return options;
 }
 
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options())
+  for (const CLI::Option* option : options_of(command))
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
 }
@@ -44,7 +54,7 @@ void add_bash_cases(const CLI::App& command, const std::string& path, std::strin
   for (const CLI::App* inner : visible_commands(command)) all.push_back(inner->get_name());
   for (const std::string& name : option_names(command)) all.push_back(name);
   words += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(all, " "));
-  for (const CLI::Option* option : command.get_options())
+  for (const CLI::Option* option : options_of(command))
     for (const std::string& name : option->get_lnames())
       if (const std::string choices = choices_of(*option); !choices.empty())
         values += fmt::format("    '{} --{}') choices='{}' ;;\n", path, name, choices);

@@ -46,7 +46,8 @@ std::map<const CLI::App*, std::string>& all_examples() {
 // The footer's callback, where there is one, lists the settings of a config in front of this.
 void complete(CLI::App& app, const std::shared_ptr<PlainFormatter>& formatter) {
   app.formatter(formatter);
-  const auto inner = app.get_subcommands([](CLI::App*) { return true; });
+  // A group of options is a subcommand without a name.
+  const auto inner = app.get_subcommands([](CLI::App* each) { return !each->get_name().empty(); });
   const auto found = all_examples().find(&app);
   const bool is_hidden = app.get_group().empty();
   CHECK(found != all_examples().end() || !inner.empty() || is_hidden, "{} has no example",

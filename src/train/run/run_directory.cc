@@ -121,19 +121,24 @@ Status compare_with(const fs::path& path, const std::string& command, const Sett
   return ok();
 }
 
-// The record says how many steps the run has: the next call need not name them again.
+// The record says how many steps the run has: the next call need not name them again. All else
+// stays as it is recorded, in the order of the config's sections.
 Status record_raised_steps(const fs::path& path, const Settings& config) {
-  TRY_ASSIGN(Settings there, settings_from_toml_file(path / "config.toml"));
-  bool changed = false;
-  for (auto& [name, value] : there)
-    for (const auto& [key, wanted] : config)
-      if (key == name && is_raised(name, value, wanted)) {
-        LOG("{}: {} is {} from now on; it was {}", path.string(), name, to_line(wanted),
-            to_line(value));
-        value = wanted;
-        changed = true;
-      }
-  return changed ? write_file_atomic(path / "config.toml", toml_from_settings(there)) : ok();
+  TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
+  Settings recorded;
+  bool is_changed = false;
+  for (const auto& [name, wanted] : config) {
+    const auto known =
+        std::ranges::find_if(there, [&, key = name](const auto& s) { return s.first == key; });
+    if (known == there.end()) continue;  // a setting that the run's program did not have
+    const bool raised = is_raised(name, known->second, wanted);
+    if (raised)
+      LOG("{}: {} is {} from here on; it was {}", path.string(), name, to_line(wanted),
+          to_line(known->second));
+    is_changed = is_changed || raised;
+    recorded.emplace_back(name, raised ? wanted : known->second);
+  }
+  return is_changed ? write_file_atomic(path / "config.toml", toml_from_settings(recorded)) : ok();
 }
 
 }  // namespace
