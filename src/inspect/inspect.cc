@@ -22,6 +22,16 @@ bool nests_too_deep(const SyntaxTree& tree) {
   return false;
 }
 
+// "; policy fused or open may allow it", where the rule refuses under `policy` and not under those.
+std::string laxer_policies(const Rule& rule, Policy policy) {
+  if (rule.severity(policy) != Severity::reject) return "";
+  std::string names;
+  for (const Policy other : {Policy::fused, Policy::open})
+    if (rule.severity(other) != Severity::reject)
+      names += fmt::format("{}{}", names.empty() ? "" : " or ", name_of(other));
+  return names.empty() ? "" : fmt::format("; policy {} may allow it", names);
+}
+
 Finding refusal(std::string message) {
   return {.rule = "not_inspectable",
           .severity = Severity::reject,
@@ -47,7 +57,7 @@ std::vector<Finding> inspect_kernel(std::string_view source, Policy policy) {
       findings.push_back({.rule = std::string(rule.name),
                           .severity = rule.severity(policy),
                           .line = place.line,
-                          .message = place.message});
+                          .message = place.message + laxer_policies(rule, policy)});
   }
   return findings;
 }

@@ -98,6 +98,13 @@ bool torch_may(std::string_view op, Policy policy) {
   return policy == Policy::fused && plan::operators::is_vendor_grade(op);
 }
 
+// "; policy fused allows it": the strictest policy that does.
+std::string policy_that_allows(std::string_view op) {
+  for (const Policy policy : {Policy::strict, Policy::fused, Policy::open})
+    if (torch_may(op, policy)) return fmt::format("; policy {} allows it", name_of(policy));
+  return "";
+}
+
 // One whole number that goes up: how many batches a norm has seen.
 bool counts_up(const plan::Plan& plan, const plan::AtenCall& call) {
   if (plan::operators::aten_base_name(call.op) != "add_" || call.args.size() < 2 ||
@@ -125,8 +132,8 @@ void find_torch_compute(const plan::Plan& candidate, Policy policy,
          .severity = Severity::reject,
          .line = step.line,
          .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
-                                "the candidate's own kernels",
-                                call->op, name_of(policy))});
+                                "the candidate's own kernels{}",
+                                call->op, name_of(policy), policy_that_allows(call->op))});
   }
 }
 
