@@ -323,7 +323,7 @@ void Coordinator::handle(Captured& event) {
   }
   auto plan = plan::parse_plan(captured->json);
   if (!plan || plan->role != plan::PlanRole::candidate) {
-    progress->plan_json =
+    progress->plan_error =
         plan ? "the guest handed over a plan of another kind" : plan.error().message;
     conclude(event.serial);
     return;

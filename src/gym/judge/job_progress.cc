@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "gym/judge/advice.h"
+
 namespace tritonsmith::gym::judge {
 namespace {
 
@@ -268,8 +270,8 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
   }
   if (!progress.plan) {  // the guest handed over something that is no plan
     verdict.stage = Stage::inspected;
-    set_error(verdict, {.error_class = "bad_plan", .message = progress.plan_json}, Fault::candidate,
-              progress.job.kernel);
+    set_error(verdict, {.error_class = "bad_plan", .message = progress.plan_error},
+              Fault::candidate, progress.job.kernel);
     return verdict;
   }
   verdict.stage = Stage::captured;
@@ -286,6 +288,7 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
                 Fault::none, progress.job.kernel);
   }
   verdict.accepted = verdict.correct && !has_rejecting_finding(verdict);
+  add_advice(*progress.plan, verdict);
   return verdict;
 }
 
@@ -328,6 +331,7 @@ void start_over(JobProgress& progress) {
   progress.capture.reset();
   progress.plan.reset();
   progress.plan_json.clear();
+  progress.plan_error.clear();
   progress.units.clear();
   progress.passed_over.clear();
   progress.referee.reset();

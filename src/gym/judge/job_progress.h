@@ -40,6 +40,7 @@ struct JobProgress {
   std::optional<capture::CaptureOutcome> capture;
   std::optional<plan::Plan> plan;
   std::string plan_json;
+  std::string plan_error;  // why what the guest handed over is no plan
   std::vector<CompileUnit> units;
   std::vector<std::size_t> passed_over;  // kernels of configs that do not fit the chip
   std::optional<RefereeOutcome> referee;
