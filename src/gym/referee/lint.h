@@ -25,8 +25,8 @@ struct LintSetting {
 };
 
 struct LintReport {
-  // Rules: task_zeros_pass, task_constant_passes, task_replay_passes, task_ignores_input,
-  // task_loses_digits (all warn), and task_not_linted (note) where time, memory or the task's own
+  // Rules: task_zeros_pass, task_constant_passes, task_replay_passes and task_ignores_input (all
+  // warn); task_loses_digits (note); and task_not_linted (note) where time, memory or the task's own
   // failure ended it.
   std::vector<Finding> findings;
   bool is_final = true;  // false: the infrastructure failed, and another time may tell more
