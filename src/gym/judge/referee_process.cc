@@ -110,7 +110,7 @@ RefereeProcess::Answer<referee::RefereeReport> RefereeProcess::ask(const referee
   }
   auto report =
       put(job, task_plan, Deadline::in_seconds(job.budget.seconds + program_.grace_seconds));
-  if (report && report->spent) static_cast<void>(bury("its GPU context is lost", true));
+  if (report && report->spent) static_cast<void>(give_up("its GPU context is lost", Loss::late));
   if (report && !is_alone_ && report->timing) report->findings.push_back(beside_a_dying_one());
   return report;
 }
@@ -132,7 +132,7 @@ RefereeProcess::Answer<referee::RefereeReport> RefereeProcess::put(const referee
   }
   if (!reply) return tl::unexpected(reply.error());
   auto report = referee::referee_report_from_json((*reply)["report"]);
-  if (!report) return tl::unexpected(bury(report.error().message, false));
+  if (!report) return tl::unexpected(give_up(report.error().message, Loss::broken));
   return *std::move(report);
 }
 
@@ -165,11 +165,12 @@ RefereeProcess::Answer<RefereeProcess::Showing> RefereeProcess::examine() {
     auto report = put(known.job, known.task_plan, Deadline::in_seconds(kProbeSeconds));
     if (!report) return tl::unexpected(std::move(report).error());
     if (!is_answer(*report) || report->spent)
-      return tl::unexpected(bury(report->error ? report->error->message : "out of time", true));
+      return tl::unexpected(
+          give_up(report->error ? report->error->message : "out of time", Loss::late));
     if (is_accepted(*report) == (known.job.probe == referee::Probe::right)) continue;
     LOG("a referee that {} what is {} is not used", is_accepted(*report) ? "accepts" : "refuses",
         known.job.probe == referee::Probe::right ? "right" : "wrong");
-    static_cast<void>(bury("it misjudges", true));
+    static_cast<void>(give_up("it misjudges", Loss::late));
     return Showing::misjudges;
   }
   return Showing::judges;
@@ -195,7 +196,8 @@ RefereeProcess::Answer<Json> RefereeProcess::exchange(const Request& request) {
       wire::write_frame(socket, to_line(request.head), deadline) &&
       wire::write_frame(socket, request.plan, deadline) &&
       (request.binaries.empty() || wire::write_frame(socket, request.binaries, deadline));
-  if (!sent) return tl::unexpected(bury("it took no job", deadline.passed()));
+  if (!sent)
+    return tl::unexpected(give_up("it took no job", deadline.passed() ? Loss::late : Loss::broken));
   return await_reply(request);
 }
 
@@ -206,11 +208,13 @@ RefereeProcess::Answer<Json> RefereeProcess::await_reply(const Request& request)
     const auto left = request.deadline.at() - system_clock().now() + relayed;
     auto frame = wire::read_frame(socket, Deadline::after(left));
     if (!frame) {
-      const bool timed_out = frame.error().fault == wire::FrameFault::timeout;
-      return tl::unexpected(bury(frame.error().error.message, timed_out));
+      const bool is_late = frame.error().fault == wire::FrameFault::timeout;
+      return tl::unexpected(
+          give_up(frame.error().error.message, is_late ? Loss::late : Loss::broken));
     }
     auto json = parse_json(frame->payload);
-    if (!json || !json->is_object()) return tl::unexpected(bury("its reply is no JSON", false));
+    if (!json || !json->is_object())
+      return tl::unexpected(give_up("its reply is no JSON", Loss::broken));
     if (!json->contains("reference")) return *std::move(json);
     const TimePoint start = system_clock().now();
     const auto passed = relay_to_shell({.question = (*json)["reference"],
@@ -218,7 +222,7 @@ RefereeProcess::Answer<Json> RefereeProcess::await_reply(const Request& request)
                                         .referee = socket,
                                         .seconds = kShellSeconds},
                                        shell_);
-    if (!passed) return tl::unexpected(bury(passed.error().message, false));
+    if (!passed) return tl::unexpected(give_up(passed.error().message, Loss::broken));
     relayed += system_clock().now() - start;
   }
 }
@@ -269,7 +273,7 @@ Status RefereeProcess::start() {
     }
     if (wire::read_frame(live_->socket.get(), Deadline::in_seconds(program_.start_seconds)))
       return ok();
-    const Broken how = bury("it did not come up", false);
+    const Broken how = give_up("it did not come up", Loss::broken);
     // Whoever killed it while it stood by need not have killed the next.
     if (!stood_by) return fail("the referee did not start: {}", how.message);
   }
@@ -301,7 +305,7 @@ void RefereeProcess::replenish() {
 
 // Ends what is left of the referee and tells how it ended. One that answers no more is not waited
 // for here: its verdict is known.
-RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_out) {
+RefereeProcess::Broken RefereeProcess::give_up(const std::string& what, Loss loss) {
   Live dead = [this] {
     const std::lock_guard lock(mutex_);
     Live last = std::move(*live_);
@@ -309,12 +313,13 @@ RefereeProcess::Broken RefereeProcess::bury(const std::string& what, bool timed_
     return last;
   }();
   dead.socket.reset();
-  const auto ended = timed_out ? Result<ExitStatus>(fail("not waited for"))
-                               : dead.process.wait(Deadline::in_seconds(1));
+  const bool is_late = loss == Loss::late;
+  const auto ended = is_late ? Result<ExitStatus>(fail("not waited for"))
+                             : dead.process.wait(Deadline::in_seconds(1));
   if (!ended) {
     dead.process.kill_tree();
     given_up_.push_back(std::move(dead.process));
-    if (timed_out) return {Ending::timeout, "no verdict within the time budget"};
+    if (is_late) return {Ending::timeout, "no verdict within the time budget"};
     return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
   }
   // It left because we did: its reply made no sense, but no plan made it die.

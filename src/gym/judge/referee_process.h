@@ -94,7 +94,9 @@ class RefereeProcess : public RefereeClient {
   Result<Live> next_in_line();
   // As many spares as are wanted, without those that died standing by.
   void replenish();
-  Broken bury(const std::string& what, bool timed_out);
+  // Gives up the referee. late: it is not waited for, since it answers no more.
+  enum class Loss { late, broken };
+  Broken give_up(const std::string& what, Loss loss);
   // False where one of those given up is still there after a while.
   bool reap();
   bool interrupted() const;
