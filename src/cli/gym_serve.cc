@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/judges.h"
 #include "cli/stop_signal.h"
+#include "gym/api/judge_files.h"
 #include "gym/judge/known_verdicts.h"
 #include "gym/judge/local_judge.h"
 #include "gym/judge/start_check.h"
@@ -121,7 +122,8 @@ Status serve_gym(const ServeOptions& options) {
   TRY_ASSIGN(auto tokens, tokens_for(options, address.host));
   TRY_ASSIGN(const Fd lock, lock_directory(config.judge.directory));
   TRY_ASSIGN(const auto known,
-             gym::judge::KnownVerdicts::open(config.judge.directory + "/verdicts.sqlite"));
+             gym::judge::KnownVerdicts::open(std::filesystem::path(config.judge.directory) /
+                                             gym::api::kVerdictsFile));
   TRY_ASSIGN(const auto job_store,
              gym::service::SqliteJobStore::open(
                  config.judge.directory + "/jobs.sqlite",

@@ -1,5 +1,6 @@
 #include "gym/judge/local_judge.h"
 
+#include "gym/api/judge_files.h"
 #include "gym/api/outbox.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/coordinator.h"
@@ -68,8 +69,8 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
     TRY_ASSIGN(parts.secret, fresh_secret());
   } else {
     const std::filesystem::path directory = config.directory;
-    TRY_ASSIGN(parts.secret, load_or_make_secret(directory / "judge.secret"));
-    TRY_ASSIGN(parts.store, VerdictStore::open(directory / "verdicts.sqlite"));
+    TRY_ASSIGN(parts.secret, load_or_make_secret(directory / api::kSecretFile));
+    TRY_ASSIGN(parts.store, VerdictStore::open(directory / api::kVerdictsFile));
   }
   program.grace_seconds = config.referee_grace_seconds;
   if (config.gpus != 0) {
@@ -98,7 +99,8 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   if (!parts.gpus.empty()) used.target = parts.gpus.front().target;
   capture::CaptureConfig capture = config.capture;
   if (!config.directory.empty() && capture.compile_cache_directory.empty())
-    capture.compile_cache_directory = config.directory + "/kernels";
+    capture.compile_cache_directory =
+        std::filesystem::path(config.directory) / api::kKernelsDirectory;
   TRY_ASSIGN(parts.pool, capture::CapturePool::start(capture));
   return std::make_unique<LocalJudge>(used, std::move(parts));
 }

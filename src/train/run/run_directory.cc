@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/utc_time.h"
+#include "gym/api/judge_files.h"
 #include "train/run/tensorboard.h"
 
 namespace tritonsmith::train {
@@ -40,10 +41,8 @@ Result<int> lock_file(const fs::path& path, int flags) {
 // What a process that was killed in write_file_atomic leaves beside the file.
 bool is_half_written(const std::string& name) { return name.find(".new-") != std::string::npos; }
 
-// The judge's secret, its store and its compile cache: it may write them before the run begins.
-bool is_of_the_judge(const std::string& name) {
-  return name.starts_with("judge.secret") || name.starts_with("verdicts.") || name == "kernels";
-}
+// The judge may write them before the run begins.
+bool is_of_the_judge(const std::string& name) { return gym::api::is_judge_file(name); }
 
 // Everything a run may leave before its first step is done.
 bool is_of_unbegun_run(const std::string& name) {
