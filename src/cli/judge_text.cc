@@ -56,8 +56,11 @@ std::string kernel_text(const KernelReport& kernel) {
 
 std::string numerics_text(const Numerics& numerics) {
   if (numerics.trials == 0) return {};  // nothing was compared to its end
-  return fmt::format("  {}: the largest difference is {:.3g} absolute, {:.3g} relative\n",
-                     counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel);
+  return fmt::format("  {}: the largest difference is {:.3g} absolute, {:.3g} relative{}\n",
+                     counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel,
+                     numerics.tolerance > 0
+                         ? fmt::format("; the tolerance is {:.3g} of each", numerics.tolerance)
+                         : "");
 }
 
 std::string timing_text(const Verdict& verdict) {

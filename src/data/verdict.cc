@@ -38,6 +38,7 @@ Json to_json(const Numerics& numerics) {
   Json json = {
       {"max_abs", numerics.max_abs}, {"max_rel", numerics.max_rel}, {"trials", numerics.trials}};
   if (numerics.tolerance_extension > 0) json["tolerance_extension"] = numerics.tolerance_extension;
+  if (numerics.tolerance > 0) json["tolerance"] = numerics.tolerance;
   return json;
 }
 
@@ -47,7 +48,8 @@ Result<Numerics> numerics_from_json(const Json& json) {
   const Numerics numerics{.max_abs = reader.number("max_abs", 0),
                           .max_rel = reader.number("max_rel", 0),
                           .trials = static_cast<int>(reader.integer("trials", 0)),
-                          .tolerance_extension = reader.number("tolerance_extension", as_leeway)};
+                          .tolerance_extension = reader.number("tolerance_extension", as_leeway),
+                          .tolerance = reader.number("tolerance", 0)};
   TRY(reader.status());
   return numerics;
 }

@@ -84,6 +84,8 @@ struct Numerics {
   // |reference|). Where PyTorch's own rounding is large against the tolerance, a candidate may be
   // about as inexact as PyTorch (gym/compare/compare.h). 0: no trial needed it.
   double tolerance_extension = 0;
+  // The largest tolerance of a comparison, absolute and relative alike. 0: unknown, or all was exact.
+  double tolerance = 0;
   bool operator==(const Numerics&) const = default;
 };
 

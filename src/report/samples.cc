@@ -29,6 +29,12 @@ std::string fact(std::string_view name, const std::string& value) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escape(value));
 }
 
+std::string tolerance_text(const Numerics& numerics) {
+  return numerics.tolerance > 0
+             ? fmt::format(" (the tolerance is {:.3g} of each)", numerics.tolerance)
+             : "";
+}
+
 std::string verdict_facts(const Verdict& verdict) {
   std::string facts = fact("stage", std::string(name_of(verdict.stage)));
   if (verdict.error)
@@ -43,9 +49,10 @@ std::string verdict_facts(const Verdict& verdict) {
                               finding.line > 0 ? fmt::format("line {}: ", finding.line) : "",
                               finding.message));
   if (verdict.numerics && verdict.numerics->trials > 0)
-    facts += fact("largest error", fmt::format("{:.3g} absolute, {:.3g} relative, over {} trials",
-                                               verdict.numerics->max_abs, verdict.numerics->max_rel,
-                                               verdict.numerics->trials));
+    facts += fact("largest error",
+                  fmt::format("{:.3g} absolute, {:.3g} relative, over {} trials{}",
+                              verdict.numerics->max_abs, verdict.numerics->max_rel,
+                              verdict.numerics->trials, tolerance_text(*verdict.numerics)));
   if (verdict.time_ms && verdict.reference_ms)
     facts += fact("time", fmt::format("{:.4f} ms, the reference {:.4f} ms: speed-up {:.2f}",
                                       verdict.time_ms->median, verdict.reference_ms->median,

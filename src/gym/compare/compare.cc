@@ -178,21 +178,30 @@ struct Pair {
   double got = 0, expected = 0;
 };
 
+// "; off by 0.5, 0.0002 is allowed". Nothing where another rule than the plain tolerance decided, or
+// where its absolute part does not count in 1.
+std::string allowed_text(const Mismatch& mismatch, Pair at_first, const CompareOptions& how) {
+  const double off = std::abs(at_first.got - at_first.expected);
+  const double allowed = how.tolerance.value * (1 + std::abs(at_first.expected));
+  if (mismatch.only_exact || how.unit != AbsoluteUnit::one || !(off > allowed)) return "";
+  return fmt::format("; off by {:.3g}, {:.3g} is allowed", off, allowed);
+}
+
 VerdictError describe(const std::string& what, const Mismatch& mismatch, Pair at_first,
-                      at::IntArrayRef shape) {
+                      at::IntArrayRef shape, const CompareOptions& how) {
   const std::int64_t k = mismatch.first;
   const std::int64_t elements = c10::multiply_integers(shape);
   if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
     return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}",
                                           what, mismatch.count, elements, place(k, shape)));
-  return wrong(
-      "wrong_value",
-      fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}", what,
-                  mismatch.count, elements, place(k, shape), at_first.got, at_first.expected,
-                  mismatch.only_exact
-                      ? " (within the plain tolerance, but far from the exact result for "
-                        "outputs this small)"
-                      : ""));
+  return wrong("wrong_value",
+               fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}{}",
+                           what, mismatch.count, elements, place(k, shape), at_first.got,
+                           at_first.expected, allowed_text(mismatch, at_first, how),
+                           mismatch.only_exact
+                               ? " (within the plain tolerance, but far from the exact result for "
+                                 "outputs this small)"
+                               : ""));
 }
 
 class TreeComparison {
@@ -438,6 +447,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
                                 : compare_on_cpu(plain, reference, exact, how);
   numerics.max_abs = std::max(numerics.max_abs, mismatch.max_abs);
   numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
+  numerics.tolerance = std::max(numerics.tolerance, how.tolerance.value);
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.tolerance_extension))
@@ -452,7 +462,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   if (reference.is_complex()) shape.push_back(2);
   const at::Tensor expected = reference.contiguous();
   return describe(what, mismatch,
-                  {element(plain, mismatch.first), element(expected, mismatch.first)}, shape);
+                  {element(plain, mismatch.first), element(expected, mismatch.first)}, shape, how);
 }
 
 std::optional<VerdictError> compare_outputs(const OutputSide& candidate,

@@ -39,6 +39,7 @@ void add_trial(RefereeReport& report, const trial::TrialResult& result) {
   Numerics& numerics = *report.numerics;
   numerics.max_abs = std::max(numerics.max_abs, result.numerics.max_abs);
   numerics.max_rel = std::max(numerics.max_rel, result.numerics.max_rel);
+  numerics.tolerance = std::max(numerics.tolerance, result.numerics.tolerance);
   numerics.tolerance_extension =
       std::max(numerics.tolerance_extension, result.numerics.tolerance_extension);
 }

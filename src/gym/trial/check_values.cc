@@ -65,6 +65,7 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   }
   result.numerics.max_abs = std::max(result.numerics.max_abs, judged.max_abs);
   result.numerics.max_rel = std::max(result.numerics.max_rel, judged.max_rel);
+  result.numerics.tolerance = std::max(result.numerics.tolerance, tolerance_of(sides).value);
   return true;
 }
 
