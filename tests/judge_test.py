@@ -69,6 +69,35 @@ class ModelNew(nn.Module):
 
 GOOD = HEAD + KERNEL + MODULE
 
+DOT_TASK = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return x @ y
+
+def get_inputs():
+    return [torch.randn(32, 64), torch.randn(64, 32)]
+
+def get_init_inputs():
+    return []
+"""
+
+DOT = HEAD + """
+@triton.jit
+def product(x_ptr, y_ptr, z_ptr, M: tl.constexpr, K: tl.constexpr, N: tl.constexpr):
+    rows, inner, columns = tl.arange(0, M), tl.arange(0, K), tl.arange(0, N)
+    x = tl.load(x_ptr + rows[:, None] * K + inner[None, :])
+    y = tl.load(y_ptr + inner[:, None] * N + columns[None, :])
+    tl.store(z_ptr + rows[:, None] * N + columns[None, :], tl.dot(x, y))
+
+class ModelNew(nn.Module):
+    def forward(self, x, y):
+        z = torch.empty(32, 32, device=x.device)
+        product[(1,)](x, y, z, M=32, K=64, N=32)
+        return z
+"""
+
 
 class Judge(unittest.TestCase):
     @classmethod
@@ -90,9 +119,9 @@ class Judge(unittest.TestCase):
         command = [BINARY, "judge", "--task", self.path("task.py", task), "--kernel", *files]
         return subprocess.run([*command, *options], capture_output=True, text=True, timeout=240)
 
-    def verdicts(self, kernels, *options):
+    def verdicts(self, kernels, *options, task=TASK):
         """One process judges all of them: most of a verdict's seconds are its start."""
-        done = self.run_judge(kernels, "--json", *(options or ["--no-store"]))
+        done = self.run_judge(kernels, "--json", *(options or ["--no-store"]), task=task)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
         self.assertEqual(len(lines), len(kernels), done.stdout)
@@ -135,7 +164,8 @@ class Judge(unittest.TestCase):
         helped = GOOD.replace("return y\n", "return y * 1.0\n")
         strict, = self.verdicts([helped])
         self.assertFalse(strict["accepted"])
-        self.assertIn("torch_compute", [finding["rule"] for finding in strict["findings"]])
+        said = {finding["rule"]: finding["message"] for finding in strict["findings"]}
+        self.assertIn("policy open allows it", said["torch_compute"])
         self.assertTrue(self.verdicts([helped], "--no-store", "--policy", "open")[0]["accepted"])
 
     def test_the_exit_code_and_the_text_say_how_it_went(self):
@@ -153,6 +183,31 @@ class Judge(unittest.TestCase):
         broken = self.run_judge(["def broken(:\n"], "--no-store")
         self.assertEqual(broken.returncode, 1)
         self.assertNotIn("trials", broken.stdout, "nothing was compared")
+
+    def test_a_wrong_value_has_its_tolerance_beside_it(self):
+        verdict, = self.verdicts([GOOD.replace("tl.maximum(y, 0.0)", "y")])
+        self.assertRegex(verdict["error"]["message"], r"; off by \S+, \S+ is allowed")
+        self.assertAlmostEqual(verdict["numerics"]["tolerance"], 1e-4)
+
+    def test_a_product_in_tf32_names_the_precision(self):
+        loose, exact = self.verdicts([DOT, DOT.replace("tl.dot(x, y)", 'tl.dot(x, y, input_precision="ieee")')],
+                                     task=DOT_TASK)
+        self.assertEqual(loose["error"]["class"], "wrong_value", loose)
+        self.assertIn('input_precision="ieee"', loose["error"]["message"])
+        self.assertTrue(exact["accepted"], exact)
+
+    def test_a_file_that_the_sandbox_hides_can_be_shown(self):
+        with tempfile.TemporaryDirectory(prefix="shown-") as data:
+            os.chmod(data, 0o755)
+            self.path(os.path.join(data, "scale.txt"), "0.5\n")
+            task = TASK.replace("def get_inputs", f"SCALE = float(open('{data}/scale.txt').read())\n\n\ndef get_inputs")
+            hidden = self.run_judge([GOOD], "--no-store", task=task)
+            self.assertEqual(hidden.returncode, 2, hidden.stdout)
+            self.assertIn("--data", hidden.stderr)
+            shown = self.run_judge([GOOD], "--no-store", "--data", data, task=task)
+            self.assertEqual(shown.returncode, 0, shown.stdout + shown.stderr)
+            missing = self.run_judge([GOOD], "--no-store", "--data", os.path.join(data, "none"), task=task)
+            self.assertEqual(missing.returncode, 2)
 
     def test_a_candidates_escape_sequences_do_not_reach_the_terminal(self):
         loud = GOOD.replace("class ModelNew", 'raise ValueError("\\x1b[2J\\x1b[31m\\x9b2J all is accepted")\nclass ModelNew')

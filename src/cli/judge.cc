@@ -30,6 +30,7 @@ namespace {
 struct JudgeOptions {
   std::string task_file;
   std::vector<std::string> kernel_files;
+  std::vector<std::string> data;
   Backend backend = Backend::automatic;
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
@@ -44,7 +45,8 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
                          .comparison = options.comparison,
                          .backend = options.backend,
                          .trials = options.trials,
-                         .use_store = !options.no_store};
+                         // Verdicts are stored by the task's text, which says nothing of its data.
+                         .use_store = !options.no_store && options.data.empty()};
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
   std::vector<gym::api::JudgeJob> jobs;
@@ -69,6 +71,7 @@ Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) 
   gym::judge::LocalJudgeConfig config;
   config.capture.slots = std::min(config.capture.slots, static_cast<int>(jobs.size()));
   config.directory = judge_directory(options);
+  TRY_ASSIGN(config.capture.data, data_folders(options.data));
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
   std::vector<Verdict> verdicts(jobs.size());
@@ -152,6 +155,7 @@ void add_judge_command(CLI::App& app, Run& run) {
   add_choice(*command, "--comparison", options->comparison, kComparisonHelp);
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
+  add_data_option(*command, options->data);
   command->add_option("--store", options->directory,
                       "Folder of the verdict store (default: the user's cache)");
   command->add_flag("--no-store", options->no_store, "Judge anew, keep nothing");

@@ -69,12 +69,18 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
 
 Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
                                                     const GymChoice& gym) {
+  if (!gym.url.empty() && !gym.data.empty())
+    return fail(
+        "--data shows folders of this machine: give the service at {} its own, by "
+        "--set 'judge.capture.data=[\"DIR\"]'",
+        gym.url);
   if (!gym.url.empty())
     return gym::remote::RemoteJudge::open({.url = gym.url, .token_file = gym.token_file});
   gym::judge::LocalJudgeConfig config{.only_gpus = gym.gpus, .lease = gym.lease};
   config.capture.slots = std::max(1, config.capture.slots / gym.processes);
   config.capture.compilers = std::max(1, config.capture.compilers / gym.processes);
   config.referees = std::max(1, config.referees / gym.processes);
+  TRY_ASSIGN(config.capture.data, data_folders(gym.data));
   if (!directory.empty()) {
     TRY(make_directories(directory));  // a wrong one is the caller's, what follows is not
     config.directory = directory;
@@ -88,6 +94,25 @@ void add_gym_options(CLI::App& command, GymChoice& gym) {
                      "Judge with the `gym serve` at this URL instead of on this machine");
   command.add_option("--token-file", gym.token_file,
                      "Holds its token (default: $TRITONSMITH_GYM_TOKEN)");
+  add_data_option(command, gym.data);
+}
+
+void add_data_option(CLI::App& command, std::vector<std::string>& data) {
+  command.add_option("--data", data,
+                     "A folder that tasks may read, by its absolute path (repeatable); the sandbox "
+                     "hides all others. Every user must be able to read its files");
+}
+
+Result<std::vector<std::string>> data_folders(const std::vector<std::string>& data) {
+  std::vector<std::string> folders;
+  for (const std::string& each : data) {
+    std::error_code code;
+    const auto folder = std::filesystem::canonical(each, code);
+    if (code || !std::filesystem::is_directory(folder, code))
+      return fail("--data {}: there is no such folder", each);
+    folders.push_back(folder.string());
+  }
+  return folders;
 }
 
 }  // namespace tritonsmith::cli

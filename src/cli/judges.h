@@ -24,8 +24,9 @@ Result<std::unique_ptr<gym::judge::LocalJudge>> start_judge(
     const gym::judge::LocalJudgeConfig& config);
 
 struct GymChoice {
-  std::string url;         // URL of a `gym serve`; empty: this program judges
-  std::string token_file;  // empty: the token is $TRITONSMITH_GYM_TOKEN
+  std::string url;                // URL of a `gym serve`; empty: this program judges
+  std::string token_file;         // empty: the token is $TRITONSMITH_GYM_TOKEN
+  std::vector<std::string> data;  // if this program judges: folders that tasks may read
   // If this program judges: the numbers of the GPUs that run kernels (empty: all), and whether
   // kernels are timed alone.
   std::vector<std::int64_t> gpus;
@@ -38,7 +39,12 @@ struct GymChoice {
 Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path& directory,
                                                     const GymChoice& gym = {});
 
-// Adds --gym URL and --token-file FILE.
+// Adds --gym URL, --token-file FILE and --data DIR.
 void add_gym_options(CLI::App& command, GymChoice& gym);
+
+// Adds --data DIR: a folder that tasks may read.
+void add_data_option(CLI::App& command, std::vector<std::string>& data);
+// Returns the folders as absolute paths. Fails if one is no folder.
+Result<std::vector<std::string>> data_folders(const std::vector<std::string>& data);
 
 }  // namespace tritonsmith::cli

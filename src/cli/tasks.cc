@@ -135,6 +135,7 @@ Status show_task(const TasksOptions& options) {
 Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
   gym::capture::CaptureConfig config;
   config.slots = 1;
+  TRY_ASSIGN(config.data, data_folders(options.gym.data));
   TRY_ASSIGN(const auto linter, gym::judge::TaskLinter::start(config, own_referee()));
   const std::string file = options.out + ".findings.jsonl";
   std::string lines;
@@ -293,6 +294,7 @@ void add_tasks_command(CLI::App& app, Run& run) {
   import->add_option("--suite", options->name,
                      "What to call the suite (default: the folder's name)");
   import->add_flag("--keep-going", options->keep_going, "Pass over what is no task");
+  add_data_option(*import, options->gym.data);
   import->add_flag("--no-lint", options->no_lint,
                    "Do not run the tasks to see whether zeros or constants solve them");
 

@@ -46,6 +46,7 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
   sandbox::ZygoteOptions options{
       .python = sandbox::guest_python(config.python),
       .bytecode_directory = config.bytecode_directory,
+      .data = config.data,
       .modules = std::move(modules),
       .profiles = {{"capture",
                     profile_of(config, capture_cpu, static_cast<std::uint64_t>(config.tmp_mib))},

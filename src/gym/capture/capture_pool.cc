@@ -43,6 +43,7 @@ Fields<CaptureConfig> CaptureConfig::fields() {
       field("bytecode_directory", &C::bytecode_directory,
             "of Python's packages where they have none beside them; empty: it is not kept"),
       field("python", &C::python, "interpreter of the guests; empty: the one of the build"),
+      field("data", &C::data, "folders that guests may read, for tasks that load files"),
       field("required_layers", &C::required_layers,
             "jail layers without which nothing runs; \"a|b\": one of the two", check_layers),
   };

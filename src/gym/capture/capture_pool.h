@@ -54,7 +54,8 @@ struct CaptureConfig {
   std::string compile_cache_directory;  // empty: in memory only
   // Of Python's packages where they have none beside them; empty: it is not kept.
   std::string bytecode_directory = cache_directory("bytecode");
-  std::string python;  // empty: TRITONSMITH_PYTHON of the environment, else of the build
+  std::string python;             // empty: TRITONSMITH_PYTHON of the environment, else of the build
+  std::vector<std::string> data;  // folders that guests may read, for tasks that load files
   // Jail layers without which nothing runs; what holds is reported with each outcome. Of a room and
   // Landlock one must: nothing else keeps a guest from GPU nodes, which every user may open.
   std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",

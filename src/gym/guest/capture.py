@@ -238,9 +238,19 @@ def capture(request):
     except BaseException as error:  # whatever it is, it is this candidate's own
         where = session.where if session else "request"
         described = describe_exception(CaptureStop.first or error, path, where)
+        if request.get("role") == "task":
+            described["message"] += hint_at_hidden_files(error)
         if session and session.planned:
             return {"plan": {**session.planned, "unplanned": reason(described)}}
         return {"error": described, "stage": "inspected"}
+
+
+def hint_at_hidden_files(error):
+    """A file may be there and not be shown: the sandbox has Python's own files alone."""
+    if not isinstance(error, (FileNotFoundError, PermissionError)) or not getattr(error, "filename", None):
+        return ""
+    return ("; the sandbox hides every file but Python's own: show it a folder with --data DIR, whose files every user may "
+            "read, and name the file by its absolute path")
 
 
 def reason(error):

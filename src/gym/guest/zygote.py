@@ -45,11 +45,12 @@ PROC_FILES = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/pr
 
 
 def readable_trees(config):
-    """What Python and its packages are read from."""
+    """What Python and its packages are read from, and the folders that the user shows to tasks."""
     trees = set(SYSTEM_TREES)
     trees.update((sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix))
     trees.update(path for path in sys.path if path and os.path.isdir(path))
     trees.update(config["packages"])
+    trees.update(config["data"])
     trees.update(path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path)
     return sorted(os.path.abspath(path) for path in trees if path != "/")
 

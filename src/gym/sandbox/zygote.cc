@@ -47,6 +47,7 @@ Result<Zygote> Zygote::start(const ZygoteOptions& options, const GuestFiles& fil
                               {"no_driver", files.no_driver().string()},
                               {"packages", packages},
                               {"bytecode_folder", options.bytecode_directory},
+                              {"data", options.data},
                               {"warm_module", options.modules.warm},
                               {"capture_module", options.modules.capture},
                               {"compile_module", options.modules.compiler},

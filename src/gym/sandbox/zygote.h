@@ -34,6 +34,7 @@ struct GuestModules {
 struct ZygoteOptions {
   std::string python;
   std::string bytecode_directory;
+  std::vector<std::string> data = {};  // folders that guests may read besides Python's own
   GuestModules modules;
   Json profiles;  // "capture" and "compile": sandbox/shared.cc reads them
   std::optional<std::chrono::nanoseconds> spare_after;  // ready that long; none: it gets no spare
