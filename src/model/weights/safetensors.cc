@@ -273,7 +273,7 @@ Status write_safetensors(const std::filesystem::path& path, std::span<const Name
   if (status && ::rename(beside.c_str(), path.c_str()) != 0) status = fail_errno("rename");
   if (!status) {
     ::unlink(beside.c_str());
-    return fail("cannot write {}: {}", path.string(), status.error().message);
+    return tl::unexpected(status.error().within(fmt::format("cannot write {}", path.string())));
   }
   return ok();
 }
