@@ -21,7 +21,7 @@ SFT = [f"run.steps={SFT_STEPS}", "data.step_tokens=512", "optimizer.learning_rat
        "checkpoint.every=1000"]
 SFT_MODEL = f"runs/sft-small/checkpoints/step-{SFT_STEPS}"
 RL = [f"run.steps={RL_STEPS}", f"model.path={SFT_MODEL}", "rollout.prompts=2", "rollout.samples=3", "rollout.temperature=0.5",
-      "rollout.max_new_tokens=160"]
+      "rollout.max_new_tokens=320"]
 
 
 def settings(values):
