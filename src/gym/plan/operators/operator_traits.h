@@ -1,6 +1,6 @@
-// What the referee knows about ATen operators by name: which it replays at all, and which of those
-// a policy lets a candidate's forward use. The tables are in operators.cc and documented for users
-// in docs/judging.md.
+// Facts about ATen operators by name: which ones the referee replays, and which of those a policy
+// allows in a candidate's forward. The tables are in operators.cc. docs/judging.md documents them
+// for users.
 #pragma once
 
 #include <string>
@@ -8,30 +8,30 @@
 
 namespace tritonsmith::gym::plan::operators {
 
-// "aten::add.Tensor" -> "add"; empty for another namespace.
+// Returns "add" for "aten::add.Tensor", and an empty view for another namespace.
 std::string_view aten_base_name(std::string_view full_name);
 
-// Operators that stay inside the memory of their arguments whatever those are. Refused are those
-// that read files, reinterpret memory, skip bounds checks on request, or belong to layouts that
-// plans do not have.
+// Whether the operator stays inside the memory of its arguments, whatever they are. The referee
+// does not replay operators that read files, reinterpret memory, skip bounds checks on request, or
+// belong to layouts that plans do not have.
 bool is_replayable(std::string_view full_name);
 
-// Allocates, views, reshapes, copies, joins, pads, casts or makes contiguous: all that policy
-// `strict` leaves to torch.
+// Whether the operator only allocates, views, reshapes, copies, joins, pads, casts or makes a
+// tensor contiguous. Policy `strict` leaves nothing else to torch.
 bool only_arranges(std::string_view full_name);
 
-// Convolution, matrix product, attention, recurrent cells: what policy `fused` leaves to the
-// vendor's libraries.
+// Whether the operator is a convolution, a matrix product, attention or a recurrent cell. Policy
+// `fused` leaves these to the vendor's libraries.
 bool is_vendor_grade(std::string_view full_name);
 
-// Convolution and recurrent cells, which PyTorch on a GPU leaves to cuDNN, in TF32 unless told
-// otherwise.
+// Whether PyTorch on a GPU leaves the operator to cuDNN, as it does convolutions and recurrent
+// cells. cuDNN uses TF32 unless a flag forbids it.
 bool runs_in_cudnn(std::string_view full_name);
 
-// Allocates a tensor and gives it no values.
+// Whether the operator allocates a tensor and writes no values to it.
 bool leaves_unwritten(std::string_view full_name);
 
-// Only makes a tensor of fixed content, from no other tensor.
+// Whether the operator only makes a tensor of fixed content, from no other tensor.
 bool only_allocates(std::string_view full_name);
 
 }  // namespace tritonsmith::gym::plan::operators
