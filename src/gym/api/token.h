@@ -1,4 +1,4 @@
-// Where the bearer token of the gym service comes from, on both sides.
+// Reads the bearer token and the address of the gym service, for the service and its clients.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,18 @@ namespace tritonsmith::gym::api {
 
 inline constexpr const char* kTokenVariable = "TRITONSMITH_GYM_TOKEN";
 
-// The first line of `file`; without a file the environment's TRITONSMITH_GYM_TOKEN, which may be
-// absent: then empty. A token has at least 16 printable characters without spaces.
+// Returns the first line of `file`. Without a file it returns TRITONSMITH_GYM_TOKEN of the
+// environment, or an empty string if that is not set. A token has at least 16 printable characters
+// without spaces.
 Result<std::string> read_token(const std::filesystem::path& file);
 
-// "HOST:PORT", "[::1]:8000".
+// Examples: "HOST:PORT", "[::1]:8000".
 struct HostAndPort {
   std::string host;
   int port = 0;
 };
 Result<HostAndPort> parse_host_and_port(std::string_view text);
-// Whether nobody but this machine reaches it.
+// Whether only this machine reaches the address.
 bool is_loopback(const std::string& host);
 
 }  // namespace tritonsmith::gym::api
