@@ -1,6 +1,7 @@
-// FaultStreak: tells a broken gym from a bad moment. One infrastructure fault costs its sample; a
-// row of them without a single verdict in between means that nothing is being judged, and whoever
-// waits for verdicts must stop rather than take silence for failure.
+// FaultStreak: counts infrastructure faults in a row, to tell a broken gym from a single failure.
+// One infrastructure fault costs its sample. A row of them without a verdict in between means that
+// the gym judges nothing. The caller must then stop, because it cannot take a missing verdict for a
+// failed kernel. One thread.
 #pragma once
 
 #include "base/error.h"
@@ -10,10 +11,10 @@ namespace tritonsmith::gym::api {
 
 class FaultStreak {
  public:
-  // So many faults in a row are too many; at least 1.
+  // `limit` faults in a row are too many; at least 1.
   explicit FaultStreak(int limit) : limit_(limit) {}
 
-  // Fails with the gym's own words when the limit is reached.
+  // Counts the verdict. Fails with the gym's own message when the limit is reached.
   Status take(const Verdict& verdict) {
     if (verdict.fault != Fault::infrastructure) {
       length_ = 0;

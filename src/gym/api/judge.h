@@ -1,7 +1,7 @@
-// Judge: all that training, evaluation and the assistant see of the gym. Jobs go in, verdicts come
-// out as a stream in whatever order they finish. LocalJudge runs the pool in this program,
-// RemoteJudge speaks to `gym serve`, and testing/fake_judge.h serves the tests. One thread calls
-// submit, next and cancel.
+// Judge: the interface through which training, evaluation and the assistant use the gym. The caller
+// submits jobs and receives verdicts in the order in which they finish. LocalJudge runs the pool in
+// this program, RemoteJudge asks a `gym serve`, and testing/fake_judge.h serves the tests. One
+// thread calls submit, next and cancel.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,13 @@
 
 namespace tritonsmith::gym::api {
 
-// What only the self-test of a LocalJudge asks for (gym/judge/start_check.h).
+// Settings that only the self-test of a LocalJudge uses (gym/judge/start_check.h).
 struct SelfTestJob {
-  int referee = 0;              // by its number, the one that runs the plan: else whoever is free
-  bool is_right = false;        // what is known of the kernel
-  bool is_asked_again = false;  // of each process that takes that referee's place
+  // The number of the referee that runs the plan. Other jobs go to any free referee.
+  int referee = 0;
+  bool is_right = false;  // the known answer about the kernel
+  // Each process that replaces this referee is asked the same job.
+  bool is_asked_again = false;
 };
 
 struct JudgeJob {
@@ -32,22 +34,21 @@ struct JudgeJob {
   Comparison comparison = Comparison::budget;
   Backend backend = Backend::automatic;
   int trials = 3;
-  // What else the task is timed by on a GPU, beside what the judge always times: eager,
-  // torch_compile.
+  // Baselines to time on a GPU beside the reference: eager, torch_compile.
   std::vector<std::string> baselines;
-  bool use_store = true;  // answer repeats from the verdict store, and add to it
+  bool use_store = true;  // answer repeated jobs from the verdict store, and add to it
   std::optional<SelfTestJob> self_test;
 };
 
-// Empty, or a line that says which of them is none.
+// Fails with one line that names the unknown baseline.
 Status check_baselines(const std::vector<std::string>& baselines);
-// What contradicts itself in a job, in one line, before anything is done for it.
+// Fails with one line where a job contradicts itself. The caller checks before any work starts.
 Status check_job(const JudgeJob& job);
 
 struct Judged {
   std::uint64_t id = 0;
   Verdict verdict;        // fault == infrastructure only after the gym's own retries were used up
-  std::string name = {};  // what a service calls the job; empty: it was judged here
+  std::string name = {};  // the service's name for the job; empty for a local judge
 };
 
 // What one device that runs plans has done since its judge began.
@@ -61,11 +62,11 @@ struct DeviceUse {
 class Judge {
  public:
   virtual ~Judge() = default;
-  // Waits while the queue is full. Fails only when the gym itself is broken.
+  // Blocks while the queue is full. Fails only when the gym itself is broken.
   virtual Status submit(JudgeJob job) = 0;
-  // The next finished verdict; nothing when the deadline passes first or no job is in flight.
+  // Returns the next finished verdict, or nothing at the deadline or when no job is in flight.
   virtual Result<std::optional<Judged>> next(Deadline deadline) = 0;
-  // The job's verdict will not come; one already finished may still.
+  // Drops the job. A verdict that is already finished may still arrive.
   virtual void cancel(std::uint64_t id) = 0;
   // The devices of this program. A judge elsewhere has none here.
   virtual std::vector<DeviceUse> devices() const { return {}; }

@@ -1,4 +1,4 @@
-// The verdict of a completion that holds no kernel to judge: reached without the gym.
+// The verdict of a completion that holds no kernel. The caller makes it without asking the gym.
 #pragma once
 
 #include "data/kernel.h"
@@ -7,8 +7,8 @@
 
 namespace tritonsmith::gym::api {
 
-// Stage none, error class "no_kernel", with the findings of the extraction. The kernel's source
-// must be empty.
+// Returns stage none and error class "no_kernel", with the findings of the extraction. The kernel's
+// source must be empty.
 Verdict missing_kernel_verdict(const Task& task, const Kernel& kernel, Policy policy);
 
 }  // namespace tritonsmith::gym::api

@@ -1,5 +1,6 @@
-// Outbox: what stands between the caller of a Judge and the threads behind it: finished verdicts,
-// the number of jobs not yet finished, and the error that broke the judge, if any. Any thread.
+// Outbox: passes verdicts from the threads of a Judge to its caller. It holds the finished
+// verdicts, the number of unfinished jobs and the error that broke the judge, if any. Any thread
+// may call it.
 #pragma once
 
 #include <condition_variable>
@@ -13,15 +14,15 @@ namespace tritonsmith::gym::api {
 
 class Outbox {
  public:
-  // Waits until fewer than `limit` jobs are unfinished, and counts one more.
+  // Blocks until fewer than `limit` jobs are unfinished, then counts one more.
   Status enter(std::size_t limit);
   void deliver(Judged judged);
-  // A job that will have no verdict.
+  // Counts a job as finished that will have no verdict.
   void drop();
-  // From now on enter and take fail with this.
+  // Makes every later call of enter and take fail with this error.
   void break_down(Error error);
 
-  // The next finished verdict; nothing at the deadline, or when no job is unfinished.
+  // Returns the next finished verdict, or nothing at the deadline or when no job is unfinished.
   Result<std::optional<Judged>> take(Deadline deadline);
 
  private:

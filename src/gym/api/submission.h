@@ -1,6 +1,6 @@
-// Submission: one job as it travels to `gym serve`: what to judge, how urgent it is, and who wants
-// to hear of it. JSON both ways; the reader treats every byte as hostile and says in one line what
-// is wrong. docs/service.md has the fields.
+// Submission: one job as a client sends it to `gym serve`: the job, its priority and the client
+// that receives the verdict. It is written to and read from JSON. The reader treats every byte as
+// hostile and reports an error in one line. docs/service.md has the fields.
 #pragma once
 
 #include <optional>
@@ -16,28 +16,31 @@ namespace tritonsmith::gym::api {
 enum class Priority { high, normal, low };
 
 struct Submission {
-  JudgeJob job;  // its id stays with who submits; use_store is what `fresh` says
+  // The id stays with the client and is not sent; `fresh` decides use_store.
+  JudgeJob job;
   Priority priority = Priority::normal;
-  std::optional<double> deadline_seconds;  // from its arrival until its verdict
-  std::string client;  // whose stream the verdict goes to; empty: nobody's, it is asked for
-  std::string fresh;   // not empty: judged anew, and equal only to jobs with the same mark
+  std::optional<double> deadline_seconds;  // from the job's arrival to its verdict
+  // The client whose event stream receives the verdict. If it is empty, the client must ask for it.
+  std::string client;
+  // If not empty, the service judges anew, and only jobs with the same mark count as equal.
+  std::string fresh;
 };
 
 struct SubmissionLimits {
   std::size_t source_bytes = std::size_t{1} << 20;  // of a task or a kernel
   std::size_t batch = 1000;
-  std::size_t batch_bytes = std::size_t{64} << 20;  // of all tasks and kernels, after what is said
-                                                    // of all jobs went into each
-  Comparison comparison = Comparison::budget;       // of jobs that name none
+  // The sum over all tasks and kernels, after the members meant for all jobs were copied into each.
+  std::size_t batch_bytes = std::size_t{64} << 20;
+  Comparison comparison = Comparison::budget;  // for jobs that name none
 };
 
-// Equal jobs have equal names: a hash of all that decides the verdict, and `fresh`.
+// Returns a hash of `fresh` and all that decides the verdict, so that equal jobs have equal names.
 std::string job_name(const Submission& submission);
 
 Json to_json(const Submission& submission);
 Result<Submission> submission_from_json(const Json& json, const SubmissionLimits& limits = {});
 
-// The body of POST /v1/jobs: one submission, or {"jobs": [...], and members meant for all}.
+// The body of POST /v1/jobs: one submission, or {"jobs": [...]} with members that apply to all.
 struct SubmissionBody {
   std::vector<Submission> submissions;
   bool is_batch = false;
@@ -45,7 +48,7 @@ struct SubmissionBody {
 Result<SubmissionBody> parse_submission_body(std::string_view body,
                                              const SubmissionLimits& limits = {});
 
-// Up to 100 letters, digits, '.', '_' and '-'.
+// True for 1 to 100 letters, digits, '.', '_' and '-'.
 bool is_client_name(std::string_view name);
 
 }  // namespace tritonsmith::gym::api

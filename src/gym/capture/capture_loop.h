@@ -1,7 +1,8 @@
-// CaptureLoop: the CapturePool. Its one thread owns the zygote, its spare and both pools; what
-// others submit waits in a mailbox. If the zygote dies the spare takes over, or it is started
-// again, and the work in flight is done again, once; if it dies thrice in a row without having been
-// ready, what waits fails, saying why, and the next submission makes it try again.
+// CaptureLoop: the implementation of CapturePool. Its one thread owns the zygote, its spare and
+// both pools. Other threads submit work through a mailbox. If the zygote dies, the spare takes over
+// or the loop starts another, and the work in flight runs once more. If zygotes die three times in
+// a row without having been ready, the waiting work fails with the reason. The next submission then
+// makes the loop try again.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +17,7 @@ namespace tritonsmith::gym::capture {
 
 class CaptureLoop : public CapturePool {
  public:
-  // As CapturePool::start, with other Python modules than our own (tests).
+  // As CapturePool::start, with other Python modules, for tests.
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config,
                                                     sandbox::GuestModules modules);
   ~CaptureLoop() override;
@@ -32,7 +33,7 @@ class CaptureLoop : public CapturePool {
   };
   using Letter = std::variant<CaptureJob, compile::CompileJob, Cancel>;
 
-  // A zygote, and how far it has come.
+  // A zygote and its progress towards being ready.
   struct Warming {
     sandbox::Zygote zygote;
     TimePoint started = system_clock().now();
@@ -48,7 +49,7 @@ class CaptureLoop : public CapturePool {
   void turn();
   Status serve_guests();
   Result<Warming> start_zygote() const;
-  Result<bool> hear_zygote();  // whether there was news
+  Result<bool> hear_zygote();  // whether there was an event
   void zygote_failed(const Error& why);
   void await_spare();
   void tend_spare();
@@ -64,13 +65,13 @@ class CaptureLoop : public CapturePool {
   int failures_ = 0;  // in a row
   std::string compiler_version_;
 
-  std::mutex mutex_;  // guards what is below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<Letter> mail_;
   std::uint64_t last_id_ = 0;
   std::optional<Result<Versions>> versions_;
 
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last, because the thread uses all of the above
 };
 
 }  // namespace tritonsmith::gym::capture

@@ -1,7 +1,7 @@
-// GuestPool: captures, each in a guest of its own, at most one guest a slot. A job waits for a
-// slot, is forked, says what jail it is in, gets its request, replies, and its guest is killed and
-// reaped before the slot serves again. Lives on the capture loop's thread; advance() does what can
-// be done without waiting.
+// GuestPool: runs captures, each in a guest of its own, with at most one guest per slot. A job
+// waits for a slot. Its guest is forked, reports its jail, receives the request and replies. The
+// pool then kills and reaps the guest before the slot serves again. It lives on the capture loop's
+// thread, and advance() never blocks.
 #pragma once
 
 #include <deque>
@@ -26,12 +26,12 @@ class GuestPool {
 
   void submit(CaptureJob job) { queue_.push_back(std::move(job)); }
   bool cancel(sandbox::GuestId id, sandbox::Zygote* zygote);
-  // Starts guests where slots are free, hears those that run, gives results. Fails when the zygote
-  // does not do as told.
+  // Starts guests in free slots, reads from running ones and delivers results. Fails when the
+  // zygote does not obey.
   Status advance(sandbox::Zygote& zygote);
-  // True when the guest is one of ours.
+  // Returns true when the guest belongs to this pool.
   bool exited(const sandbox::GuestExited& exited);
-  // The zygote died, and all guests with it: jobs in flight go back into the queue, once.
+  // The zygote died, and all guests with it. Jobs in flight return to the queue once.
   void lost_all(const Error& why);
   void fail_all(const Error& why);
 
@@ -40,7 +40,7 @@ class GuestPool {
   TimePoint next_deadline() const;
 
  private:
-  // late: killed, since its time is over; the result waits for what the zygote says of it.
+  // late: the guest was killed at its time limit, and the result waits for the zygote's report.
   enum class Phase { free, greeting, capturing, sending_plan, late, over };
   struct Slot {
     sandbox::SlotUid uid;
@@ -54,7 +54,7 @@ class GuestPool {
   explicit GuestPool(const CaptureConfig& config);
   Status launch(Slot& slot, sandbox::Zygote& zygote);
   void hear(Slot& slot, sandbox::Zygote& zygote);
-  // False when the frame was the last that we want.
+  // Returns false when the pool wants no further frame of the guest.
   bool take_frame(Slot& slot, std::string frame);
   bool greet(Slot& slot, const Json& hello);
   bool take_header(Slot& slot, const Json& header);

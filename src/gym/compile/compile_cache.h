@@ -1,7 +1,7 @@
-// CompileCache: what compiling a kernel gave, by content: by all that the compiler is told, and its
-// version. It is told nothing of where a kernel came from (the `loc`s of its IR), so that equal
-// kernels are one, and no text reaches it that the key leaves out. The newest entries are kept in
-// memory; with a directory, cubins are also kept there. One thread.
+// CompileCache: the results of compilations, by content. The key covers the compiler's version and
+// every input of the compiler. The compiler does not see where a kernel came from (the `loc`s of
+// its IR), so equal kernels share one entry. The cache keeps the newest entries in memory. With a
+// directory it also keeps cubins there. One thread.
 #pragma once
 
 #include <filesystem>
@@ -13,15 +13,16 @@
 
 namespace tritonsmith::gym::compile {
 
-// IR text without location aliases and `loc(...)`; text within strings is left alone. Fails where
-// something is not as Triton's printer writes it: what a compiler that reads the same text would
-// take for code must not be taken for a location here.
+// Returns the IR text without location aliases and `loc(...)`. Text inside strings stays. Fails
+// where the text is not as Triton's printer writes it. Otherwise this function could remove, as a
+// location, text that a compiler reads as code.
 Result<std::string> without_locations(std::string_view ir);
 
-// The line where the first location that names a file says the kernel begins; 0: there is none.
+// Returns the line of the first location that names a file, which is where the kernel begins; 0:
+// none.
 int first_line(std::string_view ir);
 
-// Of a request whose IR has no locations.
+// The request's IR must have no locations.
 std::string compile_key(const CompileRequest& request, std::string_view compiler_version);
 
 class CompileCache {
@@ -50,7 +51,7 @@ class CompileCache {
   std::unordered_map<std::string, std::list<Kept>::iterator> by_key_;
 };
 
-// Base64 as the compile worker sends cubins; nothing for what is none.
+// Decodes base64 as the compile worker sends cubins. Returns nothing for any other text.
 std::optional<std::string> from_base64(std::string_view text);
 std::string to_base64(std::string_view bytes);
 Json to_json(const CompiledKernel& kernel);

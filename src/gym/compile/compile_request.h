@@ -1,5 +1,5 @@
-// What a compiler worker is asked and what it answers. The IR is the candidate's, hence hostile;
-// the worker that reads it is jailed.
+// A compile worker's request and reply. The IR is the candidate's, hence hostile, so the worker
+// that reads it is jailed.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct CompileRequest {
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
-  int maxnreg = 0;  // 0: as many registers as the compiler likes
+  int maxnreg = 0;  // 0: the compiler sets no limit
   std::string target = "sm_90";
 };
 
@@ -26,7 +26,7 @@ struct CompiledKernel {
   int registers = 0, spills = 0, shared_bytes = 0;
   int scratch_bytes =
       0;              // of global memory, for each program: descriptors made on the device need it
-  int num_warps = 0;  // of a block; 0: as many as were asked for
+  int num_warps = 0;  // of a block; 0: as many as the request says
   bool operator==(const CompiledKernel&) const = default;
 };
 struct CompileOutcome {
@@ -37,7 +37,7 @@ struct CompileOutcome {
 
 using CompileDone = std::function<void(CompileOutcome)>;
 
-// The share of CaptureConfig that concerns compiler workers.
+// The part of CaptureConfig that concerns compile workers.
 struct CompilerLimits {
   int workers = 1;                // compilations at a time
   int seconds = 60;               // wall clock of one compilation

@@ -1,7 +1,7 @@
-// CompilerPool: compilations, in long-lived jailed workers forked from the zygote. Equal kernels
-// compile once, also when they are asked for at the same time. A worker that crashes or hangs is
-// replaced; the kernel that did it gets a second, fresh worker before the failure counts as its
-// own. Lives on the capture loop's thread, like GuestPool.
+// CompilerPool: runs compilations in long-lived jailed workers, which the zygote forks. Equal
+// kernels compile once, also when they arrive at the same time. The pool replaces a worker that
+// crashes or hangs. Its kernel gets a second, fresh worker, and only then is the failure the
+// kernel's. It lives on the capture loop's thread, as GuestPool does.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace tritonsmith::gym::compile {
 
 struct CompileJob {
   std::uint64_t id = 0;
-  CompileRequest request;  // without locations, once it is submitted
+  CompileRequest request;  // without locations once it is submitted
   int line = 0;            // of the candidate, where its kernel begins
   CompileDone done;
   TimePoint submitted = system_clock().now();
@@ -26,7 +26,8 @@ class CompilerPool {
   static Result<CompilerPool> make(const CompilerLimits& limits);
 
   void submit(CompileJob job);
-  // A compilation that has begun goes on (it may fill the cache); only nobody waits for it.
+  // A compilation that has begun goes on, because it may fill the cache. The job's callback is
+  // dropped.
   bool cancel(std::uint64_t id);
   Status advance(sandbox::Zygote& zygote, std::string_view compiler_version);
   bool exited(const sandbox::GuestExited& exited);
@@ -38,7 +39,7 @@ class CompilerPool {
   TimePoint next_deadline() const;
 
  private:
-  // One kernel to compile, and who waits for it.
+  // One kernel to compile, and the jobs that wait for it.
   struct Work {
     std::string key;
     std::vector<CompileJob> jobs;

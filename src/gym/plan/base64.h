@@ -9,7 +9,7 @@
 namespace tritonsmith::gym::plan {
 
 std::string base64_encode(std::string_view bytes);
-// Refuses characters outside the alphabet, missing padding and bits after the last byte.
+// Fails on characters outside the alphabet, missing padding and bits after the last byte.
 Result<std::string> base64_decode(std::string_view text);
 
 }  // namespace tritonsmith::gym::plan

@@ -1,16 +1,16 @@
-// Plan: what a guest hands over instead of results: the buffers, ATen operators and Triton launches
-// of one module, in order (docs/plan.md). parse_plan is the only way in: a plan comes from a
-// process that ran a stranger's code, so every bound, index and product is checked there, and
-// whoever holds a Plan may rely on:
+// Plan: the buffers, ATen operators and Triton launches of one module, in the order in which they
+// ran (docs/plan.md). A guest returns a plan instead of results. A plan comes from a process that
+// ran untrusted code, so parse_plan is the only way in and checks every bound, index and product.
+// The holder of a Plan may rely on these facts:
 //   - every tensor, kernel and input index is in range, and each tensor lies inside its storage;
-//   - a step reads only tensors that are inputs, init_args, or were made by a step before it;
+//   - a step reads only inputs, init_args and tensors that an earlier step made;
 //   - phases come in the order init, inputs, forward (a candidate has no `inputs`);
 //   - launches pass as many arguments as the kernel has, of the right kind, and grids are
-//   launchable;
+//     launchable;
 //   - a constant holds exactly the bytes of its tensor;
 //   - a plan without its forward (`unplanned`) is a task's, with neither forward steps nor outputs.
-// Not checked here, since it takes a dispatcher: that an operator exists, and that its arguments
-// fit its schema.
+// parse_plan does not check that an operator exists or that its arguments fit its schema. Those
+// checks need LibTorch's dispatcher, and the replay makes them.
 #pragma once
 
 #include <array>
@@ -53,18 +53,18 @@ struct PlanKernel {
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
-  int maxnreg = 0;                     // 0: no limit was asked for
+  int maxnreg = 0;                     // 0: the launch sets no limit
   std::vector<std::string> arguments;  // "*fp32", "i32", "u1", ...
-  int line = 0;                        // where the kernel function begins, 0 unknown
+  int line = 0;                        // the line where the kernel function begins; 0: unknown
   bool operator==(const PlanKernel&) const = default;
 };
 
-// An operator as the dispatcher knows it, run with these arguments.
+// One call of an operator by the dispatcher's name, with its arguments.
 struct AtenCall {
   std::string op;  // "aten::add.Tensor"; without a dot the overload is the default one
   std::vector<Value> args;
   std::vector<std::pair<std::string, Value>> kwargs;
-  std::vector<int> outputs;  // -1: the operator returns no tensor in this place
+  std::vector<int> outputs;  // -1: the operator returns no tensor at this position
   bool operator==(const AtenCall&) const = default;
 };
 
@@ -75,13 +75,14 @@ struct LaunchChoice {
   bool operator==(const LaunchChoice&) const = default;
 };
 
-// Exactly one of the choices is run; all receive the same tensors in the same order.
+// The replay runs exactly one of the choices. All choices receive the same tensors in the same
+// order.
 struct LaunchStep {
   std::vector<LaunchChoice> choices;
   bool operator==(const LaunchStep&) const = default;
 };
 
-// A tensor whose values the source itself spells out, as torch.tensor([1.0, 2.0]) does.
+// A tensor whose values stand in the source itself, as in torch.tensor([1.0, 2.0]).
 struct ConstantStep {
   std::string bytes;  // row-major, little endian
   int output = 0;
@@ -92,7 +93,9 @@ struct PlanStep {
   Phase phase = Phase::forward;
   int line = 0;
   std::variant<AtenCall, LaunchStep, ConstantStep> action;
-  int draw = -1;  // of forward's random draws, where the referee makes them beforehand; not in JSON
+  // The number of the random draw, where the referee draws before forward runs; -1: no such draw.
+  // The JSON form does not hold it.
+  int draw = -1;
   bool operator==(const PlanStep&) const = default;
 };
 
@@ -100,17 +103,18 @@ struct Plan {
   PlanRole role = PlanRole::candidate;
   std::string target;  // "sm_90"
   std::vector<PlanTensor> tensors;
-  std::vector<Value> init_args;  // what the constructor was called with
-  std::vector<Value> inputs;  // what forward was called with: TensorRef, or a constant of the task
+  std::vector<Value> init_args;  // the arguments of the constructor
+  // The arguments of forward: tensors, or constants of the task.
+  std::vector<Value> inputs;
   std::vector<PlanParameter> parameters;
   std::vector<PlanKernel> kernels;
   std::vector<PlanStep> steps;
   Value outputs;
   std::vector<int> mutated_inputs;  // indices into inputs
-  // Of a task whose forward cannot be captured: why. The plan then only makes weights and inputs,
-  // and the reference shell runs forward. Else empty.
+  // The reason why a task's forward cannot be captured; empty for all other plans. Such a plan only
+  // makes weights and inputs, and the Python reference runs forward.
   std::string unplanned;
-  // Of a task: a second call of its forward takes other steps, by what the first one left.
+  // True for a task whose forward takes other steps when it is called a second time.
   bool first_call_only = false;
   bool operator==(const Plan&) const = default;
 };
@@ -124,7 +128,8 @@ inline constexpr std::size_t kChoices = 512;
 inline constexpr std::size_t kArguments = 64;
 inline constexpr std::size_t kDimensions = 8;
 inline constexpr std::size_t kTtirBytes = 1u << 20;
-inline constexpr std::size_t kConstantBytes = 4u << 20;  // one tensor, and all of them together
+// for one tensor, and for all of them together
+inline constexpr std::size_t kConstantBytes = 4u << 20;
 inline constexpr std::size_t kName = 256;
 inline constexpr std::size_t kReason = 8192;  // characters
 inline constexpr int kNesting = 32;
@@ -135,7 +140,7 @@ inline constexpr std::array<std::int64_t, 3> kGrid = {2147483647, 65535, 65535};
 Result<Plan> parse_plan(std::string_view json);
 Json to_json(const Plan& plan);
 
-// The rules above on a plan that is already a struct; parse_plan applies it.
+// Checks the rules above on a plan that is already a struct. parse_plan calls it.
 Status check_plan(const Plan& plan);
 
 std::int64_t elements_of(const PlanTensor& tensor);

@@ -1,6 +1,6 @@
-// Value: what a launch plan passes to operators and to forward: a tensor by its index, a number, a
-// string, a container, or one of torch's small enumerations. It mirrors "values" in docs/plan.md
-// one to one. Plain data, any thread.
+// Value: one argument in a launch plan. It is a tensor by its index, a number, a string, a
+// container, or one of torch's small enumerations. It mirrors "values" in docs/plan.md one to one.
+// Plain data for any thread.
 #pragma once
 
 #include <cstdint>
@@ -84,11 +84,11 @@ struct DictEntry {
   bool operator==(const DictEntry&) const = default;
 };
 
-// Refuses unknown forms, numbers out of range and nesting deeper than 32.
+// Fails on unknown forms, numbers out of range and nesting deeper than 32.
 Result<Value> value_from_json(const Json& json, int depth = 0);
 Json to_json(const Value& value);
 
-// Every tensor in the value, in order, repeats included.
+// Appends the index of every tensor in the value, in order and with repeats.
 void append_tensors(const Value& value, std::vector<int>& tensors);
 
 }  // namespace tritonsmith::gym::plan

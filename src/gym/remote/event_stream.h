@@ -1,5 +1,5 @@
-// EventStreamReader: server-sent events as they come over a connection, cut anywhere. What it holds
-// is bounded: an event larger than the limit is an error. One thread.
+// EventStreamReader: parses server-sent events from a connection that may cut them anywhere. An
+// event larger than the limit is an error, so its memory is bounded. One thread.
 #pragma once
 
 #include <functional>

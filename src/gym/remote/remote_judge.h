@@ -1,8 +1,8 @@
-// RemoteJudge: the Judge that is a `gym serve` somewhere else. One thread sends jobs, as many at a
-// time as wait; another listens for verdicts. Both come back by themselves when the service was
-// away: what has no verdict yet is sent again, which changes nothing for jobs the service knows, as
-// they go by their content. Gives up, with one line, when the service does not let us in, or stays
-// away for longer than `patience_seconds`.
+// RemoteJudge: a Judge that sends its jobs to a `gym serve`. One thread sends the waiting jobs in
+// batches, and another listens for verdicts. Both reconnect when the service was away. Jobs without
+// a verdict are then sent again. This changes nothing for jobs that the service knows, because it
+// names jobs by their content. The judge fails with one line when the service refuses the token, or
+// stays away for longer than `patience_seconds`.
 #pragma once
 
 #include <map>
@@ -21,15 +21,15 @@ struct RemoteJudgeConfig {
   std::string token_file;  // empty: TRITONSMITH_GYM_TOKEN of the environment, if set
   api::Priority priority = api::Priority::normal;
   double patience_seconds = 600;
-  int queue = 1024;  // unfinished jobs at most; submit waits beyond
+  int queue = 1024;  // unfinished jobs at most; submit blocks beyond
   static Fields<RemoteJudgeConfig> fields();
 };
 
 class RemoteJudge : public api::Judge {
  public:
-  // Fails when the service cannot be reached or does not let us in.
+  // Fails when the service cannot be reached or refuses the token.
   static Result<std::unique_ptr<api::Judge>> open(const RemoteJudgeConfig& config);
-  // Cancels what is unfinished, as far as the service can be reached.
+  // Cancels the unfinished jobs, as far as the service can be reached.
   ~RemoteJudge() override;
 
   Status submit(api::JudgeJob job) override;
@@ -47,19 +47,20 @@ class RemoteJudge : public api::Judge {
   void send(const std::stop_token& stop);
   void listen(const std::stop_token& stop);
   std::vector<std::uint64_t> wait_for_work(const std::stop_token& stop);
-  // False when it is to be tried again.
+  // Returns false when the request must be tried again.
   bool post(const std::vector<std::uint64_t>& ids);
   void take_event(const std::string& data);
   void send_again();
-  // Waits a little, longer each time; gives up when patience is over.
+  // Waits longer after each attempt, 5 s at most. Returns false when it is stopped, or breaks the
+  // judge and returns false after `patience_seconds` of silence.
   bool rest(const std::stop_token& stop, int attempt, double first_seconds);
 
   RemoteJudgeConfig config_;
-  std::string client_;  // our name
+  std::string client_;  // the name that this program gives itself
   std::unique_ptr<Connection> sending_, listening_;
   api::Outbox outbox_;
 
-  std::mutex mutex_;  // guards what is below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable_any changed_;
   std::map<std::uint64_t, Waiting> waiting_;
   std::vector<std::uint64_t> unsent_;

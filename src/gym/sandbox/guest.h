@@ -1,7 +1,7 @@
-// Guest: our end of one forked and jailed process: the frames it sends, what it prints, when its
-// time is over, and how it ended. All of it is hostile: frames and output are capped, and what
-// became of the guest is established here and by the zygote, never by the guest. Owned by a pool on
-// the capture loop's thread; never blocks.
+// Guest: this program's end of one forked and jailed process. It reads the guest's frames and
+// output, keeps its time limit and records how it ended. All of it is hostile, so frames and output
+// are capped. This class and the zygote establish how the guest ended and never ask the guest. A
+// pool on the capture loop's thread owns it. It never blocks.
 #pragma once
 
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 namespace tritonsmith::gym::sandbox {
 
-// After a kill; a zygote that has not told of it by then does not do its work.
+// The time in which the zygote must report a killed guest. A zygote that takes longer is broken.
 inline constexpr auto kReapTime = std::chrono::seconds(10);
 
 inline double milliseconds_since(TimePoint start) {
@@ -30,37 +30,37 @@ struct GuestLimits {
   std::chrono::nanoseconds wall = std::chrono::seconds(20);
 };
 
-// What is known about a guest that gives no (further) valid frame.
+// The state of a guest that sends no further valid frame.
 enum class GuestEnd {
   running,
-  timed_out,     // still runs: to be killed
+  timed_out,     // the guest still runs and must be killed
   output_flood,  // likewise
   false_frame,   // likewise
-  ended,         // the process is gone; its status says how
+  ended,         // the process is gone, and its status says how it ended
 };
 
 class Guest {
  public:
-  // Asks the zygote to fork it.
+  // Orders the zygote to fork a guest.
   static Result<std::unique_ptr<Guest>> fork(Zygote& zygote, const ForkOrder& order,
                                              const GuestLimits& limits);
 
   GuestId id() const { return id_; }
-  // What the socket does not take at once goes with the next exchange().
+  // Sends a frame. The next exchange() sends the bytes that the socket does not accept at once.
   void send(std::string_view frame);
-  // From now on it has this long.
+  // Sets the time limit, counted from now.
   void set_time_limit(std::chrono::nanoseconds wall);
 
-  // Moves bytes both ways. Then next_frame(), and when that has none, end().
+  // Moves bytes both ways. The caller then asks next_frame(), and end() when there is no frame.
   void exchange();
   std::optional<std::string> next_frame() { return reader_.next(); }
   GuestEnd end() const;
 
-  // The zygote reaped it: reads what it left behind.
+  // Records that the zygote reaped the guest, and reads the output that the guest left behind.
   void exited(const GuestExited& exited);
   const std::optional<ExitStatus>& status() const { return status_; }
-  // Of a guest that was reaped: whether it had a core nearly all of its time; whether it used up
-  // what it may.
+  // About a guest that was reaped: whether it had a core for nearly all of its time, and whether it
+  // used up its CPU time.
   bool had_a_core() const;
   bool ran_out_of_cpu() const {
     return status_ == ExitStatus{ExitStatus::Kind::signalled, SIGXCPU};
@@ -68,13 +68,13 @@ class Guest {
 
   void add_polls(std::vector<pollfd>& polls) const;
   Deadline deadline() const { return deadline_; }
-  // The beginning of what it printed.
+  // The beginning of the guest's output.
   std::string output() const;
 
  private:
   struct Stream {
     Fd fd;
-    std::string head;  // what is kept
+    std::string head;  // the part that is kept
     std::size_t bytes = 0;
   };
   explicit Guest(const GuestLimits& limits);
@@ -94,11 +94,12 @@ class Guest {
   double cpu_ms_ = 0;
 };
 
-// The verdict on a guest that ended without a valid reply. Never GuestEnd::running.
+// Makes the verdict's error for a guest that ended without a valid reply. Never for
+// GuestEnd::running.
 VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
                           const GuestLimits& limits);
 
-// What a guest or a worker that could not enter its jail means, with the way out.
+// Describes a guest or worker that could not enter its jail, with the way to solve it.
 Error jail_refused(std::string_view unmet);
 
 }  // namespace tritonsmith::gym::sandbox

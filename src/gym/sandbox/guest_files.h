@@ -1,7 +1,7 @@
-// GuestFiles: the Python and the jail library that guests run, carried within our own binary and
-// written at start into a private folder, which dies with this object. One binary suffices. Who is
-// killed leaves the folder behind: it is ours only while we hold its lock, and whoever starts next
-// removes those that nobody holds.
+// GuestFiles: the Python and the jail library that guests run. The program carries them in its own
+// binary and writes them to a private folder when it starts. The destructor removes the folder. A
+// process that is killed leaves its folder behind without a lock, so each start removes the folders
+// that nobody locks.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +18,10 @@ struct EmbeddedFile {
   std::string_view name;  // "tritonsmith_guest/zygote.py"
   std::string_view bytes;
 };
-// Made at build time (capture/CMakeLists.txt).
+// The build makes these (capture/CMakeLists.txt).
 std::span<const EmbeddedFile> embedded_guest_files();
 
-// The interpreter that runs them: the one named, else $TRITONSMITH_PYTHON, else the build's.
+// Returns the Python interpreter: the one named, else $TRITONSMITH_PYTHON, else the build's.
 std::string guest_python(const std::string& named);
 
 class GuestFiles {
@@ -31,11 +31,12 @@ class GuestFiles {
   GuestFiles& operator=(GuestFiles&&) noexcept = default;
   ~GuestFiles();
 
-  // What Python's path begins with.
+  // The first folder on Python's path.
   std::filesystem::path package_root() const { return root_.path() / "python"; }
   std::filesystem::path jail_library() const;
-  std::filesystem::path no_driver() const;  // a CUDA driver without devices, for guests
-  // An empty folder for the zygote's room, and one for guests' folders where there is no room.
+  std::filesystem::path no_driver() const;  // a CUDA driver library without devices, for guests
+  // An empty folder for the zygote's sandbox root, and one for guests' folders where there is no
+  // such root.
   std::filesystem::path staging() const { return root_.path() / "room"; }
   std::filesystem::path folders() const { return root_.path() / "guests"; }
 

@@ -1,7 +1,7 @@
-// Landlock by its system calls (Debian 12's headers know only the first ABI): a process names the
-// files it may still reach and gives up all others, TCP, signals to processes outside and abstract
-// Unix sockets. Needs no privilege. The ruleset is made before the uid changes (a path may lead
-// through folders that the slot's user cannot enter).
+// Landlock, called by system call numbers because Debian 12's headers know only its first ABI. A
+// process names the files that it may still reach. It gives up all other files, TCP, signals to
+// processes outside and abstract Unix sockets. It needs no privilege. The ruleset is made before
+// the uid changes, because a path may lead through folders that the slot's user cannot enter.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class Landlock {
   Landlock& operator=(const Landlock&) = delete;
   ~Landlock();
 
-  // 0 or errno. Needs no_new_privs. For this thread and its children, for good.
+  // Returns 0 or errno. Needs no_new_privs. It applies to this thread and its children, for good.
   int enforce() const;
   int abi() const { return abi_; }
 

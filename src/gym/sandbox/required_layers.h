@@ -1,7 +1,6 @@
-// Which layers of the jail must hold. A requirement names a layer, or several of which one must
-// hold ("room|landlock"). A name that no layer has is refused where it is read, and should it come
-// as far as the jail, it is a requirement that nothing meets: a list with a slip in it closes, it
-// does not open. Pure.
+// Checks which layers of the jail must hold. A requirement names a layer, or several layers of
+// which one must hold ("room|landlock"). The parser refuses an unknown name. If one still reaches
+// the jail, no layer meets it, so a misspelt list closes the jail instead of opening it. Pure.
 #pragma once
 
 #include <string>
@@ -11,10 +10,10 @@
 
 namespace tritonsmith::gym::sandbox {
 
-// Empty, or the one line that names what is no layer, and all that are.
+// Empty, or one line that names the unknown layer and lists all known ones.
 std::string unknown_layer(const std::vector<std::string>& required);
 
-// Empty, or the first requirement that none of these layers meets, and why.
+// Empty, or the first requirement that none of these layers meets, with the reason.
 std::string unmet_requirement(const std::vector<JailLayer>& layers,
                               const std::vector<std::string>& required);
 

@@ -1,7 +1,7 @@
-// SlotUid: a user id that no other slot on this machine has while this object lives, so that limits
-// and signals of one guest never reach another's, not even in another run of the program. Held by
-// the name of an abstract Unix socket, which the kernel frees however we end. 0 where we are not
-// root and could not change to it anyway.
+// SlotUid: a user id that no other slot on this machine has while this object lives. Limits and
+// signals of one guest therefore never reach another guest, not even one of another run. The name
+// of an abstract Unix socket holds the id, and the kernel frees that name however the program ends.
+// The value is 0 where we are not root and could not change to the id.
 #pragma once
 
 #include "base/fd.h"

@@ -1,7 +1,7 @@
-// SyscallFilter: which system calls a jailed process has lost (seccomp, a deny list by libseccomp).
-// Refused calls fail with EPERM, so that a candidate that tries one gets a Python exception with
-// its line; clone3 fails with ENOSYS, so that callers fall back to clone, whose flags a filter can
-// see. Built before the jail closes, enforced as its last act.
+// SyscallFilter: a seccomp deny list, made with libseccomp, of system calls for a jailed process.
+// Refused calls fail with EPERM, so a candidate that tries one gets a Python exception with its
+// line. clone3 fails with ENOSYS, so that callers fall back to clone, whose flags a filter can see.
+// The jail builds the filter first and enforces it as its last act.
 #pragma once
 
 #include "gym/sandbox/jail.h"
@@ -15,7 +15,7 @@ class SyscallFilter {
   SyscallFilter& operator=(const SyscallFilter&) = delete;
   ~SyscallFilter();
 
-  // 0 or errno. For this thread and its children, for good.
+  // Returns 0 or errno. It applies to this thread and its children, for good.
   int enforce() const;
 
  private:

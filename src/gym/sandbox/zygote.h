@@ -1,8 +1,8 @@
-// Zygote: the C++ end of the warm Python process that forks guests (theory of operation:
-// gym/guest/zygote.py). Starting it takes seconds; it says when it is ready. It never blocks:
-// orders wait in a buffer, events are read as they come. When it fails, everything forked from it
-// dies with it, and whoever owns it makes another. Owned and called by the capture loop's thread,
-// which must live as long (the child dies with the thread).
+// Zygote: the C++ end of the warm Python process that forks guests. gym/guest/zygote.py describes
+// the theory of operation. Starting it takes seconds, and it reports when it is ready. This class
+// never blocks: it buffers orders and reads events as they arrive. When the zygote fails, every
+// process forked from it dies too, and the owner starts another. The capture loop's thread owns and
+// calls it. That thread must live as long, because the child dies with the thread.
 #pragma once
 
 #include <poll.h>
@@ -23,7 +23,7 @@ namespace tritonsmith::gym::sandbox {
 
 using GuestId = std::uint64_t;
 
-// Which Python modules play which part; tests bring their own.
+// The Python modules for each role. Tests bring their own.
 struct GuestModules {
   std::vector<std::string> packages;  // folders put on Python's path, before all others
   std::string warm = "tritonsmith_guest.warm";
@@ -36,8 +36,9 @@ struct ZygoteOptions {
   std::string bytecode_directory;
   std::vector<std::string> data = {};  // folders that guests may read besides Python's own
   GuestModules modules;
-  Json profiles;  // "capture" and "compile": sandbox/shared.cc reads them
-  std::optional<std::chrono::nanoseconds> spare_after;  // ready that long; none: it gets no spare
+  Json profiles;  // "capture" and "compile"; sandbox/shared.cc reads them
+  // Start a spare once this zygote has been ready for so long; none: never start one.
+  std::optional<std::chrono::nanoseconds> spare_after;
 };
 
 struct ForkOrder {
@@ -53,7 +54,7 @@ struct ZygoteReady {
 struct GuestExited {
   GuestId id = 0;
   ExitStatus status;
-  double cpu_ms = 0;  // it and those of its children that it waited for
+  double cpu_ms = 0;  // of the guest and the children that it waited for
 };
 using ZygoteEvent = std::variant<ZygoteReady, GuestExited>;
 
@@ -61,12 +62,12 @@ class Zygote {
  public:
   static Result<Zygote> start(const ZygoteOptions& options, const GuestFiles& files);
 
-  // The guest gets comms, stdout and stderr.
+  // Orders a fork and passes comms, stdout and stderr on to the guest.
   GuestId fork(const ForkOrder& order, Fd comms, Fd out, Fd err);
   void kill(GuestId id);
 
-  // Sends what waits and reads what is there. An error means that it is dead or broken, and says
-  // why.
+  // Sends buffered orders and reads the events that have arrived. An error says why the zygote is
+  // dead or broken.
   Result<std::vector<ZygoteEvent>> exchange();
   void add_polls(std::vector<pollfd>& polls) const;
 
@@ -77,7 +78,7 @@ class Zygote {
   Error dead(std::string_view why) const;
 
   Process process_;
-  Fd control_, complaints_;  // complaints: its stderr
+  Fd control_, complaints_;  // complaints: the zygote's stderr
   wire::FrameReader reader_{1 << 20};
   wire::FrameWriter writer_;
   std::string last_words_;

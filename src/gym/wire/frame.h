@@ -1,8 +1,8 @@
-// Frames: how the processes of the gym talk over Unix stream sockets: a 4-byte little-endian
-// length, then that many bytes (JSON by custom; this layer does not look). Whoever reads names the
-// largest frame it will take, and treats every byte as hostile: a false length, an end in mid-frame
-// or silence is a typed fault, never a crash. read_frame and write_frame wait until a deadline;
-// FrameReader and FrameWriter serve a poll loop.
+// Frames: the messages between the gym's processes over Unix stream sockets. A frame is a 4-byte
+// little-endian length and then that many bytes, usually JSON, which this layer does not parse. The
+// reader sets the largest frame that it accepts and treats every byte as hostile. A false length,
+// an end inside a frame or silence is a typed fault and never a crash. read_frame and write_frame
+// block until a deadline. FrameReader and FrameWriter serve a poll loop.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ namespace tritonsmith::gym::wire {
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{32} << 20;
 inline constexpr std::size_t kMaxFrameFds = 8;
 
-// end: the other side closed between two frames. truncated: within one. too_large: the length
-// exceeds the limit.
+// end: the other side closed the socket between two frames. truncated: it closed inside a frame.
+// too_large: the length exceeds the limit.
 enum class FrameFault { end, truncated, too_large, timeout, system };
 
 struct FrameError {
@@ -35,9 +35,10 @@ using FrameResult = tl::expected<T, FrameError>;
 
 struct Frame {
   std::string payload;
-  std::vector<Fd> fds;  // that came with it; only read_frame with FrameFds::accepted takes any
+  // Descriptors that came with the frame. Only read_frame with FrameFds::accepted accepts any.
+  std::vector<Fd> fds;
 };
-// Descriptors that are not accepted are closed unseen by the kernel.
+// The kernel closes descriptors that the reader does not accept.
 enum class FrameFds { refused, accepted };
 
 FrameResult<Frame> read_frame(int socket, Deadline deadline, std::size_t max_bytes = kMaxFrameBytes,
@@ -45,15 +46,14 @@ FrameResult<Frame> read_frame(int socket, Deadline deadline, std::size_t max_byt
 FrameResult<void> write_frame(int socket, std::string_view payload, Deadline deadline,
                               std::span<const int> fds = {});
 
-// Takes bytes as they come and gives whole frames.
+// Collects bytes as they arrive and returns whole frames.
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_bytes = kMaxFrameBytes) : max_bytes_(max_bytes) {}
 
-  // Reads what is there without waiting, one buffer at most. False at the end of the stream between
-  // frames.
+  // Reads one buffer at most, without blocking. Returns false when the stream ends between frames.
   FrameResult<bool> read_some(int socket);
-  // The same from memory (tests, fuzzing).
+  // Does the same with bytes from memory, for tests and fuzzing.
   FrameResult<void> take(std::string_view bytes);
   std::optional<std::string> next();
 
@@ -63,11 +63,11 @@ class FrameReader {
   std::deque<std::string> frames_;
 };
 
-// Holds frames until the socket takes them. Descriptors are given away once sent.
+// Holds frames until the socket accepts them. The writer closes descriptors once they are sent.
 class FrameWriter {
  public:
   void add(std::string_view payload, std::vector<Fd> fds = {});
-  // Writes what the socket takes without waiting. True when nothing is left.
+  // Writes without blocking. Returns true when nothing is left.
   FrameResult<bool> write_some(int socket);
   bool empty() const { return frames_.empty(); }
 

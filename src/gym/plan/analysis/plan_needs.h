@@ -1,5 +1,5 @@
-// What judging a plan needs of memory, as its declarations have it, and a task's plan
-// without what the referee does not replay. Pure.
+// The memory that judging a plan needs, from the sizes that the plan declares, and the part of a
+// task's plan that the referee replays. All sizes are in bytes. Pure.
 #pragma once
 
 #include "data/verdict.h"
@@ -7,16 +7,17 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
-// Two copies of the task's tensors, and the candidate's.
+// For two copies of the task's tensors and one of the candidate's.
 double needed_bytes(const Plan& task, const Plan& candidate);
-// What looking at the task alone needs: a run, and what an earlier one made (lint.h).
+// For linting the task alone: one run, and the tensors that an earlier run made (lint.h).
 double lint_bytes(const Plan& task);
-// The reference in float64 besides.
+// For the float64 replay of the reference, which runs beside the others.
 double oracle_bytes(const Plan& task);
-// Both, beside a candidate that takes as much as the reference.
+// For two copies of the task, the float64 replay and a candidate that takes as much as the
+// reference.
 double needed_bytes_with_oracle(const Plan& task);
 
-// What the task's plan makes before forward, and why it ends there.
+// The part of the task's plan that runs before forward, with the reason why the plan ends there.
 Plan without_forward(Plan task, const VerdictError& refusal);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -1,14 +1,19 @@
-// SpeedFloor: what a task's forward asks of any kernel: bytes that must cross the memory's bus and
-// multiplications that must be made. Below the time that the chip takes for these, a measured time
-// is wrong or the work was not done. Only what no clever kernel can leave out is counted: outputs
-// that forward makes; random inputs and weights, each of whose numbers reaches an output through
-// elementwise operators (in place or not), matrix products, convolutions, normalisations and
-// reductions; and the products of such numbers, of a convolution one for each output and input
-// channel (convolution_work.h). What may cancel or collapse is free: what is used twice before it
-// is reduced, sums of what was normalised, reductions of one number each, products of many; and the
-// multiplications of a product that is then reduced, for x w is summed as x times the sum of w.
-// Whatever else a task does (masks, triangles, parts of results, a product of what a product made,
-// which may be taken in another order) is free too. Pure; from the plan alone.
+// The roofline of a task: the bytes that any kernel must move through the memory bus, and the
+// multiplications that it must make. If a measured time is below the time that the chip needs for
+// these, the time is wrong or the kernel left work out.
+//
+// Only work that no kernel can avoid counts:
+//   - the outputs that forward makes;
+//   - random inputs and weights of which every number reaches an output, through elementwise
+//     operators (in place or not), matrix products, convolutions, normalisations and reductions;
+//   - the products of such numbers. A convolution has one product for each output and input channel
+//     (convolution_work.h).
+// Work that may cancel or collapse does not count:
+//   - values that are used twice before they are reduced, sums of normalised values, reductions of
+//     one number each, and products of many numbers;
+//   - the multiplications of a product that is then reduced, because sum(x w) is x times sum(w).
+// All other work does not count either: masks, triangles, parts of results, and a product of a
+// product, which a kernel may compute in another order. Pure; it reads only the plan.
 #pragma once
 
 #include <optional>
@@ -27,7 +32,7 @@ struct LeastWork {
 };
 LeastWork least_work(const Plan& task);
 
-// A finding that refuses the time, where the chip cannot have done the work in it.
+// Returns a finding that refuses the time where the chip cannot have done the work in that time.
 std::optional<Finding> find_impossible_speed(const LeastWork& work, const cuda::GpuFacts& gpu,
                                              double milliseconds);
 

@@ -1,8 +1,9 @@
-// What a candidate's plan may have LibTorch run in the referee's process. A plan names any operator
-// with any arguments, and many of LibTorch's trust theirs: indices that a kernel writes by, sizes
-// that need not fit a tensor. With one of those a plan reads and writes the memory of whoever
-// judges it. So a candidate has only operators that were found to check what they are given
-// (docs/plan.md); a task's own plan, which is trusted, has all that replay.
+// The ATen operators that a candidate's plan may run in the referee's process. A plan may name any
+// operator with any arguments. Many operators of LibTorch trust their arguments, for example
+// indices to write at, or sizes that need not fit a tensor. Such an operator would let a plan read
+// and write the referee's memory. A candidate may therefore use only operators that check their
+// arguments (docs/plan.md). A task's own plan is trusted and may use every operator that the
+// referee replays.
 #pragma once
 
 #include <string_view>
@@ -11,11 +12,11 @@
 
 namespace tritonsmith::gym::plan::operators {
 
-// Of operators in full, "aten::add.Tensor". Into tensors that are given (`out=`) only plain
-// arithmetic and matrix products write.
+// Takes the full name, "aten::add.Tensor". Of operators that write into given tensors (`out=`),
+// only plain arithmetic and matrix products are allowed.
 bool is_for_candidates(std::string_view full_name);
 
-// The first step, in any phase, that is not for candidates.
+// Returns the first step, in any phase, whose operator a candidate may not use.
 const PlanStep* find_unsafe_step(const Plan& candidate);
 
 }  // namespace tritonsmith::gym::plan::operators

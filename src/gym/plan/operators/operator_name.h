@@ -1,4 +1,4 @@
-// An operator's name as LibTorch's dispatcher has it.
+// Parses the name of an operator as LibTorch's dispatcher writes it.
 #pragma once
 
 #include <ATen/core/operator_name.h>

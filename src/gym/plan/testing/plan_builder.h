@@ -1,4 +1,4 @@
-// PlanBuilder: launch plans for tests, written step by step in C++ instead of captured from Python.
+// PlanBuilder: builds launch plans for tests step by step in C++, without capturing Python.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class PlanBuilder {
     plan_.target = "sm_90";
   }
 
-  // A contiguous tensor with a storage of its own; gives its index.
+  // Adds a contiguous tensor with a storage of its own and returns its index.
   int tensor(std::vector<std::int64_t> shape, DType dtype = DType::float32) {
     PlanTensor made{.dtype = dtype, .shape = std::move(shape)};
     made.stride.resize(made.shape.size());
@@ -39,7 +39,7 @@ class PlanBuilder {
     plan_.tensors.push_back(std::move(made));
     return static_cast<int>(plan_.tensors.size()) - 1;
   }
-  // A tensor of another shape over the same memory.
+  // Adds a tensor of another shape over the same memory and returns its index.
   int view(int base, std::vector<std::int64_t> shape, std::vector<std::int64_t> stride,
            std::int64_t offset = 0) {
     PlanTensor made = plan_.tensors.at(static_cast<std::size_t>(base));
