@@ -18,7 +18,8 @@ namespace tritonsmith::cli {
 
 using Run = std::function<ExitCode()>;
 
-// What the program's help lists together, in this order. `hidden` ones it does not list.
+// The help of the program lists the commands of a group together, in this order. It does not list
+// hidden commands.
 enum class CommandGroup { start, judge, train, model, tasks, shell, hidden };
 
 class Command {

@@ -54,8 +54,8 @@ std::string near_command(const CLI::App& app, std::string_view wanted) {
   return fmt::format("did you mean '{}'?", nearest_name(wanted, names));
 }
 
-// What is left over says more than what is missing because of it: with `--tsk` the option --task is
-// missing.
+// An unknown word explains more than the option that is missing because of it: a call with `--tsk`
+// also lacks --task.
 std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
   for (const std::string& word : command.remaining())
     if (word.starts_with('-') && word != "--")

@@ -37,7 +37,8 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// What an option of a closed set takes: CLI11 calls its type "TEXT:{strict,fused,open}".
+// The values of an option that takes one of a closed set. CLI11 calls its type
+// "TEXT:{strict,fused,open}".
 std::string choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t begin = type.find('{'), end = type.rfind('}');

@@ -94,7 +94,7 @@ Result<std::vector<gym::service::Token>> tokens_for(const ServeOptions& options,
   return std::vector<gym::service::Token>();
 }
 
-// What trainers ask about completions, as endpoints.
+// The endpoints that trainers call about completions.
 std::vector<gym::service::Route> completion_routes() {
   std::vector<gym::service::Route> routes;
   for (const std::string_view path : serve::completion_call_paths())

@@ -1,4 +1,4 @@
-// What every --help has in common: defaults, examples, the exit codes.
+// The parts that every --help has: defaults, examples, the exit codes.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What commands print. Names of tasks, messages of candidates and completions are foreign text: a
+// The output of commands. Names of tasks, messages of candidates and completions are foreign text:
+// a
 // control character in them must not reach the terminal, so nothing in cli/ prints by itself
 // (tests/layers_test.py).
 #pragma once

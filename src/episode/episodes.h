@@ -6,7 +6,7 @@
 // verdicts, and each verdict brings the next turn to the writer at once. So writer and judge work
 // in parallel. Training, evaluation and the assistant all use this class. One thread calls it.
 //
-// What is written depends on each request's own seed, and not on which request finished first.
+// A completion depends on its request's own seed, and not on which request finished first.
 #pragma once
 
 #include <chrono>

@@ -43,7 +43,7 @@ class TokenWriter : public Writer {
 
   std::unique_ptr<TokenGenerator> generator_;
   mutable ChatCodec codec_;
-  // Of the requests in flight whose text is looked at while it is written.
+  // The requests in flight whose text is read while it is written.
   std::map<std::uint64_t, std::unique_ptr<TextStream>> streams_;
 };
 

@@ -119,7 +119,7 @@ class Charts {
     if (!chart.series.empty()) groups_[picture.group] += render_chart(chart);
   }
 
-  // What no picture has: by the part of the name before the slash.
+  // Adds the numbers that no picture has yet, grouped by the part of the name before the slash.
   void add_the_rest() {
     std::map<std::string, Names> left;
     for (const auto& [metric, points] : run_.metrics) {

@@ -22,7 +22,7 @@ Column column_of(const Evaluation& evaluation) {
   return column;
 }
 
-// Of the samples that were read.
+// The column counts the samples that were read.
 Column column_of(const RunRecords& run) {
   Column column{.name = run.name, .all = static_cast<int>(run.samples.size())};
   if (run.samples_before > 0) column.name += fmt::format(", newest {}", run.samples.size());

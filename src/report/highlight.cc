@@ -58,7 +58,8 @@ struct Piece {
   std::size_t end = 0;
 };
 
-// What begins at `at`; `after_def` tells whether "def" or "class" stands right before it.
+// The piece of code that begins at `at`; `after_def` tells whether "def" or "class" stands right
+// before it.
 Piece piece_at(std::string_view text, std::size_t at, bool after_def) {
   const char c = text[at];
   if (c == '#') return {"com", std::min(text.find('\n', at), text.size())};

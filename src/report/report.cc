@@ -67,7 +67,7 @@ std::string history_of(const RunRecords& run) {
   return text;
 }
 
-// Who made what, when and by which settings.
+// Which program made each run, when, and by which settings.
 std::string render_runs(const std::vector<RunRecords>& runs) {
   std::string html;
   for (const RunRecords& run : runs) {

@@ -106,7 +106,7 @@ std::string render_sample(const Sample& sample) {
   return fmt::format("<details><summary>{}</summary><div>{}</div></details>\n", head, body);
 }
 
-// What verdicts say of tasks themselves: rewards that were earned there mean little.
+// Tasks that verdicts themselves mark as weak: rewards that were earned there mean little.
 std::string render_marked_tasks(const RunRecords& run) {
   std::set<std::string> tasks;
   std::map<std::string, std::set<std::string>> marks;

@@ -5,7 +5,8 @@
 // The host reads a step's tokens while the device computes the next step, so a sequence that stops
 // is decoded once more in vain.
 //
-// What is drawn depends on the request's seed alone. The logits also depend on the rounding of sums
+// The random draws depend on the request's seed alone. The logits also depend on the rounding of
+// sums
 // whose order follows the number of rows (cuBLASLt chooses its kernel by that), so a sample now and
 // then differs between batches.
 //

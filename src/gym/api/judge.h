@@ -51,7 +51,7 @@ struct Judged {
   std::string name = {};  // the service's name for the job; empty for a local judge
 };
 
-// What one device that runs plans has done since its judge began.
+// The work of one device that runs plans, since its judge began.
 struct DeviceUse {
   std::string name;            // "cuda:0"; "cpu:1" is the second referee on the CPU
   std::uint64_t verdicts = 0;  // plans of candidates that it ran

@@ -1,4 +1,4 @@
-// What a judge says of tasks: the look that a referee takes at each task once.
+// A judge has each task linted once by a referee, and adds the findings to its verdicts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a judge tries again, and what it does not.
+// A judge repeats some failures and accepts others.
 #include <gtest/gtest.h>
 
 #include <atomic>

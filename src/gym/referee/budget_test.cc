@@ -1,4 +1,4 @@
-// What a job's budget of memory and time means for its report.
+// A job's budget of memory and time decides how far its report goes.
 #include <gtest/gtest.h>
 #include <poll.h>
 

@@ -8,7 +8,7 @@
 
 namespace tritonsmith::gym::replay {
 
-// What the launches of one step did, for the dataflow over own kernels.
+// The tensors that the launches of one step read and wrote.
 struct LaunchTrace {
   std::vector<int> loaded_tensors;
   std::vector<int> stored_tensors;

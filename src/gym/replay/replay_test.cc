@@ -198,7 +198,7 @@ TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
   EXPECT_EQ(made_by_forward(given, more), (std::vector<int>{y, sum, noise, 6}));
 }
 
-// Who looks whether an input was changed looks at its memory.
+// A check for a changed input reads the input's memory.
 TEST_F(ReplayTest, AnInputIsNotMadeAnew) {
   for (const std::string op : {"aten::relu", "aten::relu_"}) {
     plan::PlanBuilder plan(plan::PlanRole::candidate);

@@ -143,7 +143,7 @@ Status JobDispatcher::hand_over(api::Judge& judge) {
   return ok();
 }
 
-// What was cancelled, taken over or concluded elsewhere, or is late.
+// Takes back jobs that were cancelled, taken over or concluded elsewhere, or that are late.
 Status JobDispatcher::withdraw(api::Judge& judge) {
   TRY_ASSIGN(std::vector<std::string> leaving, job_store_.take_withdrawn(lease_.worker));
   TRY_ASSIGN(const auto late, job_store_.overdue());

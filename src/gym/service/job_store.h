@@ -4,7 +4,7 @@
 //   queued -> (taken: running) -> done
 //      \--> cancelled, when nobody wants it any more; submitted again, it is queued anew
 //
-// What every implementation promises, and job_store_contract_test.cc checks:
+// Every implementation promises this, and job_store_contract_test.cc checks it:
 //   * A job that submit() has acknowledged is not lost, whatever dies.
 //   * Equal jobs (job_name) are one job. The first verdict of a job counts; later ones are dropped.
 //   * Each client that wants a verdict gets it once, as a numbered event.

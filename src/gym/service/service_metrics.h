@@ -11,7 +11,7 @@
 
 namespace tritonsmith::gym::service {
 
-// What became of a job: docs/service.md, "Metrics".
+// The outcome of a job: docs/service.md, "Metrics".
 enum class JobOutcome { accepted, refused, wrong, failed, undecided, infrastructure };
 
 class ServiceMetrics {
@@ -22,7 +22,7 @@ class ServiceMetrics {
   void change_streams(int by);
   // A judge begins, which counts what its devices do from 0.
   void begin_judge();
-  // What the devices of the judge have done since it began.
+  // The work of the judge's devices since the judge began.
   void set_devices(const std::vector<api::DeviceUse>& devices);
   int streams() const;
   std::map<JobOutcome, std::uint64_t> verdicts() const;

@@ -61,7 +61,7 @@ class SqliteJobStore : public JobStore {
         recall_(std::move(recall)),
         now_(std::move(now)) {}
   Status load();
-  // What a batch changes, until it is committed.
+  // The changes of a batch, until it is committed.
   struct Admission {
     const Submitter& submitter;
     std::map<std::string, UnfinishedJob> entries;

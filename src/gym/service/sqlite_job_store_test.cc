@@ -1,4 +1,5 @@
-// What only the embedded store does: it forgets, and leaves verdicts of earlier runs to who recalls them.
+// Only the embedded store forgets old jobs, and leaves verdicts of earlier runs to the recall
+// function.
 #include "gym/service/sqlite_job_store.h"
 
 #include "gym/service/testing/job_store_fixture.h"

@@ -256,7 +256,7 @@ TEST_F(FreshInputsTest, ARunFindsNothingOfTheOneBefore) {
   }
 }
 
-// What operators made for a kernel lies between guard zones, as empty memory does.
+// Tensors that operators made for a kernel lie between guard zones, as empty memory does.
 TEST_F(FreshInputsTest, SeesWritesBesideWhatAnOperatorFilled) {
   const plan::PlanBuilder candidate = one_launch("aten::zeros_like");
   language::FakeExecutor executor;

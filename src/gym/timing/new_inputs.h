@@ -1,5 +1,6 @@
 // New inputs for a candidate after its timed rounds, which all ran on the same inputs. Whatever a
-// round left for the next is of no use on new inputs. The candidate must be right on them, and about
+// round left for the next is of no use on new inputs. The candidate must be right on them, and
+// about
 // as fast as in the rounds.
 #pragma once
 
@@ -15,8 +16,9 @@ namespace tritonsmith::gym::timing {
 // Milliseconds that one run of the candidate took.
 using TimeOnce = std::function<tl::expected<double, replay::Stop>()>;
 
-// What the candidate took on new inputs, one after the other, until it was fast enough on one: its
-// first call on each, and the median of a few further calls on each where the first was slow.
+// Times of the candidate on new inputs, one input after the other, until one time is low enough.
+// They
+// hold its first call on each input. Where that was slow, they also hold the median of a few more.
 struct NewInputs {
   std::vector<double> first_ms, again_ms;
 };

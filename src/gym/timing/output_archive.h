@@ -1,4 +1,5 @@
-// OutputArchive: keeps outputs of timed rounds on the device until the reference may run on the same
+// OutputArchive: keeps outputs of timed rounds on the device until the reference may run on the
+// same
 // inputs. A candidate cannot read them there: each output is XORed with random numbers that follow
 // from a secret, and these numbers are overwritten at once.
 #pragma once
@@ -23,7 +24,7 @@ class OutputArchive {
   void clear() { rounds_.clear(); }
   // The outputs of the nth round as they were.
   std::vector<at::Tensor> read(std::size_t nth) const;
-  // What lies on the device instead of them, as int64.
+  // The masked bytes that lie on the device instead of the outputs, as int64.
   std::vector<at::Tensor> masked(std::size_t nth) const;
 
  private:

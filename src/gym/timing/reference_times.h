@@ -28,7 +28,7 @@ class ReferenceTimes {
   // With the rounds of earlier jobs where all of them together tell the median to the share, else
   // this job's alone.
   std::vector<double> reported() const;
-  // What the next job is to know: the last few hundred rounds.
+  // The last few hundred rounds, for the next job.
   std::vector<double> remembered() const;
 
  private:

@@ -19,7 +19,7 @@ struct StateCheck {
 StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
                        const tensors::TensorTable& exact, const compare::CompareOptions& how);
 
-// What both sides hold, as it is now: in turns the reference's and the candidate's.
+// The shared tensors as they are now: the reference's and the candidate's alternate.
 std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedTensor>& shared);
 
 // The outputs on the CPU must be those that the reference returns there.

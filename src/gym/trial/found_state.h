@@ -16,7 +16,7 @@ struct SavedState {
   at::Tensor saved;
 };
 
-// What the candidate's constructor made for itself and forward touches.
+// Memory that the candidate's constructor made for itself, and that its forward touches.
 struct OwnState {
   at::Tensor bytes;  // shares the memory
   at::Tensor saved;  // on a GPU

@@ -1,4 +1,4 @@
-// What a candidate's plan shows about who did the work: which operators its forward left to torch,
+// Evidence of who did the work of a candidate's plan: which operators its forward left to torch,
 // whether its own kernels ran and feed the output, and whether the output depends on the inputs.
 // These are facts of the plan and of one replay of it, judged by the policy. No values are read.
 #pragma once
@@ -42,7 +42,7 @@ struct Suspicion {
   bool holds() const { return stands && shown; }
 };
 
-// What trials without kernels, and trials that watch kernels, showed.
+// The results of trials without kernels, and of trials that watch kernels.
 struct KernelUse {
   bool torch_computed = false;
   Suspicion needless;  // the outputs were right without any kernel

@@ -15,8 +15,8 @@ struct OracleRun {
   std::optional<replay::Stop> candidate_stop, reference_stop;
 };
 
-// What the reference's tensors hold now, with floating values in float64. The unexpected value says
-// that no memory is left for them.
+// Copies of the reference's tensors with floating values in float64. The unexpected value says that
+// no memory is left for them.
 tl::expected<tensors::TensorTable, replay::Stop> widened_inputs(const Sides& sides);
 
 // Runs the reference in float64 on these inputs. Where the Python reference runs forward, its last

@@ -50,7 +50,7 @@ device::InputChange extreme(Perturbation kind, int nth, double beyond_all, bool 
   return {.shift = -beyond_all};
 }
 
-// Of few normal numbers is one farther from 0 than 4.
+// Few samples of a normal distribution lie farther from 0 than 4.
 double beyond_all(const plan::Plan& task, int tensor, const at::Tensor& drawn) {
   constexpr double beyond_normal = 4;
   if (plan::analysis::random_origin_of(task, tensor) != plan::analysis::RandomOrigin::calculated)
@@ -266,7 +266,8 @@ at::Tensor noise_like(const at::Tensor& tensor, Rng& rng) {
 }
 
 // Moves each element up or down at random. The kind of trial decides about the first element, so
-// that a single element goes both ways. In sparse trials elements start from 0: beside 1e5, or under
+// that a single element goes both ways. In sparse trials elements start from 0: beside 1e5, or
+// under
 // a sigmoid(-12), a move by 1 shows nothing.
 void move_far(at::Tensor& tensor, Perturbation kind, Rng& rng) {
   at::Tensor noise = noise_like(tensor, rng);

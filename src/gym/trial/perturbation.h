@@ -63,7 +63,7 @@ std::uint64_t trial_seed(std::string_view secret, std::string_view purpose, int 
 // The distinct tensors among the plan's inputs, in order.
 std::vector<int> input_tensors(const plan::Plan& plan);
 
-// What this kind of trial does to each of the task's drawn inputs, in their order.
+// The change that this perturbation makes to each of the task's drawn inputs, in their order.
 std::vector<device::InputChange> input_changes(const plan::Plan& task, Perturbation kind, Rng& rng,
                                                const tensors::TensorTable& tensors);
 // Changes one drawn input in place.
@@ -72,7 +72,8 @@ void perturb_inputs(const plan::Plan& task, Perturbation kind, Rng& rng,
                     tensors::TensorTable& tensors);
 
 // How far weights move from what their constructor gave them. gentle: weights that are not random
-// get noise of size 0.1. strong: each of their elements moves by 1 to 2, up or down, so that factors
+// get noise of size 0.1. strong: each of their elements moves by 1 to 2, up or down, so that
+// factors
 // are negative too. Random weights that are smaller grow until a sum of products is as large as its
 // inputs, and vectors until they are of size 1: a small bias is nothing beside its sum in 16 bits,
 // and a small attention is flat. heavy: random weights times 32.

@@ -13,7 +13,7 @@
 
 namespace tritonsmith::gym::trial {
 
-// What is known of the two sides before forward.
+// The two sides before forward.
 struct PreparedSides {
   std::vector<SharedTensor> shared;
   std::vector<UnmatchedWeight> unmatched;

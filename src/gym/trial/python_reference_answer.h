@@ -1,4 +1,4 @@
-// What a trial makes of the Python reference's answer. The Python reference runs forward of a task
+// How a trial uses the Python reference's answer. The Python reference runs forward of a task
 // whose plan lacks it; its outputs then stand as if the plan had made them.
 #pragma once
 

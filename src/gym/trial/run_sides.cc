@@ -36,7 +36,7 @@ CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared) {
   run.stop = await_candidate(sides, std::move(run.stop));
   for (SharedTensor& each : shared)
     if (each.copied) each.before = device.copied(*each.copied);
-  // What follows is the task's own work, or the judge's.
+  // The task's own work, or the judge's, follows: neither is limited by the kernel's patience.
   device.set_patience(Deadline::never());
   device.set_filler(tensors::Filler::zero);
   run.launches = sides.candidate.launches();

@@ -29,7 +29,8 @@ struct SideResults {
   ReferenceRun reference;  // empty where the reference was not run
   // The candidate broke the GPU's context, and nothing ran after it.
   bool is_device_lost = false;
-  // What the reference finds, widened to float64; none without an oracle, or where the device
+  // The tensors that the reference finds, widened to float64; none without an oracle, or where the
+  // device
   // computes the oracle in one kernel.
   std::optional<tensors::TensorTable> oracle_inputs;
   std::vector<SavedState> reference_state;  // with StateKeeping::saved

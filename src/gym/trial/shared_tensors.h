@@ -1,4 +1,5 @@
-// What both sides of a trial hold: inputs and matched weights. The reference has each of them, the
+// The tensors that both sides of a trial hold: inputs and matched weights. The reference has each
+// of them, the
 // candidate has a private copy, and the trial remembers what both held before forward.
 #pragma once
 

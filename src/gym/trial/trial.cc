@@ -14,7 +14,7 @@ tl::expected<PreparedSides, TrialResult> prepare_call(Sides& sides) {
   return prepare_later_call(sides, *std::move(prepared));
 }
 
-// What the candidate did before it broke the GPU's context.
+// The result of a candidate that broke the GPU's context.
 TrialResult result_without_device(const PreparedSides& prepared, CandidateRun run) {
   TrialResult result;
   result.draw_ms = prepared.draw_ms;

@@ -25,9 +25,9 @@ struct EndsTrial {
 struct FinishedTrial {
   TrialResult result;
   Sides sides;  // as forward left them, but for the expected outputs
-  // What the task's inputs were when forward found them, by tensor of the task.
+  // Snapshots of the task's inputs before forward, by tensor of the task.
   std::map<int, device::Snapshot> inputs_before;
-  // What forward found, with StateKeeping::saved.
+  // The memory before forward, with StateKeeping::saved.
   std::vector<SavedState> candidate_state, reference_state;
   bool changed_state = false;      // CheckedTrial::changed_state
   double tolerance_extension = 0;  // CheckedTrial::tolerance_extension

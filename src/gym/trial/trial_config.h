@@ -16,8 +16,9 @@ struct FusedOracle;
 
 namespace tritonsmith::gym::trial {
 
-// What a trial remembers of the memory that forward finds: nothing; whether forward changed it; or
-// a copy of all its bytes.
+// How much a trial remembers of the memory before forward: nothing, whether forward changed it, or
+// a
+// copy of all its bytes.
 enum class StateKeeping { none, watched, saved };
 
 struct TrialConfig {

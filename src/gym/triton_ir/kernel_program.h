@@ -36,9 +36,9 @@ class KernelProgram {
   // Types of the kernel's arguments, in order.
   const std::vector<ValueType>& arguments() const;
   const std::optional<Refusal>& refusal() const;
-  // What evaluating takes: bytes of registers.
+  // Bytes of registers that an evaluation takes.
   std::size_t register_bytes() const;
-  // What the program itself takes, about.
+  // Bytes that the program itself takes, approximately.
   std::size_t code_bytes() const;
   const Code& code() const { return *code_; }
 

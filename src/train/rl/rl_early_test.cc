@@ -40,7 +40,8 @@ TEST_F(RlTest, LearnsEarlyByTheSameNumbers) {
   EXPECT_THAT(metric("seconds/train_early"), Each(::testing::Ge(0.0)));
 }
 
-// Whatever is written for t1 is right, so its groups teach nothing and further prompt batches are sampled.
+// Every completion for t1 is right, so its groups teach nothing and further prompt batches are
+// sampled.
 TEST_F(RlTest, LearnsEarlyFromAsManyPromptBatchesByTheSameNumbers) {
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.task.id == "t1" ? gym::api::accepted_verdict() : judge_letters(job);

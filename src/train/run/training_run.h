@@ -112,7 +112,7 @@ class TrainingRun {
   std::deque<Metrics> recent_;
 };
 
-// What a summary and a progress line are means of.
+// A summary and a progress line show means over so many steps.
 inline constexpr std::size_t kRecentSteps = 20;
 
 // The mean of what the steps recorded under this name, as far as it is a finite number; 0 without.

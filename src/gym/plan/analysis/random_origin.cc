@@ -21,7 +21,7 @@ bool is_one_element(const Plan& task, const Value& value) {
                              [](std::int64_t size) { return size == 1; });
 }
 
-// Of two tensors; random_origin_of() asks whether each was drawn.
+// True for an operator on two tensors. random_origin_of() checks whether each was drawn.
 bool calculates_of_draws(const AtenCall& call) {
   return plan::operators::is(call.op, Trait::combines_draws) && call.args.size() > 1 &&
          std::holds_alternative<TensorRef>(call.args[0].data) &&

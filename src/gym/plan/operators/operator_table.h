@@ -1,5 +1,5 @@
-// What each ATen operator is: one table of traits by base name, which the replay, the analyses, the
-// trials and the rules for candidates ask. Each operator stands in one row, beside all its traits.
+// The traits of each ATen operator, in one table by base name. The replay, the analyses, the trials
+// and the rules for candidates ask it. Each operator stands in one row, beside all its traits.
 // Traits with similar names differ on purpose; the comments say how. Needs no LibTorch. Any thread.
 #pragma once
 
@@ -12,13 +12,13 @@
 namespace tritonsmith::gym::plan::operators {
 
 enum class Trait : std::uint8_t {
-  // What may run.
+  // Permission to run.
   for_candidates,  // checks all arguments that a hostile plan may give it
   into_given,      // a candidate may have it write into tensors that it gives (`out=`)
   refused,         // no plan replays it
   internal,        // replays although its name begins with an underscore
 
-  // What policies ask.
+  // Policies ask these.
   allocates,  // makes a tensor of fixed content, from no other tensor
   unwritten,  // likewise, and gives it no values
   arranges,   // views, copies, casts, joins, or asks for a size
@@ -47,14 +47,14 @@ enum class Trait : std::uint8_t {
   combines,         // with a statistic, the differences or ratios of the elements remain
   normalises,       // each result depends on all elements that it is set against
 
-  // What trials perturb.
+  // Perturbations ask these.
   orders,              // gives places among ordered values
   softmax,             // softmax in any form
   scores,              // a product that may give a softmax its scores: `matrix_product` and more
   attention,           // scaled_dot_product_attention in any form
   running_statistics,  // a norm whose 4th and 5th argument are statistics of its training
 
-  // What checks of memory ask.
+  // Checks of memory ask these.
   overwrites,   // replaces all that its first argument holds
   lists_views,  // gives a list of views
 };

@@ -1,4 +1,5 @@
-// What the referee asks about ATen operators by full name: which it replays at all, which of those
+// Questions about ATen operators by full name: which ones the referee replays at all, which of
+// those
 // a policy lets a candidate's forward use, and which draw random numbers. The answers come from
 // operator_table.h; docs/judging.md documents them for users. Needs no LibTorch.
 #pragma once

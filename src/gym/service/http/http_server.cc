@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kSignOfLife = std::chrono::seconds(5);
 
-// Of the request that this thread serves: a connection has a thread and serves one request.
+// The request that this thread serves. Each connection has a thread and serves one request.
 struct Serving {
   std::int64_t unix_ms = 0;
   Stopwatch watch = Stopwatch();

@@ -16,7 +16,7 @@
 
 namespace tritonsmith::gym::service {
 
-// What a store is opened with; a later one over the same folder finds what an earlier one kept.
+// The settings of a store. A later store over the same folder finds the jobs of an earlier one.
 struct StoreSetup {
   std::filesystem::path directory;
   JobStoreLimits limits;
