@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "gym/plan/analysis/eval_mode.h"
+#include "gym/plan/analysis/plan_needs.h"
 #include "gym/referee/equipment.h"
 #include "gym/referee/judge_plans.h"
 #include "gym/referee/lint_job.h"
