@@ -204,8 +204,12 @@ class Judge(unittest.TestCase):
             hidden = self.run_judge([GOOD], "--no-store", task=task)
             self.assertEqual(hidden.returncode, 2, hidden.stdout)
             self.assertIn("--data", hidden.stderr)
-            shown = self.run_judge([GOOD], "--no-store", "--data", data, task=task)
+            store = os.path.join(self.folder.name, "store")
+            shown = self.run_judge([GOOD], "--store", store, "--data", data, task=task)
             self.assertEqual(shown.returncode, 0, shown.stdout + shown.stderr)
+            # The key of a stored verdict holds nothing of the data, so the second call must judge again.
+            again, = self.verdicts([GOOD], "--store", store, "--data", data, task=task)
+            self.assertFalse(again["from_store"])
             missing = self.run_judge([GOOD], "--no-store", "--data", os.path.join(data, "none"), task=task)
             self.assertEqual(missing.returncode, 2)
 

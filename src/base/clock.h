@@ -18,6 +18,11 @@ class Clock {
 // The machine's monotonic clock. The process has one.
 const Clock& system_clock();
 
+// Milliseconds from `start` until now, by the machine's clock.
+inline double milliseconds_since(TimePoint start) {
+  return std::chrono::duration<double, std::milli>(system_clock().now() - start).count();
+}
+
 // The point in time at which a wait ends. Deadline::never() waits for ever.
 class Deadline {
  public:

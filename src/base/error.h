@@ -12,7 +12,7 @@
 
 namespace tritonsmith {
 
-// Whose an Error is; a program's exit code tells (cli/exit_code.h).
+// Whose an Error is; a program's exit code tells (cli/call/exit_code.h).
 enum class ErrorKind {
   input,  // the call, its config, a task or a file: another call may succeed
   fault,  // a right call had no result: a process died, a service is away, the run was stopped

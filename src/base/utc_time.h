@@ -6,7 +6,7 @@
 
 namespace tritonsmith {
 
-// Now, as "2026-11-23T18:05:00Z".
+// Now, to the second: "2026-11-23T18:05:00Z".
 std::string utc_time();
 
 // Milliseconds since 1970, now; and such a time as "2026-11-23T18:05:00.123Z".

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/output.h"
-#include "cli/version.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
+#include "cli/call/version.h"
 
 namespace tritonsmith::cli {
 namespace {

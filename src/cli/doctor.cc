@@ -11,11 +11,11 @@
 #include <thread>
 
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/fact.h"
-#include "cli/help.h"
-#include "cli/output.h"
-#include "cli/output_of.h"
+#include "cli/call/command.h"
+#include "cli/call/fact.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
+#include "cli/call/output_of.h"
 #include "gym/sandbox/guest_files.h"
 
 namespace tritonsmith::cli {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/fact.h"
-#include "cli/judges.h"
+#include "cli/call/fact.h"
+#include "cli/setup/judges.h"
 #include "gym/capture/capture_pool.h"
 #include "gym/judge/start_check.h"
 #include "gym/sandbox/jail.h"

@@ -4,11 +4,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/command.h"
+#include "cli/call/command.h"
 #include "cli/gym_serve.h"
-#include "cli/help.h"
+#include "cli/call/help.h"
 #include "cli/judge_text.h"
-#include "cli/output.h"
+#include "cli/call/output.h"
 #include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
 

@@ -8,8 +8,8 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/judges.h"
-#include "cli/stop_signal.h"
+#include "cli/setup/judges.h"
+#include "cli/setup/stop_signal.h"
 #include "gym/api/judge_files.h"
 #include "gym/judge/known_verdicts.h"
 #include "gym/judge/local_judge.h"
@@ -138,7 +138,8 @@ Status serve_gym(const ServeOptions& options) {
     TRY_ASSIGN(auto local, start_untested_judge(judge));
     TRY(gym::judge::self_test(*local, {.referees = local->referees()}, stopping));
     LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
-    known->learn(local->versions());
+    // The store is not used beside data that tasks read (coordinator.cc).
+    if (judge.capture.data.empty()) known->learn(local->versions());
     return std::unique_ptr<gym::api::Judge>(std::move(local));
   };
   // Twice as many as are judged at a time, so that none of the judge's places is ever empty.

@@ -14,12 +14,12 @@
 #include "base/cache_directory.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/command.h"
-#include "cli/help.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
 #include "cli/judge_text.h"
-#include "cli/judges.h"
-#include "cli/output.h"
-#include "cli/shared_gpu.h"
+#include "cli/setup/judges.h"
+#include "cli/call/output.h"
+#include "cli/setup/shared_gpu.h"
 #include "gym/judge/local_judge.h"
 #include "gym/referee/serve.h"
 #include "text/feedback.h"
@@ -45,8 +45,7 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
                          .comparison = options.comparison,
                          .backend = options.backend,
                          .trials = options.trials,
-                         // Verdicts are stored by the task's text, which says nothing of its data.
-                         .use_store = !options.no_store && options.data.empty()};
+                         .use_store = !options.no_store};
   TRY_ASSIGN(job.task.source, read_file(options.task_file));
   job.task.id = std::filesystem::path(options.task_file).stem().string();
   std::vector<gym::api::JudgeJob> jobs;

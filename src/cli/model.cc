@@ -3,10 +3,10 @@
 // in 16 bits and several files, as it is handed on.
 #include <fmt/format.h>
 
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/new_model.h"
-#include "cli/output.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/setup/new_model.h"
+#include "cli/call/output.h"
 #include "model/checkpoint/checkpoint.h"
 #include "model/checkpoint/export_model.h"
 #include "model/lora/lora.h"

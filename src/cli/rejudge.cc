@@ -12,11 +12,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/command.h"
-#include "cli/help.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
 #include "cli/judge_text.h"
-#include "cli/judges.h"
-#include "cli/output.h"
+#include "cli/setup/judges.h"
+#include "cli/call/output.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
 

@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
 #include "report/markdown.h"
 
 namespace tritonsmith::cli {

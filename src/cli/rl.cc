@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/judges.h"
-#include "cli/output.h"
-#include "cli/ranks.h"
-#include "cli/shared_gpu.h"
-#include "cli/training.h"
-#include "cli/version.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/setup/judges.h"
+#include "cli/call/output.h"
+#include "cli/setup/ranks.h"
+#include "cli/setup/shared_gpu.h"
+#include "cli/setup/training.h"
+#include "cli/call/version.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::cli {

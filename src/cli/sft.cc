@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/output.h"
-#include "cli/ranks.h"
-#include "cli/training.h"
-#include "cli/version.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
+#include "cli/setup/ranks.h"
+#include "cli/setup/training.h"
+#include "cli/call/version.h"
 
 namespace tritonsmith::cli {
 namespace {

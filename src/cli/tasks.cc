@@ -12,13 +12,13 @@
 #include <set>
 
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/help.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
 #include "cli/judge_text.h"
-#include "cli/judges.h"
-#include "cli/output.h"
+#include "cli/setup/judges.h"
+#include "cli/call/output.h"
 #include "cli/tasks_from_run.h"
-#include "cli/teaching.h"
+#include "cli/setup/teaching.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
 #include "gym/judge/task_linter.h"

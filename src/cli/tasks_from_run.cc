@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "cli/help.h"
-#include "cli/output.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
 #include "train/rl/expert_examples.h"
 
 namespace tritonsmith::cli {

@@ -1,7 +1,7 @@
 // `tritonsmith tasks from-run`: the successes of a run of `rl` as examples for `sft`.
 #pragma once
 
-#include "cli/command.h"
+#include "cli/call/command.h"
 
 namespace tritonsmith::cli {
 

@@ -258,7 +258,7 @@ void Watch::end_when_stuck() {
   if (has_left_) return;
   fmt::print(stderr, "tritonsmith: {}\n", printable(lost_->message));
   std::fflush(nullptr);
-  ::_exit(3);  // a fault, as cli/exit_code.h has it
+  ::_exit(3);  // a fault, as cli/call/exit_code.h has it
 }
 
 std::string Watch::name_of(int rank, std::string_view self) const {

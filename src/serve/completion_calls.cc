@@ -26,6 +26,11 @@ Status check_members(const Json& json, const std::vector<std::string>& known) {
   return ok();
 }
 
+// The similarity of two texts can take time by the product of their lengths. Kernels are far shorter
+// than this.
+constexpr std::size_t kLongestComparedText = std::size_t{64} << 10;
+constexpr std::size_t kMostComparedText = std::size_t{4} << 20;  // of one request
+
 // What `each` makes of every item of the list `asked`, as {answered: [...]}.
 Result<Json> map_list(const Json& body, const std::string& asked, const std::string& answered,
                       const auto& each) {
@@ -93,7 +98,19 @@ Result<Json> feedback(const Json& body) {
   });
 }
 
-Result<Json> reward_of(const Json& answer) {
+// Adds what similarity compares to `compared`, the bytes of the request so far.
+Status check_compared(std::string_view kernel, std::string_view solution, std::size_t& compared) {
+  if (std::max(kernel.size(), solution.size()) > kLongestComparedText)
+    return fail("similarity compares kernels and solutions of at most {} bytes",
+                kLongestComparedText);
+  compared += kernel.size() + solution.size();
+  if (compared > kMostComparedText)
+    return fail("similarity compares at most {} bytes in one request; send several requests",
+                kMostComparedText);
+  return ok();
+}
+
+Result<Json> reward_of(const Json& answer, std::size_t& compared) {
   TRY(check_members(answer, {"verdict", "completion", "solution", "weights"}));
   if (!answer.contains("verdict")) return fail("verdict is missing");
   TRY_ASSIGN(const Verdict verdict, verdict_from_json(answer["verdict"]));
@@ -112,13 +129,16 @@ Result<Json> reward_of(const Json& answer) {
   if (!reader.has("completion")) config.format = 0;  // a bare kernel has no form to be paid for
   reward::ScoreInput input{.kernel = kernel, .verdict = verdict};
   if (reader.has("solution")) input.reference = solution;
+  if (config.similarity != 0) TRY(check_compared(kernel.source, solution, compared));
   const auto reward = reward::score(input, config, {});
   return reward ? to_json(*reward) : Json();
 }
 
 Result<Json> rewards(const Json& body) {
   TRY(check_members(body, {"answers"}));
-  return map_list(body, "answers", "rewards", reward_of);
+  std::size_t compared = 0;
+  return map_list(body, "answers", "rewards",
+                  [&](const Json& answer) { return reward_of(answer, compared); });
 }
 
 struct Call {

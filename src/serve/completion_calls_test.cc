@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "data/verdict.h"
 
 namespace tritonsmith::serve {
@@ -101,8 +103,32 @@ TEST(CompletionCalls, NameTheMemberAtFault) {
   EXPECT_THAT(refusal("/v1/rewards", R"({"answers": [{"verdct": {}}]})"), HasSubstr("verdict"));
   Json answer = {{"verdict", accepted()}, {"weights", {{"sped", 1}}}};
   EXPECT_THAT(refusal("/v1/rewards", Json{{"answers", {answer}}}.dump()), HasSubstr("'speed'"));
+  answer = {{"verdict", accepted()}, {"completion", kWhole}, {"weights", {{"similarity", 1}}}};
+  answer["solution"] = std::string(65'537, 'x');
+  EXPECT_THAT(refusal("/v1/rewards", Json{{"answers", {answer}}}.dump()), HasSubstr("65536 bytes"));
+  answer["solution"] = std::string(65'000, 'x');
+  const Json long_ones = {{"answers", std::vector<Json>(70, answer)}};
+  EXPECT_THAT(refusal("/v1/rewards", long_ones.dump()), HasSubstr("several requests"));
   const Json many = {{"completions", std::vector<std::string>(kMostItems + 1)}};
   EXPECT_THAT(refusal("/v1/extract", many.dump()), HasSubstr("at most 1000"));
+}
+
+TEST(CompletionCalls, TakeLongCompletionsWhereNothingIsCompared) {
+  const std::string reasoned = "<thinking>" + std::string(300'000, 'p') + kWhole.substr(11);
+  const Json answer = {{"verdict", accepted()}, {"completion", reasoned}, {"solution", reasoned}};
+  EXPECT_DOUBLE_EQ(call("/v1/rewards", {{"answers", {answer}}})["rewards"][0]["total"],
+                   0.1 + 0.2 + 1.0);
+}
+
+TEST(CompletionCalls, StandInTheDocumentOfTheService) {
+  std::ifstream file("docs/openapi.json");  // tests run in the root of the tree
+  ASSERT_TRUE(file);
+  std::vector<std::string> documented;
+  for (const auto& [path, methods] : Json::parse(file)["paths"].items())
+    if (methods.contains("post") && methods["post"].contains("x-served-by"))
+      documented.push_back(path);
+  const auto served = completion_call_paths();
+  EXPECT_THAT(documented, ::testing::UnorderedElementsAreArray(served.begin(), served.end()));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "gym/sandbox/required_layers.h"
 
@@ -199,7 +200,7 @@ Result<bool> CaptureLoop::hear_zygote() {
       versions_ = Versions{.python = ready->python,
                            .torch = ready->torch,
                            .triton = ready->triton,
-                           .start_ms = sandbox::milliseconds_since(zygote_->started)};
+                           .start_ms = milliseconds_since(zygote_->started)};
       changed_.notify_all();
     }
   }

@@ -1,5 +1,6 @@
 #include "gym/capture/capture_pool.h"
 
+#include <filesystem>
 #include <future>
 
 #include "gym/capture/capture_loop.h"
@@ -11,6 +12,22 @@ namespace {
 Status check_layers(const std::vector<std::string>& required) {
   if (const std::string unknown = sandbox::unknown_layer(required); !unknown.empty())
     return fail("{}", unknown);
+  return ok();
+}
+
+// The sandbox has folders of its own at these places.
+Status check_data_folders(const std::vector<std::string>& folders) {
+  for (const std::string& each : folders) {
+    std::error_code code;
+    const std::filesystem::path folder = std::filesystem::canonical(each, code);
+    if (code || folder != each || !std::filesystem::is_directory(folder))
+      return fail("{}: name a folder by its absolute path, without links", each);
+    for (const char* own : {"/proc", "/dev", "/sys"})
+      if (std::filesystem::path(own) == folder || each.starts_with(std::string(own) + "/"))
+        return fail("{}: tasks cannot be shown this folder", each);
+    if (folder == "/" || folder == "/tmp")
+      return fail("{}: tasks cannot be shown this folder; name one inside it", each);
+  }
   return ok();
 }
 
@@ -43,7 +60,8 @@ Fields<CaptureConfig> CaptureConfig::fields() {
       field("bytecode_directory", &C::bytecode_directory,
             "of Python's packages where they have none beside them; empty: it is not kept"),
       field("python", &C::python, "interpreter of the guests; empty: the one of the build"),
-      field("data", &C::data, "folders that guests may read, for tasks that load files"),
+      field("data", &C::data, "folders that guests may read, for tasks that load files",
+            check_data_folders),
       field("required_layers", &C::required_layers,
             "jail layers without which nothing runs; \"a|b\": one of the two", check_layers),
   };

@@ -257,6 +257,23 @@ TEST(CapturePool, NameThatIsNoLayerIsRefusedWithThoseThatAre) {
   EXPECT_THAT(set.error().message, HasSubstr("--set: required_layers: 'bogus' is no layer"));
 }
 
+TEST(CapturePool, FoldersOfDataAreAbsoluteRealAndNoneOfTheSandboxes) {
+  const Result<TempDir> folder = TempDir::make("data");
+  const std::string good = std::filesystem::canonical(folder->path());
+  const std::string link = good + "/link";
+  std::filesystem::create_directory_symlink("/usr", link);
+  const auto set = [](const std::string& data) {
+    CaptureConfig config;
+    return apply_settings(config, {{"data", Json::array({data})}}, "--set");
+  };
+  EXPECT_TRUE(set(good));
+  EXPECT_TRUE(set("/usr/share"));
+  for (const std::string& wrong : {std::string("relative"), good + "/", good + "/../", good + "/no",
+                                   link, std::string("/"), std::string("/tmp"), std::string("/proc"),
+                                   std::string("/dev/shm"), std::string("/sys/class")})
+    EXPECT_FALSE(set(wrong)) << wrong;
+}
+
 // GPU nodes among them, where this machine has some: every user may open those.
 TEST(CapturePool, GuestOpensNoDeviceNodeButThoseOfItsRoom) {
   std::string nodes;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 namespace tritonsmith::gym::capture {
 namespace {
@@ -88,7 +89,7 @@ Status GuestPool::launch(Slot& slot, sandbox::Zygote& zygote) {
     return ok();
   }
   slot.outcome = {};
-  slot.outcome.stage_ms = {{"queue", sandbox::milliseconds_since(job.submitted)}};
+  slot.outcome.stage_ms = {{"queue", milliseconds_since(job.submitted)}};
   auto guest = sandbox::Guest::fork(
       zygote, {.role = "capture", .uid = slot.uid.value(), .tmp_bytes = tmp_bytes_}, limits_);
   if (!guest) {

@@ -79,7 +79,7 @@ void CompilerPool::sort_in(std::string_view compiler_version) {
   for (; !unsorted_.empty(); unsorted_.pop_front()) {
     CompileJob job = std::move(unsorted_.front());
     std::string key = compile_key(job.request, compiler_version);
-    const double queued_ms = sandbox::milliseconds_since(job.submitted);
+    const double queued_ms = milliseconds_since(job.submitted);
     if (const auto found = cache_.find(key)) {
       CompileOutcome outcome{.stage_ms = {{"queue", queued_ms}}, .from_cache = true};
       std::visit([&](const auto& entry) { outcome.result = entry; }, *found);
@@ -170,7 +170,7 @@ Status CompilerPool::greet(Worker& worker, sandbox::Zygote& zygote, std::string_
 void CompilerPool::take_work(Worker& worker) {
   worker.work = std::move(queue_.front());
   queue_.pop_front();
-  worker.work->queued_ms = sandbox::milliseconds_since(worker.work->jobs.front().submitted);
+  worker.work->queued_ms = milliseconds_since(worker.work->jobs.front().submitted);
   worker.guest->set_time_limit(limits_.wall);
   worker.guest->send(request_text(worker.work->jobs.front().request));
   worker.phase = Phase::busy;
@@ -227,7 +227,7 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   for (CompileJob& job : work.jobs)
     give(job, {.result = failure,
                .stage_ms = {{"queue", work.queued_ms},
-                            {"compile", sandbox::milliseconds_since(job.submitted)}}});
+                            {"compile", milliseconds_since(job.submitted)}}});
 }
 
 void CompilerPool::retire(Worker& worker, sandbox::Zygote& zygote) {

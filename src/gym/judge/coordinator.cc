@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "base/clock.h"
 #include "base/hash.h"
 
 namespace tritonsmith::gym::judge {
@@ -12,10 +13,6 @@ namespace {
 // The first time beside the others, since whoever killed it hardly means it. Whoever is killed
 // again with nothing beside it has only itself to blame.
 constexpr int kKillsForgiven = 2;
-
-double milliseconds_since(TimePoint then) {
-  return std::chrono::duration<double, std::milli>(system_clock().now() - then).count();
-}
 
 std::string task_key(const Task& task) { return content_key(task.source); }
 
@@ -70,6 +67,8 @@ JobProgress* Coordinator::find(std::uint64_t serial) {
 void Coordinator::handle(Submitted& event) {
   JobProgress progress{
       .serial = next_serial_++, .job = std::move(event.job), .submitted = event.at};
+  // The key of a verdict holds the text of its task, which says nothing of the data that it reads.
+  if (!config_.capture.data.empty()) progress.job.use_store = false;
   if (const auto known = learn_versions(); !known) {
     Verdict verdict = infrastructure_verdict(progress, known.error().message, context_);
     finish(std::move(progress), std::move(verdict));

@@ -20,10 +20,6 @@ namespace tritonsmith::gym::sandbox {
 // The time in which the zygote must report a killed guest. A zygote that takes longer is broken.
 inline constexpr auto kReapTime = std::chrono::seconds(10);
 
-inline double milliseconds_since(TimePoint start) {
-  return std::chrono::duration<double, std::milli>(system_clock().now() - start).count();
-}
-
 struct GuestLimits {
   std::size_t output_bytes = std::size_t{256} << 10;  // stdout and stderr, each
   std::size_t frame_bytes = std::size_t{16} << 20;

@@ -27,11 +27,11 @@ void make_parents(const std::string& path) {
 
 void make_read_only(const std::string& target) {
   mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
+  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
   if (::syscall(SYS_mount_setattr, AT_FDCWD, target.c_str(), AT_RECURSIVE, &attributes,
                 sizeof attributes) != 0)
-    ::mount(nullptr, target.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID,
-            nullptr);
+    ::mount(nullptr, target.c_str(), nullptr,
+            MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr);
 }
 
 enum class Access { read_only, device };

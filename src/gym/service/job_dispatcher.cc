@@ -10,6 +10,8 @@ namespace {
 
 // How long new jobs, deadlines and cancellations wait at most while the judge works.
 constexpr auto kGlance = std::chrono::milliseconds(20);
+// After so many infrastructure faults in a row the judge is replaced.
+constexpr int kFaultsThatEndAJudge = 5;
 
 std::string fresh_worker_name() {
   std::random_device device;
@@ -75,6 +77,8 @@ void JobDispatcher::run(const std::stop_token& stop) {
     const Status worked = [&]() -> Status {
       TRY_ASSIGN(const auto judge, make_judge_(stop));
       set_has_judge(true);
+      faults_in_a_row_ = 0;
+      set_trouble("");  // this judge has passed its self-test
       metrics_.begin_judge();
       TRY(job_store_.recall_queued());  // what came before the judge's versions were known
       return work(*judge, stop);
@@ -176,18 +180,19 @@ Status JobDispatcher::bring_back(api::Judge& judge) {
     concluded.push_back({at->second.name, std::move(judged->verdict)});
     running_.erase(at);
   }
-  if (concluded.empty()) return ok();
-  return conclude(std::move(concluded));
+  if (!concluded.empty()) TRY(conclude(std::move(concluded)));
+  // A new judge must pass its self-test, whether or not further jobs come.
+  if (faults_in_a_row_ >= kFaultsThatEndAJudge) return fail("{}", trouble());
+  return ok();
 }
 
 // One fault may be a job's bad luck, several in a row are ours.
 void JobDispatcher::notice(const Verdict& verdict) {
-  constexpr int a_few = 5;
   const bool is_fault = verdict.fault == Fault::infrastructure;
   faults_in_a_row_ = is_fault ? faults_in_a_row_ + 1 : 0;
   if (!is_fault)
     set_trouble("");
-  else if (faults_in_a_row_ >= a_few)
+  else if (faults_in_a_row_ >= kFaultsThatEndAJudge)
     set_trouble(fmt::format("{} infrastructure faults in a row, the last: {}", faults_in_a_row_,
                             verdict.error ? verdict.error->message : ""));
 }

@@ -122,7 +122,8 @@ class JobStore {
   // For workers.
   // Concludes queued jobs whose verdict is known from elsewhere, whatever their turn.
   virtual Status recall_queued() = 0;
-  // Takes the most urgent queued job, or one whose lease has ended. It runs from now on.
+  // Takes the most urgent queued job, or one whose lease has ended. It runs from now on. A worker
+  // that asks is alive, so its own leases are renewed first.
   virtual Result<std::optional<api::Submission>> take(const Lease& lease) = 0;
   // The worker's heartbeat: prolongs its hold on all jobs that it still has.
   virtual Status renew(const Lease& lease) = 0;

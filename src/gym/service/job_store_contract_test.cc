@@ -168,6 +168,14 @@ TEST_P(JobStoreContract, GivesAJobToAnotherWorkerOnceItsLeaseHasEnded) {
   EXPECT_TRUE(store().take_withdrawn(lease.worker)->empty()) << "it is told once";
 }
 
+TEST_P(JobStoreContract, GivesNoWorkerItsOwnJobOnceMore) {
+  submit({wish("k", "ann")});
+  EXPECT_EQ(take_kernel(), "k");
+  now += 2 * lease.span.count();  // the worker was held up, and asks on
+  EXPECT_EQ(take_kernel(), "") << "it has this job";
+  EXPECT_TRUE(store().take_withdrawn(lease.worker)->empty());
+}
+
 TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
   const Lease other{.worker = "worker-2", .span = lease.span};
   submit({wish("k", "ann")});

@@ -150,7 +150,7 @@ TEST_F(OpenapiTest, DescribesAJobWhole) {
 TEST_F(OpenapiTest, KnowsEveryPathAndEachIsServed) {
   for (const auto& [path, methods] : document["paths"].items())
     for (const auto& [method, operation] : methods.items()) {
-      if (operation.contains("x-served-by")) continue;  // Service::extend; tested where it is
+      if (operation.contains("x-served-by")) continue;  // Service::add; completion_calls_test.cc
       std::string name = method;
       std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
       std::string called = path;

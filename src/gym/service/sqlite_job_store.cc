@@ -302,6 +302,7 @@ Result<std::optional<api::Submission>> SqliteJobStore::take(const Lease& lease) 
   CHECK(!lease.worker.empty(), "a worker has a name");
   const std::lock_guard lock(mutex_);
   const std::int64_t now = now_();
+  unfinished_.renew(lease, now);  // a worker that asks is alive, whatever the clock says
   unfinished_.reclaim(now);
   const std::optional<std::string> name = unfinished_.next();
   if (!name) return std::optional<api::Submission>();

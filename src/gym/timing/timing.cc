@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "gym/plan/analysis/roofline.h"
+#include "gym/timing/impossible_speed.h"
 #include "gym/timing/new_inputs.h"
 #include "gym/timing/sampling.h"
 #include "gym/timing/step_times.h"
@@ -132,7 +133,7 @@ class Timer {
       if (limits_.known_reference != nullptr)
         *limits_.known_reference = rounds_.reference().remembered();
     }
-    if (auto finding = plan::analysis::find_impossible_speed(
+    if (auto finding = find_impossible_speed(
             plan::analysis::least_work(trial_.sides.config.task), device_.facts(),
             timing.candidate.median))
       outcome.findings.push_back(*std::move(finding));

@@ -1,6 +1,5 @@
 // The roofline of a task: the bytes that any kernel must move through the memory bus, and the
-// multiplications that it must make. If a measured time is below the time that the chip needs for
-// these, the time is wrong or the kernel left work out.
+// multiplications that it must make.
 //
 // Only work that no kernel can avoid counts:
 //   - the outputs that forward makes;
@@ -16,11 +15,6 @@
 // product, which a kernel may compute in another order. Pure; it reads only the plan.
 #pragma once
 
-#include <optional>
-#include <string>
-
-#include "data/finding.h"
-#include "gym/cuda/driver.h"
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::plan::analysis {
@@ -31,9 +25,5 @@ struct LeastWork {
   bool operator==(const LeastWork&) const = default;
 };
 LeastWork least_work(const Plan& task);
-
-// Returns a finding that refuses the time where the chip cannot have done the work in that time.
-std::optional<Finding> find_impossible_speed(const LeastWork& work, const cuda::GpuFacts& gpu,
-                                             double milliseconds);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -283,16 +283,5 @@ TEST(SpeedFloorOfConvolutions, ATransposedOneTakesAProductForEachInput) {
                                   .flops = 2 * made.input * 16}));
 }
 
-TEST(FindImpossibleSpeed, RefusesWhatTheChipCannotDo) {
-  const cuda::GpuFacts chip{
-      .cache_bytes = 1'000'000, .bytes_per_second = 1e12, .flops_per_second = 1e15};
-  const LeastWork copy{.bytes = 101e6}, product{.bytes = 0, .flops = 2e12};
-  EXPECT_FALSE(find_impossible_speed(copy, chip, 0.11));
-  EXPECT_EQ(find_impossible_speed(copy, chip, 0.09)->rule, "faster_than_memory");
-  EXPECT_FALSE(find_impossible_speed(product, chip, 1.1));
-  EXPECT_EQ(find_impossible_speed(product, chip, 0.9)->rule, "faster_than_arithmetic");
-  EXPECT_FALSE(find_impossible_speed(product, {}, 0.0)) << "nothing is known of the chip";
-}
-
 }  // namespace
 }  // namespace tritonsmith::gym::plan::analysis

@@ -1,7 +1,7 @@
-#include "cli/author.h"
+#include "cli/setup/author.h"
 
 #include "base/log.h"
-#include "cli/shared_gpu.h"
+#include "cli/setup/shared_gpu.h"
 #include "model/config/generation_config.h"
 #include "model/config/sums.h"
 #include "text/checkpoint_chat.h"

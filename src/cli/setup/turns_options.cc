@@ -1,4 +1,4 @@
-#include "cli/turns_options.h"
+#include "cli/setup/turns_options.h"
 
 namespace tritonsmith::cli {
 

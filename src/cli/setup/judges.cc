@@ -1,4 +1,4 @@
-#include "cli/judges.h"
+#include "cli/setup/judges.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 
 #include "base/cache_directory.h"
 #include "base/file.h"
-#include "cli/output_of.h"
+#include "cli/call/output_of.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/start_check.h"
 #include "gym/remote/remote_judge.h"

@@ -1,4 +1,4 @@
-#include "cli/teaching.h"
+#include "cli/setup/teaching.h"
 
 #include <algorithm>
 

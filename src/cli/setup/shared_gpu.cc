@@ -1,4 +1,4 @@
-#include "cli/shared_gpu.h"
+#include "cli/setup/shared_gpu.h"
 
 #include "base/lease.h"
 #include "base/log.h"

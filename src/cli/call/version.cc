@@ -1,9 +1,9 @@
-#include "cli/version.h"
+#include "cli/call/version.h"
 
 #include <fmt/format.h>
 
 #include "cli/commit.h"
-#include "cli/output_of.h"
+#include "cli/call/output_of.h"
 #include "gym/judge/verdict_store.h"
 #include "gym/sandbox/guest_files.h"
 

@@ -1,4 +1,4 @@
-#include "cli/ranks.h"
+#include "cli/setup/ranks.h"
 
 #include <ATen/Parallel.h>
 

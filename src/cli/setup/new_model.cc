@@ -1,4 +1,4 @@
-#include "cli/new_model.h"
+#include "cli/setup/new_model.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/config.h"
-#include "cli/command.h"
+#include "cli/call/command.h"
 #include "train/run/training_run.h"
 
 namespace tritonsmith::cli {

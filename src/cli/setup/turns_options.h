@@ -1,7 +1,7 @@
 // The options of eval and write for conversations of many turns (test-time scaling).
 #pragma once
 
-#include "cli/command.h"
+#include "cli/call/command.h"
 #include "episode/turns.h"
 
 namespace tritonsmith::cli {

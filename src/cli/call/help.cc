@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/call/help.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/command.h"
+#include "cli/call/command.h"
 #include "eval/evaluate.h"
 #include "generate/token_writer.h"
 #include "model/checkpoint/checkpoint.h"

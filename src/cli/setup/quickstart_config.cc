@@ -1,4 +1,4 @@
-#include "cli/quickstart_config.h"
+#include "cli/setup/quickstart_config.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/command.h"
+#include "cli/call/command.h"
 #include "text/prompt_record.h"
 
 namespace tritonsmith::cli {

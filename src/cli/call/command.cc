@@ -1,9 +1,9 @@
-#include "cli/command.h"
+#include "cli/call/command.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "cli/output.h"
+#include "cli/call/output.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -1,9 +1,9 @@
-#include "cli/training.h"
+#include "cli/setup/training.h"
 
 #include <fmt/format.h>
 
 #include "base/log.h"
-#include "cli/output.h"
+#include "cli/call/output.h"
 
 namespace tritonsmith::cli {
 

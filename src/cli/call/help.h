@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/command.h"
+#include "cli/call/command.h"
 
 namespace tritonsmith::cli {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/command.h"
+#include "cli/call/command.h"
 #include "gym/api/judge.h"
 #include "gym/judge/local_judge.h"
 

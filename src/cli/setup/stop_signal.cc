@@ -1,4 +1,4 @@
-#include "cli/stop_signal.h"
+#include "cli/setup/stop_signal.h"
 
 #include <unistd.h>
 

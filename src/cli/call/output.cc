@@ -1,4 +1,4 @@
-#include "cli/output.h"
+#include "cli/call/output.h"
 
 #include <unistd.h>
 

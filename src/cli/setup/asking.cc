@@ -1,4 +1,4 @@
-#include "cli/asking.h"
+#include "cli/setup/asking.h"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
-#include "cli/exit_code.h"
+#include "cli/call/exit_code.h"
 
 namespace tritonsmith::cli {
 

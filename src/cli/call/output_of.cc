@@ -1,4 +1,4 @@
-#include "cli/output_of.h"
+#include "cli/call/output_of.h"
 
 #include <array>
 #include <cstdio>
