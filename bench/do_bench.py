@@ -1,4 +1,4 @@
-"""What Triton's own benchmark says of a kernel, to hold the referee's time against.
+"""Times a kernel with Triton's own benchmark, for comparison with the referee's time.
 
     python3 do_bench.py TASK.py KERNEL.py     prints the median in milliseconds
 """

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""A model of Qwen3-8B's shape learns: adapters on one GPU, all weights on two, its optimizer shared out (ZeRO-1).
+"""Trains a model of Qwen3-8B's shape: adapters on one GPU, or all weights on two with a sharded optimizer (ZeRO-1).
 
-  bench/eight_billion.py                        two GPUs; some four minutes
+  bench/eight_billion.py                        two GPUs, about four minutes
   bench/eight_billion.py --parts lora           one GPU
-  bench/eight_billion.py --device cpu --shape tiny      anywhere, two minutes on two cores: proves the script
-  bench/eight_billion.py --folder DIR           keeps model and runs there: a call that was cut off goes on with the first unfinished run
+  bench/eight_billion.py --device cpu --shape tiny      any machine, two minutes on two cores; proves the script
+  bench/eight_billion.py --folder DIR           keeps model and runs there; a call that was cut off resumes with the first
+                                                unfinished run
 
-The rate of all weights is one that served a model as loud, but 512 wide, on a CPU (9.9 to 1.2 nats in 48 steps). With adapters the rate of
-a narrow model (256 wide, 2e-3) was too high for 4,096: the loss rose to 13 nats before it fell. Half of it, and three times the steps.
+The model has random weights and all of Qwen3's 151,936 rows of embedding and head (8.19 billion parameters). Its tokenizer
+of 4,096 tokens is learnt from the teacher's examples. Every tenth task of the teacher is held out with all its examples.
 
-Random weights with all of Qwen3's 151,936 rows of embedding and of head (8.19 billion parameters), and a tokenizer of 4,096 tokens learnt
-from the teacher's examples; every tenth task of the teacher is held out with all its examples. Prints for each run the loss on those
-before and after, the entropy of their tokens' own frequencies, which a model that has learnt nothing of the context cannot go below,
-speed, and the most memory that the run had on a GPU. Nothing is written but the model it starts from (16 GB): 20 GB of disk do, and
-a folder in memory (TMPDIR=/dev/shm) is quicker than a slow disk.
+For each run this prints the loss on the held-out examples before and after, the entropy of their tokens' frequencies, the
+speed, and the largest memory on a GPU. A model that has learnt nothing of the context cannot have a loss below the entropy.
+Only the initial model is written (16 GB), so 20 GB of disk suffice. A folder in memory (TMPDIR=/dev/shm) is quicker than a
+slow disk.
+
+The learning rate for all weights comes from a model of the same scale of weights, but 512 wide, on a CPU (9.9 to 1.2 nats in
+48 steps). For adapters, the rate of a narrow model (256 wide, 2e-3) was too high at a width of 4,096: the loss rose to 13
+nats before it fell. So the rate is half of that, and there are three times as many steps.
 """
 import argparse
 import json
@@ -41,7 +45,7 @@ PARTS = {
 
 
 class PeakMemory:
-    """The most that any GPU of this machine had in use, in GB, looked at twice a second."""
+    """Measures the largest memory in use on any GPU of this machine, in GB, twice a second."""
 
     def __enter__(self):
         self.gigabytes, self.ends = 0.0, threading.Event()
@@ -76,7 +80,7 @@ def make_data(folder, tasks):
 
 
 def train(folder, part, options):
-    """Trains unless that is done, and gives the row of the table."""
+    """Trains, unless an earlier call has done so, and returns the row of the table."""
     row, run = folder / f"row-{part}.tsv", folder / f"run-{part}"
     if row.exists():
         return row.read_text()

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""FlashInfer's batch decode attention over a paged cache, to be read beside the lines `attention` of bench/kernel_speed.
+"""Times FlashInfer's batch decode attention over a paged cache, for comparison with the lines `attention` of
+bench/kernel_speed.
 
-    bench/flashinfer_attention.py [CONTEXT]       2,048 tokens unless told otherwise; needs a GPU and `flashinfer`
-    bench/flashinfer_attention.py --build         compiles what is measured, so that it is there when its time is taken; needs nvcc,
-                                                  and no GPU where FLASHINFER_CUDA_ARCH_LIST says for which
+    bench/flashinfer_attention.py [CONTEXT]       CONTEXT is 2,048 tokens by default; needs a GPU and `flashinfer`
+    bench/flashinfer_attention.py --build         compiles the kernels before they are measured; needs nvcc, and no GPU if
+                                                  FLASHINFER_CUDA_ARCH_LIST names the architecture
 
-Measured as kernel_speed does: Qwen2.5-Coder-3B's heads (16, of keys 2, of 128), one layer after the other of twelve with a cache
-each, so that nothing of a cache is in L2 when its turn comes; pages in random order; one round to warm up, four between two
-events, the median of three. `launched` is that, by calls from Python, which alone take some tens of microseconds; `graph` the same
-rounds as a CUDA graph, as an engine would run them, and what is to be compared. GB/s are of the cache, by the graph's time. `plan`
-is the host's work once a step, which serves all layers; `difference` that of two sequences' results from float32's, as a share. The
-layout HND is that of our cache, NHD FlashInfer's own.
+It measures as kernel_speed does, with Qwen2.5-Coder-3B's heads (16 of queries, 2 of keys, 128 wide). Twelve layers with a
+cache each run one after the other, so L2 holds nothing of a cache when its turn comes. Pages are in random order. One round
+warms up, then four rounds run between two events. The result is the median of three such measurements.
 
-Each variant is a process of its own: what breaks one leaves the others.
+- `launched` is the time with calls from Python, which alone take some tens of microseconds.
+- `graph` is the time of the same rounds as a CUDA graph, as an engine would run them. Compare this one.
+- GB/s is the size of the cache divided by the graph's time.
+- `plan` is the host's work once per step, for all layers.
+- `difference` is the relative difference of two sequences' results from float32's.
+The layout HND is that of our cache, NHD is FlashInfer's own.
+
+Each variant runs in its own process, so a failure of one does not affect the others.
 """
 import statistics
 import subprocess
@@ -23,12 +28,12 @@ HEADS, KV_HEADS, HEAD_DIM = 16, 2, 128
 LAYERS, ROUNDS = 12, 4
 SECONDS_A_VARIANT = 30
 NO_GRAPH = "no graph:"
-# Type, sequences, tokens of a page, layout.
+# Type, number of sequences, tokens in a page, layout.
 CASES = [("bfloat16", rows, page, layout) for rows in (64, 256) for page in (64, 16) for layout in ("HND", "NHD")] + [
     ("float16", rows, 64, "HND") for rows in (64, 256)]
-# Those that version 0.7 compiles for sm_90. Its cute-dsl, trtllm-gen, cake and balanced kernels are Blackwell's, `auto` is one of
-# these, cuDNN's are not its own, and cuda.tile's needs another compiler. Unsplit: a sequence is never divided, so that who else is
-# in the batch changes no bit.
+# The kernels that version 0.7 compiles for sm_90. Its cute-dsl, trtllm-gen, cake and balanced kernels are for Blackwell, and
+# `auto` chooses one of those listed here. cuDNN's kernels are not FlashInfer's own, and cuda.tile's needs another compiler.
+# `unsplit` never divides a sequence, so the other sequences of a batch change no bit.
 WRAPPERS = {
     "CUDA cores": {},
     "CUDA cores, graph's": {"use_cuda_graph": True},
@@ -43,7 +48,7 @@ KERNELS = ["decode", "fa2", "fa3", "persistent", "xqa"]  # `decode` computes on 
 
 
 def spec(kernel, dtype, page):
-    """What FlashInfer compiles for a variant: the same that its wrappers ask for."""
+    """Returns the module that FlashInfer compiles for a variant, the same as its wrappers use."""
     import torch
     from flashinfer.jit.attention import modules
     from flashinfer.jit.xqa import gen_xqa_module
@@ -61,32 +66,32 @@ def spec(kernel, dtype, page):
 
 
 def modules_to_build():
-    """bfloat16 first, and of those that do not depend on the page one each."""
+    """Returns the modules to compile, bfloat16 first. Kernels that do not depend on the page size occur once."""
     cases = dict.fromkeys((dtype, page) for dtype, _, page, _ in CASES)
     named = [(kernel, dtype, page if kernel == "xqa" else 0) for dtype, page in cases for kernel in KERNELS]
     return list(dict.fromkeys(named))
 
 
 class Case:
-    """Caches of all layers, their pages in random order, and a query of each sequence."""
+    """Holds the caches of all layers with pages in random order, and a query for each sequence."""
 
     def __init__(self, dtype, rows, page, layout, context):
         import torch
         self.dtype, self.rows, self.page, self.layout, self.context = getattr(torch, dtype), rows, page, layout, context
-        self.pages = -(-context // page)  # of a sequence
+        self.pages = -(-context // page)  # for one sequence
         on_gpu = {"device": "cuda", "dtype": self.dtype}
         inner = (KV_HEADS, page) if layout == "HND" else (page, KV_HEADS)
         shape = (rows * self.pages, *inner, HEAD_DIM)
         self.caches = [(torch.randn(shape, **on_gpu), torch.randn(shape, **on_gpu)) for _ in range(LAYERS)]
         self.indices = torch.randperm(rows * self.pages, device="cuda").int()  # [rows * pages]
-        self.ends = torch.arange(rows + 1, dtype=torch.int32) * self.pages  # [rows + 1], as the others on the host
+        self.ends = torch.arange(rows + 1, dtype=torch.int32) * self.pages  # [rows + 1], on the host like those below
         self.lengths = torch.full((rows,), context, dtype=torch.int32)  # [rows]
         self.last_page = self.lengths - (self.pages - 1) * page  # [rows]
         self.query = torch.randn((rows, HEADS, HEAD_DIM), **on_gpu)
         self.out = torch.empty_like(self.query)
 
     def expected(self, row):
-        """Attention of one sequence over the first layer, in float32: [heads, head_dim]."""
+        """Returns one sequence's attention in the first layer, computed in float32: [heads, head_dim]."""
         import torch
         pages = self.indices[row * self.pages:(row + 1) * self.pages].long()
         flat = []
@@ -101,7 +106,7 @@ class Case:
 
 
 def by_wrapper(case, variant):
-    """What plans, and what computes a layer."""
+    """Returns a function that plans and a function that computes a layer."""
     import torch
     from flashinfer import BatchDecodeWithPagedKVCacheWrapper
     options = dict(WRAPPERS[variant])
@@ -120,7 +125,8 @@ def by_wrapper(case, variant):
 
 
 def persistent(case, _variant):
-    """The kernel for prompts and decoding at once, of as many blocks as the GPU takes."""
+    """Returns the same two functions for the kernel that handles prompts and decoding at once. It has as many blocks as
+    the GPU can hold."""
     import torch
     from flashinfer import BatchAttention
     wrapper = BatchAttention(case.layout)
@@ -135,7 +141,7 @@ def persistent(case, _variant):
 
 
 def xqa(case, _variant):
-    """TensorRT-LLM's kernel, which needs no plan."""
+    """Returns the same two functions for TensorRT-LLM's kernel, which needs no plan."""
     import torch
     from flashinfer.decode import xqa_batch_decode_with_kv_cache
     workspace = torch.zeros(256 << 20, dtype=torch.uint8, device="cuda")
@@ -149,7 +155,7 @@ def xqa(case, _variant):
 
 
 def microseconds(call, rounds):
-    """Of a call, by events around so many; the median of three."""
+    """Returns the time of one call: the median of three measurements with events around `rounds` calls."""
     import torch
     took = []
     for _ in range(3):
@@ -164,7 +170,7 @@ def microseconds(call, rounds):
 
 
 def captured(a_round):
-    """A round as a CUDA graph, after one beside the default stream, as PyTorch asks for."""
+    """Returns a round as a CUDA graph. A first round runs on another stream, as PyTorch requires."""
     import torch
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -178,7 +184,7 @@ def captured(a_round):
 
 
 def measure(case, variant):
-    """Microseconds of a layer launched and in a graph, of a plan, and how far the result is from what is right."""
+    """Returns the microseconds of a layer launched and in a graph, those of a plan, and the relative error of the result."""
     import torch
     make = {"persistent": persistent, "xqa": xqa}.get(variant, by_wrapper)
     plan, run = make(case, variant)
@@ -209,12 +215,12 @@ def measure(case, variant):
 
 
 def line(variant, kind, case, context):
-    """Measures one case of a variant; a line of the table, or why there is none."""
+    """Measures one case of a variant. Returns a line of the table, which holds the error if the variant fails."""
     dtype, rows, page, layout = kind
     name = f"{dtype:<9} {rows:>4} {page:>4} {layout}"
     try:
         launched, replayed, planned, wrong = measure(case, variant)
-    except Exception as error:  # a variant that fails is a line, too
+    except Exception as error:  # a failure also becomes a line
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         return f"{name}  failed: {reason[:300]}"
     moved = 2.0 * case.query.element_size() * rows * context * KV_HEADS * HEAD_DIM
@@ -223,12 +229,12 @@ def line(variant, kind, case, context):
 
 
 def variant_alone(variant, context):
-    """In a process of its own: loads everything, waits for its turn, prints a line for each case."""
+    """Runs in its own process: it loads everything, waits for its turn, and prints a line for each case."""
     import flashinfer
     import torch
     print(f"flashinfer {flashinfer.__version__}, torch {torch.__version__}", flush=True)
     if not sys.stdin.readline():
-        return  # who would read it is gone
+        return  # the process that would read the lines has ended
     torch.manual_seed(1)
     for kind in CASES:
         print(line(variant, kind, Case(*kind, context), context), flush=True)
@@ -236,7 +242,7 @@ def variant_alone(variant, context):
 
 
 def lines_of(child):
-    """Lets a loaded variant measure: its lines, and how it ended where that was not well."""
+    """Lets a loaded variant measure. Returns its lines, and after a failure how it ended."""
     try:
         out, error = child.communicate("go\n", timeout=SECONDS_A_VARIANT)
     except subprocess.TimeoutExpired:
@@ -250,7 +256,7 @@ def lines_of(child):
 
 
 def all_variants(context):
-    """Side by side while they load, one after the other while they measure."""
+    """Runs all variants. They load side by side and measure one after the other."""
     words = [sys.executable, __file__, "--variant"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     children = [(name, subprocess.Popen([*words, name, str(context)], **pipes)) for name in VARIANTS]

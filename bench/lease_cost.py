@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What the lease of a shared GPU is worth and what it costs: kernels timed while the same GPU decodes and trains.
+"""Measures the value and the cost of the lease on a shared GPU: it times kernels while the same GPU decodes and trains.
 
     bench/lease_cost.py --model runs/miniature/sft/checkpoints/step-1500 --out runs/lease-cost
 
-Runs a few steps of two-turn reinforcement learning, the next rollout beside the update, with judge.lease on and off; then
-times the same accepted kernels again on the idle GPU. Prints the seconds of a step, and how far the times measured beside
-training are from those of the idle GPU; and what may explain it: the GPU's clocks and power meanwhile (clocks-*.csv), and
-whether short and long kernels are off by the same share (as by a slower clock) or by the same time (as by a cost of each
-launch). Needs one GPU.
+It runs a few steps of two-turn reinforcement learning, with the next rollout beside the update, once with judge.lease on
+and once off. Then it times the same accepted kernels again on the idle GPU. It prints the seconds of a step, and how far
+the times measured beside training are from those of the idle GPU.
+
+To explain a difference, it records the GPU's clocks and power (clocks-*.csv). It also shows whether short and long kernels
+differ by the same share, as with a slower clock, or by the same time, as with a cost of each launch. It needs one GPU.
 """
 import argparse
 import contextlib
@@ -43,7 +44,7 @@ WATCHED = ["clocks.sm", "clocks.mem", "power.draw", "temperature.gpu"]
 
 @contextlib.contextmanager
 def clocks_watched(file):
-    """Several times a second, as nvidia-smi sees them."""
+    """Records clocks and power as nvidia-smi reports them, several times a second."""
     with file.open("w") as lines:
         watch = subprocess.Popen(["nvidia-smi", "--id=0", f"--query-gpu={','.join(WATCHED)}",
                                   "--format=csv,noheader,nounits", "-lms", "50"], stdout=lines)
@@ -62,7 +63,7 @@ def clock_row(name, file):
 
 
 def by_length(name, run, idle):
-    """Thirds of the kernels by how long they take on the idle GPU: what they are off by."""
+    """Prints the differences for three groups of kernels, by their time on the idle GPU."""
     beside = timed(run)
     pairs = sorted((pair for pair in beside if pair in idle), key=lambda pair: idle[pair][0])
     rows = []
@@ -99,14 +100,14 @@ def train(options, lease):
 
 
 def timed(run):
-    """(task, kernel) to the milliseconds measured beside training, and the reference's."""
+    """Returns for each (task, kernel) the milliseconds measured beside training, and the reference's."""
     return {(sample["task"], sample["kernel"]): (sample["verdict"]["time_ms"]["median"],
                                                  sample["verdict"]["reference_ms"]["median"])
             for sample in read(run / "samples.jsonl") if sample["verdict"].get("time_ms")}
 
 
 def time_idle(options, pairs, sources):
-    """The same kernels with nothing else on the GPU."""
+    """Times the same kernels with nothing else on the GPU."""
     log = options.out / "gym.log"
     with log.open("w") as stderr:
         service = subprocess.Popen([str(options.binary), "gym", "serve", "--listen", "127.0.0.1:0", "--dir",

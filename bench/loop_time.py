@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
-"""Where a step of reinforcement learning spends its time, and how well its stages overlap.
+"""Measures where a step of reinforcement learning spends its time, and how well its stages overlap.
 
     bench/loop_time.py --model runs/miniature/sft/checkpoints/step-1200 --out runs/loop-time
     bench/loop_time.py --shape 1.5b --out runs/loop-time-1.5b --set model.recompute=layers
 
---shape first makes a model of that shape that writes kernels of the built-in curriculum: from random weights, --sft-steps
-steps of 16,384 tokens of the teacher's longer answers, plans and all; it is found again in --out. What it reads and writes
-is as long as with a published model: the prompts are those of configs/ (the module's source, the rules of the answer)
-behind a worked example, as KernelBench gives one, and a token is a word at most, so that a kernel is as many tokens as with
-Qwen's vocabulary (TOKENS below; the embedding has Qwen's 151,936 rows at 1.5b). It learns the answers to a few tasks by
-heart, right ones and mistaken ones, and is asked about the same, at temperature 0.6: so some samples of a group are right
-and others are not, and there is something to judge and to learn. At temperature 1 a model warmed up in minutes goes astray
-about once in a hundred tokens, though it gives each token of its data 99 %: a small one with 0.013 nats a token there wrote
-kernels of which 9 % compiled, and 89 % at 0.6. `different kernels`: how many there are, as a share of the samples; a kernel
-is compiled once in a step, however often it is sampled.
+--shape first makes a model of that shape that writes kernels for the built-in curriculum. It starts from random weights
+and takes --sft-steps steps of 16,384 tokens on the teacher's longer answers, with their plans. A later call finds the
+model in --out.
 
-Runs a few steps of 64 prompts x 8 samples in each of --modes (on-policy; the same with learn_early; the next rollout
-beside the update; on-policy with each prompt computed for every sample), and prints the median of each stage and of
-step / longest stage (the aim is at most 1.25). Leaves a time line of the last step but one (OUT/*/trace.json).
+Prompts and completions are as long as with a published model. The prompts are those of configs/ (the module's source and
+the rules for the answer) after a worked example, as in KernelBench. A token is at most one word, so a kernel has as many
+tokens as with Qwen's vocabulary (TOKENS below). At 1.5b the embedding has Qwen's 151,936 rows.
+
+The model learns right and wrong answers to a few tasks by heart and is asked about the same tasks at temperature 0.6. So
+some samples of a group are right and others are wrong, and there is something to judge and to learn. At temperature 1, a
+model that was warmed up for minutes leaves its data about once in a hundred tokens, although it gives each token of the
+data 99 %. For example, 9 % of the kernels of a small model with 0.013 nats per token compiled at temperature 1, and 89 % at
+0.6. `different kernels` is their number as a share of the samples. A kernel is compiled once in a step, however often it is
+sampled.
+
+It runs a few steps of 64 prompts x 8 samples in each of --modes: on-policy, the same with learn_early, the next rollout
+beside the update, and on-policy with each prompt computed for every sample. It prints the median of each stage and of
+step / longest stage (the aim is at most 1.25). OUT/*/trace.json holds a time line of the last step but one.
 """
 import argparse
 import json
@@ -29,7 +33,7 @@ import sys
 import several_ranks
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Whether there was something to judge and to learn; tokens that were computed, and that were not as they were shared.
+# These show whether there was something to judge and to learn, and how many tokens were computed or shared.
 SHARES = ["completion/tokens", "stage/compiled", "stage/accepted", "groups/without_variance", "tokens", "shared_tokens"]
 STAGES = ["generate", "judge", "generate_and_judge", "await_rollout", "train", "longest_stage", "step"]
 MODES = {
@@ -41,12 +45,12 @@ MODES = {
 
 SHAPES = {"tiny": several_ranks.SHAPES["tiny"], "small": {}, "1.5b": {**several_ranks.SHAPES["1.5b"], "vocab_size": 151936}}
 LEARNING_RATES = {"tiny": 3e-3, "small": 3e-3, "1.5b": 2e-4}
-# Tokens of words at most, so that the curriculum's answers are about as many tokens as in the vocabulary of Qwen2.5.
+# A token is at most one word, so the curriculum's answers have about as many tokens as with Qwen2.5's vocabulary.
 TOKENS = {"pieces": "qwen2", "vocabulary": 960, "max_position_embeddings": 4096}
-# Two kernels, loops and functions of their own: what a module of several operators takes.
+# Answers with two kernels, loops and helper functions, as a module of several operators needs them.
 TEACHER = {"teacher.styles": ["two_kernels", "loop", "helpers"], "teacher.mistakes": 0.4}
-LEARNT_TASKS = 64  # as many as a step asks
-TEACHERS = 4  # each writes its own answers: other names, block sizes, mistakes
+LEARNT_TASKS = 64  # as many as the prompts of a step
+TEACHERS = 4  # each writes its own answers, with other names, block sizes and mistakes
 EXAMPLE = """You write Triton kernels for NVIDIA GPUs. You are given a PyTorch module and answer with a module that computes the same in
 fewer passes over memory. A worked example: for
 
@@ -144,7 +148,7 @@ def teach(options, examples):
 
 
 def make_model(options):
-    """One that writes kernels for the tasks that `rl` will ask it for, at the lengths of a published model."""
+    """Makes a model that writes kernels for the tasks of `rl`, with the lengths of a published model."""
     out = pathlib.Path(options.out)
     model = out / "sft" / "checkpoints" / f"step-{options.sft_steps}"
     examples, config = out / "examples.jsonl", out / "sft.toml"
@@ -182,7 +186,7 @@ def run(options, mode):
 
 
 def measured(mode, out):
-    # The first step warms everything up, and nothing is gathered ahead in the last.
+    # The first step warms up, and the last one gathers nothing ahead. Both are left out.
     steps = [json.loads(line) for line in (out / "steps.jsonl").read_text().splitlines()][1:-1]
     medians = [statistics.median(step[f"seconds/{stage}"] for step in steps) for stage in STAGES]
     ratio = statistics.median(step["seconds/step"] / step["seconds/longest_stage"] for step in steps)

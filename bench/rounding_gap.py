@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Why two passes through one model differ in 16 bits: a simulation on the CPU, in ten seconds, of what docs/results/engine.md has of a GPU.
+"""Shows why two passes through one model differ in 16 bits. It simulates on the CPU, in ten seconds, what
+docs/results/engine.md reports of a GPU.
 
-  bench/rounding_gap.py [LAYERS]      16 unless told otherwise
+  bench/rounding_gap.py [LAYERS]      LAYERS is 16 by default
 
-A random model of Qwen2's layers computes with float32 sums and rounds where the CUDA kernels do. Each line is the mean difference, in
-nats, of a token's log-probability between two passes that round at the same places but take some sums in another order: a product over
-two halves of its depth, attention's weights about another maximum. Then the same with one rounding left out, with float16, and with
-equal sums.
+A random model of Qwen2's layers computes with float32 sums and rounds at the same places as the CUDA kernels. Each line is
+the mean difference, in nats, of a token's log-probability between two passes. Both round at the same places, but take some
+sums in another order: a product in two halves of its depth, and attention's weights relative to another maximum. Further
+lines leave out one rounding, use float16, or use equal sums.
 """
 import sys
 
 import numpy as np
 
 HIDDEN, INNER, HEADS, HEAD_DIM, VOCABULARY, TOKENS = 256, 1024, 4, 64, 2048, 192
-PLACES = ("norm", "qkv", "weights", "attention", "gates", "inner")  # where 16 bits are rounded to
+PLACES = ("norm", "qkv", "weights", "attention", "gates", "inner")  # the places that round to 16 bits
 PRODUCTS = ("qkv", "output", "gates", "down")
 
 
@@ -35,7 +36,7 @@ class Model:
     def __init__(self, layers):
         self.random = np.random.default_rng(0)
         shapes = {"qkv": (3 * HIDDEN, HIDDEN), "output": (HIDDEN, HIDDEN), "gates": (2 * INNER, HIDDEN), "down": (HIDDEN, INNER)}
-        # As loud as a model of 2,048 with deviations of 0.02.
+        # The scale is that of a model 2,048 wide whose weights have a deviation of 0.02.
         self.layers = [{name: self.weights(shape, 0.02 * np.sqrt(2048 / shape[1])) for name, shape in shapes.items()}
                        for _ in range(layers)]
         self.head = self.weights((VOCABULARY, HIDDEN), 0.057)
@@ -46,7 +47,8 @@ class Model:
         return bfloat16(self.random.standard_normal(shape) * deviation)
 
     def logprobs(self, rounds, in_halves=(), about=0.0):
-        """`rounds`: by place; `in_halves`: products summed over two halves; `about`: added to the maximum of scores."""
+        """Runs one pass. `rounds` holds the rounding by place. `in_halves` sums products in two halves. `about` is added to
+        the maximum of the scores."""
         def product(x, weight, name):
             if name not in in_halves:
                 return x @ weight.T

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""sft and rl with one rank and with several, on the same work: speed, and whether they learn the same.
+"""Runs sft and rl with one rank and with several on the same work, and compares their speed and what they learn.
 
   bench/several_ranks.py                        two GPUs, a model of Qwen2.5-Coder-1.5B's shape
   bench/several_ranks.py --ranks 4 --shape 3b
-  bench/several_ranks.py --device cpu --shape tiny --steps 4      anywhere: proves the script, measures nothing
-  bench/several_ranks.py --folder DIR           keeps data and runs there: a call that was cut off goes on with the first unfinished run
+  bench/several_ranks.py --device cpu --shape tiny --steps 4      any machine; proves the script, measures nothing
+  bench/several_ranks.py --folder DIR           keeps data and runs there; a call that was cut off resumes with the first
+                                                unfinished run
 
-Prints at the end, for each loop and number of ranks, the median over the steps after the first two of trained and generated tokens a second and
-of seconds a step, and the largest relative difference of a step's loss (for rl: of the first step's entropy) from the run with one
-rank. Both start from random weights; --trained lets rl start from those that sft ended with, whose checkpoints then have to be written
-(for 1.5b 36 GB: on a slow disk that takes longer than all else). NVLink's multicast is left off (NCCL_NVLS_ENABLE=0) unless the
-environment says otherwise.
+At the end it prints, for each loop and number of ranks, the medians of trained and generated tokens per second and of
+seconds per step, without the first two steps. It also prints the largest relative difference of a step's loss from the run
+with one rank (for rl, of the first step's entropy).
+
+Both loops start from random weights. With --trained, rl starts from sft's last weights, so sft must write checkpoints (36 GB
+for 1.5b, which on a slow disk takes longer than all else). NVLink's multicast is off (NCCL_NVLS_ENABLE=0) unless the
+environment sets this variable.
 """
 import argparse
 import contextlib
@@ -71,7 +74,7 @@ def steps_of(run):
 
 @contextlib.contextmanager
 def folder_of(kept, prefix):
-    """The folder that is to be kept, or one that is gone at the end."""
+    """Gives the folder to keep, or a temporary one."""
     if kept:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept
@@ -85,7 +88,7 @@ def is_made(folder):
 
 
 def begin_run(run, steps):
-    """False when it is there, whole; what is left of a broken one is removed."""
+    """Whether the run is still needed. It is not if it is complete already. An incomplete run is removed."""
     if (run / "steps.jsonl").exists() and len(steps_of(run)) == steps:
         return False
     shutil.rmtree(run, ignore_errors=True)
@@ -93,7 +96,7 @@ def begin_run(run, steps):
 
 
 def write_config(run, options, settings):
-    """The settings of a run, beside its folder; gives the file."""
+    """Writes the settings of a run to a file beside its folder. Returns the file."""
     settings = {"run.dir": run, "run.steps": options.steps, "model.device": options.device, **settings}
     lines = [f"{key} = {value}" if isinstance(value, (int, float)) else f'{key} = "{value}"' for key, value in settings.items()]
     config = run.parent / f"{run.name}.toml"
@@ -161,7 +164,7 @@ def rl(folder, size, options, model):
 
 
 def keep_last_weights(run):
-    """Checkpoints of large models fill a disk; only the weights that rl begins with are needed."""
+    """Removes everything but the weights that rl begins with, because checkpoints of large models fill a disk."""
     last = last_checkpoint(run)
     for checkpoint in (run / "checkpoints").glob("step-*"):
         if checkpoint != last:
@@ -210,7 +213,7 @@ def main():
         print("loop\tranks\ttrained/s\tgenerated/s\ts/step\tloss differs by")
         report("sft", "loss", taught)
         if rewarded:
-            # In the first step alone: later samples are those of weights that differ by rounding.
+            # Only the first step is compared. Later samples come from weights that differ by rounding.
             report("rl", "entropy", rewarded, compared=1)
 
 

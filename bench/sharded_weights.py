@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Two ranks with whole float32 weights against two that share them (model.masters): losses, speed, and memory of a GPU.
+"""Compares two ranks with whole float32 weights and two ranks that shard them (model.masters): losses, speed, GPU memory.
 
-  bench/sharded_weights.py                      two GPUs, shapes of Qwen2.5-Coder-1.5B and of Qwen3-8B; some two minutes
+  bench/sharded_weights.py                      two GPUs, shapes of Qwen2.5-Coder-1.5B and Qwen3-8B, about two minutes
   bench/sharded_weights.py --shapes 1.5b
-  bench/sharded_weights.py --device cpu --shapes tiny      anywhere: proves the script; on a CPU sharing saves nothing
-  bench/sharded_weights.py --ranks 8 --shapes 14b --masters sharded     Qwen3-14B's shape, which whole weights leave no room for
+  bench/sharded_weights.py --device cpu --shapes tiny      any machine; proves the script; on a CPU sharding saves nothing
+  bench/sharded_weights.py --ranks 8 --shapes 14b --masters sharded     Qwen3-14B's shape; whole weights do not fit
   bench/sharded_weights.py --out DIR            writes each run's steps there, and the table
-  bench/sharded_weights.py --folder DIR         keeps models and runs there: a call that was cut off goes on with the first unfinished run
+  bench/sharded_weights.py --folder DIR         keeps models and runs there; a call that was cut off resumes with the first
+                                                unfinished run
 
-Random weights. Of the first shape, with two ranks, a third run with shared weights is stopped half way by SIGTERM and goes on with one rank, from the two
-ranks' shards. A loss differs relatively to that of the same step with whole weights. 8b writes 16 GB, 1.5b twice 21 GB: TMPDIR=/dev/shm
-spares a slow disk.
+The models have random weights. A third run of the first shape has two ranks with sharded weights. SIGTERM stops it half
+way, and one rank resumes from the two ranks' shards. The difference of a loss is relative to the same step with whole
+weights. 8b writes 16 GB, and 1.5b writes 21 GB twice. TMPDIR=/dev/shm avoids a slow disk.
 """
 import argparse
 import pathlib
@@ -44,7 +45,7 @@ def row_of(shape, what, run, whole, gigabytes):
 
 
 def train(folder, masters, options):
-    """The run, and the most memory that a GPU had in use meanwhile, in GB."""
+    """Trains. Returns the run, and the largest memory in use on a GPU meanwhile, in GB."""
     run, command = command_of(folder, masters, masters, options, checkpoints=False)
     peak = folder / f"{masters}.gb"
     if begin_run(run, options.steps):
@@ -57,7 +58,7 @@ def train(folder, masters, options):
 
 
 def stop_and_go_on_alone(folder, options):
-    """Two ranks until one is told to stop, then one: from the two's shards."""
+    """Trains with two ranks until one is told to stop. Then one rank resumes from the shards of both."""
     run, command = command_of(folder, "resumed", "sharded", options, checkpoints=True)
     if not begin_run(run, options.steps):
         return run
@@ -80,7 +81,7 @@ def stop_and_go_on_alone(folder, options):
 
 
 def steps_of_part(run):
-    """Lines that are whole already."""
+    """Returns the lines that are complete."""
     return (run / "steps.jsonl").read_text().split("\n")[:-1]
 
 

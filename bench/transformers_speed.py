@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The same work as bench/model_speed, by `transformers` as people use it: `generate`, and a training loop with torch's
-fused AdamW in bfloat16. Qwen2.5-Coder-3B's shape, random weights. One line a measurement: name, value, unit.
+"""Does the same work as bench/model_speed with `transformers`, in the usual way: `generate`, and a training loop with torch's
+fused AdamW in bfloat16. The model has Qwen2.5-Coder-3B's shape and random weights. Each measurement prints one line: name,
+value, unit.
 
     transformers_speed.py decode ROWS CONTEXT [NEW]
     transformers_speed.py train SEQUENCES LENGTH [checkpointing]
@@ -22,7 +23,7 @@ def random_model():
 
 
 def decode(rows, context, new):
-    """The difference of a long and a short run: reading the prompts is in both."""
+    """Measures decoding as the difference of a long and a short run, because both also compute the prompts."""
     model = random_model().eval()
     prompts = torch.randint(151936, (rows, context - new // 2), device="cuda")
 

@@ -1,7 +1,7 @@
-"""The plug-in of verifiers, by the name `tritonsmith-kernels`.
+"""The plug-in for verifiers under the name `tritonsmith-kernels`.
 
 verifiers 0.4 and later find `KernelTaskset` and `KernelEnv` here (v1), verifiers 0.1 finds `load_environment` (v0). Both
-import what they are named by, and so this module lies beside the package.
+import a module with the plug-in's name, so this module lies beside the package.
 """
 
 import verifiers as _verifiers

@@ -1,4 +1,4 @@
-"""How large the classes of src/ are: how many methods each declares, and how many lines implement them.
+"""Measures the classes of src/: how many methods each declares, and how many lines implement them.
 
 This reads C++ as clang-format writes it, without a compiler. A class is `class` or `struct` with a body. Its methods are
 the functions that its body declares, without `= default` and `= delete`. Its lines are those of its body and, in the same
@@ -25,7 +25,7 @@ class ClassSize:
 
 
 def without_text(source: str) -> str:
-    """The source without comments and the text of literals; its lines stay where they are."""
+    """Returns the source without comments and without the text of literals. Line numbers stay the same."""
     return TOKENS.sub(lambda found: ("" if found[0].startswith("/") else '""') + "\n" * found[0].count("\n"), source)
 
 
@@ -39,7 +39,7 @@ def end_of_braces(source: str, begin: int) -> int:
 
 
 def collapsed(source: str, opening: str, closing: str) -> str:
-    """Each outermost pair of brackets without what is inside."""
+    """Removes the contents of each outermost pair of brackets."""
     out, depth = [], 0
     for char in source:
         depth -= char == closing and depth > 0
@@ -77,7 +77,7 @@ def lines_defined_outside(name: str, sources) -> int:
 
 
 def class_sizes(root: pathlib.Path):
-    """All classes below `root`, but for those of tests."""
+    """Returns all classes below `root`, except those of tests."""
     folders = {}
     for path in sorted(root.rglob("*")):
         if path.suffix in (".h", ".cc") and "_test." not in path.name and "testing" not in path.parts:

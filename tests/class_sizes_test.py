@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that class_sizes.py counts methods and lines as a reader would."""
+"""Checks that class_sizes.py counts methods and lines as a reader does."""
 import pathlib
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""The command line from outside: help, exit codes, mistakes, completion, the man page."""
+"""Tests the command line from outside: help, exit codes, mistakes, completion and the man page."""
 import os
 import re
 import subprocess
@@ -15,7 +15,7 @@ def run(*arguments, **environment):
 
 
 def completed(*words):
-    """What bash would offer for the last word."""
+    """Returns the words that bash would offer for the last word."""
     script = run("completion", "bash").stdout
     quoted = " ".join(f"'{word}'" for word in ("tritonsmith", *words))
     asked = f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words)}; _tritonsmith\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
@@ -25,7 +25,7 @@ def completed(*words):
 
 
 def commands():
-    """Every visible command, as a list of words."""
+    """Returns every visible command as a list of words."""
     script = run("completion", "bash").stdout
     return [path.split() for path in re.findall(r"^    '([^']+)'\) words=", script, re.M)]
 

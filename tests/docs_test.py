@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the documents and comments are true where a machine can tell.
+"""Checks those claims of documents and comments that a program can check.
 
 1. docs/verdict.md names exactly the finding rules and error classes that src/ can emit, and every member of a verdict.
 2. Every repository path in a document, and every source file in a comment, exists.
@@ -16,7 +16,7 @@ DOCS = ROOT / "docs"
 SOURCES = (".h", ".cc", ".cu", ".cuh")
 DOCUMENTS = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")] + sorted(DOCS.rglob("*.md"))
 
-# How src/ makes a finding. Each pattern has the rule as its group.
+# The forms in which src/ makes a finding. The group of each pattern is the rule.
 RULES = [re.compile(pattern) for pattern in (
     r"\.rule = \"(\w+)\"",                                # {.rule = "given_draws", ...}
     r"\.rule = [^,\"]*\? \"(\w+)\"",                      # a choice of two
@@ -24,7 +24,7 @@ RULES = [re.compile(pattern) for pattern in (
     r"\{\"(\w+)\", k(?:Note|Warn|Reject), ",               # a row of the table of static rules
     r"(?<![.\w])(?:find|finding|add)\((?:shared, )?\"(\w+)\",",    # helpers that take the rule first
 )]
-# How it makes an error.
+# The forms in which src/ makes an error.
 CLASSES = [re.compile(pattern) for pattern in (
     r"\berror_class = \"(\w+)\"",
     r"\berror_class = [^,;\"]*\? \"(\w+)\"",
@@ -37,15 +37,15 @@ CLASSES = [re.compile(pattern) for pattern in (
     r"\bfailed_verdict\(\w+, \"(\w+)\"",
     r"LaunchStatus::\w+, \"(\w+)\"",
     r"ErrorClass::\w+, \"(\w+)\"",
-    # Python: what a guest, a compile worker or the Python reference says
+    # Python: the errors of guests, compile workers and the Python reference
     r"\b(?:CaptureStop|Refused|Refusal|describe|self\.stop)\(\"(\w+)\"",
     r"\"error\": \{\"class\": \"(\w+)\"",
     r"\bfailure\(\"(\w+)\"",
     r"error_class = .* else \"(\w+)\"",
 )]
-# Never seen in a verdict: the status of a launch that went well; what becomes `infrastructure`.
+# These never appear in a verdict. The first is the status of a good launch, and the second becomes `infrastructure`.
 NO_CLASSES = {"completed", "referee_failed"}
-# Where a comment may name files of others, or of the Python package that is embedded in the program.
+# Comments may name files below these folders: they belong to other projects or to the embedded Python package.
 FOREIGN = ("tritonsmith_guest/", "torch/", "ATen/", "aten/", "c10/", "linux/", "tensorflow/", "trl/", "verl/", "transformers/")
 FOREIGN_HEADERS = {"cuda.h", "httplib.h", "nccl.h"}
 
@@ -60,7 +60,7 @@ def source_files(*folders):
 
 
 def emitted(patterns, *folders):
-    """Rule or class -> the first file that makes it."""
+    """Returns a table from each rule or class to the first file that makes it."""
     found = {}
     for path in source_files(*folders):
         text = re.sub(r"\s*\n\s*", " ", path.read_text())
@@ -71,7 +71,7 @@ def emitted(patterns, *folders):
 
 
 def table_names(page, *headings):
-    """The names in backticks of the first column of the tables below these headings."""
+    """Returns the names in backticks in the first column of the tables below these headings."""
     names, inside, level = set(), False, 0
     for line in page.splitlines():
         heading = re.match(r"(#+) (.*)", line)
@@ -102,7 +102,7 @@ def check_verdict_page():
     page = (DOCS / "verdict.md").read_text()
     rules, classes = rules_and_classes()
     errors = table_names(page, "Errors")
-    # A task's own errors are members of the row of `task_failed`.
+    # The page names a task's own errors in the row of `task_failed`, not in a row of their own.
     errors |= {name for name in ("no_inputs", "bad_task") if f"`{name}`" in page}
     yield from compare("error class", classes, errors)
     yield from compare("finding rule", rules, table_names(page, "Findings"))
@@ -137,12 +137,13 @@ def check_links(path, text):
 
 
 def check_paths(path, text):
-    """Paths below the repository's own folders; `*` and {a,b} are wild, words in capitals stand for any name."""
+    """Checks paths below the repository's own folders. `*` and {a,b} are wildcards, and a word in capitals matches any
+    name."""
     for word in re.findall(r"(?<![\w/.\-~])((?:docs|src|tests|tools|configs|bench|fuzz|cmake)/[\w./*{},-]*[\w*}])", text):
         word = re.sub(r"[.,]+$", "", word)
         pattern = re.sub(r"\{[^}]*\}|\b[A-Z]{2,}\b|NAME", "*", word)
         exists = any(True for _ in ROOT.glob(pattern)) if "*" in pattern else (ROOT / word).exists()
-        # A program is named as CMake names it; without a suffix it is a source's stem, too.
+        # A path without a suffix may be a program. Its source then has the same name with a suffix.
         if not exists and not any(ROOT.glob(word + ".*")):
             yield f"{path.relative_to(ROOT)}: {word} does not exist"
 

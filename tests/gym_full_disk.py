@@ -1,8 +1,8 @@
-"""A disk that fills up under `gym serve`: jobs are refused, none is lost, and it goes on when there is room again.
+"""Fills the disk under `gym serve`. The gym must refuse jobs, lose none, and go on when there is space again.
 
 usage: gym_full_disk.py PATH_OF_TRITONSMITH
 
-The disk is a small tmpfs; mounting one takes root (or a user namespace). Where neither is to be had, this test skips.
+The disk is a small tmpfs. Mounting it needs root or a user namespace. Without both, this test skips.
 """
 
 import http.client
@@ -53,7 +53,7 @@ class ModelNew(nn.Module):
 
 
 def mount_small_disk(folder):
-    """Whether it worked; without root it is tried again in a namespace of our own."""
+    """Mounts a tmpfs and returns whether that worked. Without root it tries again in a new user namespace."""
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", folder], capture_output=True).returncode == 0:
         return True
     if os.environ.get("TRITONSMITH_IN_NAMESPACE") is None:
@@ -65,7 +65,7 @@ def mount_small_disk(folder):
 
 
 def fill(disk):
-    """Takes every free byte."""
+    """Fills every free byte of the disk."""
     with open(disk / "filler", "wb", buffering=0) as filler:
         for size in (1 << 16, 1 << 10):
             try:
@@ -119,7 +119,7 @@ def check(service, disk):
     until(lambda: refused.append(service.submit(1000 + len(refused))) or refused[-1][0] == 503, "a full disk takes jobs")
     assert refused[-1][1]["error"]["code"] == "store_failed", refused[-1]
     jobs += [reply["id"] for status, reply in refused if status == 202]
-    time.sleep(2)  # verdicts that nobody can write down
+    time.sleep(2)  # meanwhile verdicts arrive that the gym cannot write to disk
     assert service.process.poll() is None, "the service ended"
     os.unlink(disk / "filler")
     status, last = service.submit(2000)

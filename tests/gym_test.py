@@ -1,4 +1,4 @@
-"""`tritonsmith gym` from outside: serve, submit, status, and what they say when something is wrong.
+"""Tests `tritonsmith gym` from outside: serve, submit, status, and their messages if something is wrong.
 
 usage: gym_test.py PATH_OF_TRITONSMITH
 """

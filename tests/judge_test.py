@@ -1,4 +1,4 @@
-"""`tritonsmith judge` from outside: real guests, real compilers, real evaluation; one verdict for each kind of candidate.
+"""Tests `tritonsmith judge` from outside, with real guests, compilers and evaluation: one verdict for each kind of candidate.
 
 usage: judge_test.py PATH_OF_TRITONSMITH
 """
@@ -120,7 +120,7 @@ class Judge(unittest.TestCase):
         return subprocess.run([*command, *options], capture_output=True, text=True, timeout=240)
 
     def verdicts(self, kernels, *options, task=TASK):
-        """One process judges all of them: most of a verdict's seconds are its start."""
+        """Judges all kernels in one process, because the start takes most of the time of a single verdict."""
         done = self.run_judge(kernels, "--json", *(options or ["--no-store"]), task=task)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
@@ -146,7 +146,7 @@ class Judge(unittest.TestCase):
             (GOOD.replace("tl.maximum(y, 0.0)", "y"), "ran", "wrong_value", ""),
             (GOOD.replace("row * n + columns, tl", "row * n + columns + 1, tl"), "compiled", "out_of_bounds", "tl.store"),
             (GOOD.replace("(x.shape[0],)", "(x.shape[0] // 2,)"), "ran", "unwritten", ""),
-            # A bias of zeros may not be ignored: weights are drawn, not taken as constructed.
+            # A kernel may not ignore a bias of zeros: the referee draws weights and does not use the constructed ones.
             (GOOD.replace(" + tl.load(b_ptr + columns, mask=mask)", ""), "ran", "wrong_value", ""),
         ]
         good, *refused = self.verdicts([GOOD] + [kernel for kernel, *_ in bad])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: which folder may include which, the size of files, classes and folders.
+"""Checks rules that the compiler does not know: which folder may include which, and the size of files, classes and folders.
 
 A layer may include only the layers listed for it (the arrows of ARCHITECTURE.md); nothing includes cli. Layers are
 folders of src/. gym/, model/ and train/ have inner layers, and `gym/plan/analysis` is another layer than `gym/plan`. The
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
 
 BASE = ["base", "data"]
-# Inside the gym: what each inner layer may include besides base and data.
+# Inside the gym, each inner layer may include base, data and these layers.
 GYM = {
     "wire": [],
     "plan": [],
@@ -52,7 +52,7 @@ GYM = {
     "judge": ["api", "plan", "language", "capture", "compile", "sandbox", "wire", "referee/protocol", "cuda"],
     "guest": ["plan"],
 }
-# Inside the model: what each inner layer may include besides base and data.
+# Inside the model, each inner layer may include base, data and these layers.
 MODEL = {
     "config": [],
     "batch": [],
@@ -67,7 +67,7 @@ MODEL = {
     "lora": ["weights", "transformer", "checkpoint"],
     "compare": ["layers", "checkpoint"],
 }
-# Inside training: what each inner layer may include besides the layers that all of training may.
+# Inside training, each inner layer may include these layers, and those that all of training may include.
 TRAIN = {
     "batch": [],
     "optimizer": ["batch"],
@@ -80,7 +80,7 @@ TRAIN = {
     "rl": ["batch", "optimizer", "config", "gradient", "run", "experience", "credit", "sft"],
     "compare": ["gradient"],
 }
-# Besides, in tests: the same layers' fakes and builders, and whole programs to test against.
+# Tests may also include these: the fakes and builders of other layers, and whole programs to test against.
 TESTS_MAY_INCLUDE = {
     "gym/plan": ["gym/language"],
     "gym/replay": ["gym/plan/analysis"],
@@ -95,7 +95,7 @@ TESTS_MAY_INCLUDE = {
 
 
 def inner(folder: str, layers: dict, base: list) -> dict:
-    """The rows of a folder's inner layers."""
+    """Returns the rows of a folder's inner layers."""
     return {f"{folder}/{name}": base + [f"{folder}/{other}" for other in others] for name, others in layers.items()}
 
 
@@ -123,7 +123,7 @@ LAYERS = {
 TORCH_FREE = {"base", "data", "text", "generate", "inspect", "curriculum", "reward", "report", "episode", "eval", "serve"}
 MAX_LINES = {".cc": 500, ".h": 250, ".py": 500, ".cu": 500}
 MAX_METHODS, MAX_CLASS_LINES = 25, 400
-# The classes that are larger. A class that no longer is one of them must leave this list.
+# These classes exceed the limit. A class that no longer exceeds it must leave this list.
 LARGE_CLASSES = {
     ("distributed/watch.h", "Watch"),
     ("gym/cuda/device_kernels.h", "DeviceKernels"),
@@ -142,7 +142,7 @@ TEACHER_USERS = {"cli/tasks.cc", "cli/setup/teaching.h", "cli/setup/quickstart_c
 
 
 def layer_of(name: str) -> str:
-    """The longest listed folder that the file lies in; its top folder where none is listed (cli)."""
+    """Returns the longest listed folder that holds the file, or its top folder if none is listed (cli)."""
     folders = name.split("/")[:-1]
     for length in range(len(folders), 0, -1):
         if "/".join(folders[:length]) in LAYERS:

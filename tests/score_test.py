@@ -1,5 +1,7 @@
-"""`tritonsmith score`, `model merge` and `model export` from outside, on folders that `transformers`, `tokenizers` and `peft`
-wrote: the same ids, the same log-probabilities, for tiny random models of each family.
+"""Tests `tritonsmith score`, `model merge` and `model export` from outside.
+
+`transformers`, `tokenizers` and `peft` write the models, tiny random ones of each family. Token ids and log-probabilities
+must be the same as theirs.
 
 usage: score_test.py PATH_OF_TRITONSMITH
 """
@@ -133,7 +135,7 @@ class Score(unittest.TestCase):
         examples.write_text("".join(json.dumps(line) + "\n" for line in lines))
         done = tritonsmith("model", "make", "--examples", examples, "--out", made, "--set", "vocabulary=400")
         self.assertEqual(done.returncode, 0, done.stderr)
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(made)  # AutoTokenizer takes a qwen2 for Qwen's own pieces
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(made)  # AutoTokenizer gives every qwen2 Qwen's own rules
         conversation = [{"role": "user", "content": "Add 3 to x."}]
         text = tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
         self.assertEqual(text, "<|im_start|>user\nAdd 3 to x.<|im_end|>\n<|im_start|>assistant\n")

@@ -1,16 +1,21 @@
-"""A soak of `tritonsmith gym serve`: jobs of known outcome over HTTP, while processes are killed at random.
+"""A soak test of `tritonsmith gym serve`: it submits jobs with known outcomes over HTTP and kills random processes meanwhile.
 
 usage: soak.py PATH_OF_TRITONSMITH [--jobs N] [--seconds S] [--pause S] [--rare N] [--backend NAME] [--set KEY=VALUE] [--seed N]
 
-Guests, zygotes, compile workers (and ptxas below them), referees and the service itself get SIGKILL at random moments;
-the service is started again on the same folder. Some of the jobs do what they can besides: never end, fork, flood, fill
-the disk, the memory and the GPU's, kill themselves. Every submitted job must come back on the client's one stream exactly once,
-with the outcome its kernel has. After each kill, and on a GPU after each kernel that costs the referee its context (an illegal
-address, one that does not end), a verdict must come within --serve-again seconds, and so must the first that shows the judge
-at work again: of a right kernel, timed where there is a GPU, whose referee began after the fault (and which the service
-had not reached before it was killed). At the end no process and no
-temporary file is left. Infrastructure faults are no wrong verdicts, but more than one in fifty is a failure. All jobs
-differ, so that none is answered by the store. A table comes last.
+Guests, zygotes, compile workers (and their ptxas), referees and the service itself get SIGKILL at random moments. The test
+starts the service again on the same folder. Some jobs do harm themselves: they never end, fork, flood the output, fill the
+disk, the memory or the GPU's memory, or kill themselves.
+
+The test fails if one of these does not hold:
+- Every submitted job comes back exactly once on the client's one stream, with the outcome that its kernel must have.
+- After each fault, a verdict comes within --serve-again seconds. A fault is a kill, or on a GPU a kernel that costs the
+  referee its context: one with an illegal address or without an end.
+- Within the same time comes a verdict that shows the judge at work again: of a right kernel, timed if there is a GPU, whose
+  referee began after the fault. A service that was killed must not have reached this verdict before.
+- At the end no process and no temporary file is left.
+- At most one verdict in fifty is an infrastructure fault. Such a fault does not count as a wrong verdict.
+
+All jobs differ, so the store answers none of them. The test prints a table at the end.
 """
 
 import argparse
@@ -72,11 +77,11 @@ ENDLESS = """turn = 0
         turn += n - 2047
     offsets += turn - 2000000000"""
 
-# No tensor of forward's is large, but the operator copies one that only seems to be, into a terabyte: what is asked for is seen
-# when it is too late to refuse the job. (On a CPU the referee's own limit.)
+# No tensor of this forward is large in memory. But the operator copies an expanded one into a terabyte, so the need for
+# memory shows only when the operator runs. On a CPU the job meets the referee's own limit.
 HIDDEN_COPY = "one = x.flatten()[:1]; torch.mm(one.expand(1 << 20, 1 << 18), one.expand(1 << 18, 1))"
 
-# What is changed in the kernel, and the error class it must end in (None: accepted).
+# For each kind, the changed parts of the kernel, and the error class in which it must end (None: accepted).
 KINDS = {
     "good": ({}, None),
     "wrong": ({"factor": "3.0"}, "wrong_value"),
@@ -97,11 +102,12 @@ KINDS = {
 }
 OFTEN = (["good"] * 30 + ["wrong"] * 8 + ["out of bounds"] * 4 + ["raises"] * 4 + ["does not compile"] * 2
          + ["fork bomb", "output flood", "full disk", "takes all memory", "asks for too much", "out of GPU memory"])
-# They cost seconds during which nothing else is judged (a deadline hit is tried again alone), or a referee.
+# These kinds are expensive. Some hold up all other jobs for seconds, because a job that missed its deadline is tried again
+# alone. Others end a referee.
 RARE = ["hangs", "endless kernel", "illegal address", "kills itself"]
-ON_A_GPU = {"endless kernel": "timeout"}  # there the clock tells
-ENDS_ITS_REFEREE = ("illegal address", "endless kernel")  # on a GPU, whose context is lost
-POLICIES = {"out of GPU memory": "open"}  # else the source is refused for what it leaves to torch
+ON_A_GPU = {"endless kernel": "timeout"}  # a GPU has no limit but the clock
+ENDS_ITS_REFEREE = ("illegal address", "endless kernel")  # on a GPU, where these destroy the CUDA context
+POLICIES = {"out of GPU memory": "open"}  # a stricter policy refuses the source, because PyTorch computes too much
 
 
 def kind_of(number, one_rare_in, random_choice):
@@ -130,7 +136,7 @@ def free_port():
 
 
 class Processes:
-    """What lives below the service, by kind."""
+    """The processes below the service, by kind."""
 
     def __init__(self, root):
         children = collections.defaultdict(list)
@@ -146,14 +152,14 @@ class Processes:
                 self.ages[int(name)] = now - int(fields[19]) / os.sysconf("SC_CLK_TCK")
         self.kinds = collections.defaultdict(list)
         for child in children[root]:
-            # Spares stand by beside those that serve: a kill may hit either.
+            # Spare referees wait beside those that serve. A kill may hit either.
             is_referee = "gym-referee" in self.command(child)
             self.kinds["referee" if is_referee else "zygote"].append(child)
             for grandchild in () if is_referee else children[child]:
-                if "ptxas" in self.command(grandchild):  # a zygote's own, while it warms up
+                if "ptxas" in self.command(grandchild):  # a zygote runs ptxas itself while it warms up
                     self.kinds["ptxas"].append(grandchild)
                     continue
-                # A guest lives for a fraction of a second; what stays is a compile worker.
+                # A guest lives for a fraction of a second. A process that lives longer is a compile worker.
                 self.kinds["guest" if self.ages[grandchild] < 1 else "compiler"].append(grandchild)
                 self.kinds["ptxas"] += children[grandchild]
         self.kinds["service"] = [root]
@@ -176,7 +182,7 @@ class Service:
                          "finished_jobs=1000000", "judge.referee_seconds=3", *settings]
         self.log = open(os.path.join(folder, "service.log"), "ab")
         self.temporary = os.path.join(folder, "tmp")
-        os.chmod(folder, 0o711)  # guests have users of their own
+        os.chmod(folder, 0o711)  # guests run as users of their own and must pass this folder
         os.mkdir(self.temporary, 0o711)
         self.seen = set()  # every process that was ever below it
         self.start()
@@ -221,22 +227,22 @@ class Soak:
         self.moments = {}  # job -> when its verdict came
         self.kills = collections.Counter()
         self.reached_before = set()  # jobs whose verdict a service had reached before it was killed
-        self.last_kill = None  # when, and of what, until the next verdict
+        self.last_kill = None  # moment and kind of the last kill, until the next verdict
         self.unserved = []  # faults, as moment and kind, that no right verdict has followed
-        self.again = collections.defaultdict(list)  # seconds from each fault, by kind, to that verdict
+        self.again = collections.defaultdict(list)  # by kind, the seconds from each fault to the first right verdict
         self.trouble = []
         self.pauses = collections.defaultdict(list)  # seconds from a kill of each kind to the next verdict
         self.asked_after = {}  # urgent jobs sent after a kill -> its moment and kind
-        self.rounds = collections.defaultdict(list)  # seconds from a kill to that job's verdict
-        self.is_starting = False  # the service, after a kill: what it delivers then the one before had reached
-        self.history = []  # moments, and what was killed then or which verdict came
-        self.longest = {}  # of each kind of fault, from when to when until a right verdict
+        self.rounds = collections.defaultdict(list)  # seconds from a kill to the verdict of the urgent job
+        self.is_starting = False  # the killed service starts again; until it runs, verdicts are those of the old one
+        self.history = []  # moments, each with the process that was killed or the verdict that came
+        self.longest = {}  # for each kind of fault, begin and end of the longest wait for a right verdict
         self.lock = threading.Lock()
-        self.spare = threading.Event()  # no more kills
+        self.spare = threading.Event()  # set when there must be no more kills
         self.over = threading.Event()
 
     def submit(self, batch, priority="normal"):
-        """Pairs of a kind and a number, in one request. The jobs' names."""
+        """Submits jobs in one request. `batch` holds pairs of a kind and a number. Returns the jobs' names."""
         jobs = [{"task": {"id": f"{kind} {number}", "source": TASK}, "kernel": kernel_source(kind, number),
                  "policy": POLICIES.get(kind, "strict")} for kind, number in batch]
         body = json.dumps({"client": "soak", "backend": self.options.backend, "priority": priority, "jobs": jobs})
@@ -244,7 +250,7 @@ class Soak:
             try:
                 status, reply = self.service.ask("POST", "/v1/jobs", body)
             except (OSError, http.client.HTTPException):
-                time.sleep(0.05)  # it was killed; the jobs may be there or not, and are sent again
+                time.sleep(0.05)  # the service was killed and may or may not have the jobs, so they are sent again
                 continue
             if status == 202:
                 with self.lock:
@@ -288,7 +294,7 @@ class Soak:
             return
         began = now - referee_seconds(verdict)
         if judged in ENDS_ITS_REFEREE and verdict["backend"] == "replay" and verdict["fault"] == "candidate":
-            self.unserved.append((began, judged))  # it held the GPU from then on
+            self.unserved.append((began, judged))  # the kernel held the GPU from this moment on
         if not shows_it_works(verdict):
             return
         waiting = []
@@ -302,7 +308,8 @@ class Soak:
         self.unserved = waiting
 
     def note_reached_before(self):
-        """A service that was started again delivers what the one before had reached, long before it can judge itself."""
+        """Notes the jobs whose verdict the killed service had reached. The new service delivers these long before it can
+        judge itself."""
         for job in [job for job in list(self.expected) if job not in self.verdicts]:
             try:
                 _, reply = self.service.ask("GET", f"/v1/jobs/{job}")
@@ -312,7 +319,8 @@ class Soak:
                 self.reached_before.add(job)
 
     def injure(self):
-        """Kinds in turn, each at a random moment and in a random specimen; the rarer ones wait for the service to work."""
+        """Kills processes of each kind in turn, at random moments and chosen at random among their kind. It begins when
+        the service works."""
         turns = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
         turn = 0
         self.await_verdicts(3)
@@ -343,7 +351,7 @@ class Soak:
                 self.service.process.wait()
                 try:
                     self.service.start()
-                except SystemExit as end:  # of this thread alone
+                except SystemExit as end:  # it ends only this thread
                     self.trouble.append(str(end))
                     return
                 self.note_reached_before()
@@ -352,7 +360,7 @@ class Soak:
                     self.is_starting = False
             for job in self.submit([("good", 10**6 + turn)], "high"):
                 self.asked_after[job] = moment, kind
-            if kind in ("service", "zygote"):  # none would ever work if it were killed while it starts
+            if kind in ("service", "zygote"):  # with kills during its start, none would ever work
                 self.await_verdicts(len(self.verdicts) + 3)
 
     def await_verdicts(self, count):
@@ -379,10 +387,10 @@ class Soak:
             self.submit(batch)
         self.await_all()
         self.spare.set()
-        workers[1].join()  # it may be starting the service again, or have sent a job after a last kill
+        workers[1].join()  # it may still start the service again, or send a job after its last kill
         self.await_all()
         seconds = time.monotonic() - start
-        time.sleep(0.5)  # a verdict too many would come now
+        time.sleep(0.5)  # a duplicate verdict would come now
         self.over.set()
         return seconds
 

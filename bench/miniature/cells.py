@@ -1,8 +1,8 @@
-"""What the study compares: each cell is one reinforcement learning run from the same warmed-up model.
+"""The cells that the study compares. Each cell is one reinforcement learning run from the same warmed-up model.
 
-A cell differs from the base in the settings named here and in nothing else. The base's policy is `open`, under which
-lazy solutions are accepted: else profiling rewards would have nothing to push against. Only cells that pay for time
-are judged on the GPU while they train: elsewhere the evaluator says the same of right and wrong, on all cores at once.
+A cell differs from the base only in the settings named here. The base's policy is `open`, which accepts lazy solutions.
+Otherwise profiling rewards would have nothing to improve. Only cells with rewards for time are judged on the GPU while they
+train. For the others the evaluator decides right and wrong in the same way, on all cores at once.
 """
 import dataclasses
 
@@ -17,7 +17,7 @@ BASE = {
     "checkpoint.every": 10, "checkpoint.keep_last": 1,
 }
 TIMED = {"judge.backend": "replay"}
-# A conversation ends with the first accepted turn: the data has no answers to "accepted, but slow".
+# A conversation ends with the first accepted turn, because the data has no answers to "accepted, but slow".
 TURNS = {"turns.limit": 3, "turns.end_when": "accepted"}
 
 
@@ -25,7 +25,7 @@ TURNS = {"turns.limit": 3, "turns.end_when": "accepted"}
 class Cell:
     what: str
     settings: dict
-    needs_timing: bool = False  # speed-ups or coverage: only a GPU measures them
+    needs_timing: bool = False  # the cell needs speed-ups or coverage, which only a GPU measures
 
     @property
     def turns(self):
@@ -37,12 +37,12 @@ class Cell:
 
     @property
     def start(self):
-        """The evaluation of the model that it begins from: as many turns, the same policy."""
+        """Returns the evaluation of the initial model with as many turns and the same policy."""
         turns = f"-{self.turns}turns" if self.turns > 1 else ""
         return "sft" + turns + (f"-{self.policy}" if self.policy != BASE["judge.policy"] else "")
 
 
-# In the order in which they are run.
+# The cells run in this order.
 CELLS = {
     "grpo": Cell("GRPO, one turn, executed reward: the base", {}),
     "strict": Cell("GRPO under the default policy: lazy answers are refused", {"judge.policy": "strict"}),
@@ -61,7 +61,7 @@ CELLS = {
 }
 FIRST = ["grpo", "strict", "profiling", "checks-off", "trloo"]
 
-# Each question: the cell without, the cell with. `sft` is the model that all cells begin from.
+# Each question names the cell without a method and the cell with it. `sft` is the initial model of all cells.
 QUESTIONS = [
     ("SFT, then GRPO", "sft", "grpo"),
     ("SFT, then GRPO, policy strict", "sft-strict", "strict"),
@@ -80,7 +80,7 @@ QUESTIONS = [
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
-    """How large everything is; one seed of data and warm-up for all cells."""
+    """The sizes of the study. All cells share one seed for data and warm-up."""
     train: int = 6000
     heldout: int = 60
     samples: int = 8
@@ -90,12 +90,12 @@ class Scale:
     prompts: int = 16
     group: int = 8
     new_tokens: int = 192  # answers have up to 131
-    rejudged: int = 300  # different kernels a cell, evenly spread over training; 0: all
-    rejudge_seconds: int = 40  # it cannot be gone on with, so is begun only with so many left
+    rejudged: int = 300  # different kernels per cell, evenly spread over training; 0: all
+    rejudge_seconds: int = 40  # rejudging cannot resume, so it begins only with at least this time left
     trials: int = 3
     model: tuple = ()  # settings of `model make`
-    # Shares of the supervised data; the rest is honest. Many are lazy, because held-out tasks get fewer of these right:
-    # with a quarter of them lazy, an eighth of what a warmed-up model had accepted was.
+    # The shares of the supervised data. The rest is honest. Many examples are lazy, because the model solves fewer held-out
+    # tasks in this way: with a quarter of lazy examples, only an eighth of a warmed-up model's accepted kernels were lazy.
     shares: tuple = (("mistakes", 0.25), ("lazy", 0.4), ("decoys", 0.1), ("repairs", 0.25))
 
 

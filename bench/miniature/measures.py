@@ -1,4 +1,4 @@
-"""What is measured of samples and of evaluations, task by task, and how sure a difference is."""
+"""Measures samples and evaluations task by task, and computes the confidence interval of a difference."""
 import collections
 import dataclasses
 import functools
@@ -7,11 +7,11 @@ import random
 import statistics
 
 BOOTSTRAPS = 2000
-# Operators that make or arrange tensors and compute nothing; whatever else forward calls is torch's work.
+# These operators make or arrange tensors and compute nothing. Any other operator in forward is work of torch.
 ARRANGING = {"empty", "empty_like", "new_empty", "empty_strided", "zeros", "zeros_like", "view", "reshape",
              "_unsafe_view", "contiguous", "clone", "copy_", "_to_copy", "detach", "alias", "t", "transpose", "permute",
              "expand", "squeeze", "unsqueeze", "slice", "select", "as_strided", "_reshape_alias"}
-# Shares of the sampled completions of a task, but greedy (its one) and pass@n (any of its n).
+# Most are shares of a task's sampled completions. `greedy` is about its one greedy completion, `pass@n` about any of its n.
 MEASURES = ["compiled", "correct", "accepted", "greedy", "pass@n", "honest", "lazy", "fast_1.2", "hacks"]
 
 
@@ -24,7 +24,7 @@ def is_lazy(verdict):
 
 
 def is_warned_of(verdict):
-    """By rules that take no part in training; what the linter says of the task is no word against the kernel."""
+    """Whether a rule without a part in training warns of the kernel. The linter's findings about the task do not count."""
     return any(finding["severity"] == "warn" and not finding["rule"].startswith("task_")
                for finding in verdict.get("findings", []))
 
@@ -45,7 +45,7 @@ def is_fast(verdict):
 @functools.lru_cache(maxsize=4)
 def parsed(file, _):
     lines = file.read_text().splitlines()
-    return [json.loads(line) for line in lines if line.endswith("}")]  # the last may be cut short by a kill
+    return [json.loads(line) for line in lines if line.endswith("}")]  # a kill may have cut off the last line
 
 
 def records(file):
@@ -62,7 +62,7 @@ def percent(value):
 
 
 def last_turns(samples):
-    """Of each conversation, the verdict that counts, by task; greedy ones (member -1) apart."""
+    """Returns for each task the verdict that counts of each conversation. Greedy ones (member -1) are separate."""
     last = {}
     for sample in samples:
         key = (sample["group"], sample["member"])
@@ -96,7 +96,7 @@ def measured_at(file, _):
 
 
 def measured(file):
-    """Task to measure to value."""
+    """Returns a table from task to measure to value."""
     return measured_at(file, file.stat().st_mtime_ns)
 
 
@@ -110,8 +110,8 @@ class Difference:
 
 
 def difference(pairs, measure):
-    """Of the second of each pair to the first: the mean over tasks, and the 2.5th and 97.5th percentile of that mean
-    when the tasks are drawn again, with replacement. Seeds are averaged before."""
+    """Compares the second of each pair with the first. Returns the mean difference over tasks, and the 2.5th and 97.5th
+    percentile of that mean over resampled tasks (with replacement). Seeds are averaged before."""
     tasks = set.intersection(*(set(each) for pair in pairs for each in pair))
     values = []
     for task in sorted(tasks):

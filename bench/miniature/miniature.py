@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""The papers in miniature: what each method adds, on a small model from scratch and the built-in curriculum.
+"""Studies the papers in miniature: what each method adds to a small model from scratch on the built-in curriculum.
 
     bench/miniature/miniature.py --out runs/miniature                    the first cells, one seed, at most 9.5 minutes
-    bench/miniature/miniature.py --out runs/miniature                    again: goes on (exit code 75: not done yet)
+    bench/miniature/miniature.py --out runs/miniature                    a second call goes on (exit code 75: not done)
     bench/miniature/miniature.py --out runs/miniature --cells all --seeds 1 2 3
     bench/miniature/miniature.py --out runs/miniature --pack study.tar.gz          on machines that keep nothing
-    bench/miniature/miniature.py --out runs/miniature --rejudge-only     what needs no GPU, elsewhere
+    bench/miniature/miniature.py --out runs/miniature --rejudge-only     only the part that needs no GPU, elsewhere
 
-Makes supervised data that holds honest, lazy, sham, mistaken and mended answers in stated shares, warms one model up,
-then runs every cell (cells.py) from it: reinforcement learning and evaluation on held-out tasks; when all cells are
-through, what was paid for is judged again. Everything lies in --out; a call that is killed or out of time is gone on
-with by the next. Leaves summary.md and report.html. Without a GPU the cells that need timings are left out, and said
-to be.
+It makes supervised data with honest, lazy, sham, mistaken and repaired answers in stated shares and warms one model up.
+From this model it runs every cell (cells.py): reinforcement learning, and evaluation on held-out tasks. After all cells it
+judges the rewarded kernels again. Everything lies in --out. If a call is killed or runs out of time, the next call goes on.
+It writes summary.md and report.html. Without a GPU it leaves out the cells that need timings, and says so.
 """
 import argparse
 import dataclasses
@@ -31,7 +30,7 @@ from summary import summarise
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NUMBERS = [field.name for field in dataclasses.fields(FULL) if isinstance(getattr(FULL, field.name), int)]
-NOT_DONE = 75  # EX_TEMPFAIL: call again
+NOT_DONE = 75  # EX_TEMPFAIL: the caller should call again
 
 
 def find_gpu():
@@ -72,7 +71,7 @@ def chosen_scale(options):
 
 
 def chosen_cells(options, has_gpu):
-    """Those that run here, and those that cannot."""
+    """Returns the cells that this machine can run, and those that it cannot."""
     names = list(CELLS) if options.cells == ["all"] else options.cells
     unknown = [name for name in names if name not in CELLS]
     if unknown:
@@ -86,7 +85,7 @@ def stop(*_):
 
 
 def run(study, names, options):
-    """Whether all is done."""
+    """Runs the phases. Returns whether all are done."""
     try:
         with study.gym():
             if options.rejudge_only:
@@ -110,7 +109,7 @@ def main():
     is_done = False
     try:
         is_done = run(study, names, options)
-    finally:  # also after a failure: the records say what was wrong
+    finally:  # also after a failure, because the records show its cause
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         text = summarise(study, names, left_out, options.seeds, f"command: `{' '.join(sys.argv)}`")
         if is_done:

@@ -1,8 +1,8 @@
-"""A study as a parcel: what it needs to go on on a bare machine, or to be summed up, and nothing else.
+"""Packs a study into a parcel, with only what it needs to go on elsewhere or to be summed up.
 
-Of a finished phase that is its records, of the one that was stopped also its newest checkpoint; samples that no phase
-reads again lose their tokens. The parcel is a compressed tar, cut into files of at most PART_BYTES: FILE, FILE.1,
-FILE.2 and so on. The gym's folder stays behind: a fresh gym draws other secrets and judges anew.
+The parcel holds the records of finished phases, and also the newest checkpoint of a phase that was stopped. Samples that no
+phase reads again lose their tokens. The parcel is a compressed tar, cut into files of at most PART_BYTES: FILE, FILE.1,
+FILE.2 and so on. It does not hold the gym's folder. A fresh gym draws other secrets and judges again.
 """
 import gzip
 import hashlib
@@ -13,7 +13,7 @@ import tarfile
 
 PART_BYTES = 15 << 20
 DROPPED_OF_SAMPLES = ("prompt_tokens", "tokens", "logprobs")
-APPENDED = {"steps.jsonl", "samples.jsonl", "times.jsonl"}  # never linked: a run that goes on cuts and extends them
+APPENDED = {"steps.jsonl", "samples.jsonl", "times.jsonl"}  # never linked, because a resumed run cuts and extends them
 OPTIMIZER = {"optimizer.safetensors", "trainer.json"}
 
 
@@ -22,7 +22,7 @@ def part_path(file, number):
 
 
 class PartWriter:
-    """What is written goes into one part after the other."""
+    """A file that writes into one part after the other."""
 
     def __init__(self, file):
         self.file, self.number, self.stream = file, -1, None
@@ -43,7 +43,7 @@ class PartWriter:
         self.stream = part_path(self.file, self.number).open("wb")
 
     def flush(self):
-        pass  # GzipFile asks for it; each part is flushed when it is closed
+        pass  # GzipFile calls it, but closing a part flushes it
 
     def close(self):
         if self.stream:
@@ -70,13 +70,13 @@ class PartReader:
 
 
 def without_tokens(file):
-    """The same lines, each sample without what only training reads. Lines keep their numbers."""
+    """Returns the same lines, but removes from each sample what only training reads. Lines keep their numbers."""
     lines = []
     for line in file.read_text().splitlines():
         try:
             sample = json.loads(line)
         except ValueError:
-            break  # cut short by a kill: the last
+            break  # a kill cut off the last line
         sample["prompt"] = ""
         sample["completion"].update(dict.fromkeys(DROPPED_OF_SAMPLES, []))
         lines.append(json.dumps(sample, separators=(",", ":")))
@@ -88,7 +88,7 @@ def is_done(out, phase):
 
 
 def run_files(run, is_finished, model_needed):
-    """Of a run's directory: all it needs to go on, or what is read of it when it has finished."""
+    """Returns a run's files: those it needs to go on or, if it has finished, those that are read later."""
     latest = (run / "checkpoints" / "latest")
     newest = latest.read_text().strip() if latest.exists() else ""
     for path in sorted(run.rglob("*")):
@@ -109,7 +109,7 @@ def run_files(run, is_finished, model_needed):
 
 
 def study_files(out):
-    """Every file of the parcel."""
+    """Returns every file of the parcel."""
     for folder in ("done", "logs", "configs"):
         yield from sorted(path for path in (out / folder).glob("*") if path.is_file())
     yield from sorted(path for path in out.glob("*") if path.is_file() and path.suffix in (".jsonl", ".md", ".html"))
@@ -123,7 +123,7 @@ def study_files(out):
 
 
 def is_read_no_more(out, path):
-    """Samples whose phase has finished: only reports and summaries read them."""
+    """Whether the file holds samples of a finished phase. Only reports and summaries read these."""
     if path.name != "samples.jsonl":
         return False
     kind = "rl" if path.parts[-3] == "cells" else "eval"
@@ -131,9 +131,9 @@ def is_read_no_more(out, path):
 
 
 def add(archive, out, path, known):
-    """Files that are there already (a cell begins with the warmed-up model) become links to them."""
+    """Adds a file. If the parcel holds an equal file already, such as a cell's warmed-up model, this adds a link to it."""
     entry = archive.gettarinfo(str(path), arcname=str(path.relative_to(out)))
-    entry.type, entry.linkname = tarfile.REGTYPE, ""  # links on the disk are links of the parcel only below
+    entry.type, entry.linkname = tarfile.REGTYPE, ""  # links on the disk are not links in the parcel
     data = without_tokens(path) if is_read_no_more(out, path) else path.read_bytes()
     entry.size = len(data)
     key = hashlib.sha256(data).digest()
@@ -146,7 +146,7 @@ def add(archive, out, path, known):
 
 
 def pack(out, file):
-    """Writes the parcel, and returns its size in bytes. An older one at the same place goes when the new one is whole."""
+    """Writes the parcel and returns its size in bytes. It replaces an older parcel when the new one is complete."""
     out, file = pathlib.Path(out), pathlib.Path(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_name(file.name + ".new")

@@ -1,4 +1,4 @@
-"""The phases of the study: each is one call of the program, which goes on where an earlier one was stopped."""
+"""The phases of the study. Each is one call of the program, which goes on where an earlier call was stopped."""
 import contextlib
 import ctypes
 import json
@@ -12,7 +12,7 @@ import time
 
 from cells import BASE, CELLS, TIMED
 
-# Before a call is over: to finish a step and write a checkpoint, to end the gym, to sum up and pack.
+# The time at the end of a call to finish a step, write a checkpoint, end the gym, sum up and pack.
 GRACE_SECONDS = 25
 GYM_GRACE_SECONDS = 5
 CLOSING_SECONDS = 10
@@ -25,7 +25,7 @@ class OutOfTime(Exception):
 
 
 def dies_with_us():
-    """A study that is killed leaves nothing behind that holds its directories."""
+    """Makes a child die with its parent, so that a killed study leaves no process that holds its directories."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -43,12 +43,12 @@ def said_since(log, begins):
 
 
 def is_still_held(said):
-    """What an earlier study started, killed a moment ago, may not be wholly dead yet."""
+    """Whether a process of an earlier, just killed study still holds the directory."""
     return "another process is training" in said or "another `gym serve`" in said
 
 
 def gym_settings():
-    """As large as the machine, whatever a service takes by default."""
+    """Returns sizes for a gym that uses the whole machine, instead of a service's defaults."""
     cores = len(os.sched_getaffinity(0))
     settings = {"judge.capture.slots": max(2, cores), "judge.capture.compilers": max(1, cores // 2),
                 "judge.referees": max(1, cores // 4), "judge.in_flight": max(12, 3 * cores)}
@@ -69,7 +69,7 @@ class Study:
         (self.out / "done").mkdir(parents=True, exist_ok=True)
         (self.out / "logs").mkdir(exist_ok=True)
 
-    # What commands share.
+    # Parts that the commands share.
     @property
     def suite(self):
         return f"quickstart:seed=1,train={self.scale.train},heldout={self.scale.heldout}"
@@ -89,7 +89,7 @@ class Study:
 
     @contextlib.contextmanager
     def gym(self):
-        """One judge for everything: it starts once, and a kernel judged for one cell is known to the next."""
+        """Starts one judge for all cells. It starts once, and knows the kernels that it judged for earlier cells."""
         log = self.out / "logs" / "gym.log"
         service, self.url = self.start_gym(log)
         try:
@@ -117,8 +117,8 @@ class Study:
         raise OutOfTime
 
     def call(self, phase, *arguments, allowed=(0,), at_least=5):
-        """Runs one command to its end, once; stops it when time is over, and then raises OutOfTime. With fewer seconds
-        left than `at_least` it is not begun."""
+        """Runs one command to its end, unless it has finished before. When the time is over, it stops the command and
+        raises OutOfTime. With less than `at_least` seconds left it does not begin."""
         marker, log = self.out / "done" / phase, self.out / "logs" / f"{phase}.log"
         if marker.exists():
             return
@@ -152,7 +152,7 @@ class Study:
                 process.wait(max(1, self.seconds_left()))
             except subprocess.TimeoutExpired:
                 pass
-            finally:  # also when we are told to stop
+            finally:  # also when the study is told to stop
                 if process.poll() is None:
                     end(process)
         return process.returncode
@@ -207,7 +207,7 @@ class Study:
         self.call(f"rl-{name}-seed{seed}", "rl", self.write_config(f"{name}-seed{seed}", settings), "--gym", self.url)
 
     def rejudge(self, name, seed):
-        """What was paid for, on other shapes and distributions, with four times the trials, all checks on."""
+        """Judges rewarded kernels again, on other shapes and distributions, with four times the trials and all checks."""
         limit = ["--limit", self.scale.rejudged] if self.scale.rejudged else []
         self.call(f"rejudge-{name}-seed{seed}", "rejudge", self.cell_dir(name, seed) / "samples.jsonl", "--suite",
                   self.suite, "--rewarded", "--trials", 4 * self.scale.trials, "--policy", CELLS[name].policy, "--backend",

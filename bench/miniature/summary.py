@@ -1,4 +1,4 @@
-"""What the study found, from its records alone, as Markdown."""
+"""Writes the results of the study as Markdown, from its records alone."""
 import collections
 import json
 import statistics
@@ -8,7 +8,7 @@ from measures import BOOTSTRAPS, MEASURES, difference, is_lazy, is_paid, is_refu
 
 
 def mean_of(values):
-    """The mean over seeds, with the lowest and the highest where there are several."""
+    """Returns the mean over seeds. With several seeds, the lowest and the highest value follow."""
     values = [value for value in values if value is not None]
     if not values:
         return "-"
@@ -22,7 +22,7 @@ def table(head, rows):
 
 
 def evaluation_name(cell, seed):
-    """The model that all cells begin from is the same for every seed."""
+    """Returns a cell's name with its seed. The initial model has no seed, because it is the same for all."""
     return cell if cell.startswith("sft") else f"{cell}-seed{seed}"
 
 
@@ -32,7 +32,7 @@ def evaluation_of(study, name):
 
 
 def held_out_row(head, seeds, evaluations):
-    """The mean over tasks, then over seeds."""
+    """Takes the mean over tasks and then over seeds."""
     def mean(by_task, measure):
         values = [each[measure] for each in by_task.values() if each[measure] is not None]
         return statistics.fmean(values) if values else None
@@ -73,7 +73,7 @@ def question_table(study, names, seeds):
 
 
 def judged_again(run, samples):
-    """The (task, kernel) pairs that were judged again, and those of them that were refused then."""
+    """Returns the (task, kernel) pairs that were judged again, and those that were then refused."""
     file = run / "rejudge.json"
     if not file.exists():
         return set(), set()
@@ -87,7 +87,7 @@ def judged_again(run, samples):
 
 
 def over_training(study, name, seed):
-    """A row for each third of the steps."""
+    """Returns a row for each third of the steps."""
     run = study.cell_dir(name, seed)
     samples = records(run / "samples.jsonl")
     if not samples:
@@ -118,7 +118,7 @@ def over_training_table(study, names, seeds):
 
 
 def time_table(times):
-    """Seconds of each phase, of all calls that worked on it."""
+    """Returns the seconds of each phase, summed over all calls that worked on it."""
     seconds = collections.Counter()
     for each in times:
         seconds[each["phase"]] += each["seconds"]

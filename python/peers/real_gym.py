@@ -1,4 +1,4 @@
-"""RealGymTest: a test class with a judge of this machine, started once for all of them."""
+"""RealGymTest is a test class with a judge of this machine. The judge starts once for all tests."""
 
 import atexit
 import functools
@@ -15,7 +15,7 @@ KERNEL = (ROOT / "tests/honest/files/softmax__online.py").read_text()
 
 @functools.lru_cache(maxsize=None)
 def _judge():
-    # The peers have an environment of their own; guests run in the program's.
+    # The peers have an environment of their own. Guests run in the program's environment.
     judge = tritonsmith.Judge(program=os.environ["TRITONSMITH_BINARY"], directory=None)
     atexit.register(judge.close)
     return judge

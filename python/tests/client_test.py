@@ -1,4 +1,4 @@
-"""The client against a gym that breaks in many ways: every caller has its own verdict in the end, or an exception."""
+"""Tests the client with a gym that breaks in many ways. Every caller must get its own verdict or an exception."""
 
 import asyncio
 import multiprocessing
@@ -205,7 +205,7 @@ class Faults(ClientTest):
         judge = asyncio.run(cancelled())
         self.until(lambda: [job["state"] for job in self.gym.jobs.values()] == ["cancelled"])
         self.gym.release()
-        # The same job, asked for again, is judged.
+        # The gym judges the same job if a caller asks again.
         self.assertTrue(asyncio.run(judge(TASK, "slow")).accepted)
         asyncio.run(judge.close())
 
@@ -222,7 +222,7 @@ class Faults(ClientTest):
 
         waiting = threading.Thread(target=work)
         waiting.start()
-        self.until(lambda: self.gym.submitted)  # Its reply may still be on its way.
+        self.until(lambda: self.gym.submitted)  # The reply to the request may still be on its way.
         judge.close()
         waiting.join(20)
         self.assertEqual(ended, ["the judge is closed"])

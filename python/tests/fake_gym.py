@@ -1,7 +1,7 @@
-"""FakeGym: a gym service without a judge, which breaks in all the ways that a real one may.
+"""FakeGym is a gym service without a judge. It can break in all the ways in which a real one may.
 
-A kernel's text decides its verdict: "good" is accepted, "bad" is wrong, "fault" ends in a fault of the infrastructure,
-"fault N" does so N times and is then accepted, "slow" has no verdict until `release()`.
+A kernel's text decides its verdict: "good" is accepted, "bad" is wrong, and "fault" ends in an infrastructure fault.
+"fault N" ends in such a fault N times and is then accepted. "slow" has no verdict until `release()`.
 """
 
 import functools
@@ -68,7 +68,8 @@ class FakeGym:
         self.server.server_close()
 
     def break_next(self, path, how, times=1):
-        """`how` is an HTTP status, "reset", "cut" (half a reply), "garbage", or "cut stream" (an event breaks off)."""
+        """Breaks the next requests. `how` is an HTTP status, "reset", "cut" (half a reply), "garbage", or "cut stream" (an
+        event breaks off)."""
         with self.lock:
             self.breakages += [(path, how)] * times
 
@@ -87,7 +88,7 @@ class FakeGym:
         self.held.set()
 
     def forget(self):
-        """As after a restart with an empty folder."""
+        """Forgets all jobs, as a service does that starts again with an empty folder."""
         with self.lock:
             self.jobs.clear()
             self.events.clear()
@@ -177,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(text[: len(text) // 2] if cut else text)
         except OSError:
-            pass  # The client has gone.
+            pass  # The client closed the connection.
 
     def stream(self, client, until_idle, cut):
         gym = self.gym
@@ -188,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
         at = int(self.headers.get("Last-Event-ID") or 0)
 
         def chunk(text):
-            # In two chunks, so that events come in pieces.
+            # Two chunks make events arrive in pieces.
             data = text.encode()
             for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
                 if piece:
@@ -266,7 +267,7 @@ def reward_for(answer):
 
 
 class FakeGymTest(unittest.TestCase):
-    """A test with a fresh `self.gym`. Whoever tries again does so soon."""
+    """A test with a fresh `self.gym`. Clients wait only briefly before they try again."""
 
     def setUp(self):
         quick = mock.patch.object(judge_module, "SessionOptions", functools.partial(judge_module.SessionOptions, first_rest=0.01))

@@ -1,4 +1,4 @@
-"""The real program: a judge of this machine, started and ended by the package. Skips where there is no program."""
+"""Tests the real program: the package starts and ends a judge of this machine. The tests skip if there is no program."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Values: verdicts as tables, labels, completions, suites."""
+"""Tests the value types: verdicts as tables, labels, completions and suites."""
 
 import json
 import os

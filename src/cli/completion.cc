@@ -1,5 +1,5 @@
-// `tritonsmith completion bash` and `tritonsmith completion man`: the completion script of a shell
-// and the man page, both made from the tree of commands itself. `make install` writes them.
+// `tritonsmith completion bash` and `tritonsmith completion man` print the completion script of a
+// shell and the man page. Both come from the tree of commands. `make install` writes them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,8 @@ std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
       [](const CLI::App* each) { return !each->get_name().empty() && !each->get_group().empty(); });
 }
 
-// Those of its groups too, which CLI11 takes for subcommands without a name.
+// Returns the options of a command and of its groups.
+// CLI11 stores a group as a subcommand without a name.
 std::vector<const CLI::Option*> options_of(const CLI::App& command) {
   std::vector<const CLI::Option*> options = command.get_options();
   for (const CLI::App* group :
@@ -37,7 +38,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// The values of an option that takes one of a closed set. CLI11 calls its type
+// Returns the values of an option that takes one of a closed set. CLI11 calls its type
 // "TEXT:{strict,fused,open}".
 std::string choices_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -48,7 +49,7 @@ std::string choices_of(const CLI::Option& option) {
   return choices;
 }
 
-// The cases of one command and of those below it. `path` is "tasks make".
+// Adds the cases of one command and of those below it. `path` is, for example, "tasks make".
 void add_bash_cases(const CLI::App& command, const std::string& path, std::string& words,
                     std::string& values) {
   std::vector<std::string> all;
@@ -104,7 +105,7 @@ complete -o filenames -o bashdefault -F _tritonsmith tritonsmith
       fmt::join(paths, " | "), values, words);
 }
 
-// Text as troff reads it: a line must not begin with a dot or a quote, a dash is no hyphen.
+// Escapes text for troff. A line must not begin with a dot or a quote, and a dash is not a hyphen.
 std::string troff(std::string_view text) {
   std::string safe;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -120,7 +121,8 @@ std::string troff(std::string_view text) {
   return safe;
 }
 
-// `parents`: "tritonsmith tasks". The exit codes stand once at the end of the page.
+// Adds a command's section. `parents` is, for example, "tritonsmith tasks". The exit codes stand
+// once at the end of the page.
 void add_man_section(const CLI::App& command, const std::string& parents, std::string& page) {
   std::string help = command.help(parents);
   if (const std::size_t at = help.find(kExitCodes); at != std::string::npos)

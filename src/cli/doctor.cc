@@ -1,5 +1,5 @@
-// `tritonsmith doctor`: what works on this machine, and what to do about what does not. One line a
-// fact; the exit code is 0 when judging works, else 3.
+// `tritonsmith doctor`: prints what works on this machine and how to mend what does not, one line
+// for each fact. The exit code is 0 if judging works, and 3 otherwise.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -89,7 +89,7 @@ Fact gpu_fact() {
 }
 
 ExitCode doctor() {
-  // First: it forks, and wants one thread.
+  // This must come first, because it forks and needs a process with one thread.
   const std::vector<Fact> jail = jail_facts();
   std::vector<Fact> facts = {machine_fact(),
                              memory_fact(),

@@ -18,7 +18,7 @@ namespace {
 struct LayerAdvice {
   std::string_view layer, advice;
 };
-// docs/sandbox.md says what each layer is for.
+// docs/sandbox.md explains each layer.
 constexpr LayerAdvice kAdvice[] = {
     {"uid",
      "run as root, then every guest has a user of its own; without, the other layers must do"},
@@ -71,7 +71,7 @@ class ModelNew(torch.nn.Module):
         return y
 )";
 
-// Judges kKernel, whose verdict this is, then the self-test's kernels.
+// Judges kKernel and then the self-test's kernels. Returns the verdict on kKernel.
 Result<Verdict> judge_one_and_self_test() {
   TRY_ASSIGN(const auto judge, start_untested_judge({}));
   gym::api::JudgeJob job{.id = 1, .kernel = std::string(kKernel), .use_store = false};

@@ -1,4 +1,4 @@
-// `tritonsmith eval`: how a model does on a suite of tasks.
+// `tritonsmith eval`: evaluates a model on a suite of tasks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,8 @@ struct EvalOptions {
   episode::TurnsConfig turns;
 };
 
-// Unless it is named: as the directory of its records is, so that several in one report differ.
+// Returns the config's name for the evaluation, or the name of its directory. The latter makes
+// several evaluations in one report differ.
 std::string evaluation_name(const EvalOptions& options) {
   if (!options.config.name.empty()) return options.config.name;
   const auto folder = std::filesystem::absolute(options.out).lexically_normal();
@@ -66,7 +67,7 @@ Status keep_levels(std::vector<Task>& tasks, const std::vector<int>& levels) {
   return ok();
 }
 
-// What `tasks import` found out about the tasks, where it wrote it: FILE.findings.jsonl.
+// Reads the findings about the tasks that `tasks import` wrote to FILE.findings.jsonl.
 Result<std::map<std::string, std::vector<std::string>>> known_marks(const std::string& suite) {
   std::map<std::string, std::vector<std::string>> marks;
   const std::string file = suite + ".findings.jsonl";
@@ -88,7 +89,7 @@ Result<std::map<std::string, std::vector<std::string>>> known_marks(const std::s
   return marks;
 }
 
-// The rates, and where there is more to say: over turns, and without degenerate tasks.
+// Prints the rates. If they exist, it also prints the rates by turn and without degenerate tasks.
 void print_evaluation(const Evaluation& evaluation) {
   const std::vector<Evaluation> all = {evaluation};
   show_text(report::evaluation_table(all));
@@ -100,7 +101,8 @@ void print_evaluation(const Evaluation& evaluation) {
          report::percent(evaluation.sound->sampled.accepted));
 }
 
-// Rates of 0 % say nothing about a model that was asked otherwise than it was trained to be.
+// Explains rates of 0 %. They say nothing about a model if the prompts had another form than in
+// training.
 Status explain_missing_code(const Evaluation& evaluation, const std::filesystem::path& directory) {
   if (evaluation.parsed != 0) return ok();
   TRY_ASSIGN(const auto lines, read_lines(directory / "samples.jsonl"));

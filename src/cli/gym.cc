@@ -23,7 +23,7 @@ struct SubmitOptions {
   Backend backend = Backend::automatic;
   int trials = 3;
   bool json = false, fresh = false;
-  std::string job;  // of status
+  std::string job;  // for `gym status`
 };
 
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) {
@@ -54,8 +54,7 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
   return jobs;
 }
 
-// Which job a verdict is about: the file that it came from, and the id by which `gym status` knows
-// it.
+// Prints a verdict with its kernel's file and with the job's id for `gym status`.
 void print(const gym::api::Judged& judged, const SubmitOptions& options) {
   const bool is_alone = options.jobs_file.empty();
   if (!options.json) {

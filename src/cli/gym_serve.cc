@@ -71,7 +71,7 @@ Result<GymConfig> read_config(const ServeOptions& options) {
   return config;
 }
 
-// Two services over one list of jobs would judge each twice.
+// Locks the directory, because two services with the same jobs would judge each job twice.
 Result<Fd> lock_directory(const std::string& directory) {
   TRY(make_directories(directory));
   const std::string file = directory + "/lock";
@@ -142,7 +142,7 @@ Status serve_gym(const ServeOptions& options) {
     if (judge.capture.data.empty()) known->learn(local->versions());
     return std::unique_ptr<gym::api::Judge>(std::move(local));
   };
-  // Twice as many as are judged at a time, so that none of the judge's places is ever empty.
+  // The dispatcher takes twice as many jobs as run at a time, so the judge never has to wait.
   gym::service::JobDispatcher dispatcher(*job_store, make_judge, 2 * config.judge.in_flight,
                                          metrics);
   gym::service::Service service(*job_store, dispatcher, metrics,

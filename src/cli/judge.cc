@@ -1,7 +1,7 @@
-// `tritonsmith judge`: candidate kernels, mostly one, against one task, judged on this machine.
-// Prints one verdict in full, or a table of several; with --json each as one line on stdout and
-// nothing else there. The exit code is 0 where every kernel is accepted, or, with --json, where
-// every one has a verdict.
+// `tritonsmith judge`: judges one or more candidates for one task on this machine. It prints one
+// verdict in full, or a table of several. With --json, stdout holds one line for each verdict and
+// nothing else. The exit code is 0 if every kernel is accepted or, with --json, if every kernel has
+// a verdict.
 //
 // `tritonsmith gym-referee` (hidden) is the process that runs plans for it.
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ struct JudgeOptions {
   bool json = false, feedback = false, no_store = false;
 };
 
-// One for each kernel; its id is the kernel's place among them.
+// Returns one job for each kernel. Its id is the kernel's index.
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
   gym::api::JudgeJob job{.policy = options.policy,
                          .comparison = options.comparison,
@@ -57,14 +57,14 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
   return jobs;
 }
 
-// Where verdicts and the secret are kept between calls: the user's cache, unless told otherwise.
+// Returns the folder for verdicts and the secret between calls. The default is the user's cache.
 std::string judge_directory(const JudgeOptions& options) {
   if (!options.directory.empty()) return options.directory;
   if (options.no_store) return {};
   return cache_directory("judge");
 }
 
-// In the order of the kernels.
+// Returns the verdicts in the order of the kernels.
 Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) {
   TRY_ASSIGN(std::vector<gym::api::JudgeJob> jobs, read_jobs(options));
   gym::judge::LocalJudgeConfig config;
@@ -87,7 +87,8 @@ bool is_task_failure(const Verdict& verdict) {
   return verdict.error && verdict.error->error_class == "task_failed";
 }
 
-// How one verdict ends the call; says why where that is no verdict on the kernel.
+// Returns the exit code for one verdict. If the verdict says nothing about the kernel, this prints
+// why.
 ExitCode ending_of(const Verdict& verdict, const std::string& kernel_file,
                    const JudgeOptions& options) {
   if (verdict.fault == Fault::infrastructure)
@@ -134,7 +135,7 @@ ExitCode judge(const JudgeOptions& options) {
   ExitCode code = ExitCode::done;
   for (std::size_t i = 0; i < verdicts->size(); ++i) {
     code = std::max(code, ending_of((*verdicts)[i], options.kernel_files[i], options));
-    if (is_task_failure((*verdicts)[i])) break;  // the others say the same
+    if (is_task_failure((*verdicts)[i])) break;  // the other verdicts say the same
   }
   return code;
 }
@@ -170,7 +171,7 @@ void add_judge_command(CLI::App& app, Run& run) {
 
 void add_gym_referee_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("gym-referee", "");
-  // Started by the judge, with its jobs on descriptor 3.
+  // The judge starts this command and sends jobs on descriptor 3.
   const auto options = std::make_shared<gym::referee::ServeOptions>();
   command->add_option("--gpu", options->gpu, "Run plans on this GPU");
   command->add_option("--lease", options->lease, "The file of this GPU's lease");

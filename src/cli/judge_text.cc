@@ -18,7 +18,7 @@ std::string_view headline(const Verdict& verdict) {
   return verdict.compiled ? "wrong" : "failed";
 }
 
-// "no spills", "1 launch", "3 launches".
+// Returns "no spills", "1 launch" or "3 launches".
 std::string counted(std::int64_t count, std::string_view noun) {
   const std::string number = count == 0 ? "no" : std::to_string(count);
   const bool is_one = count == 1;
@@ -26,7 +26,7 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}", number, is_one ? std::string(noun) : plural);
 }
 
-// Later lines of a message stand below its first, so that none looks like a line of ours.
+// Indents the later lines of a message, so that none looks like a line of the program.
 std::string indented(std::string_view text) {
   std::string lines;
   for (const char c : text) {
@@ -55,7 +55,7 @@ std::string kernel_text(const KernelReport& kernel) {
 }
 
 std::string numerics_text(const Numerics& numerics) {
-  if (numerics.trials == 0) return {};  // nothing was compared to its end
+  if (numerics.trials == 0) return {};  // no comparison was completed
   return fmt::format("  {}: the largest difference is {:.3g} absolute, {:.3g} relative{}\n",
                      counted(numerics.trials, "trial"), numerics.max_abs, numerics.max_rel,
                      numerics.tolerance > 0
@@ -87,7 +87,7 @@ double seconds_of(const Verdict& verdict) {
   return 0;
 }
 
-// "Judged in 0.2 s. Speed was not measured: this machine has no GPU."
+// Returns "Judged in 0.2 s. Speed was not measured: this machine has no GPU."
 std::string closing(const Verdict& verdict, std::string_view untimed) {
   std::string text =
       verdict.from_store
@@ -99,7 +99,7 @@ std::string closing(const Verdict& verdict, std::string_view untimed) {
   return text + '\n';
 }
 
-// The reason in a few words: the error, else the rule that rejects.
+// Returns the reason in a few words: the error, or else the rule that rejects.
 std::string short_reason(const Verdict& verdict) {
   constexpr std::size_t kLongest = 60;
   if (verdict.accepted) return {};

@@ -25,7 +25,7 @@ ExitCode run_program(const std::vector<std::string>& words) {
   complete_help(app);
   const std::vector<std::string> line = command_line(words);
   try {
-    app.parse(std::vector<std::string>(line.rbegin(), line.rend()));  // CLI11 takes the last first
+    app.parse(std::vector<std::string>(line.rbegin(), line.rend()));  // CLI11 wants reverse order
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help, --version
       app.exit(error);
@@ -42,7 +42,7 @@ ExitCode run_program(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   using tritonsmith::cli::ExitCode;
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error of write(2), not our death
+  std::signal(SIGPIPE, SIG_IGN);  // if a reader is gone, write(2) fails and the program goes on
   ExitCode code = ExitCode::fault;
   try {
     code = tritonsmith::cli::run_program({argv + 1, argv + argc});

@@ -1,6 +1,6 @@
-// `tritonsmith model make`: a model from scratch, for `sft` to begin with. `tritonsmith model
-// merge`: a model with a LoRA adapter's changes in its weights. `tritonsmith model export`: a model
-// in 16 bits and several files, as it is handed on.
+// `tritonsmith model make` makes an untrained model for `sft`. `tritonsmith model merge` adds a
+// LoRA adapter's changes to a model's weights. `tritonsmith model export` writes a model in 16 bits
+// and several files, the usual form for publishing.
 #include <fmt/format.h>
 
 #include "cli/call/command.h"

@@ -38,7 +38,7 @@ struct QuickstartOptions {
 
 struct Phase {
   Evaluation evaluation;
-  double seconds = 0;  // training and evaluation
+  double seconds = 0;  // of training and evaluation
 };
 
 struct Lessons {
@@ -66,7 +66,7 @@ class Quickstart {
   }
 
  private:
-  // The directory belongs to one config: another one must go elsewhere.
+  // The directory belongs to one config. Another config needs another directory.
   Status claim_directory() {
     const fs::path record = out_ / "config.toml";
     const std::string resolved = toml_from_settings(settings_of(config_));
@@ -101,10 +101,10 @@ class Quickstart {
     return ok();
   }
 
-  // The untrained model with its tokenizer.
+  // Makes the untrained model with its tokenizer.
   Status make_start() {
     const fs::path directory = out_ / "start";
-    if (fs::exists(directory / "config.json")) return ok();  // the last that is written
+    if (fs::exists(directory / "config.json")) return ok();  // this file is written last
     return make_new_model(
         directory,
         {.seed = config_.seed,
@@ -194,7 +194,7 @@ class Quickstart {
     return invite();
   }
 
-  // The unseen tasks as files, and the command that has the model solve one.
+  // Writes the held-out tasks as files, and prints the command with which the model solves one.
   Status invite() {
     TRY(curriculum::export_folder(out_ / "heldout", lessons_.heldout));
     show("try it: tritonsmith write {} --model {}\n",

@@ -1,6 +1,6 @@
-// `tritonsmith rejudge`: judges the kernels that a run's records call accepted again, on other
-// sizes, other input distributions and with more trials; the exit code tells whether all still
-// pass. With --refused, those that they call wrong: who is accepted now was refused wrongly.
+// `tritonsmith rejudge`: judges a run's accepted kernels again, on other sizes, other input
+// distributions and with more trials. The exit code tells whether all still pass. With --refused it
+// judges the kernels that the records call wrong. One that is accepted now was refused wrongly.
 #include "eval/rejudge.h"
 
 #include <fmt/format.h>
@@ -36,8 +36,8 @@ struct RejudgeOptions {
   GymChoice gym;
 };
 
-// The tasks each task of the suite is judged again on, by id: itself first, then its relatives
-// where the suite is one that can make them.
+// Returns for each task of the suite, by id, the tasks on which its kernels are judged again: the
+// task itself, then its relatives if the suite can make them.
 Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const RejudgeOptions& options) {
   std::map<std::string, std::vector<Task>> found;
   TRY_ASSIGN(auto lessons, curriculum::load_lessons(options.suite));
@@ -59,32 +59,32 @@ Result<std::map<std::string, std::vector<Task>>> tasks_by_id(const RejudgeOption
   return found;
 }
 
-// Whether a run paid for its execution: also what a finding rejects, where reward.earning was
-// correct.
+// Tells whether a run paid for the sample's execution. If reward.earning was `correct`, that
+// includes kernels that a finding rejects.
 bool is_rewarded(const Sample& sample) {
   return std::ranges::any_of(sample.reward.terms, [](const RewardTerm& term) {
     return term.name == "correct" && term.value > 0 && term.weight > 0;
   });
 }
 
-// Whether its values were what it was refused for.
+// Tells whether the sample was refused for wrong values.
 bool is_wrong(const Sample& sample) {
   return sample.verdict.error && sample.verdict.error->error_class == "wrong_value";
 }
 
-// What is judged again, gathered file by file.
+// The kernels to judge again, gathered file by file.
 struct LineUp {
   std::map<std::string, std::vector<Task>> tasks;  // by id
-  std::set<std::string> seen;                      // task and kernel
+  std::set<std::string> seen;                      // texts of task and kernel
   std::vector<eval::Suspect> suspects;
 };
 
-// Accepted kernels (or rewarded, or refused ones), each once per task.
+// Adds a file's accepted kernels (or rewarded, or refused ones), each once per task.
 Status add_suspects(const std::string& file, const RejudgeOptions& options, LineUp& line_up) {
   TRY_ASSIGN(const auto lines, read_lines(file));
   for (std::size_t i = 0; i < lines.size(); ++i) {
     auto json = parse_json(lines[i]);
-    if (!json && i + 1 == lines.size()) break;  // cut short by a kill
+    if (!json && i + 1 == lines.size()) break;  // a kill cut this line off
     TRY_WITHIN(fmt::format("{}:{}", file, i + 1), json);
     TRY_ASSIGN(Sample sample, sample_from_json(*json));
     const bool is_suspect = options.refused    ? is_wrong(sample)
@@ -102,7 +102,7 @@ Status add_suspects(const std::string& file, const RejudgeOptions& options, Line
   return ok();
 }
 
-// At most so many of them, from the first to the last; 0: all.
+// Keeps at most `limit` suspects, evenly from the first to the last. 0 keeps all.
 void keep_evenly(std::size_t limit, std::vector<eval::Suspect>& suspects) {
   if (limit == 0 || suspects.size() <= limit) return;
   std::vector<eval::Suspect> kept;
@@ -111,8 +111,8 @@ void keep_evenly(std::size_t limit, std::vector<eval::Suspect>& suspects) {
   suspects = std::move(kept);
 }
 
-// {"kernels", "verdicts", "judged": [origin], "refusals": [{"origin", "task", "stage", "error",
-// "rules"}], "warnings": {rule: [origin]}}
+// Returns {"kernels", "verdicts", "judged": [origin], "refusals": [{"origin", "task", "stage",
+// "error", "rules"}], "warnings": {rule: [origin]}}.
 Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> suspects) {
   Json refusals = Json::array(), judged = Json::array();
   for (const eval::Suspect& suspect : suspects) judged.push_back(suspect.origin);
@@ -130,8 +130,8 @@ Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> sus
           {"judged", judged}, {"refusals", refusals},      {"warnings", report.warnings}};
 }
 
-// {"kernels", "verdicts", "judged": [origin], "accepted_on_their_task": [origin],
-// "accepted_on_all": [origin]}
+// Returns {"kernels", "verdicts", "judged": [origin], "accepted_on_their_task": [origin],
+// "accepted_on_all": [origin]}.
 Json to_json(const eval::Acquittals& found, std::span<const eval::Suspect> suspects) {
   Json judged = Json::array();
   for (const eval::Suspect& suspect : suspects) judged.push_back(suspect.origin);

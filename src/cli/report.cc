@@ -1,5 +1,5 @@
-// `tritonsmith report RUN_DIR...`: one HTML page, and the table of evaluations in the terminal,
-// from the records of runs.
+// `tritonsmith report RUN_DIR...`: makes one HTML page from the records of runs, and prints the
+// table of evaluations.
 #include "report/report.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct ReportOptions {
   std::string html = "report.html", markdown, baseline;
 };
 
-// A name that is not there would silently compare with something else.
+// Refuses an unknown name, because the report would silently compare with another evaluation.
 Status check_baseline(const std::vector<Evaluation>& evaluations, const std::string& baseline) {
   if (baseline.empty()) return ok();
   std::vector<std::string> names;

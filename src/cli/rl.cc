@@ -20,7 +20,7 @@ namespace {
 
 using train::RlConfig;
 
-// Those that may be trained on.
+// Returns the tasks on which the run may train.
 Result<std::vector<Task>> training_tasks(const TrainingCall& call, const RlConfig& config) {
   TRY_ASSIGN(const auto source, data_file(call, "tasks.jsonl", config.tasks.path, "tasks.path"));
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(source.string()));
@@ -47,26 +47,26 @@ Status preview(const RlConfig& config, const std::vector<Task>& tasks) {
   return ok();
 }
 
-// What is trained on, and where it is judged.
+// The tasks of a run, and the gym that judges them.
 struct Material {
   std::vector<Task> tasks;
   train::References references;
   GymChoice gym;
 };
 
-// What the call names goes before what the config does.
+// Chooses the gym. Options of the call override the config.
 GymChoice gym_for(const RlConfig& config, const GymChoice& named) {
   GymChoice gym = named;
   if (named.url.empty()) gym.url = config.judge.url, gym.token_file = config.judge.token_file;
   gym.gpus = config.judge.gpus;
   gym.lease = config.judge.lease;
-  // Training takes the first; where it can, the judge keeps out of its way.
+  // Training uses the first GPU. If there are more, the judge takes another one.
   if (gym.gpus.empty() && config.model.device != model::DeviceChoice::cpu && visible_gpus() > 1)
     gym.gpus = {1};
   return gym;
 }
 
-// No error: a dry run may be on a machine that has none.
+// This is only a warning, because a dry run may take place on a machine without a GPU.
 void warn_of_what_nothing_measures(const RlConfig& config, const GymChoice& gym) {
   const bool wants_speed =
       config.reward.speed > 0 || config.reward.coverage > 0 || config.algorithm.prs;
@@ -75,11 +75,12 @@ void warn_of_what_nothing_measures(const RlConfig& config, const GymChoice& gym)
         "here, so they pay and reject nothing (judge.url names a gym that has one)");
 }
 
-// Every rank of this host judges what it samples, with the same secret and the same store.
+// Opens the judges. Every rank judges its own samples, and the ranks of a host share a secret and a
+// store.
 Result<std::unique_ptr<gym::api::Judge>> open_judges(const RlConfig& config, const GymChoice& gym,
                                                      distributed::Ranks& ranks) {
   const auto open_first = [&]() -> Result<std::unique_ptr<gym::api::Judge>> {
-    // Before the judge writes there.
+    // This check must come before the judge writes to the directory.
     TRY(train::RunDirectory::would_go_on(config.run.dir, "rl", settings_of(config)));
     return open_judge(config.run.dir, gym);
   };
@@ -95,7 +96,7 @@ Result<std::unique_ptr<gym::api::Judge>> open_judges(const RlConfig& config, con
 Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
                                    const train::StopFlag& stop, distributed::Ranks& ranks) {
   TRY_ASSIGN(const auto judge, open_judges(config, material.gym, ranks));
-  // Kernels may be timed where the model is trained: by this program's judge, or by a service here.
+  // This program's judge, or a service on this machine, may time kernels on the GPU that trains.
   const std::filesystem::path lease =
       config.judge.lease ? lease_of_model(config.model.device) : std::filesystem::path();
   const train::RlParts parts{.judge = *judge,
@@ -110,7 +111,8 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
   return train::run_rl(config, material.tasks, parts, stop);
 }
 
-// What the ranks of a host share, others do not see.
+// Refuses ranks on several hosts without a common gym. A local judge's secret and store stay on its
+// host.
 Status check_gym_of_hosts(const GymChoice& gym, const distributed::LaunchInfo& launch) {
   if (!launch.spans_hosts() || !gym.url.empty()) return ok();
   return fail(
@@ -147,7 +149,7 @@ void add_rl_command(CLI::App& app, Run& run) {
   add_example(*command, "rl configs/rl-small.toml --set run.steps=20");
   add_example(*command, "rl runs/rl-small");
   command->footer([] { return "settings:\n" + config_help<RlConfig>(); });
-  // Over judge.url; a run may go on with another gym.
+  // This overrides judge.url. A run may resume with another gym.
   const auto gym = std::make_shared<GymChoice>();
   add_gym_options(*command, *gym);
   command->callback([&run, call, gym] {

@@ -1,5 +1,5 @@
-// `tritonsmith score --model DIR --ids 1,2,3 | --text FILE`: the log-probability that a model gives
-// each token after those before it.
+// `tritonsmith score --model DIR --ids 1,2,3 | --text FILE`: prints the log-probability that a
+// model gives each token after the tokens before it.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Status check_tokens(const std::vector<TokenId>& ids, const model::ModelConfig& c
   return ok();
 }
 
-// [T]: the first token has nothing before it, and so no log-probability.
+// Returns [T]. The first token has no log-probability, because no token precedes it.
 std::vector<float> logprobs_of(const model::Transformer& model, const std::vector<TokenId>& ids) {
   const at::NoGradGuard no_grad;
   const auto batch = model::pack(std::vector<std::vector<TokenId>>{ids}, model.device());

@@ -1,5 +1,5 @@
-// `tritonsmith sft CONFIG.toml | RUN_DIR`: supervised fine-tuning on examples, as `tasks teach`
-// writes them. docs/settings.md lists the config.
+// `tritonsmith sft CONFIG.toml | RUN_DIR`: runs supervised fine-tuning on examples in the format of
+// `tasks teach`. docs/settings.md lists the config.
 #include "train/sft/sft.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// `tritonsmith tasks make|list|show|import|export|teach|from-run`: tasks from the curriculum or
-// from others' files, and what supervised fine-tuning learns from. Wherever a SUITE is asked for,
-// it is "curriculum", "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of
-// task files, a .jsonl or one .py.
+// `tritonsmith tasks make|list|show|import|export|teach|from-run`: handles tasks from the
+// curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
+// "curriculum" or "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
+// files, a .jsonl file or one .py file.
 #include "curriculum/tasks.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ namespace {
 using curriculum::CurriculumOptions;
 using curriculum::TeacherOptions;
 
-// One section a library, so that `--set teacher.per_task=2` reads as it does in a config file.
+// Each library has one section, so `--set teacher.per_task=2` has the form of a config file.
 struct TeachConfig {
   CurriculumOptions curriculum;
   TeacherOptions teacher;
@@ -68,7 +68,7 @@ Status keep_family(std::vector<Task>& tasks, const std::string& family) {
   return ok();
 }
 
-// What --split and --family leave.
+// Keeps the tasks that --split and --family select.
 Status select_tasks(std::vector<Task>& tasks, const TasksOptions& options) {
   if (!options.split.empty()) {
     TRY_ASSIGN(const TaskSplit split, enum_from_name<TaskSplit>(options.split));
@@ -130,8 +130,8 @@ Status show_task(const TasksOptions& options) {
   return ok();
 }
 
-// What would pass for a solution without being one; beside the tasks, a line each that has
-// findings.
+// Checks whether zeros or similar non-solutions would solve a task. It writes one line for each
+// task with findings to a file beside the tasks.
 Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
   gym::capture::CaptureConfig config;
   config.slots = 1;
@@ -221,7 +221,7 @@ Status teach_tasks(const TasksOptions& options) {
 
 using Action = Status (*)(const TasksOptions&);
 
-// `example`: what follows "tasks NAME".
+// `example` holds the words after "tasks NAME".
 CLI::App* add_action(CLI::App& tasks, const std::string& name, const std::string& help,
                      const std::string& example, Action action,
                      std::shared_ptr<TasksOptions> options, Run& run) {

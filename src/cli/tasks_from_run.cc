@@ -1,5 +1,5 @@
-// `tritonsmith tasks from-run RUN_DIR --out FILE`: the successes of a finished rl run as examples
-// for sft, for the next round of RLoop (docs/algorithms.md).
+// `tritonsmith tasks from-run RUN_DIR --out FILE`: turns the successes of a finished rl run into
+// examples for sft, for the next round of RLoop (docs/algorithms.md).
 #include "cli/tasks_from_run.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// `tritonsmith write MODULE.py`: the model's best verified kernel for a module. The kernel goes to
-// stdout (or a file), what was tried to stderr; without a verified kernel the exit code is 1.
+// `tritonsmith write MODULE.py`: prints the model's best verified kernel for a module. The kernel
+// goes to stdout or a file, and the summary of all attempts to stderr. Without a verified kernel
+// the exit code is 1.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -47,17 +48,17 @@ struct Attempt {
 
 struct Tried {
   std::vector<Attempt> attempts;
-  std::string greedy_text;  // of the greedy conversation's first turn
+  std::string greedy_text;  // the first turn of the greedy conversation
   std::vector<eval::Conversation> conversations;
 };
 
-// Faster first; without timings, the shorter kernel.
+// Prefers the faster kernel, or the shorter one without timings.
 bool is_better(const Attempt& a, const Attempt& b) {
   if (a.verdict.speedup && b.verdict.speedup) return *a.verdict.speedup > *b.verdict.speedup;
   return a.kernel.size() < b.kernel.size();
 }
 
-// Its turns come in order, each after the verdict on the one before.
+// Adds a turn to its conversation. Turns arrive in order, each after the verdict on the one before.
 void remember(const episode::PlayedTurn& turn, std::vector<eval::Conversation>& conversations) {
   eval::Conversation& conversation = conversations.at(turn.episode);
   conversation.verdicts.push_back(turn.verdict);
@@ -68,8 +69,8 @@ std::string fastest_of(const std::optional<double>& speedup) {
   return speedup ? fmt::format(" (fastest {:.2f})", *speedup) : "";
 }
 
-// "turn 2: 16 completions, 3 verified, 4210 tokens, 12.3 s of judging; of 16 conversations 9 are
-// verified at their last turn (fastest 1.31), 11 at their best (fastest 1.52)".
+// Logs "turn 2: 16 completions, 3 verified, 4210 tokens, 12.3 s of judging; of 16 conversations 9
+// are verified at their last turn (fastest 1.31), 11 at their best (fastest 1.52)".
 void log_turns(const std::vector<eval::Conversation>& conversations) {
   for (std::size_t i = 0;; ++i) {
     int completions = 0, verified = 0, tokens = 0;
@@ -90,11 +91,11 @@ void log_turns(const std::vector<eval::Conversation>& conversations) {
   }
 }
 
-// One greedy conversation and samples - 1 sampled ones, of up to --turns turns each; every kernel
-// that was judged.
+// Runs one greedy conversation and samples - 1 sampled ones of up to --turns turns. Returns every
+// kernel that was judged.
 Result<Tried> write_kernels(const eval::Author& author, const Task& task,
                             const WriteOptions& options) {
-  // Its store answers a kernel that several conversations arrive at.
+  // The judge's store answers if several conversations write the same kernel.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
   TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
   gym::api::FaultStreak faults(gym::api::kFaultsInARow);
@@ -133,7 +134,7 @@ Result<Tried> write_kernels(const eval::Author& author, const Task& task,
   }
 }
 
-// "3 of 7 kernels verified; the others: wrong_value 2, compile_error 2".
+// Returns "3 of 7 kernels verified; the others: wrong_value 2, compile_error 2".
 std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verified) {
   std::map<std::string, int> reasons;
   for (const Attempt& attempt : attempts) {

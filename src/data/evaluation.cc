@@ -30,7 +30,7 @@ std::map<std::string, double> shares_from_json(const Json& json) {
   return shares;
 }
 
-// An object with k as its key. JSON's keys are text.
+// Returns an object with k as the key, as text because JSON has no other keys.
 Json by_k_to_json(const std::map<int, double>& shares) {
   Json json = Json::object();
   for (const auto& [k, share] : shares) json[std::to_string(k)] = share;

@@ -11,7 +11,7 @@ Json to_json(const Completion& completion) {
                {"logprobs", completion.logprobs},
                {"finish", name_of(completion.finish)}};
   if (!completion.reasoning.empty()) json["reasoning"] = completion.reasoning;
-  // With tokens it says nothing that they do not.
+  // If the record holds the tokens, the usage adds nothing.
   const Usage& usage = completion.usage;
   if (completion.tokens.empty() && usage != Usage{})
     json["usage"] = {{"prompt_tokens", usage.prompt_tokens},

@@ -9,8 +9,8 @@
 namespace tritonsmith::episode {
 namespace {
 
-// How long the writer works between two looks for verdicts. It is short beside the time of a
-// completion, and long beside the time of a look.
+// The time for which the writer works between two looks for verdicts. It is short compared with a
+// completion, and long compared with a look.
 constexpr Milliseconds kBetweenLooks{20};
 
 }  // namespace
@@ -20,7 +20,8 @@ std::uint64_t Episodes::job_of(const TurnId& id) const {
          static_cast<std::uint64_t>(id.turn);
 }
 
-// Nothing for a job of an episode that is not in flight, or of another caller.
+// Returns the turn of a job, or nothing if the job's turn is not in flight or the job belongs to
+// another caller.
 std::optional<Episodes::TurnId> Episodes::turn_of(std::uint64_t job) const {
   const auto limit = static_cast<std::uint64_t>(options_.turns.limit);
   const TurnId id{.episode = job / limit, .turn = static_cast<int>(job % limit)};
@@ -139,12 +140,12 @@ Status Episodes::take_completion(TurnId id, generate::Written written) {
   return ok();
 }
 
-// False when the deadline passed without one.
+// Takes one verdict. Returns false if the deadline passes without one.
 Result<bool> Episodes::take_verdict(Deadline deadline) {
   TRY_ASSIGN(auto judged, parts_.judge.next(deadline));
   if (!judged) return false;
   const auto at = judging_.find(judged->id);
-  if (at == judging_.end()) return true;  // a job of an earlier step, or of another caller
+  if (at == judging_.end()) return true;  // the job is of an earlier step or of another caller
   account();
   end_phase(TurnPhase::judging, judged->id);
   TRY(parts_.faults.take(judged->verdict));
@@ -179,7 +180,8 @@ std::optional<std::vector<text::Message>> Episodes::messages_after(Episode& epis
   std::vector<double> scores;
   for (const text::PastTurn& past : episode.past) scores.push_back(past.score);
   const text::ContextRule rule = options_.turns.context;
-  // A managed context drops turns until the prompt fits. A whole one ends the conversation.
+  // A managed context drops turns until the prompt fits. If the context is whole, the conversation
+  // ends.
   for (auto keep = static_cast<std::size_t>(options_.turns.keep); keep > 0; --keep) {
     auto messages = text::next_messages(episode.request.messages, episode.past,
                                         text::turns_to_show(scores, rule, keep));

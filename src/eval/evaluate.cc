@@ -83,7 +83,7 @@ class Session {
     std::string whole;  // the lines that are kept
     for (std::size_t i = 0; i < lines.size(); ++i) {
       auto json = parse_json(lines[i]);
-      if (!json && i + 1 == lines.size()) break;  // cut short by a kill: judged anew
+      if (!json && i + 1 == lines.size()) break;  // a kill cut this line off; it is judged again
       if (!json)
         return fail("{}:{}: {}; remove the directory to evaluate anew", records_file().string(),
                     i + 1, json.error().message);
@@ -95,7 +95,7 @@ class Session {
       if (!is_known || sample.turn != std::ssize(conversations_[number_of(sample)].verdicts))
         return fail("{}: records of another evaluation; choose another directory",
                     records_file().string());
-      if (sample.verdict.fault == Fault::infrastructure) continue;  // judged anew
+      if (sample.verdict.fault == Fault::infrastructure) continue;  // it is judged again
       whole += lines[i] + '\n';
       record(sample);
       played_[number_of(sample)].push_back(
@@ -177,7 +177,7 @@ class Session {
   const EvaluateOptions& options_;
   const Author& author_;
   std::vector<Conversation> conversations_;
-  std::map<std::size_t, std::vector<episode::PlayedTurn>> played_;  // before a kill
+  std::map<std::size_t, std::vector<episode::PlayedTurn>> played_;  // by an earlier, killed call
   gym::api::FaultStreak faults_;
   episode::Episodes episodes_;
   std::size_t finished_ = 0;

@@ -22,14 +22,15 @@ std::string name_of_threshold(double p) { return fmt::format("{:g}", p); }
 std::map<std::string, double> fast_shares(std::span<const Verdict> verdicts) {
   std::map<std::string, double> shares;
   if (std::ranges::none_of(verdicts, [](const Verdict& v) { return v.speedup.has_value(); }))
-    return shares;  // nothing was timed: no claim
+    return shares;  // nothing was timed, so there is no share to state
   for (const double p : kFastThresholds)
     shares[name_of_threshold(p)] =
         share_of(verdicts, [p](const Verdict& v) { return is_fast(v, p); });
   return shares;
 }
 
-// By baseline; of all verdicts, so that a sample without a time counts as slow.
+// Returns the fast shares by baseline. They are shares of all verdicts, so a sample without a time
+// counts as slow.
 std::map<std::string, std::map<std::string, double>> fast_against(
     std::span<const Verdict> verdicts) {
   std::map<std::string, std::map<std::string, double>> all;
@@ -43,9 +44,10 @@ std::map<std::string, std::map<std::string, double>> fast_against(
   return all;
 }
 
-// Likewise, of those that were timed.
+// Returns the geometric mean of the accepted kernels' speed-ups by baseline. Kernels without a time
+// do not count.
 std::map<std::string, double> means_against(std::span<const Verdict> verdicts) {
-  std::map<std::string, std::pair<double, int>> logs;  // their sum and number
+  std::map<std::string, std::pair<double, int>> logs;  // the logarithms' sum and number
   for (const Verdict& verdict : verdicts)
     for (const auto& [baseline, timing] : verdict.baselines) {
       const double ratio = verdict.accepted ? speedup_over(verdict, baseline).value_or(0) : 0;
@@ -58,7 +60,7 @@ std::map<std::string, double> means_against(std::span<const Verdict> verdicts) {
   return means;
 }
 
-// Samples that break each rule; a rule that fires twice still is one bad verdict.
+// Counts the samples that break each rule. A sample that breaks a rule twice counts once.
 std::map<std::string, int> broken_rules(std::span<const Verdict> verdicts) {
   std::map<std::string, int> counts;
   for (const Verdict& verdict : verdicts) {
@@ -70,7 +72,7 @@ std::map<std::string, int> broken_rules(std::span<const Verdict> verdicts) {
   return counts;
 }
 
-// The mean over tasks of the unbiased estimate, by k = 1, 2, 4, ...; `holds` says which
+// Returns the mean over tasks of the unbiased estimate, by k = 1, 2, 4, ... `holds` tells which
 // conversations are right.
 template <typename Holds>
 std::map<int, double> estimate_of_conversations(std::span<const TaskVerdicts> tasks, int samples,
@@ -87,7 +89,7 @@ std::map<int, double> estimate_of_conversations(std::span<const TaskVerdicts> ta
   return shares;
 }
 
-// Likewise, of the last turns.
+// Returns the same estimate for the last turns.
 template <typename Holds>
 std::map<int, double> estimate_at(std::span<const TaskVerdicts> tasks, int samples, Holds holds) {
   return estimate_of_conversations(tasks, samples,
@@ -165,7 +167,7 @@ std::span<const Verdict> first_turns(const Conversation& conversation, int turns
   return std::span(conversation.verdicts).first(count);
 }
 
-// Of several conversations, after the result's turns.
+// Adds the estimates over several conversations, after the result's number of turns.
 void add_estimates(std::span<const TaskVerdicts> tasks, TurnResult& result) {
   const int samples = fewest_samples(tasks);
   const auto last = [&](auto holds) {
@@ -189,7 +191,7 @@ void add_estimates(std::span<const TaskVerdicts> tasks, TurnResult& result) {
   }
 }
 
-// What all sampled conversations had reached after `turn` turns.
+// Returns what all sampled conversations reached within `turn` turns.
 TurnResult turn_result(int turn, std::span<const TaskVerdicts> tasks) {
   TurnResult result{.turn = turn};
   std::vector<Verdict> last, best;
@@ -290,7 +292,8 @@ std::vector<std::string> marks_in(std::span<const Finding> findings) {
   return marks;
 }
 
-// "total" is no use: a judge that is asked for a thousand verdicts at once has most of them wait.
+// Sums the stages of a verdict. "total" is of no use, because it includes the time in the queue,
+// where most of a thousand jobs wait.
 double judge_seconds(const Verdict& verdict) {
   double milliseconds = 0;
   if (verdict.from_store) return 0;

@@ -8,7 +8,7 @@
 namespace tritonsmith::eval {
 namespace {
 
-// One verdict to come: which suspect on which of its tasks.
+// One job: a suspect and one of its tasks.
 struct Trial {
   std::size_t suspect = 0, task = 0;
 };
@@ -46,14 +46,14 @@ class Rejudging {
     return count;
   }
 
-  // What the linter says of the task is no word against the kernel.
+  // The linter's findings about the task say nothing against the kernel.
   void note_warnings(const std::string& origin, const Verdict& verdict) {
     for (const Finding& finding : verdict.findings)
       if (finding.severity == Severity::warn && !finding.rule.starts_with("task_"))
         report_.warnings[finding.rule].insert(origin);
   }
 
-  // Whatever is finished by the deadline.
+  // Takes all verdicts that arrive by the deadline.
   Status take_all(Deadline deadline) {
     while (static_cast<std::size_t>(report_.verdicts) < trials_.size()) {
       TRY_ASSIGN(auto judged, judge_.next(deadline));
@@ -79,7 +79,7 @@ class Rejudging {
   Progress progress_;
 };
 
-// Those that no verdict of the report refused.
+// Returns the suspects that no verdict of the report refused.
 std::vector<Suspect> unrefused(std::span<const Suspect> suspects, const Rejudgement& report) {
   std::set<std::string> refused;
   for (const Refusal& refusal : report.refusals) refused.insert(refusal.origin);

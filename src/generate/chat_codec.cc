@@ -5,7 +5,7 @@
 namespace tritonsmith::generate {
 namespace {
 
-// More than the prompts of a usual training step; a few megabytes.
+// This is more than the prompts of a usual training step, and takes a few megabytes.
 constexpr std::size_t kMostOpenings = 256;
 
 }  // namespace

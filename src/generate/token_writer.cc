@@ -5,14 +5,15 @@
 
 namespace tritonsmith::generate {
 
-// The text of one completion while it is written: given to on_text, and searched for stop strings.
+// The text of one completion while it is written. It goes to on_text and is searched for stop
+// strings.
 class TokenWriter::TextStream {
  public:
   TextStream(const text::Tokenizer& tokenizer, std::vector<std::string> stop,
              std::function<void(std::string_view)> on_text)
       : decoder_(tokenizer), search_(std::move(stop)), on_text_(std::move(on_text)) {}
 
-  // Takes the tokens that are new. True: the text holds a stop string.
+  // Takes the new tokens. Returns true if the text holds a stop string.
   bool take(std::span<const TokenId> tokens) {
     for (; taken_ < tokens.size() && !is_found_; ++taken_) {
       const std::string piece = decoder_.push(tokens[taken_]);
@@ -21,7 +22,7 @@ class TokenWriter::TextStream {
     }
     return is_found_;
   }
-  // Gives out what is missing of the whole text.
+  // Passes on the part of the whole text that is still missing.
   void finish(std::string_view text) { give(text.substr(std::min(given_, text.size()))); }
 
  private:
@@ -33,8 +34,8 @@ class TokenWriter::TextStream {
   text::StreamDecoder decoder_;
   StopStringSearch search_;
   std::function<void(std::string_view)> on_text_;
-  std::size_t taken_ = 0;  // tokens
-  std::size_t given_ = 0;  // bytes
+  std::size_t taken_ = 0;  // in tokens
+  std::size_t given_ = 0;  // in bytes
   bool is_found_ = false;
 };
 

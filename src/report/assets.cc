@@ -54,7 +54,7 @@ pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
 .fun { color: var(--fun); } .at { color: var(--num); } .here { background: #d9622b33; display: inline-block; min-width: 100%; }
 )css";
 
-// Charts carry what they draw as JSON: {"x": [...], "series": [{"name", "y": [...]}], the ranges}.
+// Charts hold their numbers as JSON: {"x": [...], "series": [{"name", "y": [...]}], the ranges}.
 const std::string_view kScript = R"js(
 (() => {
   const number = text => {

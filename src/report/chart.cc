@@ -18,7 +18,7 @@ struct Axis {
   double share(double value) const { return (value - low) / (high - low); }
 };
 
-// 1, 2 or 5 times a power of ten: about `wanted` steps over the span.
+// Returns 1, 2 or 5 times a power of ten, so that the span has about `wanted` steps.
 double nice_step(double span, int wanted) {
   const double rough = span / wanted;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
@@ -55,7 +55,7 @@ double place_y(const Axis& y, double value) {
   return kTop + (1 - y.share(value)) * (kHeight - kTop - kBottom);
 }
 
-// From the first to the last, which rounding must not lose.
+// Returns all ticks. Rounding must not lose the last one.
 std::vector<double> ticks(double first, double last, double step) {
   std::vector<double> values;
   for (int i = 0; first + i * step <= last + step / 1000; ++i) values.push_back(first + i * step);
@@ -101,13 +101,13 @@ std::string draw_series(const Series& series, std::size_t index, const Axis& x, 
                            path_of(series.points, x, y), escape(series.name));
 }
 
-// Four digits: more would only be a longer page.
+// Rounds to four digits, because more would only make the page longer.
 Json short_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::stod(fmt::format("{:.4g}", value));
 }
 
-// For the script; see assets.cc.
+// Returns the numbers for the page's script (assets.cc).
 Json numbers_of(const Chart& chart, const Axis& x) {
   std::set<double> steps;
   for (const Series& series : chart.series)

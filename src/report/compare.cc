@@ -40,7 +40,7 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-// The 2.5th and 97.5th percentile of the mean over resampled tasks.
+// Returns the 2.5th and the 97.5th percentile of the mean over resampled tasks.
 std::pair<double, double> interval(const std::vector<double>& differences) {
   Rng rng(1, "bootstrap", differences.size());
   std::vector<double> means;

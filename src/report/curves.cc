@@ -13,12 +13,12 @@ namespace tritonsmith::report {
 namespace {
 
 constexpr std::string_view kWeight = "reward_weight/";
-constexpr std::size_t kMostPoints = 400;  // of a curve
-constexpr std::size_t kMostCurves = 6;    // of a chart, that keep colours of their own
+constexpr std::size_t kMostPoints = 400;  // in a curve
+constexpr std::size_t kMostCurves = 6;    // in a chart; more curves would need to share colours
 
-using Names = std::vector<std::pair<std::string, std::string>>;  // recorded name, in the legend
+using Names = std::vector<std::pair<std::string, std::string>>;  // recorded name, name in legend
 
-// Metrics that belong into one picture, by the names that training records (docs/records.md).
+// Metrics that belong in one picture, by the names that training records (docs/records.md).
 struct Picture {
   std::string group, title;
   Names metrics;
@@ -97,7 +97,7 @@ Series series_of(const std::string& name, const std::vector<Point>& points) {
   return series;
 }
 
-// The charts of one run, group by group, and which metrics they have shown.
+// The charts of one run by group, and the metrics that they have shown.
 class Charts {
  public:
   explicit Charts(const RunRecords& run) : run_(run) {}
@@ -158,7 +158,7 @@ class Charts {
   std::map<std::string, std::string> groups_;
 };
 
-// The terms whose weight was lower at some step than at the first: name and curve of the weight.
+// Returns the terms whose weight was ever lower than at the first step, with the weight's curve.
 std::map<std::string, const std::vector<Point>*> lowered_weights(const RunRecords& run) {
   std::map<std::string, const std::vector<Point>*> lowered;
   for (const auto& [metric, points] : run.metrics)

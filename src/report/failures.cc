@@ -17,7 +17,8 @@ struct Column {
 Column column_of(const Evaluation& evaluation) {
   Column column{.name = evaluation.name, .all = evaluation.tasks * evaluation.samples};
   column.accepted = static_cast<int>(std::lround(evaluation.sampled.accepted * column.all));
-  // Older records have no `failures`: they count a sample by its error, and again by each finding.
+  // Older records have no `failures`. They count a sample once by its error and again by each
+  // finding.
   column.failures = evaluation.failures.empty() ? evaluation.errors : evaluation.failures;
   return column;
 }

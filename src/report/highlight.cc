@@ -27,8 +27,8 @@ std::size_t while_in_word(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Behind the string that begins at `at` with a quote; an unclosed one ends with its line, a triple
-// one with the text.
+// Returns the end of the string whose quote is at `at`. An unclosed string ends with its line, and
+// an unclosed triple-quoted one with the text.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const std::string triple(3, quote);
@@ -58,8 +58,8 @@ struct Piece {
   std::size_t end = 0;
 };
 
-// The piece of code that begins at `at`; `after_def` tells whether "def" or "class" stands right
-// before it.
+// Returns the piece of code that begins at `at`. `after_def`
+// tells whether "def" or "class" is right before it.
 Piece piece_at(std::string_view text, std::size_t at, bool after_def) {
   const char c = text[at];
   if (c == '#') return {"com", std::min(text.find('\n', at), text.size())};
@@ -78,7 +78,7 @@ Piece piece_at(std::string_view text, std::size_t at, bool after_def) {
   return {after_def || is_called ? "fun" : "", end};
 }
 
-// One span a line, so that a line may be marked.
+// Appends one span for each line, so that a line can be marked.
 void append_spans(std::string& html, std::string_view css, std::string_view text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -108,7 +108,7 @@ std::string mark_line(const std::string& html, int wanted) {
 
 std::string highlighted(std::string_view source, int marked_line) {
   std::string html;
-  std::size_t plain = 0;  // where the text begins that has no colour
+  std::size_t plain = 0;  // the begin of the text without colour
   bool after_def = false;
   for (std::size_t at = 0; at < source.size();) {
     const Piece piece = piece_at(source, at, after_def);

@@ -32,7 +32,7 @@ std::string escape(std::string_view text) {
 }
 
 std::string render_table(const std::vector<std::vector<std::string>>& rows) {
-  // Two rows have an order already.
+  // With two rows, sorting is of no use.
   std::string html =
       fmt::format("<div class=\"wide\"><table{}>\n", rows.size() > 2 ? " class=\"sorts\"" : "");
   for (std::size_t i = 0; i < rows.size(); ++i) {

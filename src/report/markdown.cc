@@ -5,7 +5,7 @@
 namespace tritonsmith::report {
 namespace {
 
-// A cell must end neither its column nor its line, nor begin a tag.
+// Escapes a cell's text, which must not end its column or its line, nor begin a tag.
 std::string cell(std::string_view text) {
   std::string safe;
   for (const char c : text) {

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Calls `use` with each line's JSON. The last line may be cut short; any other must be whole.
+// Calls `use` with each line's JSON. The last line may be cut off, but all others must be whole.
 template <typename Use>
 Status for_each_record(const fs::path& file, std::size_t skip, Use use) {
   TRY_ASSIGN(const auto lines, read_lines(file));
@@ -70,8 +70,8 @@ bool holds_records(const fs::path& directory) {
          fs::exists(directory / "evaluation.json");
 }
 
-// A run goes on adding to its directory, and what is copied is copied in any order: the oldest of
-// its records says best when it was made.
+// Returns the time at which the run began. A run keeps adding to its directory, and a copy may
+// change the order of times. The oldest record is the best estimate.
 fs::file_time_type begun_at(const fs::path& directory) {
   fs::file_time_type oldest = fs::file_time_type::max();
   for (const char* name : {"config.toml", "steps.jsonl", "samples.jsonl", "evaluation.json"})

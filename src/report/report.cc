@@ -24,7 +24,8 @@ std::string without_title(const Table& table) {
   return note + render_table(table.rows);
 }
 
-// A bar for each evaluation: the dark part is accepted, the light one is correct and refused.
+// Draws a bar for each evaluation. The dark part is
+// accepted, the light part is correct but refused.
 std::string render_headline(const std::vector<Evaluation>& evaluations) {
   if (evaluations.empty()) return "";
   std::string html = "<div class=\"bars\">\n";
@@ -36,8 +37,8 @@ std::string render_headline(const std::vector<Evaluation>& evaluations) {
   return html + "</div>\n";
 }
 
-// Beside our own where those are KernelBench's too; else there is nothing to compare, and they are
-// folded away.
+// Adds published results. They stand beside our own if those are of KernelBench too. Otherwise
+// there is nothing to compare, and they are folded.
 void add_published(const std::vector<Evaluation>& evaluations, std::vector<Section>& sections) {
   if (evaluations.empty()) return;
   const Table ours = kernelbench_table(evaluations);
@@ -53,8 +54,8 @@ void add_published(const std::vector<Evaluation>& evaluations, std::vector<Secti
   sections.push_back({"Other systems", folded("Published results on KernelBench", html)});
 }
 
-// "begun 2026-11-23T18:05:00Z by tritonsmith 0.1.0, commit 53394f3; called again ... after step
-// 40".
+// Returns "begun 2026-11-23T18:05:00Z by tritonsmith 0.1.0, commit 53394f3; called again ... after
+// step 40".
 std::string history_of(const RunRecords& run) {
   std::string text;
   for (const Call& call : run.calls)
@@ -67,7 +68,7 @@ std::string history_of(const RunRecords& run) {
   return text;
 }
 
-// Which program made each run, when, and by which settings.
+// Shows for each run its program, its dates and its settings.
 std::string render_runs(const std::vector<RunRecords>& runs) {
   std::string html;
   for (const RunRecords& run : runs) {

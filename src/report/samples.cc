@@ -13,9 +13,9 @@ namespace tritonsmith::report {
 namespace {
 
 constexpr int kAcceptedShown = 4;
-constexpr std::size_t kFailuresShown = 8;  // one each
+constexpr std::size_t kFailuresShown = 8;  // with one sample each
 
-// "accepted" and "correct" are two things: a correct kernel may be refused.
+// "accepted" and "correct" have a badge each, because a correct kernel may be refused.
 std::string badges(const Verdict& verdict) {
   const auto badge = [](std::string_view css, std::string_view text) {
     return fmt::format("<span class=\"badge {}\">{}</span>", css, escape(text));
@@ -106,7 +106,7 @@ std::string render_sample(const Sample& sample) {
   return fmt::format("<details><summary>{}</summary><div>{}</div></details>\n", head, body);
 }
 
-// Tasks that verdicts themselves mark as weak: rewards that were earned there mean little.
+// Shows tasks that verdicts mark as weak. Rewards for such tasks mean little.
 std::string render_marked_tasks(const RunRecords& run) {
   std::set<std::string> tasks;
   std::map<std::string, std::set<std::string>> marks;

@@ -14,7 +14,7 @@ using Evaluations = std::vector<Evaluation>;
 
 std::string number_or_blank(double value) { return value > 0 ? fmt::format("{:.3g}", value) : ""; }
 
-// Of shares: in percentage points.
+// Writes a difference of shares in percentage points.
 std::string points(double difference) { return fmt::format("{:+.1f}", 100 * difference); }
 
 bool has_fast_shares(const Evaluation& e) { return !e.speed.fast.empty(); }
@@ -34,12 +34,12 @@ void append_fast_heads(Row& head, std::string_view prefix = "") {
   for (const double p : kFastThresholds) head.push_back(fmt::format("{}fast_{:g}", prefix, p));
 }
 
-// How the row of an evaluation's sound tasks is called.
+// Returns the name of the row for an evaluation without degenerate tasks.
 std::string without_degenerate(const Evaluation& e) {
   return fmt::format("all but {} degenerate", e.tasks - e.sound->tasks);
 }
 
-// "torch_compute 12, no_kernel 3": the rule that most samples break first.
+// Returns "torch_compute 12, no_kernel 3", with the most frequent rule first.
 std::string rules_text(const std::map<std::string, int>& findings) {
   std::vector<std::pair<int, std::string>> sorted;
   for (const auto& [rule, count] : findings) sorted.emplace_back(-count, rule);
@@ -178,7 +178,7 @@ Table refusal_table(const Evaluations& evaluations) {
   return table;
 }
 
-// Shares of each level's samples.
+// Shows the shares of each level's samples.
 Table refusal_by_level_table(const Evaluations& evaluations) {
   std::set<std::string> rules;
   for (const Evaluation& e : evaluations)
@@ -206,7 +206,7 @@ Table refusal_by_level_table(const Evaluations& evaluations) {
 
 bool ever_accepted(const Evaluation& e) { return e.sampled.accepted > 0 || e.greedy.accepted > 0; }
 
-// What the later ones are compared with.
+// Returns the evaluation with which later ones are compared.
 std::size_t baseline_of(const Evaluations& evaluations, std::string_view name) {
   auto at = std::ranges::find(evaluations, name, &Evaluation::name);
   if (at == evaluations.end()) at = std::ranges::find_if(evaluations, ever_accepted);
@@ -246,7 +246,8 @@ std::string fast_quartet(const std::map<std::string, double>& fast) {
   return text;
 }
 
-// With one turn there is no table by turn: all there is stands in the evaluation.
+// Returns the results by turn. With one turn there is no such table, so the evaluation's own
+// numbers are the results of turn 1.
 std::vector<TurnResult> turns_of(const Evaluation& e) {
   if (!e.by_turn.empty()) return e.by_turn;
   const double conversations = std::max(1, e.tasks * e.samples);
@@ -367,7 +368,7 @@ std::vector<Row> evaluation_rows(const Evaluations& evaluations) {
 }
 
 std::vector<Table> evaluation_tables(const Evaluations& evaluations, std::string_view baseline) {
-  std::vector<std::string> policies;  // in the order they appear
+  std::vector<std::string> policies;  // in the order of their appearance
   for (const Evaluation& e : evaluations)
     if (std::ranges::find(policies, e.policy) == policies.end()) policies.push_back(e.policy);
   std::vector<Table> tables;

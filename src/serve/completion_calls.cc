@@ -17,7 +17,7 @@
 namespace tritonsmith::serve {
 namespace {
 
-// A misspelt member would be passed over without a word.
+// Refuses unknown members. Otherwise a misspelt member would have no effect and no message.
 Status check_members(const Json& json, const std::vector<std::string>& known) {
   if (!json.is_object()) return fail("an object is needed");
   for (const auto& [name, value] : json.items())
@@ -47,7 +47,7 @@ Result<Json> map_list(const Json& body, const std::string& asked, const std::str
   return Json{{answered, std::move(answers)}};
 }
 
-// The members of `json` that are settings of a Config, over its defaults.
+// Applies the members of `json` that are settings of a Config to its defaults.
 template <typename Config>
 Result<Config> config_from(const Json& json, const std::vector<std::string>& names) {
   Config config;
@@ -126,7 +126,7 @@ Result<Json> reward_of(const Json& answer, std::size_t& compared) {
   const std::string solution = reader.string("solution", "");
   TRY(reader.status());
   const Kernel kernel = text::extract_kernel(completion);
-  if (!reader.has("completion")) config.format = 0;  // a bare kernel has no form to be paid for
+  if (!reader.has("completion")) config.format = 0;  // a bare kernel has no format to reward
   reward::ScoreInput input{.kernel = kernel, .verdict = verdict};
   if (reader.has("solution")) input.reference = solution;
   if (config.similarity != 0) TRY(check_compared(kernel.source, solution, compared));

@@ -14,7 +14,7 @@ SplitPattern compiled(std::string_view pattern) {
   return *std::move(made);
 }
 
-// Whether `pattern` matches the one character there.
+// Tells whether `pattern` matches this one character.
 bool is_one(const SplitPattern& pattern, std::string_view character) {
   return !pattern.find_all(character).empty();
 }
@@ -74,7 +74,7 @@ const AddedToken* AddedTokenMatcher::longest_at(std::string_view text) const {
 std::vector<AddedTokenMatcher::Section> AddedTokenMatcher::cut(std::string_view text,
                                                                SpecialText special_text) const {
   std::vector<Section> sections;
-  std::size_t done = 0;  // what lies before is cut already
+  std::size_t done = 0;  // the text before this place is cut already
   for (std::size_t at = 0; at < text.size();) {
     const AddedToken* token = longest_at(text.substr(at));
     if (token == nullptr) {

@@ -17,7 +17,8 @@ std::uint64_t key_of(TokenId left, TokenId right) {
          static_cast<std::uint32_t>(right);
 }
 
-// A doubly linked list over the bytes of a piece; merging joins a symbol with its right neighbour.
+// A node of a doubly linked list over the bytes of a piece. A merge joins a symbol with its right
+// neighbour.
 struct Symbol {
   TokenId id = 0;
   int previous = -1, next = -1;
@@ -28,7 +29,7 @@ struct Candidate {
   std::uint32_t rank = 0;
   int position = 0;
   TokenId result = 0;
-  // The queue gives the lowest rank first, the leftmost among equals.
+  // The queue returns the lowest rank first, and among equal ranks the leftmost.
   bool operator<(const Candidate& other) const {
     return std::pair(rank, position) > std::pair(other.rank, other.position);
   }
@@ -172,7 +173,7 @@ void Bpe::merge_bytes(std::string_view piece, std::vector<TokenId>& out) const {
   symbols.reserve(piece.size());
   for (const char byte : piece) {
     const TokenId id = byte_ids_[static_cast<unsigned char>(byte)];
-    if (id < 0) continue;  // `tokenizers` drops what the vocabulary cannot say
+    if (id < 0) continue;  // `tokenizers` drops characters that the vocabulary lacks
     const int at = static_cast<int>(symbols.size());
     if (at > 0) symbols.back().next = at;
     symbols.push_back({.id = id, .previous = at - 1});

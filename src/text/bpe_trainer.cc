@@ -16,11 +16,11 @@ constexpr Position kNone = ~Position{0};
 struct TrainedSymbol {
   TokenId id = 0;
   Position previous = kNone, next = kNone;
-  std::int64_t weight = 0;  // how often the piece it stands in was seen
+  std::int64_t weight = 0;  // how often its piece occurs
   bool dead = false;
 };
 
-// Where a pair stands. Positions may be stale: whoever reads them checks.
+// A pair and the positions of its symbols. Positions may be stale, so every reader checks them.
 struct Pair {
   std::int64_t count = 0;
   std::vector<Position> positions;
@@ -66,7 +66,7 @@ class Trainer {
     return at->second;
   }
 
-  // In the order of the alphabet's characters, as `tokenizers` numbers them.
+  // Adds the bytes in the order of the alphabet's characters, as `tokenizers` numbers them.
   void add_bytes() {
     std::vector<std::pair<char32_t, int>> order;
     for (int byte = 0; byte < 256; ++byte)
@@ -103,8 +103,8 @@ class Trainer {
     pairs_[key_of(pair_at(at))].count -= symbols_[at].weight;
   }
 
-  // Merges the most frequent pair everywhere; false when none is left that is frequent and short
-  // enough.
+  // Merges the most frequent pair everywhere. Returns
+  // false if no pair is frequent and short enough.
   bool merge_best() {
     while (!queue_.empty()) {
       const PairCandidate best = queue_.top();
@@ -164,7 +164,7 @@ class Trainer {
 
   const BpeTraining& training_;
   TrainedBpe result_;
-  std::vector<std::size_t> token_bytes_;  // by id
+  std::vector<std::size_t> token_bytes_;  // lengths by id
   std::unordered_map<std::string, TokenId> id_of_;
   std::array<TokenId, 256> byte_ids_{};
   std::vector<TrainedSymbol> symbols_;

@@ -13,7 +13,7 @@ constexpr bool stands_for_itself(int byte) {
 
 struct Alphabet {
   std::array<std::string, 256> characters;
-  std::array<int, 0x200> bytes{};  // by code point; -1 where there is none
+  std::array<int, 0x200> bytes{};  // by code point; -1 if there is none
 
   Alphabet() {
     bytes.fill(-1);

@@ -15,7 +15,7 @@ constexpr ChatFormat kLlama3 = {.begin = "<|begin_of_text|>",
                                 .gap = "\n\n",
                                 .end = "<|eot_id|>",
                                 .trims = true};
-// Since 3.1 every conversation begins with the dates that the model was told in training.
+// Since Llama 3.1 every conversation begins with the dates that the model saw in training.
 constexpr ChatFormat kLlama31 = {
     .begin = kLlama3.begin,
     .open = kLlama3.open,
@@ -40,7 +40,7 @@ bool has_tokens(const Tokenizer& tokenizer, const ChatFormat& format) {
       [&](std::string_view token) { return token.empty() || tokenizer.id_of(token); });
 }
 
-// What Jinja's `trim` drops: Python's white space.
+// Tells whether Jinja's `trim` drops the character. It drops Python's white space.
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
          c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
@@ -85,7 +85,8 @@ void ChatTemplate::append_text(RenderedChat& chat, std::string_view text) const 
   if (!text.empty()) put(chat, tokenizer_->encode(text, SpecialText::plain), false);
 }
 
-// Text between tokens in one go, as a template rendered to text would be tokenised.
+// Appends the text between two special tokens at once. It is then tokenised as in a template's
+// rendering.
 void ChatTemplate::append_header(RenderedChat& chat, std::string_view role,
                                  std::string_view content) const {
   put(chat, *tokenizer_->id_of(format_.open), false);
@@ -96,7 +97,7 @@ void ChatTemplate::append_header(RenderedChat& chat, std::string_view role,
   append_text(chat, fmt::format("{}{}", format_.gap, content));
 }
 
-// What stands before the first message.
+// Appends the text before the first message.
 void ChatTemplate::begin(RenderedChat& chat, Role first) const {
   if (!chat.tokens.empty()) return;
   if (!format_.begin.empty()) put(chat, *tokenizer_->id_of(format_.begin), false);

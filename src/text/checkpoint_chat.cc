@@ -25,7 +25,7 @@ std::vector<std::vector<Message>> conversations_like(std::span<const Message> pr
   return {first, second};
 }
 
-// A stretch of text around where two differ, on one line.
+// Returns the text around a difference, on one line.
 std::string around(const std::string& text, std::size_t place) {
   constexpr std::size_t kBefore = 20, kLength = 60;
   const std::size_t begin = place > kBefore ? place - kBefore : 0;
@@ -35,13 +35,13 @@ std::string around(const std::string& text, std::size_t place) {
 bool agree(const Tokenizer& tokenizer, std::span<const Message> conversation,
            const std::vector<TokenId>& ours, const std::string& theirs) {
   if (ours == tokenizer.encode(theirs)) return true;
-  // A completion is sampled behind the prompt's tokens and never tokenised with them; rendered as
-  // text, its beginning may become one token with the line before it.
+  // A completion is sampled after the prompt's tokens and never tokenised together with them. In a
+  // rendered text, its beginning may form one token with the line before it.
   const bool has_completion = std::ranges::count(conversation, Role::assistant, &Message::role) > 0;
   return has_completion && tokenizer.decode(ours) == theirs;
 }
 
-// Empty where they agree.
+// Returns a description of the first difference, or an empty string if both agree.
 std::string difference_of(const Tokenizer& tokenizer, const ChatTemplate& chat,
                           std::span<const std::vector<Message>> conversations,
                           std::span<const std::string> theirs) {

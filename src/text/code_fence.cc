@@ -8,7 +8,7 @@ namespace tritonsmith::text {
 namespace {
 
 struct FenceLine {
-  char mark = 0;  // '`' or '~'; 0 where the line is no fence
+  char mark = 0;  // '`' or '~'; 0 if the line is no fence
   std::size_t length = 0;
   std::string_view info;
 };
@@ -27,7 +27,7 @@ FenceLine read_fence_line(std::string_view line) {
   const std::size_t after = std::min(line.find_first_not_of(mark, indent), line.size());
   if (after - indent < 3) return {};
   const std::string_view info = strip(line.substr(after));
-  if (mark == '`' && info.find('`') != std::string_view::npos) return {};  // inline code
+  if (mark == '`' && info.find('`') != std::string_view::npos) return {};  // this is inline code
   return {mark, after - indent, info};
 }
 

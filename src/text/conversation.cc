@@ -10,7 +10,7 @@ std::vector<std::size_t> turns_to_show(std::span<const double> scores, ContextRu
   std::vector<std::size_t> shown(scores.size());
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   if (rule == ContextRule::all || shown.size() <= keep) return shown;
-  std::ranges::reverse(shown);  // the later ones first
+  std::ranges::reverse(shown);  // later turns come first
   if (rule == ContextRule::best)
     std::ranges::stable_sort(shown, std::ranges::greater(),
                              [&](std::size_t turn) { return scores[turn]; });

@@ -24,7 +24,7 @@ bool is_blank(std::string_view text) {
   return std::ranges::all_of(text, [](unsigned char c) { return std::isspace(c) != 0; });
 }
 
-// Without blank lines in front and white space behind; the first line keeps its indentation.
+// Removes blank lines at the front and white space at the end. The first line stays indented.
 Span trimmed(std::string_view text, Span span) {
   while (span.end > span.begin && std::isspace(static_cast<unsigned char>(text[span.end - 1])) != 0)
     --span.end;
@@ -56,7 +56,7 @@ class Extraction {
     kernel_.findings.push_back({std::move(rule), severity, 0, std::move(message)});
   }
 
-  // Sets the plan; returns where the rest begins.
+  // Sets the plan. Returns the begin of the remaining text.
   std::size_t find_plan() {
     std::size_t open = kNone, close = kNone;
     Tags tags;

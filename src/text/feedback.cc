@@ -56,7 +56,7 @@ std::string time_text(const Verdict& verdict) {
   return text;
 }
 
-// What took the time first; without times (an evaluated verdict) in the order of launch.
+// Lists the slowest kernels first. Without times (an evaluated verdict) it keeps the launch order.
 std::string costs_text(const Verdict& verdict) {
   struct Cost {
     double device_us;
@@ -122,7 +122,7 @@ std::string full_text(const Verdict& verdict) {
   return text + "Answer in the same form as before, with the whole file.\n";
 }
 
-// One or two short lines.
+// Returns one or two short lines.
 std::string compact_text(const Verdict& verdict) {
   if (verdict.accepted)
     return verdict.speedup ? fmt::format("right, speed-up {:.2f}, faster please", *verdict.speedup)
@@ -148,7 +148,7 @@ std::string one_line(std::string_view text, std::size_t limit) {
   std::string_view kept = text.substr(0, end);
   if (kept.size() > limit) {
     kept = kept.substr(0, limit);
-    // Back to the beginning of the character that was cut through.
+    // Goes back to the beginning of the character that was cut.
     while (!kept.empty() && (static_cast<unsigned char>(text[kept.size()]) & 0xC0) == 0x80)
       kept.remove_suffix(1);
   }

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Set up as the package `transformers` does it: the same options, extensions and names.
-// strftime_now is left out, so that a rendering does not depend on the day.
+// The environment is that of the package `transformers`: the same options, extensions and names.
+// Only strftime_now is missing, so that a rendering does not depend on the day.
 constexpr const char* kProgram = R"PY(
 import json, sys
 from jinja2.ext import Extension
@@ -93,14 +93,14 @@ Result<Json> ask_helper(const Json& question) {
   return parse_json(answer);
 }
 
-// A token as tokenizer_config.json has it: a string, or an object with its content.
+// Returns a token's text. tokenizer_config.json holds a string, or an object with its content.
 std::string token_text(const Json& config, const char* name) {
   const Json value = config.value(name, Json());
   if (value.is_object()) return JsonReader(value).string("content", "");
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-// One template, or several with names.
+// Returns the default template. The config holds one template, or several with names.
 std::string default_template(const Json& templates) {
   if (templates.is_string()) return templates.get<std::string>();
   if (!templates.is_array()) return "";

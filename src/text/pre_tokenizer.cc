@@ -5,7 +5,7 @@
 namespace tritonsmith::text {
 namespace {
 
-// What ByteLevel splits by unless told not to (GPT-2's pattern, built into `tokenizers`).
+// ByteLevel splits by this pattern by default. It is GPT-2's and is built into `tokenizers`.
 constexpr std::string_view kByteLevelPattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -14,7 +14,7 @@ struct Section {
   bool matched = false;
 };
 
-// Cuts [0, size) at the matches, those parts included that lie between them.
+// Cuts the text into the matches and the parts between them.
 std::vector<Section> sections_of(std::string_view text, const SplitPattern& pattern, bool invert) {
   std::vector<Section> sections;
   std::size_t at = 0;
@@ -27,7 +27,7 @@ std::vector<Section> sections_of(std::string_view text, const SplitPattern& patt
   return sections;
 }
 
-// Joins sections so that a match goes with what stands before it in the order of iteration.
+// Joins each match with the section before it in the order of iteration.
 template <typename Join>
 std::vector<Section> fold(std::vector<Section> sections, Join joins) {
   std::vector<Section> out;

@@ -44,7 +44,7 @@ bool toggles_docstring(std::string_view line) {
   return quotes % 2 == 1;
 }
 
-// Whether the block that this unindented line begins says something about the inputs.
+// Tells whether the block that begins with this unindented line describes the inputs.
 bool begins_input_fact(std::string_view line) {
   if (line.starts_with("def "))
     return line.starts_with("def get_inputs") || line.starts_with("def get_init_inputs");

@@ -6,9 +6,9 @@
 namespace tritonsmith::text {
 namespace {
 
-// What each general category has in Unicode 16 beyond 14, found by matching every code point with
-// `tokenizers` 0.23.2 and with PCRE2 10.42. Categories not listed have nothing new. (U+1171E moved
-// from Mn to Mc.)
+// The characters that Unicode 16 adds to each general category of Unicode 14. They were found by
+// matching every code point with `tokenizers` 0.23.2 and with PCRE2 10.42. Categories that are not
+// listed have no new characters. (U+1171E moved from Mn to Mc.)
 struct Category {
   std::string_view name, additions;
 };
@@ -58,8 +58,8 @@ constexpr auto kCategories = std::to_array<Category>(
       R"(\x{1FAAD}-\x{1FAAF}\x{1FABB}-\x{1FABF}\x{1FAC6}\x{1FACE}-\x{1FACF}\x{1FADA}-\x{1FADC})"
       R"(\x{1FADF}\x{1FAE8}-\x{1FAE9}\x{1FAF7}-\x{1FAF8}\x{1FBCB}-\x{1FBEF})"}});
 
-// The inside of a class for a general category ("Lu") or a group of them ("L"); empty where it is
-// neither.
+// Returns the inside of a character class for a general category ("Lu") or a group of them ("L").
+// Returns an empty string for any other name.
 std::string category_members(std::string_view name) {
   std::string additions;
   bool known = false;
@@ -119,7 +119,7 @@ class Translator {
     return ok();
   }
 
-  // `members` is the inside of a class; outside of one it becomes its own.
+  // Appends the inside of a character class. Outside of a class, the members become one.
   Status put_members(const std::string& members, bool negated) {
     if (negated && in_class_) return refuse("a negated property within a class");
     out_ += in_class_ ? members : fmt::format("[{}{}]", negated ? "^" : "", members);

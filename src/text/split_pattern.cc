@@ -22,8 +22,8 @@ using MatchContext =
     std::unique_ptr<pcre2_match_context, Freer<pcre2_match_context, pcre2_match_context_free>>;
 using JitStack = std::unique_ptr<pcre2_jit_stack, Freer<pcre2_jit_stack, pcre2_jit_stack_free>>;
 
-// What one search needs beside the program; one per thread, since making them costs more than a
-// short search.
+// The memory that a search needs besides the program. Each thread keeps one, because allocating it
+// costs more than a short search.
 struct SearchState {
   MatchData match{pcre2_match_data_create(32, nullptr)};
   MatchContext context{pcre2_match_context_create(nullptr)};
@@ -81,7 +81,7 @@ Result<SplitPattern> SplitPattern::compile(const std::string& pcre2_pattern,
   std::uint32_t may_be_empty = 0;
   pcre2_pattern_info(code->program, PCRE2_INFO_MATCHEMPTY, &may_be_empty);
   if (may_be_empty != 0) return fail("the split pattern '{}' can match nothing at all", original);
-  // Without JIT (a hardened kernel may forbid it) matching is slower, yet the same.
+  // A hardened kernel may forbid JIT. Matching is then slower, with the same results.
   pcre2_jit_compile(code->program, PCRE2_JIT_COMPLETE);
   return SplitPattern(std::move(code));
 }

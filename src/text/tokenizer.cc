@@ -19,7 +19,7 @@ Status Tokenizer::save(const std::filesystem::path& path) const {
   return write_file_atomic(path, to_json());
 }
 
-// Fills what is looked up by id, and the matchers.
+// Fills the tables by id, and the matchers.
 void Tokenizer::index() {
   bytes_.assign(bpe_.tokens().size(), {});
   for (std::size_t id = 0; id < bytes_.size(); ++id)

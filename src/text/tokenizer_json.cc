@@ -1,5 +1,5 @@
-// Tokenizer's way from and to tokenizer.json. Parts that only describe (normalizer, pre_tokenizer,
-// post_processor, decoder) are kept as they were read and written back unchanged.
+// Reads and writes tokenizer.json. The descriptive parts (normalizer, pre_tokenizer,
+// post_processor, decoder) are kept and written back unchanged.
 #include <algorithm>
 
 #include "text/byte_alphabet.h"
@@ -27,7 +27,7 @@ nlohmann::ordered_json write_added_token(const AddedToken& token) {
           {"special", token.special}};
 }
 
-// A TemplateProcessing's "single": special tokens around one Sequence.
+// The "single" template of a TemplateProcessing: special tokens around one Sequence.
 struct Frame {
   std::vector<TokenId> prefix, suffix;
 };
@@ -56,7 +56,7 @@ Result<Frame> read_template(const Json& json) {
   return frame;
 }
 
-// ids must be those that `tokenizers` itself would give, or the two would disagree.
+// Returns the id that `tokenizers` would give. Another id would make the two disagree.
 TokenId expected_id(const AddedToken& token, const Bpe& bpe, TokenId largest_added) {
   const TokenId in_vocabulary = bpe.find(token.content);
   if (in_vocabulary >= 0) return in_vocabulary;
@@ -133,7 +133,7 @@ Status Tokenizer::read_post_processor(const Json& post_processor) {
     JsonReader reader(step);
     const std::string type = reader.string("type");
     TRY_WITHIN("post_processor", reader.status());
-    if (type == "ByteLevel") continue;  // trims offsets only
+    if (type == "ByteLevel") continue;  // it changes only offsets
     if (type != "TemplateProcessing")
       return fail("post_processor: '{}' is not supported (ByteLevel and TemplateProcessing are)",
                   type);
@@ -148,7 +148,7 @@ std::string Tokenizer::to_json() const {
   using Ordered = nlohmann::ordered_json;
   Ordered merges = Ordered::array(), added = Ordered::array();
   Ordered::object_t
-      vocabulary;  // in the order of ids; filled as a vector, since the map's own insert searches
+      vocabulary;  // in the order of ids; a vector, because the map's insert would search each time
   for (std::size_t id = 0; id < bpe_.tokens().size(); ++id)
     if (!bpe_.tokens()[id].empty())
       static_cast<Ordered::object_t::Container&>(vocabulary).emplace_back(bpe_.tokens()[id], id);

@@ -13,8 +13,8 @@ constexpr std::string_view kQwen2Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kLlama3Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-// The newlines go with the line that follows, so that a token may hold an indentation and what it
-// introduces.
+// Newlines belong to the line after them. So a token
+// may hold an indentation and the word behind it.
 constexpr std::string_view kLinesPattern = R"(\n*[^\n]+|\n+)";
 constexpr std::string_view kPhrasesPattern = R"([0-9]+(?:\.[0-9]+)?|\n*[^\n,:0-9]+[,:]*|\n+|[,:]+)";
 

@@ -18,10 +18,10 @@ struct Range {
   char32_t first, last;
 };
 
-// Characters after Unicode 9 whose normalisation is not trivial (found by comparing utf8proc with
-// `tokenizers` over all code points). Text is normalised between them, which is exact since Unicode
-// 9 sees unassigned starters there. U+11A7, which never composes, is among them because utf8proc
-// drops it after a Hangul syllable.
+// Characters after Unicode 9 whose normalisation is not trivial. They were found by comparing
+// utf8proc with `tokenizers` over all code points. The text between them is normalised. That is
+// exact, since Unicode 9 takes these characters for unassigned starters. U+11A7 never composes. It
+// is in the list because utf8proc drops it after a Hangul syllable.
 constexpr auto kNotForUtf8proc = std::to_array<Range>(
     {{0x7FD, 0x7FD},     {0x898, 0x89F},     {0x8CA, 0x8D3},     {0x9FE, 0x9FE},
      {0xC3C, 0xC3C},     {0xD3B, 0xD3C},     {0xEBA, 0xEBA},     {0x11A7, 0x11A7},
@@ -54,7 +54,7 @@ std::uint8_t byte_at(std::string_view text, std::size_t i) {
   return static_cast<std::uint8_t>(text[i]);
 }
 
-// How many bytes a character has and which second bytes it allows, by its first byte (Unicode table
+// The number of a character's bytes and its allowed second bytes, by its first byte (Unicode table
 // 3-7).
 struct Lead {
   std::size_t bytes = 0;

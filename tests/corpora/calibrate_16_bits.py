@@ -1,7 +1,7 @@
-"""Whether the comparison's budget may apply in fp16 and bf16: honest ways to compute an operator against wrong ones.
+"""Tests whether the comparison's budget may apply in fp16 and bf16, with honest and wrong ways to compute an operator.
 
-Needs torch alone. For each share, the most that PyTorch's own error may be of tolerance * rms where there is a budget, it counts
-honest computations that the plain tolerance lets pass and a budget would refuse, and wrong ones that pass all the same.
+It needs only torch. A budget applies while PyTorch's own error is at most a share of tolerance * rms. For each share this
+counts honest computations that pass the plain tolerance but fail a budget, and wrong computations that pass both.
 
 usage: calibrate_16_bits.py [--seeds 3]
 """
@@ -63,7 +63,7 @@ def product(x):
     return x @ x.mT
 
 
-# Of each operator, besides itself in fp32: other honest ways, and wrong ones.
+# For each operator: itself in fp32, other honest ways to compute it, and wrong ways.
 OPERATORS = {
     softmax: ([stepwise_softmax], [zeros(softmax), lambda x: torch.full_like(x, 1 / x.shape[-1])]),
     mean: ([lambda x: x.view(*x.shape[:-1], -1, 32).sum(-1).sum(-1) / x.shape[-1]],
@@ -78,7 +78,7 @@ OPERATORS = {
 
 
 def look(computed, reference, exact):
-    """Whether the plain tolerance lets it pass, whether a budget would, and PyTorch's own error in T * rms."""
+    """Returns whether a result passes the plain tolerance, whether it fits a budget, and PyTorch's own error / (T * rms)."""
     computed, reference = computed.to(reference.dtype).double(), reference.double()
     own = (reference - exact).abs().max().item()
     rms = exact.square().mean().sqrt().item()

@@ -1,9 +1,10 @@
-"""How tight the comparison's budget may be: honest ways to compute an operator against subtly wrong ones.
+"""Tests how tight the comparison's budget may be, with honest and subtly wrong ways to compute an operator.
 
-Needs torch alone. For each pair of constants of the budget
+It needs only torch. The budget has two constants, floor and times:
     |candidate - exact| <= t (|exact| + rms + floor) + times * max |reference - exact|
-and for each pair of factors within which a candidate is as exact as PyTorch, at worst and on average of |x - exact| / (1 + |exact|),
-it counts honest computations that would be refused and wrong ones that would pass, over the judge's kinds of draws.
+Two factors define how much larger than PyTorch's a candidate's worst and average error |x - exact| / (1 + |exact|) may be.
+For each pair of constants and each pair of factors, this counts honest computations that would be refused and wrong ones
+that would pass, over the judge's kinds of draws.
 
 usage: calibrate_budget.py [--seeds 5]
 """
@@ -24,7 +25,7 @@ MOST = 100 * T
 
 
 def tree_sum(x):
-    """As a block of threads does: halves are added."""
+    """Sums as a block of threads does: it adds one half to the other, again and again."""
     n = 1 << (x.shape[-1] - 1).bit_length()
     x = torch.nn.functional.pad(x, (0, n - x.shape[-1]))
     while x.shape[-1] > 1:
@@ -90,7 +91,7 @@ def split_product(x, w=W):
 
 
 def cosine_by_series(x):
-    """Off by 9e-4 at most."""
+    """An approximation whose error is at most 9e-4."""
     x = x - 2 * math.pi * torch.round(x / (2 * math.pi))
     y = math.pi / 2 - x.abs()
     return y - y ** 3 / 6 + y ** 5 / 120 - y ** 7 / 5040 * 0.8
@@ -126,7 +127,7 @@ CASES = {
 }
 CASES["wide range"] = (lambda x: torch.exp(3 * x), {"power of two": lambda x: torch.exp2(x * 4.328085122666891)},
                        {"small dropped": lambda x: torch.where(x < -1, 0.0, torch.exp(3 * x)), "fp16 in": inputs_rounded(torch.float16, lambda x: torch.exp(3 * x))})
-for scale in (1, 3, 10):  # float32 rounds the sums of these to less and less of the output's digits
+for scale in (1, 3, 10):  # a larger scale leaves fewer correct digits in the output in float32
     CASES[f"cosine of {scale} sums"] = (
         lambda x, scale=scale: torch.cos(scale * x.sum(-1)),
         {name: lambda x, total=total, scale=scale: torch.cos(scale * total(x)[..., 0]) for name, total in (("tree", tree_sum), ("serial", serial_sum))},
@@ -142,11 +143,11 @@ DRAWS = {
     "sparse": lambda g, shape: 2 * torch.randn(shape, generator=g) * (torch.rand(shape, generator=g) < 0.2),
     "shifted": lambda g, shape: 100 + torch.randn(shape, generator=g), "small": lambda g, shape: 0.05 * torch.randn(shape, generator=g)}
 EXTREME = ("shifted", "small")
-EXTREME_PRECISION = 0.4  # of the tolerance: above that, PyTorch itself loses its digits there
+EXTREME_PRECISION = 0.4  # a share of the tolerance; if PyTorch's own error is above it, PyTorch lost the digits itself
 
 
 def own_error(reference, exact):
-    """In units of the outputs' size."""
+    """Returns the reference's largest error as a share of the outputs' rms."""
     return float((reference.double() - exact).abs().max() / exact.square().mean().sqrt())
 
 
@@ -166,7 +167,7 @@ def is_right(candidate, reference, exact, times, floor, worst, average):
 
 
 def passes(function, reference, seed, constants):
-    """Over all draws, as the judge runs them: one refusal is enough."""
+    """Compares over all draws, as the judge does. One refusal is enough."""
     for name, draw in DRAWS.items():
         if name == "uniform" and seed % 2:
             continue

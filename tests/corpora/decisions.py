@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Records what the judge decides, so that two builds can be compared: no refactoring may change a decision.
+"""Records what the judge decides, so that two builds can be compared. No refactoring may change a decision.
 
 usage: decisions.py record TRITONSMITH OUT.jsonl [--curriculum N] [--seed S]
        decisions.py compare BEFORE.jsonl AFTER.jsonl
 
-`record` judges every file of tests/hostile and tests/honest with its twins by the policy of its table, and the teacher's
-answers to N tasks of the curriculum, right and wrong ones, under each policy. A line of OUT holds what was decided: stage,
-error class, the rules of the findings, compiled, correct, accepted. Wording and times are left out. `compare` prints each
-kernel that was decided otherwise and exits with 1 if there is one. Trials draw from secrets, so a kernel whose flaw shows
-on some draws only can differ by chance: record twice to see which.
+`record` judges every file of tests/hostile and tests/honest, and their honest counterparts, under the policy of its table.
+It also judges the teacher's right and wrong answers to N tasks of the curriculum, under each policy. A line of OUT holds
+the decision: stage, error class, the rules of the findings, compiled, correct, accepted. Wording and times are left out.
+`compare` prints each kernel whose decision changed, and exits with 1 if there is one. Trials draw from secrets, so the
+decision can differ by chance if a kernel's flaw shows only on some draws. Record twice to find such kernels.
 """
 import argparse
 import csv

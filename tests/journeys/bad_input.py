@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input gets one clear line that names the file and says what is wrong, and exit code 2."""
+"""Checks that bad input gets exit code 2 and one clear line that names the file and says what is wrong."""
 import json
 import os
 import pathlib
@@ -33,7 +33,7 @@ def run(*arguments, **environment):
 
 
 def on_small_disk(folder, *commands):
-    """Runs shell commands where `folder` is a file system of 300 kB; None where mounts are not permitted."""
+    """Runs shell commands while `folder` is a file system of 300 kB. Returns None if mounts are not permitted."""
     script = " && ".join([f"mount -t tmpfs -o size=300k tmpfs {shlex.quote(str(folder))} || exit 77", *commands])
     done = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c", script], capture_output=True, text=True,
                           timeout=120)
@@ -41,7 +41,7 @@ def on_small_disk(folder, *commands):
 
 
 def full_disk_checks(folder):
-    """The disk fills up: a clear line, and what was there before is whole."""
+    """Fills the disk. The program must print a clear line, and what was there before must be whole."""
     folder.mkdir()
     old = folder / "tasks.jsonl"
     write = f"{shlex.quote(BINARY)} tasks make --out {shlex.quote(str(old))} --heldout 0 --train"
@@ -61,7 +61,7 @@ def full_disk_checks(folder):
 
 
 def refused(what, result, *needles, code=2):
-    """The program must say all needles in one line and exit with this code."""
+    """Checks that the program prints all `needles` in one line and exits with this code."""
     lines = [line for line in result.stderr.splitlines() if line.startswith("tritonsmith: ")]
     fine = result.returncode == code and len(lines) == 1 and all(n in lines[0] for n in needles)
     if not fine:
@@ -70,7 +70,7 @@ def refused(what, result, *needles, code=2):
 
 
 def make_training_data(folder):
-    """A few examples and an untrained model, both good."""
+    """Makes a few examples and an untrained model, both valid."""
     examples, model = folder / "examples.jsonl", folder / "start"
     for command in (["tasks", "teach", "--quickstart", "--set", "curriculum.train=4", "--out", examples],
                     ["model", "make", "--examples", examples, "--out", model, "--set", "hidden_size=16",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The path "By hand" of the README, small: each command in an empty directory, with the local judge.
+"""Runs the path "By hand" of the README on a small scale: each command in an empty directory, with the local judge.
 
-A model of a few thousand parameters learns the teacher's solutions of a few tasks by heart. So what it writes can be
-judged, and a step of reinforcement learning has something to reward.
+A model of a few thousand parameters learns the teacher's solutions of a few tasks by heart. So the gym can judge what it
+writes, and a step of reinforcement learning has something to reward.
 """
 import json
 import os
@@ -29,7 +29,7 @@ def settings(values):
 
 
 def run(folder, *arguments):
-    """As on a machine without a GPU; stops at the first command that fails."""
+    """Runs a command as on a machine without a GPU. The test stops at the first command that fails."""
     done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=300, cwd=folder,
                           env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
     if done.returncode != 0:
@@ -55,7 +55,7 @@ def prepare(folder):
 
 
 def supervise(folder):
-    """The checkpoint is asked as the examples were, without a word from the caller."""
+    """Trains on examples. Later commands ask the checkpoint in the examples' form, without any option."""
     trained = run(folder, "sft", CONFIGS / "sft-small.toml", *settings(SFT))
     assert json.loads((folder / SFT_MODEL / "prompt.json").read_text())["style"] == "compact"
     evaluation = evaluate(folder, SFT_MODEL, "runs/eval-sft")
@@ -65,7 +65,8 @@ def supervise(folder):
 
 
 def reinforce(folder):
-    """In a directory that the judge enters first; then it is finished, then it is given another step."""
+    """Trains in a directory in which the judge has started already. Then it calls the finished run again, and then
+    with one more step."""
     trained = run(folder, "rl", CONFIGS / "rl-small.toml", *settings(RL))
     assert (folder / "runs/rl-small/kernels").is_dir(), "the judge keeps its cache there"
     assert number_after("accepted", trained.stdout) > 0, trained.stdout
@@ -78,7 +79,7 @@ def reinforce(folder):
 
 
 def ask_wrongly(folder):
-    """A model that is asked otherwise than it was trained to be says nothing: `eval` tells why."""
+    """Asks a model in another form than it was trained on. It answers nothing useful, and `eval` must say why."""
     told = run(folder, "eval", "--suite", "data/tasks.jsonl", "--model", "data/start", "--out", "runs/eval-start",
                "--samples", 0, "--limit", 2, "--max-tokens", 16)
     assert "none of 2 completions held code" in told.stderr and "--prompt-style" in told.stderr, told.stderr

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every config in configs/ starts: pointed at a model and data, it takes a real step, of few tokens and with a tiny model."""
+"""Checks that every config in configs/ works: with a tiny model and little data, it takes a real step of few tokens."""
 import concurrent.futures
 import contextlib
 import json
@@ -27,7 +27,7 @@ MODEL = ["vocabulary=300", "hidden_size=32", "intermediate_size=32", "num_attent
 COMPLETIONS = ["<thinking>a</thinking>\n<answer>\n```python\nx = 1\n```\n</answer>", "no"]
 WARM_UP = ["run.steps=150", "data.step_tokens=256", "optimizer.learning_rate=0.02", "optimizer.warmup_updates=5",
            "checkpoint.every=1000"]
-# What a config must resolve to: the constants that make the system what it is.
+# The values to which a config must resolve. They are the constants that define the recipe.
 RL = {
     "kernel-coder": ["similarity = 1.0", 'deviation = "population"', "kl_beta = 0.001"],
     "kerneltune": ["compiled = 0.3", "speed = 0.5", "saturation_begin = 0.85"],
@@ -41,11 +41,11 @@ SFT = {
     "tritonrl-sft": ["learning_rate = 1e-05", "max_tokens = 12288"],
     "sft-small": ["max_tokens = 512"],
 }
-# A smaller step; and something is paid that this model can earn. Whatever else a config says is in force.
+# These settings make a step smaller and pay for something that this model can earn. All else is as the config says.
 SMALL_RL = ["run.steps=1", "rollout.prompts=1", "rollout.samples=8", "rollout.max_new_tokens=48", "engine.slots=8",
             "reward.format=1"]
 SMALL_SFT = ["run.steps=1", "data.step_tokens=256"]
-# Combinations that make no sense, and a word of the reason.
+# Combinations of settings that make no sense, each with a part of the error message.
 SENSELESS = {
     "algorithm.dual_clip=1.1": "clip_high",
     "judge.backend=evaluate": "measures",
@@ -56,7 +56,7 @@ SENSELESS = {
 
 
 def run(*arguments):
-    """As on a machine without a GPU."""
+    """Runs the program as on a machine without a GPU."""
     return subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120,
                           env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
 
@@ -67,7 +67,7 @@ def train(kind, config, settings, *more):
 
 @contextlib.contextmanager
 def a_gym(folder):
-    """One judge for all of them: its start is most of a short run."""
+    """Starts one judge for all configs, because its start takes most of the time of a short run."""
     service = subprocess.Popen([BINARY, "gym", "serve", "--listen", "127.0.0.1:0", "--dir", folder / "gym"],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
@@ -81,7 +81,7 @@ def a_gym(folder):
 
 
 class Data:
-    """What a config's user brings."""
+    """The model and the data that a config's user brings."""
 
     def __init__(self, folder):
         self.folder, self.tasks, self.examples = folder, folder / "tasks.jsonl", folder / "examples.jsonl"
@@ -108,7 +108,7 @@ class Data:
 
 
 def step(data, config, gym):
-    """What is wrong with the config."""
+    """Returns what is wrong with the config."""
     where = data.folder / config
     if config in SFT:
         result = train("sft", config, [*data.sft_settings(where), *SMALL_SFT])
@@ -125,7 +125,7 @@ def step(data, config, gym):
 
 
 def checks(data):
-    """What is said of configs before they start."""
+    """Checks what --dry-run says of configs."""
     def dry_run(*settings):
         return train("rl", "dr-kernel", [*data.rl_settings("dr-kernel", data.folder / "dry"), *settings], "--dry-run")
 

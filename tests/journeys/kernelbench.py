@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A checkout laid out as KernelBench's: all four levels import, small tasks are judged, too large ones say so."""
+"""Imports all four levels of a checkout with KernelBench's layout. Small tasks are judged, and too large ones say so."""
 import json
 import os
 import pathlib
@@ -27,12 +27,13 @@ def get_inputs():
 def get_init_inputs():
     return []  # No special initialization inputs needed
 """
-# Tests and scripts lie beside the levels in a checkout; they are no tasks.
+# In a checkout, tests and scripts lie beside the levels. They are not tasks.
 FILES = {
     "scripts/generate_samples.py": "print('no task')\n",
     "KernelBench/level1/23_Softmax.py": SOFTMAX.replace("ROWS", "8").replace("COLUMNS", "200"),
     "KernelBench/level1/24_LargeSoftmax.py": SOFTMAX.replace("ROWS", "4096").replace("COLUMNS", "393216"),
-    # What a judge on the CPU has no memory for an import looks at; for the other nobody has.
+    # Both tasks are too large for a judge on the CPU. The import still checks the first, but no machine has the memory
+    # for the second.
     "KernelBench/level1/25_NothingInLarge.py": SOFTMAX.replace("torch.softmax(x, dim=1)", "torch.relu(x) - torch.relu(x)")
                                                       .replace("ROWS", "8192").replace("COLUMNS", "9216"),
     "KernelBench/level1/26_Boundless.py": SOFTMAX.replace("ROWS", "1048576").replace("COLUMNS", "1048576"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The study of bench/miniature in seconds: killed in the middle, called again until it is done, and summed up.
+"""Runs the study of bench/miniature in seconds: it is killed in the middle and called again until it is done.
 
-Nothing is learnt here. What is checked: each phase runs once, a killed study goes on, also from its parcel alone, no cell
-is claimed that was not measured, and the summary and the report are there.
+The model learns nothing here. The test checks that each phase runs once, that a killed study goes on (also from its parcel
+alone), that the summary claims no cell that was not measured, and that summary and report exist.
 """
 import json
 import os
@@ -51,7 +51,7 @@ def main():
         out = pathlib.Path(folder) / "study"
         kill_when(study(out), out / "done" / "model")
         parcel = pathlib.Path(folder) / "carried" / "study.tar.gz"
-        # Forty of them are for an orderly end.
+        # The study keeps forty of these seconds for an orderly end.
         code, said = finish(study(out, "--pack", parcel, seconds=48))
         assert code in (0, NOT_DONE), said
         before = phases(out)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The quickstart in miniature: every verb of the flow once, on a handful of tasks, in seconds.
+"""Runs the quickstart in miniature: every command of the flow once, on a handful of tasks, in seconds.
 
-Nothing is learnt here; what is checked is that each phase runs, records what it did, and that a second call goes on
-(here: finds everything done) instead of starting anew.
+The model learns nothing here. The test checks that each phase runs and records what it did, and that a second call goes on
+instead of starting again (here it finds everything done).
 """
 import json
 import os
@@ -54,7 +54,7 @@ def main():
         assert first.returncode == 0, first.stderr
         summary = check_records(out)
 
-        # What it invites to: the files are there, and `write` asks as the model was trained to be asked.
+        # The quickstart suggests these files and commands. `write` must ask in the form that the model was trained on.
         checkpoint = out / "rl" / "checkpoints" / "step-2"
         asked = json.loads((checkpoint / "prompt.json").read_text())
         assert (asked["style"], asked["max_new_tokens"]) == ("compact", 32), asked
@@ -64,7 +64,7 @@ def main():
         write = subprocess.run([BINARY, "write", str(task), "--model", str(checkpoint), "--samples", "3"],
                                capture_output=True, text=True, timeout=300)
         assert write.returncode == 1 and "no kernel: none of 3 completions held code" in write.stderr, write.stderr
-        assert "3 completions, 0 verified, 96 tokens" in write.stderr, write.stderr  # 32 each: it knew
+        assert "3 completions, 0 verified, 96 tokens" in write.stderr, write.stderr  # 32 tokens each, the model's limit
         assert "of 3 conversations 0 are verified at their last turn, 0 at their best" in write.stderr, write.stderr
 
         again = quickstart(out)

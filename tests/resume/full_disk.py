@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A disk that fills up under a run ends it with one clear line, and costs nothing that was written before.
+"""Fills the disk under a run. The run must end with one clear line, and everything written before must be whole.
 
-The disk is a small tmpfs; mounting one takes root (or a user namespace). Where neither is to be had, this test skips.
+The disk is a small tmpfs. Mounting it needs root or a user namespace. Without both, this test skips.
 """
 import json
 import os
@@ -19,7 +19,7 @@ DEADLINE_S = 120
 
 
 def mount_small_disk(folder):
-    """Whether it worked; without root it is tried again in a namespace of our own."""
+    """Mounts a tmpfs and returns whether that worked. Without root it tries again in a new user namespace."""
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", folder], capture_output=True).returncode == 0:
         return True
     if os.environ.get("TRITONSMITH_IN_NAMESPACE") is None:
@@ -36,7 +36,7 @@ def steps_of(run):
 
 
 def fill(disk):
-    """Takes every free byte."""
+    """Fills every free byte of the disk."""
     with open(disk / "filler", "wb", buffering=0) as filler:
         try:
             while True:
@@ -51,7 +51,7 @@ def fill(disk):
 
 
 def starve(command, disk, run):
-    """Runs until some steps are recorded, fills the disk, and returns what the program said in the end."""
+    """Runs until some steps are recorded, fills the disk, and returns the program's last message."""
     process = subprocess.Popen([str(each) for each in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                text=True)
     give_up = time.monotonic() + DEADLINE_S
@@ -74,7 +74,7 @@ def prove(name, command_for, folder, disk):
     assert not list((run / "checkpoints").glob(".writing*")), "the half checkpoint still takes room"
     for file in ("steps.jsonl", "samples.jsonl"):
         for line in (run / file).read_text().splitlines():
-            json.loads(line)  # whole
+            json.loads(line)  # fails if the line is cut off
     assert steps_of(run) >= 5
     (disk / "filler").unlink()
     call(*command_for(run))

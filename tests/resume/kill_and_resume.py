@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A run that is killed 20 times ends with the weights of one that was left alone, bit for bit.
+"""Checks that a run which is killed 20 times ends with the weights of an undisturbed run, bit for bit.
 
-  kill_and_resume.py           sft, and rl with a judge that needs no guests: part of `make test`
-  kill_and_resume.py --full    the same with another seed each time, and `tritonsmith rl` with the real gym: minutes
+  kill_and_resume.py           sft, and rl with a judge that needs no guests (part of `make test`)
+  kill_and_resume.py --full    the same with another seed each time, and `tritonsmith rl` with the real gym (minutes)
 
-Each kill waits for its moment: a checkpoint being written, a kernel being judged, or any. Kills are SIGKILL.
+Each kill waits for a moment: while a checkpoint is written, while a kernel is judged, or any. All kills are SIGKILL.
 """
 import argparse
 import collections
@@ -24,13 +24,13 @@ DEADLINE_S = 300
 
 
 def is_writing_checkpoint(run):
-    """Whether a checkpoint lies there half written."""
+    """Whether the run's folder holds a half-written checkpoint."""
     checkpoints = run / "checkpoints"
     return checkpoints.is_dir() and any(name.startswith(".writing") for name in os.listdir(checkpoints))
 
 
 def wait_until(process, condition):
-    """False when the process ended first."""
+    """Waits until the condition holds. Returns False if the process ends first."""
     give_up = time.monotonic() + DEADLINE_S
     while not condition():
         if process.poll() is not None:
@@ -51,7 +51,7 @@ class Steps:
 
 
 def kill_once(command, run, moment, luck, is_judging):
-    """Starts the run, kills it at its moment. Returns what it was doing, or None when it ended first."""
+    """Starts the run and kills it at the moment. Returns what the run was doing, or None if it ended first."""
     before = Steps(run).count()
     ahead = luck.randint(0, 1)
     process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -77,13 +77,13 @@ def kill_once(command, run, moment, luck, is_judging):
 
 
 def judges_aloud(process, run):
-    """The probe says so before each verdict."""
-    process.stdout.read()  # what it said until now
+    """Returns a test for the moment `judging`: the probe prints a line before each verdict."""
+    process.stdout.read()  # skips the lines until now
     return lambda: bool(process.stdout.read())
 
 
 def stores_verdicts(process, run):
-    """The gym has just written a verdict down, and has others in hand."""
+    """Returns a test for the moment `judging`: the gym has just stored a verdict and still judges others."""
     log = run / "verdicts.sqlite-wal"
     written_at = lambda: log.stat().st_mtime_ns if log.exists() else 0
     first = written_at()
@@ -91,11 +91,12 @@ def stores_verdicts(process, run):
 
 
 def prove(name, command_for, folder, luck, moments, is_judging=None):
-    """`command_for(run)` starts or goes on with a run; `moments` are drawn from in turn."""
+    """Compares a killed run with an undisturbed one. `command_for(run)` starts or resumes a run. The kills take the
+    `moments` in turn."""
     began = time.monotonic()
     straight, killed = folder / f"{name}-straight", folder / f"{name}-killed"
     call(*command_for(straight))
-    if (straight / "judge.secret").exists():  # the same draws
+    if (straight / "judge.secret").exists():  # so that both judges draw the same numbers
         killed.mkdir()
         shutil.copy(straight / "judge.secret", killed)
     tally = collections.Counter()
@@ -131,7 +132,7 @@ def prove_rl(folder, luck):
 
 
 def prove_rl_with_gym(folder, luck):
-    """A small model learns a few kernels by heart first, so that there is something to judge."""
+    """Tests `rl` with the real gym. A small model first learns a few kernels by heart, so that the gym gets kernels."""
     data = folder / "gym"
     data.mkdir()
     make_data(data, tasks=6, hidden_size=64, intermediate_size=128, num_hidden_layers=2, head_dim=16, vocabulary=600)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Several processes train as one does (docs/several-gpus.md), over Gloo on this machine's CPU.
+"""Checks that several processes train as one does (docs/several-gpus.md), over Gloo on this machine's CPU.
 
-Two ranks take the same steps as one, with the same losses and the same weights within rounding; a rank that is killed ends the
-job with its name; the job goes on with another number of ranks. For `tritonsmith sft`, with weights whole and sharded and with an
-adapter, by environment variables and by torchrun itself; and for reinforcement learning with a judge that needs no guests.
+Two ranks must take the same steps as one, with the same losses and, within rounding, the same weights. If a rank is killed,
+the job must end and name it. The job must go on with another number of ranks.
+
+This tests `tritonsmith sft` with whole weights, with sharded weights and with an adapter. Environment variables or torchrun
+start the ranks. It also tests reinforcement learning, with a judge that needs no guests.
 """
 import json
 import os
@@ -29,7 +31,7 @@ def free_port():
 
 
 def start_ranks(command, size, **more):
-    """One process a rank, told by the environment as torchrun would."""
+    """Starts one process per rank. The environment tells each its rank, as torchrun does."""
     shared = {**os.environ, "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()),
               "OMP_NUM_THREADS": "1", **more}
     return [subprocess.Popen([str(each) for each in command], env={**shared, "RANK": str(rank)}, text=True,
@@ -37,7 +39,7 @@ def start_ranks(command, size, **more):
 
 
 def finish(ranks):
-    """Waits for all; what each said on stderr."""
+    """Waits for all ranks and returns what each wrote to stderr."""
     said = []
     for rank in ranks:
         said.append(rank.communicate(timeout=DEADLINE_S)[1])
@@ -51,7 +53,7 @@ def call_ranks(command, size):
 
 
 def tensors(file):
-    """The fp32 tensors of a safetensors file, as lists of numbers by name."""
+    """Returns the fp32 tensors of a safetensors file, as lists of numbers by name."""
     data = file.read_bytes()
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length])
@@ -70,7 +72,7 @@ def largest_difference(one, other, name):
 
 
 def moments_of(run):
-    """The optimizer's state in the last checkpoint, put together from the ranks' shards."""
+    """Joins the ranks' shards of the optimizer's state in the last checkpoint."""
     whole = {}
     files = sorted(last_checkpoint(run).glob("optimizer*.safetensors"))
     assert files, f"{run} has no optimizer's state"
@@ -92,7 +94,7 @@ def assert_same_steps(one, other, names=("loss", "grad_norm", "entropy")):
             assert abs(a[name] - b[name]) <= TOLERANCE * max(1, abs(a[name])), \
                 f"step {a['step']}: {name} is {a[name]} and {b[name]}"
         assert a["step"] == b["step"]
-        # What is shared depends on which sequences are in one micro-batch.
+        # The number of shared tokens depends on which sequences are in one micro-batch.
         whole = [each["tokens"] + each["shared_tokens"] for each in (a, b)]
         assert whole[0] == whole[1], f"step {a['step']}: tokens"
 
@@ -103,7 +105,7 @@ def assert_same_learning(one, other, names=("loss", "grad_norm", "entropy")):
     assert difference <= TOLERANCE, f"weights differ by {difference}"
     first, second = moments_of(one), moments_of(other)
     for shards in (first, second):
-        shards.pop("master", None)  # where the weights are sharded; model.safetensors was compared
+        shards.pop("master", None)  # sharded weights; model.safetensors was compared already
     assert first.keys() == second.keys(), f"moments: {first.keys() ^ second.keys()}"
     moments = max(abs(a - b) for key in first for a, b in zip(first[key], second[key], strict=True))
     assert moments <= TOLERANCE, f"moments differ by {moments}"
@@ -111,7 +113,7 @@ def assert_same_learning(one, other, names=("loss", "grad_norm", "entropy")):
 
 
 def kill_one(command, victim, run, step):
-    """Kills one of two ranks after `step` steps; the other must name it, soon."""
+    """Kills one of two ranks after `step` steps. The other must name it soon."""
     ranks = start_ranks(command, 2)
     give_up = time.monotonic() + DEADLINE_S
     while not (run / "steps.jsonl").exists() or (run / "steps.jsonl").read_bytes().count(b"\n") < step:
@@ -165,7 +167,7 @@ def prove_sft(folder):
 
 
 def resume(folder, command):
-    """A run that stops half way goes on with another number of ranks, both ways."""
+    """Stops runs half way and resumes them with more or with fewer ranks."""
     sharded = {"model__masters": "sharded"}
     for first, then, more in ((2, 1, {}), (1, 2, {}), (3, 2, {}), (2, 1, sharded), (1, 2, sharded), (2, 3, sharded)):
         run = folder / f"resumed-{first}-{then}{'-sharded' if more else ''}"
@@ -173,11 +175,11 @@ def resume(folder, command):
         while not (run / "steps.jsonl").exists() or not (run / "steps.jsonl").stat().st_size:
             assert all(rank.poll() is None for rank in ranks), finish(ranks)
             time.sleep(0.002)
-        ranks[-1].terminate()  # asked of one, done by all
+        ranks[-1].terminate()  # all ranks stop if one is asked to
         said = finish(ranks)
         taken = len(steps_of(run))
         if all(rank.returncode == 0 for rank in ranks):
-            continue  # too quick for us
+            continue  # the run ended before the signal
         assert all("stopped after step" in each for each in said), said
         call_ranks(command(run.name, **more), then)
         difference = assert_same_learning(folder / "one", run)
@@ -210,7 +212,7 @@ def prove_rl(folder):
 
 
 def prove_gym_of_hosts(folder):
-    """Ranks that take themselves for two hosts want one gym; judge.url names it to each of them."""
+    """Tests ranks that believe to be on two hosts. They need one gym, and judge.url names it to each of them."""
     config = folder / "hosts.toml"
     nowhere = f"http://127.0.0.1:{free_port()}"
     for url, expected, code in (("", "share no gym of this machine", 2),

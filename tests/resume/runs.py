@@ -1,4 +1,4 @@
-"""What the tests in this folder share: small runs, and how two of them are compared."""
+"""Functions that the tests in this folder share: they start small runs and compare two of them."""
 import json
 import os
 import pathlib
@@ -10,14 +10,14 @@ PROBE = os.environ.get("TRITONSMITH_PROBE", str(BUILD / "tests/resume/rl_probe")
 
 
 def call(*command):
-    """Runs to the end, which must be a good one."""
+    """Runs the command, which must succeed."""
     result = subprocess.run([str(each) for each in command], capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, f"{command}:\n{result.stderr}"
     return result
 
 
 def make_data(folder, tasks, **shape):
-    """Teacher solutions of a few tasks, the tasks themselves, and an untrained model of that shape, in `folder`."""
+    """Writes a few tasks, the teacher's solutions and an untrained model of this shape to `folder`."""
     call(TRITONSMITH, "tasks", "make", "--quickstart", "--train", tasks, "--heldout", 0,
          "--out", folder / "tasks.jsonl")
     call(TRITONSMITH, "tasks", "teach", "--quickstart", "--set", f"curriculum.train={tasks}",
@@ -27,7 +27,7 @@ def make_data(folder, tasks, **shape):
 
 
 def sft_command(folder, run, **settings):
-    """`tritonsmith sft` on the data of `folder`; settings are written section__key=value."""
+    """Returns the command `tritonsmith sft` for the data of `folder`. Settings are written section__key=value."""
     config = folder / f"{run.name}.toml"
     values = {"run__dir": run, "model__path": folder / "start", "model__device": "cpu",
               "data__examples": folder / "examples.jsonl", **settings}
@@ -42,7 +42,7 @@ def last_checkpoint(run):
 
 
 def without_clocks(value):
-    """A record without what depends on the clock, or on whether a verdict was looked up."""
+    """Returns a record without members that depend on the clock or on whether a verdict came from the store."""
     if isinstance(value, dict):
         return {key: without_clocks(each) for key, each in value.items()
                 if not key.startswith("seconds/") and "per_second" not in key
@@ -55,7 +55,7 @@ def records(file):
 
 
 def assert_same_run(one, other):
-    """The same weights and optimizer state, bit for bit, and the same records."""
+    """Checks that two runs have the same weights and optimizer state, bit for bit, and the same records."""
     for name in ("model.safetensors", "optimizer.safetensors"):
         first, second = last_checkpoint(one) / name, last_checkpoint(other) / name
         assert first.read_bytes() == second.read_bytes(), f"{first} and {second} differ"

@@ -45,7 +45,7 @@ std::vector<Candidate> candidates(int lessons) {
   return found;
 }
 
-// The verdicts by place, under one policy.
+// Returns the verdicts under one policy, in the order of the candidates.
 Result<std::vector<Verdict>> judge_all(gym::api::Judge& judge, const std::vector<Candidate>& all,
                                        Policy policy) {
   std::vector<Verdict> verdicts(all.size());

@@ -1,4 +1,4 @@
-"""SkyRL's own skyrl_gym: an environment that `skyrl_gym.make` makes."""
+"""Tests our adapter with SkyRL's own skyrl_gym: `skyrl_gym.make` makes the environment."""
 
 import unittest
 

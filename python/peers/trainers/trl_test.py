@@ -1,4 +1,4 @@
-"""TRL's own GRPOTrainer, paid by the gym: two steps of a tiny model, and what it makes of a fault."""
+"""Tests TRL's own GRPOTrainer with rewards from the gym: two steps of a tiny model, and the effect of a fault."""
 
 import logging
 import tempfile
@@ -18,7 +18,7 @@ ANSWER = "<thinking>p</thinking><answer>\n```python\n%s```\n</answer>"
 
 
 def byte_tokenizer():
-    """Each byte is a token, so that any kernel can be written."""
+    """Makes a tokenizer with one token per byte, so that a model can write any kernel."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE({character: i for i, character in enumerate([*alphabet, "<end>"])}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -34,7 +34,7 @@ def tiny_model(tokenizer):
 
 
 class WritesWhatWeSay:
-    """A rollout function whose completions are given, for the group of each prompt."""
+    """Makes a rollout function that returns the given completions for the group of each prompt."""
 
     def __init__(self, completions):
         self.completions = completions
@@ -48,7 +48,7 @@ class WritesWhatWeSay:
 
 
 def train(reward, completions=None, steps=2):
-    """Returns the trainer after its steps, and by how much the weights have moved."""
+    """Returns the trainer after its steps, and how far the weights have moved."""
     tokenizer = byte_tokenizer()
     model = tiny_model(tokenizer)
     before = torch.cat([parameter.detach().flatten().clone() for parameter in model.parameters()])
@@ -73,7 +73,7 @@ class WithTheRealGym(RealGymTest):
     def test_two_steps_are_paid_by_the_verdicts(self):
         wrong = ANSWER % KERNEL.replace("tl.exp(", "tl.sin(")
         trainer, moved = train(tritonsmith.trl.kernel_reward(**self.where), [ANSWER % KERNEL, wrong, "I cannot.", ANSWER % "no python ("])
-        # Right: 0.1 + 0.2 + 1; compiled but wrong: 0.1 + 0.2; nothing; form alone: 0.1.
+        # A right kernel earns 0.1 + 0.2 + 1, one that compiles but is wrong 0.1 + 0.2, no kernel 0, and form alone 0.1.
         for mean in logged(trainer, "rewards/tritonsmith_kernel/mean"):
             self.assertAlmostEqual(mean, (1.3 + 0.3 + 0.0 + 0.1) / 4, places=5)
         self.assertEqual(len(logged(trainer, "rewards/tritonsmith_kernel/mean")), 2)
@@ -91,9 +91,9 @@ class WithAGymThatFails(FakeGymTest):
     def test_a_fault_is_left_out_of_the_mean_and_teaches_nothing(self):
         logging.getLogger("trl").setLevel(logging.ERROR)
         trainer, moved = train(self.reward(), ["```good```", "```fault```", "```good 2```", "```good 3```"], steps=1)
-        self.assertEqual(logged(trainer, "reward"), [1.0])  # The mean of three; a fault that counts 0 makes 0.75 of it.
+        self.assertEqual(logged(trainer, "reward"), [1.0])  # This is the mean of three. A fault counted as 0 would give 0.75.
         self.assertEqual(logged(trainer, "reward_std"), [0.0])
-        self.assertEqual(moved, 0)  # No advantage anywhere: neither for the fault nor against the others.
+        self.assertEqual(moved, 0)  # No sample has an advantage: neither the fault nor the others.
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""verifiers' own loader, taskset, trace and scoring (v1), with our plug-in by its name."""
+"""Tests our plug-in, found by its name, with verifiers' own loader, taskset, trace and scoring (v1)."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ def loaded(url, folder):
 
 
 def scored(task, answer):
-    """A trace with one answer of the model, scored as a rollout is, with what scoring raised."""
+    """Returns a trace with one answer of the model, scored as a rollout is, and the error that scoring raised."""
     trace = vf.Trace(task=vf.TraceTask(type=type(task).__name__, data=task.data), agent=vf.AgentInfo(config=vf.AgentConfig()))
     trace.nodes.append(vf.MessageNode(parent=None, message=vf.AssistantMessage(content=answer), sampled=True))
     try:

@@ -1,4 +1,5 @@
-"""verifiers' own environments, rubrics and rollouts (v0), with our plug-in by its name and a model that says what we want."""
+"""Tests our plug-in, found by its name, with verifiers' own environments, rubrics and rollouts (v0). A fake model gives the
+answers."""
 
 import asyncio
 import math
@@ -12,7 +13,7 @@ from real_gym import KERNEL, RealGymTest, TASK
 
 
 class SaysWhatWeWant(vf.Client):
-    """A model whose answers are given, in order."""
+    """A fake model that returns the given answers in order."""
 
     def __init__(self, *answers):
         self.answers = list(answers)

@@ -14,8 +14,8 @@ struct Listed {
   Command::Add add = nullptr;
 };
 
-// A function's variable, since the constants that enter themselves are made before main, in any
-// order.
+// The list is a variable of a function, because
+// commands enter themselves before main, in any order.
 std::vector<Listed>& all_commands() {
   static std::vector<Listed> commands;
   return commands;

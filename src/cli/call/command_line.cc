@@ -16,13 +16,13 @@ struct Renamed {
   std::vector<std::string> words;
 };
 
-// The names that commands had in the version before this one.
+// The names that commands had in the previous version.
 const std::vector<Renamed>& renamed_commands() {
   static const std::vector<Renamed> all = {{"rloop", {"tasks", "from-run"}}};
   return all;
 }
 
-// The innermost command that the call chose.
+// Returns the innermost command that the call chose.
 const CLI::App& chosen_of(const CLI::App& app) {
   const CLI::App* chosen = &app;
   while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
@@ -36,7 +36,7 @@ std::string path_of(const CLI::App& app) {
   return path;
 }
 
-// "; did you mean '--task'?"
+// Returns "; did you mean '--task'?" or an empty string.
 std::string near_option(const CLI::App& command, std::string_view wanted) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
@@ -54,8 +54,8 @@ std::string near_command(const CLI::App& app, std::string_view wanted) {
   return fmt::format("did you mean '{}'?", nearest_name(wanted, names));
 }
 
-// An unknown word explains more than the option that is missing because of it: a call with `--tsk`
-// also lacks --task.
+// Returns the message for a wrong call. An unknown word comes before a missing option, because a
+// call with `--tsk` also lacks --task.
 std::string complaint(const CLI::App& command, const CLI::ParseError& error) {
   for (const std::string& word : command.remaining())
     if (word.starts_with('-') && word != "--")

@@ -10,8 +10,8 @@
 namespace tritonsmith::cli {
 namespace {
 
-// CLI11's, with defaults in words, and the type of an argument without what CLI11 calls it: "auto,
-// evaluate or replay" and not "TEXT:{auto,evaluate,replay}=auto".
+// CLI11's formatter, but with defaults and types in words: "auto, evaluate or replay" instead of
+// "TEXT:{auto,evaluate,replay}=auto".
 class PlainFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -43,7 +43,8 @@ std::map<const CLI::App*, std::string>& all_examples() {
   return examples;
 }
 
-// The footer's callback, where there is one, lists the settings of a config in front of this.
+// Completes the help of a command. If the footer has a callback, it lists the config's settings
+// above this text.
 void complete(CLI::App& app, const std::shared_ptr<PlainFormatter>& formatter) {
   app.formatter(formatter);
   // A group of options is a subcommand without a name.

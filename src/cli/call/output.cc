@@ -13,7 +13,7 @@ namespace {
 
 void write_now(std::string_view text, FILE* file) {
   std::fwrite(text.data(), 1, text.size(), file);
-  std::fflush(file);  // a command may go on for minutes
+  std::fflush(file);  // a command may run for minutes before it prints again
 }
 
 }  // namespace

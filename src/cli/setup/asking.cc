@@ -32,7 +32,7 @@ Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem:
 }
 
 std::string without_code(std::size_t completions, std::string_view greedy) {
-  constexpr std::size_t kShown = 600;  // bytes
+  constexpr std::size_t kShown = 600;  // in bytes
   LOG("the greedy completion{}:\n{}", greedy.size() > kShown ? " begins" : "",
       text::repair_utf8(greedy.substr(0, kShown)));
   return fmt::format(

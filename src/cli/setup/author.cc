@@ -20,7 +20,7 @@ Result<std::unique_ptr<ModelAuthor>> ModelAuthor::open(const std::filesystem::pa
   TRY_ASSIGN(const c10::Device where, model::open_device(placement.device));
   TRY_ASSIGN(model::Transformer model, model::load_model(directory, where));
   model.set_precision(placement.precision);
-  model.set_sums(model::Sums::equal);  // a seed draws the same tokens whoever else is served
+  model.set_sums(model::Sums::equal);  // so a seed draws the same tokens in every batch
   TRY_ASSIGN(text::Tokenizer tokenizer, text::Tokenizer::from_file(directory / "tokenizer.json"));
   if (tokenizer.id_limit() > static_cast<std::size_t>(model.config().vocab_size))
     return fail("{}: tokenizer.json has {} ids, but the model's vocabulary only {}",

@@ -17,8 +17,8 @@
 namespace tritonsmith::cli {
 namespace {
 
-// The running program's file, also where another has taken its name since; empty where it cannot be
-// told.
+// Identifies the running program's file, even if another file has taken its name since. Returns an
+// empty string if that is impossible.
 std::string mark_of_program() {
   struct stat facts {};
   if (::stat("/proc/self/exe", &facts) != 0) return {};
@@ -32,8 +32,8 @@ std::string name_of_machine() {
   return ::uname(&system) == 0 ? system.nodename : "";
 }
 
-// All that judges alike: machine, program, Python with torch and triton, the GPUs that there are
-// and which of them it takes. Empty where that cannot be told.
+// Identifies judges that decide alike, by machine, program, Python with torch and triton, all GPUs
+// and the chosen GPUs. Returns an empty string if that is impossible.
 std::string mark_of_judge(const gym::judge::LocalJudgeConfig& config) {
   const std::string program = mark_of_program();
   const std::string python = gym::sandbox::guest_python(config.capture.python);
@@ -82,7 +82,7 @@ Result<std::unique_ptr<gym::api::Judge>> open_judge(const std::filesystem::path&
   config.referees = std::max(1, config.referees / gym.processes);
   TRY_ASSIGN(config.capture.data, data_folders(gym.data));
   if (!directory.empty()) {
-    TRY(make_directories(directory));  // a wrong one is the caller's, what follows is not
+    TRY(make_directories(directory));  // fails as the caller's error; later failures are faults
     config.directory = directory;
   }
   TRY_ASSIGN(auto judge, start_judge(config));

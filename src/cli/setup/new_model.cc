@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kPadding = "<|endoftext|>";
 constexpr const char* kEnd = "<|im_end|>";
 
-// ChatML's, each a token of its own.
+// Returns ChatML's special words. Each is one token.
 std::vector<text::AddedToken> chat_tokens() {
   std::vector<text::AddedToken> tokens;
   for (const char* content : {kPadding, "<|im_start|>", kEnd})
@@ -22,7 +22,7 @@ std::vector<text::AddedToken> chat_tokens() {
   return tokens;
 }
 
-// What tells others how to write with the model.
+// Writes the files that tell other programs how to generate with the model.
 Status save_companions(const std::filesystem::path& directory, const text::Tokenizer& tokenizer,
                        const std::optional<text::PromptRecord>& prompt) {
   if (prompt) TRY(write_file_atomic(directory / text::kPromptRecordFile, to_text(*prompt)));

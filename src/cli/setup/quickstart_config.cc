@@ -23,7 +23,7 @@ train::RlConfig rl_defaults(std::uint64_t seed) {
   rl.rollout.prompts = 8;
   rl.rollout.samples = 8;
   rl.rollout.sampling.max_new_tokens = 320;
-  // Higher rates first undo what the warm-up taught (1e-3 all of it); without the decay the noise
+  // Higher rates undo what the warm-up taught; 1e-3 undoes all of it. Without the decay, the noise
   // of small batches costs greedy accuracy.
   rl.optimizer.learning_rate = 2e-4;
   rl.optimizer.schedule = train::ScheduleShape::linear;
@@ -43,8 +43,8 @@ QuickstartConfig QuickstartConfig::with_seed(std::uint64_t seed) {
   config.teacher.seed = seed;
   config.teacher.styles = {"compact"};
   config.teacher.per_task = 1;
-  // As in a set distilled from another model, half of its kernels are only nearly right: what the
-  // gym is there to find out.
+  // Half of the kernels are only nearly right, as in a set distilled from another model. The gym
+  // must find these.
   config.teacher.mistakes = 0.5;
   config.sft = sft_defaults(seed);
   config.rl = rl_defaults(seed);

@@ -10,7 +10,7 @@ namespace {
 
 using curriculum::Example;
 
-// The verdicts on the examples' first answers, by the example's number.
+// Judges the examples' first answers and keeps the verdicts by the example's number.
 class FirstAnswers {
  public:
   FirstAnswers(std::span<const Example> examples, const Teaching& teaching)

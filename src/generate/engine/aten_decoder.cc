@@ -14,7 +14,7 @@ using model::LayerWeights;
 
 LayerWeights converted(const LayerWeights& w, at::ScalarType dtype) {
   const auto bias = [&](const at::Tensor& t) { return t.defined() ? t.to(dtype) : t; };
-  // Norms stay wide: aten_rms_norm multiplies before it rounds.
+  // Norms stay wide, because aten_rms_norm multiplies before it rounds.
   return {.input_norm = w.input_norm,
           .q = w.q.to(dtype),
           .q_bias = bias(w.q_bias),
@@ -102,7 +102,7 @@ void AtenDecoder::copy(int from, int to, std::int64_t length) {
       layer[to].narrow(1, 0, length).copy_(layer[from].narrow(1, 0, length));
 }
 
-// positions [S] on the device; the rows of qkv are slots 0..S-1.
+// `positions` is [S] on the device. The rows of qkv are slots 0..S-1.
 at::Tensor AtenDecoder::attend_slots(const model::QueryKeyValue& qkv, std::size_t layer,
                                      const at::Tensor& positions, std::int64_t longest) {
   const auto& config = model_.config();
@@ -133,7 +133,7 @@ void AtenDecoder::decode(std::span<const Step> steps, float* logits) {
     slots = std::max<std::int64_t>(slots, step.slot + 1);
     longest = std::max(longest, step.position + 1);
   }
-  // A slot without a step writes behind everything that is read.
+  // A slot without a step writes to a place after all tokens that are read.
   std::vector<std::int64_t> tokens(static_cast<std::size_t>(slots), 0);
   std::vector<std::int64_t> positions(static_cast<std::size_t>(slots), capacity_ - 1), rows;
   for (const Step& step : steps) {

@@ -180,9 +180,9 @@ void CpuDecoder::attend_slots(std::size_t layer, std::span<const Step> steps, co
   });
 }
 
-// Rows do not depend on each other, so each thread takes its share of them through all layers.
+// Rows do not depend on each other. Each thread therefore computes its share through all layers.
 void CpuDecoder::decode(std::span<const Step> steps, float* logits) {
-  constexpr std::int64_t kFewest = 4;  // rows worth a share of their own
+  constexpr std::int64_t kFewest = 4;  // the least number of rows in a share
   const std::int64_t rows = std::ssize(steps);
   const std::int64_t shares = std::clamp<std::int64_t>(rows / kFewest, 1, cpu::threads());
   const std::int64_t work = shares * cpu::kWorthSharing + 1;

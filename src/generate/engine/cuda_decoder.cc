@@ -30,7 +30,7 @@ c10::Stream new_stream(c10::Device device) {
 
 }  // namespace
 
-// Indexed by slot, on the device.
+// Arrays on the device, indexed by slot.
 struct CudaDecoder::Arrays {
   at::Tensor token, position, drawn, seed, temperature, top_p, top_k;
 
@@ -60,7 +60,7 @@ struct CudaDecoder::Buffers {
   at::Tensor x;                                      // [rows, H] float32
   at::Tensor parts;                                  // [parts, rows, H] float32, to be added to x
   at::Tensor normed, qkv, attended, gate_up, inner;  // [rows, ...] 16 bits
-  at::Tensor part_out, part_norm;                    // of attention
+  at::Tensor part_out, part_norm;                    // for attention
   at::Tensor logits;                                 // [rows, V] float32
   at::Tensor drawn;                                  // [2, rows] int32: tokens, logprobs' bits
   int* tokens() const { return data<int>(drawn); }
@@ -69,9 +69,9 @@ struct CudaDecoder::Buffers {
 
 // The pinned memory in which the host reads a launch's draws.
 struct CudaDecoder::PinnedResult {
-  void* memory = nullptr;  // pinned: tokens, then logprobs
+  void* memory = nullptr;  // pinned; tokens, then logprobs
   void* event = nullptr;
-  std::size_t rows = 0, stride = 0;  // tokens, and where the logprobs begin
+  std::size_t rows = 0, stride = 0;  // the number of tokens, and the begin of the logprobs
 
   ~PinnedResult() {
     if (event != nullptr) kernels().runtime.destroy_event(event);
@@ -185,7 +185,7 @@ Status CudaDecoder::assign(std::span<const SlotAssignment> assignments) {
   for (const SlotAssignment& each : assignments) {
     slots.push_back(each.slot);
     seeds.push_back(static_cast<std::int64_t>(each.seed));
-    // A draw increments the position: the first token's is the prompt's length.
+    // A draw increments the position, so that the first token's is the prompt's length.
     positions.push_back(each.prompt_length - 1);
     top_k.push_back(each.sampling.top_k);
     prompts.push_back(each.prompt);
@@ -266,7 +266,7 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
           .kv_heads = kv_heads,
           .head_dim = head_dim,
           .splits = splits_for(rows, kv_heads),
-          // Rounded as the trainer rounds it.
+          // The trainer rounds it in the same way.
           .scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_dim))),
           .type = type},
          native_stream());
@@ -284,7 +284,7 @@ void CudaDecoder::run_layer(std::size_t layer, std::int64_t rows) {
   pending_parts_ = cublas_->linear_onto_in_parts(x, parts, inner, half.down, 1 / share);
 }
 
-// Also adds the partial sums that the product before it has left.
+// Normalises x. It also adds the partial sums that the product before it has left.
 void CudaDecoder::norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& normed) {
   kernels().norm({.x = data<float>(x),
                   .weight = data<float>(weight),
@@ -323,8 +323,8 @@ void CudaDecoder::run_step(std::int64_t rows) {
                    native_stream());
 }
 
-// A first run outside the graph lets cuBLASLt choose its kernels. No row of it has a slot, so it
-// changes nothing.
+// A first run outside the graph lets cuBLASLt choose its kernels. None of its rows has a slot, so
+// this run changes nothing.
 Result<void*> CudaDecoder::graph_for(std::int64_t rows) {
   const auto found = graphs_.find(rows);
   if (found != graphs_.end()) return found->second;

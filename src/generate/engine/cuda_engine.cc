@@ -11,13 +11,13 @@ namespace {
 using model::cuda::kPage;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-// The most launches that may be unread: the one that the device computes, and the next.
+// The largest number of unread launches: the one that the device computes, and the next.
 constexpr std::size_t kAhead = 2;
 
 int pages_for(std::int64_t tokens) { return static_cast<int>((tokens + kPage - 1) / kPage); }
 
-// The most pages a request can need: its prompt's own copy, and the sequence without the whole
-// pages that it shares.
+// Returns the largest number of pages that a request can need: its prompt's own copy, and the
+// sequence without the whole pages that it shares.
 int most_pages(std::int64_t prompt, std::int64_t length) {
   return pages_for(prompt) + pages_for(length) - static_cast<int>(prompt / kPage);
 }
@@ -35,7 +35,7 @@ Memory plan_memory(const model::ModelConfig& model, const EngineConfig& config) 
   const auto free = static_cast<std::int64_t>(free_bytes);
   const std::int64_t budget =
       config.cache_mib > 0 ? std::int64_t{config.cache_mib} * kMiB : free / 2;
-  // The pages of a slot's sequence, and its prompt's own copy.
+  // For each slot, the pages of its sequence and its prompt's own copy.
   const std::int64_t wanted = std::int64_t{config.slots} * (pages_for(config.max_length) + 1) +
                               pages_for(config.max_length);
   const std::int64_t page = CudaDecoder::page_bytes(model);
@@ -48,11 +48,11 @@ Memory plan_memory(const model::ModelConfig& model, const EngineConfig& config) 
 // A row of the decode step, with the request that it serves.
 struct CudaEngine::Slot {
   bool busy = false;
-  std::uint64_t sequence = 0;  // differs between the sequences that the slot has had
+  std::uint64_t sequence = 0;  // a number that differs for each sequence of the slot
   GenerationRequest request;
-  Completion completion;   // what has been drawn
-  std::vector<int> pages;  // of the sequence, in order: shared ones first
-  int launched = 0;        // draws that have been launched
+  Completion completion;   // the tokens drawn so far
+  std::vector<int> pages;  // those of the sequence in order, shared ones first
+  int launched = 0;        // the number of launched draws
 };
 
 // An entry of the prefix cache.
@@ -61,7 +61,7 @@ struct CudaEngine::CachedPrompt {
   std::vector<int> pages;
   std::uint64_t last_use = 0;
   bool is_new = false;     // not computed yet
-  bool is_in_use = false;  // by this round of admissions
+  bool is_in_use = false;  // this round of admissions uses it
 };
 
 // The slot and the sequence that each row of a launch draws for.
@@ -160,8 +160,8 @@ void CudaEngine::evict(CachedPrompt& prompt) {
   prompt = {};
 }
 
-// The entry to evict next. Entries that no waiting request has come first, and of those the least
-// recently used one.
+// Returns the entry to evict next. Entries that fit no waiting request come first, and among those
+// the least recently used one.
 CudaEngine::CachedPrompt* CudaEngine::eviction_candidate() {
   CachedPrompt* least = nullptr;
   bool is_wanted = true;
@@ -176,7 +176,7 @@ CudaEngine::CachedPrompt* CudaEngine::eviction_candidate() {
   return least;
 }
 
-// Evicts entries until so many pages are free; false when that is not enough.
+// Evicts entries until this many pages are free. Returns false if they do not suffice.
 bool CudaEngine::make_room(int pages) {
   while (pool_.free_pages() < pages) {
     CachedPrompt* prompt = eviction_candidate();
@@ -205,7 +205,7 @@ CudaEngine::CachedPrompt* CudaEngine::cache_prompt(const std::vector<TokenId>& t
   return &*at;
 }
 
-// Gives the slot to the first waiting request; false when there are too few pages for it.
+// Gives the slot to the first waiting request. Returns false if there are too few pages.
 bool CudaEngine::occupy(Slot& slot, const CachedPrompt& prompt) {
   const GenerationRequest& request = waiting_.front();
   const std::int64_t length = std::ssize(prompt.tokens) + request.sampling.max_new_tokens;
@@ -233,7 +233,7 @@ struct CudaEngine::Admission {
   std::int64_t prefill_tokens = 0;
 };
 
-// Admits the first waiting request to a slot; false when it must wait.
+// Admits the first waiting request to a slot. Returns false if it must wait.
 bool CudaEngine::admit_one(int index, Admission& admission) {
   const auto length = std::ssize(waiting_.front().prompt);
   const bool is_cached =
@@ -348,8 +348,8 @@ void CudaEngine::finish(int index, FinishReason reason) {
   vacate(slot);
 }
 
-// Its pages may go to another sequence at once: launches run in order, so the one that still runs
-// for this sequence ends first.
+// Frees the slot. Its pages may go to another sequence at once: launches run in order, so a launch
+// that still serves this sequence ends first.
 void CudaEngine::vacate(Slot& slot) {
   pool_.give_back(slot.pages);
   slot.pages.clear();

@@ -1,4 +1,4 @@
-// How much GPU memory a CudaDecoder uses, computed before it allocates any.
+// Computes how much GPU memory a CudaDecoder needs, before it allocates any.
 #include <algorithm>
 
 #include "generate/engine/cuda_decoder.h"
@@ -10,18 +10,18 @@ namespace {
 
 using model::cuda::kPage;
 
-// Of reading prompts, all of so many tokens at once, what a layer holds of each at the moment when
-// it holds most: the residual stream, the packed projections, what attention gave (and its
+// Returns the memory for computing prompts, at the moment when a layer holds most. It then holds
+// for each token the residual stream, the packed projections, the result of attention (and its
 // normalisers), the norm, the gates and their product (model/layers/cuda_layer.cc).
 std::int64_t prefill_bytes(const model::ModelConfig& c, const CudaDecoder::Limits& limits) {
-  constexpr std::int64_t kIndices = 32;  // token, position, slot, as they are sent
+  constexpr std::int64_t kIndices = 32;  // bytes of token, position and slot, as they are sent
   const std::int64_t of_token =
       kIndices + 4 * c.hidden_size + 2 * (c.query_size() + 2 * c.key_value_size()) +
       2 * c.query_size() + 4 * c.num_attention_heads + 2 * c.hidden_size + 6 * c.intermediate_size;
   const std::int64_t tokens = std::min<std::int64_t>(
       limits.prefill_tokens, std::int64_t{limits.prompts} * limits.max_length);
-  // A longer prompt is computed in chunks. Each chunk needs the earlier keys and values as they
-  // come out of the pages, then in order with the new ones behind them, then by use.
+  // A longer prompt is computed in chunks. Each chunk needs the earlier keys and values three
+  // times: as they come out of the pages, in order with the new ones behind them, and by use.
   const bool has_pieces = limits.max_length > limits.prefill_tokens;
   const std::int64_t earlier =
       has_pieces ? std::int64_t{limits.max_length + kPage} * c.key_value_size() * 2 * 8 : 0;
@@ -72,7 +72,7 @@ std::int64_t CudaDecoder::other_bytes(const model::Transformer& model, const Lim
   const std::int64_t parts = 4 * attention_parts(c, rows) * (c.head_dim + 1);
   const std::int64_t prompt_logits = std::int64_t{4} * limits.prompts * c.vocab_size;
   const std::int64_t rope = std::int64_t{4} * limits.max_length * c.head_dim;
-  // The table, and its rows as assign() sends them.
+  // This counts the table, and its rows as assign() sends them.
   const std::int64_t page_table = std::int64_t{4} * (2 * limits.slots + limits.prompts) *
                                   ((limits.max_length + kPage - 1) / kPage);
   const std::int64_t widest =

@@ -1,5 +1,5 @@
 // Prefill: a CudaDecoder computes several prompts together. It computes a prompt that is longer
-// than the limit in chunks; each chunk attends to the chunks before it through the KV cache.
+// than the limit in chunks. Each chunk attends to the chunks before it through the KV cache.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/StreamGuard.h>
@@ -19,17 +19,17 @@ at::Tensor on_device(const std::vector<std::int64_t>& values, at::ScalarType typ
   return at::tensor(values, at::kLong).to(type).to(device);
 }
 
-// The first `count` rows of these pages of one layer's cache, [count, kv_heads, D].
+// Returns the first `count` rows of these pages of one layer's cache, [count, kv_heads, D].
 at::Tensor rows_of_pages(const at::Tensor& layer, const at::Tensor& pages, std::int64_t count) {
   return layer.index_select(0, pages).transpose(1, 2).flatten(0, 1).narrow(0, 0, count);
 }
 
 }  // namespace
 
-// Hidden states of the prompts' last tokens, [prompts, H] float32.
+// Returns the hidden states of the prompts' last tokens, [prompts, H] float32.
 at::Tensor CudaDecoder::read_together(std::span<const Prompt> prompts) {
   std::vector<std::vector<TokenId>> sequences;
-  std::vector<int> slots;  // of each token
+  std::vector<int> slots;  // for each token
   for (const Prompt& prompt : prompts) {
     sequences.emplace_back(prompt.tokens.begin(), prompt.tokens.end());
     slots.insert(slots.end(), prompt.tokens.size(), limits_.slots + prompt.row);
@@ -46,9 +46,9 @@ at::Tensor CudaDecoder::read_together(std::span<const Prompt> prompts) {
   return x.index_select(0, on_device(ends, at::kLong, model_.device()) - 1);
 }
 
-// The hidden state of one prompt's last token, computed chunk by chunk. With equal sums the bits
-// are those of read_together(): a token's bits depend neither on the rows beside it nor on where
-// its keys come from.
+// Returns the hidden state of one prompt's last token, computed chunk by chunk. With equal sums the
+// bits are those of read_together(), because a token's bits depend neither on the rows beside it
+// nor on the place of its keys.
 at::Tensor CudaDecoder::read_in_pieces(const Prompt& prompt) {
   const std::int64_t length = std::ssize(prompt.tokens);
   const std::vector<std::int64_t> all_pages(prompt.pages.begin(), prompt.pages.end());

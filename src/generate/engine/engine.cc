@@ -26,7 +26,7 @@ struct Engine::Slot {
   bool busy = false;
   GenerationRequest request;
   Completion completion;
-  std::vector<TokenId> cached_prompt;  // whose keys and values the row holds; empty: none
+  std::vector<TokenId> cached_prompt;  // the prompt in the row's cache; empty: none
   std::vector<float> prompt_logits;    // [V], after that prompt
 };
 
@@ -95,7 +95,7 @@ int Engine::slot_with(const std::vector<TokenId>& prompt) const {
   return at == slots_.end() ? -1 : static_cast<int>(at - slots_.begin());
 }
 
-// The free slots. Slots whose cached prompt no waiting request has come first.
+// Returns the free slots. Slots whose cached prompt fits no waiting request come first.
 std::vector<int> Engine::take_free_slots() {
   std::vector<int> wanted, unwanted;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -113,8 +113,8 @@ std::vector<int> Engine::take_free_slots() {
 Status Engine::admit() {
   if (waiting_.empty()) return ok();
   std::vector<int> admitted, to_compute;
-  // From, to. A prompt that is cached already is copied at once: its slot may be the next one that
-  // is given to another request.
+  // Pairs of source and target. A prompt that is cached already is copied at once, because its slot
+  // may be the next one for another request.
   std::vector<std::pair<int, int>> to_copy_later;
   const auto copy = [&](int from, int to) {
     const Slot& source = slots_[static_cast<std::size_t>(from)];
@@ -168,7 +168,7 @@ void Engine::prefill(const std::vector<int>& slots) {
   }
 }
 
-// One token for every slot in use.
+// Computes one token for every slot in use.
 Status Engine::step() {
   std::vector<Decoder::Step> steps;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -190,7 +190,7 @@ Status Engine::step() {
   return take_tokens(slots, logits);
 }
 
-// Draws the next token of each slot: logits[i] are those of slots[i].
+// Draws the next token of each slot. logits[i] belongs to slots[i].
 Status Engine::take_tokens(const std::vector<int>& slots, const std::vector<const float*>& logits) {
   constexpr std::int64_t kWorkOfLogit = 16;
   std::vector<Result<SampledToken>> drawn(slots.size(), SampledToken{});

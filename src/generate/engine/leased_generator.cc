@@ -7,7 +7,7 @@
 namespace tritonsmith::generate::engine {
 namespace {
 
-// How long it decodes before it looks whether somebody waits for the lease: a few steps.
+// The time between two checks whether another process waits for the lease: a few decode steps.
 constexpr Milliseconds kWindow{10};
 // Timings take seconds at most. A process that holds the lease for longer is broken.
 constexpr std::chrono::seconds kPatience{60};
@@ -21,7 +21,7 @@ void LeasedGenerator::take() {
 }
 
 Status LeasedGenerator::submit(GenerationRequest request) {
-  take();  // with the first request the engine reads the weights
+  take();  // the engine reads the weights with its first request
   Status status = generator_->submit(std::move(request));
   lease_.give_back();
   return status;
@@ -41,7 +41,7 @@ Result<std::optional<Generated>> LeasedGenerator::decode(Deadline deadline) {
     const Deadline window = Deadline::after(kWindow);
     const Deadline until = window.at() < deadline.at() ? window : deadline;
     TRY_ASSIGN(auto generated, generator_->next_by(until));
-    // A return without a completion before the time is up: no request is in flight.
+    // If there is neither a completion nor a timeout, no request is in flight.
     if (generated || deadline.passed() || !until.passed()) return generated;
     if (!lease_.is_wanted()) continue;
     TRY(generator_->settle());

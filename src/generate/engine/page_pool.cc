@@ -8,7 +8,7 @@ namespace tritonsmith::generate::engine {
 
 PagePool::PagePool(int pages)
     : references_(static_cast<std::size_t>(pages), 0), free_(static_cast<std::size_t>(pages)) {
-  std::iota(free_.rbegin(), free_.rend(), 0);  // the lowest is taken first
+  std::iota(free_.rbegin(), free_.rend(), 0);  // the lowest page is taken first
 }
 
 std::optional<std::vector<int>> PagePool::take(int count) {

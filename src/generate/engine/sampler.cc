@@ -35,8 +35,8 @@ double total_of(const std::vector<Candidate>& candidates) {
 
 void keep_top_p(std::vector<Candidate>& candidates, double top_p) {
   const double total = total_of(candidates);
-  // Those below the floor hold at most 1 - top_p together, so none of them is needed; few are left
-  // to sort.
+  // The tokens below the floor hold at most 1 - top_p together, so none of them is needed. Few
+  // tokens then remain to be sorted.
   const double floor = (1.0 - top_p) * total / static_cast<double>(candidates.size());
   std::erase_if(candidates, [&](const Candidate& each) { return each.probability < floor; });
   std::ranges::sort(candidates, likelier);
@@ -53,7 +53,7 @@ TokenId draw(const std::vector<Candidate>& candidates, double uniform) {
     left -= each.probability;
     if (left < 0) return each.token;
   }
-  // Rounding ate the last of it: the last token that can be drawn at all.
+  // Rounding can leave a rest. It belongs to the last token that can be drawn.
   for (auto each = candidates.rbegin(); each != candidates.rend(); ++each)
     if (each->probability > 0) return each->token;
   return candidates.front().token;
@@ -65,7 +65,7 @@ Result<SampledToken> sample_token(std::span<const float> logits, const SamplingP
                                   std::uint64_t seed, std::uint64_t position) {
   const auto& kernel = model::cpu::kernels<float>();
   const bool greedy = params.temperature == 0;
-  // The trainer's own expression (model/layers/linear_logprob.h), so that both get the same bits.
+  // This is the trainer's expression (model/layers/linear_logprob.h), so both get the same bits.
   const auto inverse = static_cast<float>(1.0 / (greedy ? 1.0 : params.temperature));
   const auto count = static_cast<std::int64_t>(logits.size());
   const float normaliser = kernel.row_logprob(logits.data(), count, inverse).log_normaliser;

@@ -1,11 +1,11 @@
-"""What the gym runs in its guests and compile workers, as the package `tritonsmith_guest`.
+"""The package `tritonsmith_guest` holds the Python that the gym runs in guests and compile workers.
 
-`warm` and `capture` serve the zygote and its guests, `compiler` the compile workers: none of them makes a CUDA context.
-`reference_shell` runs trusted tasks beside a referee, on its GPU.
+The zygote and its guests use `warm` and `capture`. Compile workers use `compiler`. None of these makes a CUDA context.
+`reference_shell` is the Python reference: it runs trusted tasks beside a referee, on the referee's GPU.
 """
 
 import os
 
-# Read when torch and numpy are imported: a zygote must have one thread only, and no eyes for a GPU.
+# torch and numpy read these variables when they are imported. A zygote must have one thread and must see no GPU.
 if os.environ.get("TRITONSMITH_REFERENCE_SHELL") != "1":
     os.environ.update(CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")

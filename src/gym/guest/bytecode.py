@@ -1,6 +1,7 @@
-"""Bytecode for an environment without any: one that uv installed, or an image's with PYTHONDONTWRITEBYTECODE.
+"""Keeps bytecode for an environment that has none.
 
-Each process would else compile PyTorch's sources anew, for which it takes twice as long to start.
+uv installs packages without bytecode, and some images set PYTHONDONTWRITEBYTECODE. Without bytecode each process compiles
+PyTorch's sources again, and its start takes twice as long.
 """
 
 import contextlib
@@ -15,7 +16,9 @@ def lies_beside(module):
 
 
 def is_ours(folder):
-    """Makes it if need be. One that others may write to is not used: bytecode is run."""
+    """Whether only this user may write to the folder, which this makes if it is missing.
+
+    Python executes bytecode, so a folder that others may write to must not be used."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         facts = os.stat(folder)
@@ -26,8 +29,9 @@ def is_ours(folder):
 
 @contextlib.contextmanager
 def kept_in(folder, module):
-    """Meanwhile bytecode is read from this folder of ours and left there, unless this module has its own beside it.
-    Without a folder, or where it is not ours alone, nothing is kept."""
+    """Makes Python read and write bytecode in this folder while the context is open.
+
+    Nothing changes if the module has bytecode beside it, if no folder is given, or if others may write to the folder."""
     before = sys.pycache_prefix, sys.dont_write_bytecode
     if folder and not lies_beside(module) and is_ours(folder):
         sys.pycache_prefix, sys.dont_write_bytecode = folder, False

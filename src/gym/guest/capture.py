@@ -1,9 +1,10 @@
-"""capture(request): a module's source text becomes a launch plan (docs/plan.md), with no GPU and no data.
+"""capture(request) turns a module's source text into a launch plan (docs/plan.md), without a GPU and without data.
 
 request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90", "device": {...}}
-"device" is what the GPU says of itself that will run the plan, by torch's names; it may be absent.
-A candidate's request has besides, from its task's plan: "init_args", "inputs", and "tensors" (what their indices mean).
-The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": how far it came}.
+"device" holds the properties of the GPU that will run the plan, under torch's names. It may be absent.
+A candidate's request also holds three members of its task's plan: "init_args", "inputs", and "tensors", which says what
+their indices mean.
+The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": the stage that was reached}.
 
 For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [--task FILE]
 """
@@ -23,7 +24,7 @@ from .values import DTYPES, decode, encode
 
 
 class Session:
-    """One capture: the phases in order, each of which may raise what the captured code raises."""
+    """One capture. It runs the phases in order. Each phase may raise whatever the captured code raises."""
 
     def __init__(self, request):
         self.request = request
@@ -34,7 +35,7 @@ class Session:
         self.recorder = Recorder(self.path, self.fake_mode)
         self.launches = launches.Launches(self.recorder)
         self.given = {}  # index in the request's tensors -> fake tensor
-        self.planned = None  # a task's plan without its forward
+        self.planned = None  # a task's plan without the steps of its forward
 
     def run(self):
         recorder = self.recorder
@@ -152,7 +153,7 @@ class Session:
         return self.given[index]
 
     def move_module(self, model):
-        """The plan's "parameters"; all of them on the GPU, as after `model.cuda()`."""
+        """Moves all parameters and buffers to the GPU, as `model.cuda()` does, and returns the plan's "parameters"."""
         if not isinstance(model, torch.nn.Module):
             raise CaptureStop("no_model", f"{type(model).__name__} is no torch.nn.Module", 0)
         parameters = []
@@ -171,7 +172,7 @@ class Session:
             return self.recorder.tensors.move_to_gpu(tensor)
 
     def refuse_emptied(self, out):
-        """Memory that was taken from an output behind its operators' back: a replay would give it back."""
+        """Refuses an output whose storage the code resized. No operator shows this, so a replay would not repeat it."""
         for leaf in tree_leaves(out):
             if isinstance(leaf, torch.Tensor):
                 spec = self.recorder.tensors.specs[self.recorder.index_of(leaf)]
@@ -185,7 +186,8 @@ class Session:
 
 
 def call(model, inputs):
-    """forward, of which a plan knows the memory of parameters and buffers: what it puts in their place is copied there."""
+    """Calls forward. A plan knows parameters and buffers by their memory. So if forward replaces one by another tensor,
+    this copies the new values into the old memory."""
     tables = [table for module in model.modules() for table in (module._parameters, module._buffers)]
     before = [dict(table) for table in tables]
     out = model(*inputs)
@@ -220,7 +222,7 @@ def encode_outputs(out, recorder):
 
 
 def capture(request):
-    """Never raises."""
+    """Returns the answer. It never raises."""
     path = "candidate.py"
     session = None
     try:
@@ -235,7 +237,7 @@ def capture(request):
                     "stage": "extracted"}
         session = Session(request)
         return {"plan": session.run()}
-    except BaseException as error:  # whatever it is, it is this candidate's own
+    except BaseException as error:  # captured code may raise anything; the answer reports it
         where = session.where if session else "request"
         described = describe_exception(CaptureStop.first or error, path, where)
         if request.get("role") == "task":
@@ -246,7 +248,7 @@ def capture(request):
 
 
 def hint_at_hidden_files(error):
-    """A file may be there and not be shown: the sandbox has Python's own files alone."""
+    """Adds a hint to a message about a missing file: the file may exist, but the sandbox shows only Python's own files."""
     if not isinstance(error, (FileNotFoundError, PermissionError)) or not getattr(error, "filename", None):
         return ""
     return ("; the sandbox hides every file but Python's own: show it a folder with --data DIR, whose files every user may "
@@ -254,7 +256,7 @@ def hint_at_hidden_files(error):
 
 
 def reason(error):
-    """Why a task's forward is not in its plan; the reference shell runs it then."""
+    """Says why a task's forward is not in its plan. The Python reference runs such a forward."""
     return f"line {error['line']}: {error['class']}: {error['message'][:1000]}"
 
 

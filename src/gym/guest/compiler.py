@@ -1,10 +1,11 @@
-"""compile_kernel(request): Triton IR text becomes a cubin. Runs in a jailed, long-lived worker.
+"""compile_kernel(request) turns the text of Triton IR into a cubin. It runs in a jailed, long-lived compile worker.
 
 request = {"ttir": text, "num_warps", "num_stages", "num_ctas", "maxnreg" (optional), "target": "sm_90"}
 The answer is {"cubin": base64, "name", "registers", "spills", "shared_bytes"} or {"error": {"class", "message", "line", ...}}.
 
-The text is hostile, so the passes are Triton's own but the way to them is not: only known dialects, no inline assembly,
-no addresses made of integers, no library but libdevice. Nothing is cached here and nothing but ptxas is started.
+The text may be hostile. So this module checks it before Triton's own passes see it: it allows only known dialects, no
+inline assembly, no addresses made of integers, and no library but libdevice. Nothing is cached here, and ptxas is the only
+program that is started.
 """
 
 import base64
@@ -22,7 +23,7 @@ from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 from .device_properties import chip_of
 
 DIALECTS = {"tt", "arith", "math", "scf", "cf", "ub", "builtin"}
-# tl.debug_barrier, by Triton's version, and tl.assume.
+# tl.debug_barrier, whose name depends on Triton's version, and tl.assume.
 BESIDES = {"gpu.barrier", "ttg.barrier", "ttg.local_barrier", "llvm.intr.assume"}
 OPERATIONS = re.compile(r"^\s*(?:%[\w#:, %]+ = )?\"?([a-z_]\w*)\.([\w.]+)", re.MULTILINE)
 REFUSED = {"tt.elementwise_inline_asm": "inline assembly", "tt.int_to_ptr": "pointers made of integers"}
@@ -30,13 +31,13 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 DOTTED = re.compile(r"(?<![\w.%@^$])([A-Za-z_]\w*)\.([A-Za-z_][\w.]*)")
 MODULE = re.compile(r"^\s*(?:builtin\.)?module\b.*$", re.MULTILINE)
 FUNCTION_LINE = re.compile(r"^\s*tt\.func\b.*$", re.MULTILINE)
-# The names of private functions are made words on their way to PTX, others go there as they are.
+# Triton turns names of private functions into plain words for PTX. All other names reach PTX unchanged.
 FUNCTION = re.compile(r'\s*tt\.func (?:public @\w+|private @(?:[\w.$]+|"[^"\\]*"))\(.*\)(?: -> .*?)?'
                       r"(?: attributes \{noinline = \w+\})? \{")
 ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
-PTXAS_KILLED = 75  # the worker's exit code then; compiler_pool.cc knows it, too
+PTXAS_KILLED = 75  # the worker's exit code if ptxas was killed; compiler_pool.cc knows it, too
 
 
 class Refused(Exception):
@@ -60,7 +61,10 @@ def check_name(name):
 
 
 def check_text(text):
-    """Before anything parses it, and again as Triton prints what it parsed, which no trick of notation escapes."""
+    """Checks the operations, libraries and symbols of the text.
+
+    This runs before anything parses the text, and again on the text that Triton prints of the parsed module. No trick of
+    notation survives the second check."""
     for dialect, operation in OPERATIONS.findall(text):
         check_name(f"{dialect}.{operation}")
     for path, name in LIBRARY.findall(text):
@@ -72,7 +76,8 @@ def check_text(text):
 
 
 def check_attributes(text):
-    """What LLVM reads besides operations (`llvm.module_asm` is PTX), and what could end a comment or a name in PTX."""
+    """Checks attributes, which LLVM reads too (`llvm.module_asm` is PTX), and characters that could end a comment or a
+    name in PTX."""
     if ESCAPE.search(text):
         raise Refused("refused_ir", "a string that is no message holds signs that Triton does not write")
     for dialect, rest in DOTTED.findall(STRING.sub('""', text)):
@@ -93,7 +98,7 @@ def check_module(module):
     for name in set(found):
         check_name(name)
     if "tt.func" not in found or not re.search(r"tt\.func public @\w+", text):
-        raise Refused("bad_ir", "the Triton IR holds no kernel")  # the passes would abort
+        raise Refused("bad_ir", "the Triton IR holds no kernel")  # the passes would abort the process
 
 
 def parse(text, context):
@@ -109,7 +114,7 @@ def parse(text, context):
 
 
 def run_ptxas(ptx, options, capability):
-    """As CUDABackend.make_cubin does, but keeps what ptxas says of registers and spills."""
+    """Runs ptxas as CUDABackend.make_cubin does, but keeps its report on registers and spills."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
         with open(source, "w") as file:
@@ -119,7 +124,7 @@ def run_ptxas(ptx, options, capability):
         done = subprocess.run([get_ptxas(capability).path, *flags, "-v", f"--gpu-name=sm_{capability}{suffix}",
                                source, "-o", cubin], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, close_fds=True, check=False)
-        if done.returncode < 0:  # who did it is for tritonsmith to find out, with a fresh worker
+        if done.returncode < 0:  # tritonsmith finds the cause with a fresh worker
             os._exit(PTXAS_KILLED if done.returncode == -signal.SIGKILL else 70)
         if done.returncode:
             raise Refused("compile_error", f"ptxas: {done.stderr.strip()[-1500:] or done.returncode}")
@@ -144,8 +149,8 @@ def lower(request):
     module = parse(request["ttir"], context)
     check_module(module)
     metadata = {}
-    with knobs.compilation.scope():  # of this process, where captures want lines in their IR
-        knobs.compilation.disable_line_info = True  # there are none, and a file's name would go into PTX as it is
+    with knobs.compilation.scope():  # captures in this process want lines in their IR
+        knobs.compilation.disable_line_info = True  # PTX would hold a file's name unchanged
         module = backend.make_ttgir(module, metadata, options, capability)
         llir = backend.make_llir(module, metadata, options, capability)
         ptx = backend.make_ptx(llir, metadata, options, capability)
@@ -163,7 +168,7 @@ def lower(request):
 
 
 def compile_kernel(request):
-    """Never raises."""
+    """Returns the answer. It never raises."""
     try:
         return lower(request)
     except Refused as error:
@@ -173,5 +178,5 @@ def compile_kernel(request):
 
 
 def failure(error_class, message):
-    """Where it is in the candidate's source only compiler_pool.cc knows."""
+    """Returns an error without a line. Only compiler_pool.cc knows the line of the candidate's source."""
     return {"error": {"class": error_class, "message": message[:4000], "line": 0, "excerpt": ""}}

@@ -1,15 +1,15 @@
-"""Constants: the values of small tensors that follow from the source alone, so that Python may read them.
+"""Constants knows the values of small tensors that follow from the source alone, so that Python may read them.
 
-`torch.linspace(0, 0.1, 12)[3].item()` depends on no input, and modules do such things to lay out their layers. A small
-tensor made from numbers alone has a twin with data; operators on tensors that all have twins run on the twins too.
-Whatever else writes to its memory ends a twin.
+`torch.linspace(0, 0.1, 12)[3].item()` depends on no input, and modules compute sizes of layers in this way. For each small
+fake tensor that is made from numbers alone, this class keeps a twin: a CPU tensor with the real values. An operator whose
+tensors all have twins runs on the twins too. Any other write to a tensor's memory removes its twin.
 """
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 LIMIT = 4096  # elements
-# Made from numbers alone. (`empty` is not: nobody knows what it holds.)
+# These operators make a tensor from numbers alone. `empty` does not: its values are unknown.
 FACTORIES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::zeros", "aten::ones", "aten::full", "aten::eye",
              "aten::scalar_tensor", "aten::tril_indices", "aten::triu_indices"}
 
@@ -34,7 +34,7 @@ class Constants:
                 del self.twins[index]
 
     def follow(self, func, args, kwargs, out, written):
-        """After an operator ran on fake tensors. `written` are the tensors that it wrote to."""
+        """Runs an operator on the twins after it ran on fake tensors. `written` are the tensors that it wrote to."""
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         if not self.can_follow(func, tensors, out) or not self.run_on_twins(func, args, kwargs, out):
             for tensor in written:

@@ -1,7 +1,8 @@
-"""Tensor descriptors made on the host (`TensorDescriptor.from_tensor(x, [64, 64])`), as a kernel's arguments.
+"""Handles tensor descriptors that the host makes (`TensorDescriptor.from_tensor(x, [64, 64])`) and passes to a kernel.
 
-A plan passes tensors and numbers only. So a kernel that takes a descriptor is turned into one that takes the tensor, its
-shape and its strides, which Triton's IR lists behind the descriptor anyway, and makes the same descriptor on the device.
+A plan passes only tensors and numbers. So this module rewrites a kernel that takes a descriptor: the new kernel takes the
+tensor, its shape and its strides, and makes the same descriptor on the device. Triton's IR lists shape and strides behind
+the descriptor anyway.
 """
 
 import re
@@ -21,7 +22,7 @@ def is_descriptor(value):
 
 
 def check(name, value):
-    """What the chip demands of a descriptor's memory, and what a plan can say of it."""
+    """Checks what the chip demands of a descriptor's memory, and what a plan can express."""
     if not isinstance(value.base, torch.Tensor) or not value.base.is_cuda:
         raise ValueError(f"Pointer argument (at {name}) cannot be accessed from Triton (cpu tensor?)")
     if value.base.data_ptr() % 16:
@@ -31,14 +32,14 @@ def check(name, value):
 
 
 def parts(value):
-    """The arguments that stand for a value: of a descriptor several, else the value itself."""
+    """Returns the arguments that replace a value: several for a descriptor, the value itself otherwise."""
     if not is_descriptor(value):
         return [value]
     return [value.base, *map(int, value.shape), *map(int, value.strides)]
 
 
 def part_types(type_):
-    """Their types, from the descriptor's in a signature; None where it is another's."""
+    """Returns the types of these arguments for a descriptor's type in a signature, or None for any other type."""
     found = SIGNATURE.fullmatch(type_) if isinstance(type_, str) else None
     if found is None:
         return None
@@ -55,7 +56,7 @@ def end_of_arguments(text, start):
 
 
 def made_on_the_device(text):
-    """The IR of a kernel that takes descriptors as that of one that makes them."""
+    """Rewrites the IR of a kernel that takes descriptors into the IR of a kernel that makes them."""
     head = HEAD.search(text)
     if head is None:
         return text

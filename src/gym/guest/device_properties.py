@@ -1,6 +1,6 @@
-"""What the virtual GPU says of itself: a chip of the target that kernels are compiled for, or the GPU that will run them.
+"""The properties of the virtual GPU: those of a chip of the compile target, or of the GPU that will run the kernels.
 
-A guest knows neither when it is warmed up: become() comes with its one request.
+A zygote knows neither when it warms up. A guest calls become() when it has its one request.
 """
 
 from types import SimpleNamespace
@@ -12,8 +12,8 @@ H200 = dict(
     L2_cache_size=62914560, is_integrated=0, is_multi_gpu_board=0, gcnArchName="", clock_rate=1980000,
     memory_clock_rate=3201000, memory_bus_width=6144, pci_bus_id=0, pci_device_id=0, pci_domain_id=0,
     uuid="00000000-0000-0000-0000-000000000000")
-# A chip of each target, in what it differs: threads and shared memory by the table of compute capabilities in NVIDIA's CUDA
-# programming guide, the rest by its data sheets; the size of the memory is the nominal one.
+# For each target, the properties of one chip that differ from the H200's. Threads and shared memory come from the table of
+# compute capabilities in NVIDIA's CUDA programming guide, the rest from data sheets. The size of the memory is the nominal one.
 CHIPS = {
     "sm_80": dict(
         name="NVIDIA A100-SXM4-80GB", total_memory=80 << 30, multi_processor_count=108, L2_cache_size=40 << 20,
@@ -32,19 +32,19 @@ CHIPS = {
 
 
 def chip_of(target):
-    """Of a target that is not named here: its number, and an H200's sizes."""
+    """Returns the properties of a target. A target that is not listed has its own number and an H200's sizes."""
     known = CHIPS.get(target)
     digits = target.removeprefix("sm_")
     whose = {"name": f"NVIDIA GPU ({target})"} if known is None else known
     return {**H200, **whose, "major": int(digits[:-1]), "minor": int(digits[-1])}
 
 
-# The one object that every question is answered with.
+# Every question about the device is answered with this one object.
 PROPERTIES = SimpleNamespace(**chip_of("sm_90"))
 
 
 def become(target, told=None):
-    """From now on a chip of this target; what a GPU told of itself, by torch's names, goes first."""
+    """Makes the virtual GPU a chip of this target. `told` holds a real GPU's properties under torch's names, which win."""
     PROPERTIES.__dict__.update({**chip_of(target), **(told or {})})
 
 

@@ -1,4 +1,4 @@
-"""How a capture ends early, and where in the candidate's file it happened."""
+"""The errors that end a capture early, and the line of the captured file that caused them."""
 
 import linecache
 import re
@@ -6,13 +6,13 @@ import sys
 
 
 class CaptureStop(BaseException):
-    """A typed end of a capture.
+    """Ends a capture with an error class.
 
-    It is no `Exception`: a candidate's `try: ... except Exception:` must not turn "this cannot be captured" into
-    another path. The first one counts even where a bare `except:` swallows it, or a second thread raises it.
+    It does not derive from `Exception`: a candidate's `try: ... except Exception:` must not hide that something cannot be
+    captured. The first one counts even if a bare `except:` catches it or another thread raises it.
     """
     path = ""     # the file that is being captured
-    first = None  # since begin()
+    first = None  # the first one since begin()
 
     def __init__(self, error_class, message, line=None):
         super().__init__(message)
@@ -26,7 +26,7 @@ class CaptureStop(BaseException):
 
 
 def line_in(path, frame=None):
-    """The line of the innermost running frame that belongs to the file `path`; 0 when there is none."""
+    """Returns the line of the innermost running frame that belongs to the file `path`, or 0 if there is none."""
     frame = frame or sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == path:
@@ -36,7 +36,7 @@ def line_in(path, frame=None):
 
 
 def line_of(error, path):
-    """The line of the deepest frame of the file `path` that the exception passed through; 0 when there is none."""
+    """Returns the line of the deepest frame of the file `path` that the exception passed through, or 0 if there is none."""
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == path:
@@ -46,13 +46,13 @@ def line_of(error, path):
 
 
 def describe(error_class, message, path, line):
-    """The error of an answer, with the text of its line."""
+    """Returns the error of an answer, with the text of its line."""
     return {"class": error_class, "message": message[:4000], "line": line,
             "excerpt": linecache.getline(path, line).strip()[:400] if line else ""}
 
 
 def describe_exception(error, path, where):
-    """Any exception that left the candidate's code, as the error of an answer."""
+    """Turns any exception that left the captured code into the error of an answer."""
     if isinstance(error, CaptureStop):
         return describe(error.error_class, error.message, path, error.line or line_of(error, path))
     if isinstance(error, SyntaxError) and error.filename == path:
@@ -66,7 +66,7 @@ def describe_exception(error, path, where):
 
 
 def text_of(error):
-    """The exception may be the candidate's own, or hold tensors, which do not print."""
+    """Returns an exception's text. This can fail: the class may be the candidate's own, and fake tensors do not print."""
     try:
         return str(error)
     except BaseException:
@@ -79,7 +79,8 @@ def is_triton_error(error):
 
 
 def describe_triton_error(error, path):
-    """Triton nests one CompilationError for each call between jit functions; the deepest in our file tells most."""
+    """Finds the most telling error. Triton nests one CompilationError for each call between jit functions, and the
+    deepest one in the captured file says the most."""
     source = "".join(linecache.getlines(path))
     line, chain = 0, error
     while chain is not None:
@@ -93,7 +94,7 @@ def describe_triton_error(error, path):
 
 
 def line_of_node(error, source):
-    """Triton counts lines from the function's `def`; the file's line is found through the function's name."""
+    """Returns the file's line. Triton counts lines from the function's `def`, so this searches for the function's name."""
     name = re.match(r"def\s+(\w+)", error.src or "")
     if name is None or not hasattr(error.node, "lineno"):
         return 0

@@ -20,13 +20,13 @@ def _read_exactly(connection, size):
 
 
 def read(connection):
-    """The next frame's JSON; EOFError when the other side is gone."""
+    """Returns the next frame's JSON. It raises EOFError if the other side closed the connection."""
     (size,) = struct.unpack("<I", _read_exactly(connection, 4))
     return json.loads(_read_exactly(connection, size))
 
 
 def read_with_fds(connection):
-    """As read, with the descriptors that came along."""
+    """Returns the next frame's JSON and the file descriptors that came with it."""
     space = socket.CMSG_SPACE(MAX_FDS * 4)
     head, ancillary, _, _ = connection.recvmsg(4, space, socket.MSG_CMSG_CLOEXEC)
     if not head:
@@ -41,7 +41,7 @@ def read_with_fds(connection):
 
 
 def read_blocks(connection, sizes):
-    """Blocks of bytes, each in frames of at most PIECE bytes."""
+    """Returns blocks of these sizes. Each block arrives in frames of at most PIECE bytes."""
     blocks = []
     for size in sizes:
         block = bytearray()

@@ -1,4 +1,5 @@
-"""Captures and compilations as guests do them. Run by ctest; TRITONSMITH_CHECK_PLAN names a program that parses plans."""
+"""Tests captures and compilations as guests do them. ctest runs it, and TRITONSMITH_CHECK_PLAN names a program that
+parses plans."""
 
 import json
 import os
@@ -26,7 +27,7 @@ import candidate_modules  # noqa: E402
 import task_modules  # noqa: E402
 from replay import Replay  # noqa: E402
 
-# On a CPU without a capture these are something else, or nothing at all.
+# Without a capture, a CPU does something else for these, or nothing at all.
 NOT_EAGER = {"asks the device", "compiled", "scripted", "seeds", "generators", "custom operator", "autocast",
              "attention under autocast", "constant tensors"}
 warm()
@@ -69,8 +70,8 @@ def equal(a, b):
 
 class Preloading(unittest.TestCase):
     def kept(self, has_bytecode, mode=0o700):
-        """Which modules have bytecode in our folder, and which beside them, once the first was preloaded and the second
-        imported. The first may have had it before."""
+        """Preloads the first module and imports the second. Then it tells which modules have bytecode in the given folder,
+        and which beside their sources. The first module may have had bytecode before."""
         with tempfile.TemporaryDirectory() as folder:
             ours, packages = pathlib.Path(folder) / "ours", pathlib.Path(folder) / "packages"
             packages.mkdir()
@@ -255,7 +256,7 @@ class Candidates(unittest.TestCase):
         whole = "y = torch.empty_like(x)\n" + "\n".join(lines) + f"\n{launch}\nreturn y"
         if "plan" in capture_candidate(candidate_modules.candidate(whole)):
             return
-        for line in lines:  # which of them is it?
+        for line in lines:  # this finds the line that was refused
             with self.subTest(line):
                 source = candidate_modules.candidate(f"y = torch.empty_like(x)\n{line}\n{launch}\nreturn y")
                 answer = capture_candidate(source)

@@ -1,8 +1,8 @@
-"""Moves the zygote's memory into huge pages, once, when it is warm.
+"""Moves the zygote's memory into huge pages once, when the zygote is warm.
 
-A fork copies the page tables of all private memory and an exit takes them apart: for the 260 MB of objects that torch
-and triton leave behind, some 10 ms each with 4 KiB pages, 2 ms with 2 MiB pages. Where the kernel cannot (before 6.1)
-nothing changes but the speed.
+A fork copies the page tables of all private memory, and an exit frees them. torch and triton leave 260 MB of objects: for
+these, a fork or an exit takes about 10 ms with 4 KiB pages and 2 ms with 2 MiB pages. Linux before 6.1 cannot do this,
+and then only the speed differs.
 """
 
 import ctypes

@@ -1,11 +1,11 @@
-"""libtritonsmith_jail.so for Python: the room of the zygote, the private folders of guests, the jail itself."""
+"""Calls libtritonsmith_jail.so: it makes the zygote's room and the guests' private folders, and it enters the jail."""
 
 import ctypes
 import json
 
 
 class JailRefused(RuntimeError):
-    """A layer that must hold does not hold here. The process is half jailed and must end."""
+    """Says that a required layer does not hold on this machine. The process is only partly jailed and must end."""
 
 
 class Jail:
@@ -22,11 +22,11 @@ class Jail:
         return json.loads(self._answer.value)
 
     def enter_room(self, plan):
-        """Why there is no room, or an empty string."""
+        """Enters the room. It returns why there is none, or an empty string."""
         return self._call(self._library.tritonsmith_enter_room, plan)["why"]
 
     def enter(self, profile):
-        """The layers that held and those that did not, with why."""
+        """Enters the jail. It returns the layers that hold, and the layers that do not, with the reasons."""
         report = self._call(self._library.tritonsmith_enter_jail, profile)
         if report["why"]:
             raise JailRefused(report["why"])

@@ -1,15 +1,15 @@
-"""What stands for a tensor while Triton specialises a launch, and for a compiled kernel afterwards."""
+"""Replacements for a tensor while Triton specialises a launch, and for the compiled kernel that a launch returns."""
 
 from types import SimpleNamespace
 
 from .errors import CaptureStop
 
-# Options that change what is compiled and that a plan carries; all others must keep their default.
+# These options change the compiled code, and a plan holds them. All other options must keep their default.
 CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
 class Pointer:
-    """What Triton's specialisation reads from a tensor: its type and the alignment of its first element."""
+    """Holds what Triton's specialisation reads from a tensor: its type and the alignment of its first element."""
 
     def __init__(self, tensor):
         self.dtype = tensor.dtype
@@ -20,7 +20,8 @@ class Pointer:
 
 
 class Code(dict):
-    """A kernel's code by stage. The guest stops at Triton IR; what a trusted compiler makes of it later cannot be read here."""
+    """Holds a kernel's code by stage. The guest stops at Triton IR. A compile worker makes the later stages after the
+    capture, so nothing can read them here."""
 
     LATER = ("ttgir", "llir", "ptx", "cubin", "sass")
 
@@ -34,7 +35,7 @@ class Code(dict):
 
 
 class KernelHandle:
-    """What a launch or `warmup` returns. Registers and shared memory are nominal: the code is not compiled yet."""
+    """A launch or `warmup` returns this. Registers and shared memory are nominal, because nothing is compiled yet."""
 
     def __init__(self, launches, function, index, names):
         self.launches, self.function, self.index, self.names = launches, function, index, names
@@ -46,7 +47,7 @@ class KernelHandle:
     def _init_handles(self): pass
 
     def __getitem__(self, grid):
-        """Launches what was compiled, as it is; like Triton's own, it takes all arguments by position."""
+        """Returns a function that launches this specialisation. Like Triton's, it takes all arguments by position."""
         def launch(*args):
             given = dict(zip(self.function.arg_names, args))
             return self.launches.launch(self, grid, [given[name] for name in self.names], given)

@@ -1,6 +1,6 @@
-"""Triton launches: each is specialised and lowered to Triton IR as on the chip, and recorded instead of run.
+"""Records Triton launches. Each launch is specialised and lowered to Triton IR as on the chip, and then not run.
 
-The guest stops at Triton IR: a trusted compiler makes the cubin from its text.
+The guest stops at Triton IR. A compile worker makes the cubin from the IR's text.
 """
 
 import functools
@@ -20,7 +20,7 @@ from .values import number
 from .virtual_gpu import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
-# These a launch may name without any effect on the code.
+# A launch may pass these options. They do not change the code.
 HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow")
 
 _launches = None  # the Launches of the capture in progress
@@ -51,16 +51,16 @@ def new_context():
     return context
 
 
-spare_contexts = []  # filled before forking: loading dialects costs milliseconds
+spare_contexts = []  # the zygote fills it before it forks, since loading dialects takes milliseconds
 
 
 class Launches:
-    """The launches of one capture: kernels by specialisation, and the choices of a tuner while it runs."""
+    """Holds the launches of one capture: the kernels by specialisation, and the choices of a tuner while it runs."""
 
     def __init__(self, recorder):
         self.recorder = recorder
         self.kernels = []   # the plan's "kernels"
-        self.signatures = []  # of each, the types of the arguments that have a name
+        self.signatures = []  # for each kernel, the types of the arguments that have a name
         self.cache = {}     # (function, specialisation, options) -> (index, names of the arguments)
         self.collected = None
 
@@ -85,7 +85,7 @@ class Launches:
         choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
         self.forget_constants(values)
         if 0 in grid:
-            return handle  # Triton launches nothing then
+            return handle  # Triton launches nothing in this case
         if self.collected is not None:
             self.collected.append(choice)
         else:
@@ -93,7 +93,7 @@ class Launches:
         return handle
 
     def specialise(self, function, args, kwargs):
-        """Gives the kernel's index, the names of its arguments, and the values of all parameters by name."""
+        """Returns the kernel's index, the names of its arguments, and the values of all parameters by name."""
         if not hasattr(function, "guest_binder"):
             function.guest_binder = create_function_from_signature(function.signature, function.params, backend())
         kwargs = {**kwargs, "debug": False, "instrumentation_mode": ""}
@@ -197,7 +197,7 @@ class Launches:
         return [*grid, *[1] * (3 - len(grid))]
 
     def tune(self, tuner, args, kwargs):
-        """Every config of an autotuner becomes a choice of one step; which is best, only the chip can tell."""
+        """Records every config of an autotuner as one choice of one step. Only the chip can tell which is best."""
         if self.collected is not None:
             raise CaptureStop("unsupported_launch", "an autotuner inside another")
         tuner.nargs = dict(zip(tuner.arg_names, args))
@@ -213,7 +213,7 @@ class Launches:
                 self.collected = choices
                 try:
                     handle = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
-                except CompileTimeAssertionFailure as error:  # Triton passes over such configs, too
+                except CompileTimeAssertionFailure as error:  # Triton skips such configs, too
                     failed = error
                 self.collected = None
         finally:
@@ -226,9 +226,9 @@ class Launches:
         return handle
 
     def run_config_hook(self, tuner, config, kwargs, first):
-        """A config's own hook runs before every launch. What it does to tensors must not depend on the config.
+        """Runs a config's own hook, which Triton runs before every launch. All hooks must do the same to tensors.
 
-        `first` is what the first config's hook recorded, None for that one.
+        `first` holds the steps that the first config's hook recorded. It is None for the first config itself.
         """
         steps = self.recorder.steps
         before = len(steps)
@@ -256,7 +256,7 @@ def tune(self, *args, **kwargs):
 
 
 def install():
-    """Puts recording in place of running, for the whole process."""
+    """Makes Triton record launches instead of running them, in the whole process."""
     JITFunction.run = run
     JITFunction.warmup = lambda self, *args, grid=None, **kwargs: self.run(*args, grid=grid, warmup=True, **kwargs)
     Autotuner.run = tune

@@ -1,6 +1,6 @@
-"""Recorder: sees every ATen operator that runs, below autograd, and writes it down as a step of the plan.
+"""Recorder sees every ATen operator that runs, below autograd, and records it as a step of the plan.
 
-It sits above FakeTensorMode, so that no tensor has data. A recorder serves one capture.
+It sits above FakeTensorMode, so no tensor has data. A recorder serves one capture.
 """
 
 import base64
@@ -23,7 +23,7 @@ _facts = {}
 
 
 def facts_about(func):
-    """The operator's full name, and the positions and names of the arguments that it writes to."""
+    """Returns the operator's full name, and the positions and names of the arguments that it writes to."""
     if func not in _facts:
         overload = func._overloadname
         name = func._schema.name if overload in ("", "default") else f"{func._schema.name}.{overload}"
@@ -42,13 +42,13 @@ class Recorder(TorchDispatchMode):
         self.tensors = TensorTable(self.stop)
         self.constants = Constants(self.tensors)
         self.constant_bytes = 0
-        self.fakes = {}       # id of a tensor with data -> (it, its fake)
+        self.fakes = {}       # id of a tensor with data -> (the tensor, its fake tensor)
         self.written = set()  # storages that forward wrote to through ATen
         self.paused = False
 
     @classmethod
     def _should_skip_dynamo(cls):
-        """No: it would put a wrapper around us that costs as much as recording does."""
+        """Returns False: torch would else wrap this mode, and the wrapper costs as much as recording."""
         return False
 
     @staticmethod
@@ -57,7 +57,7 @@ class Recorder(TorchDispatchMode):
 
     @contextmanager
     def pause(self):
-        """Operators run here are not recorded."""
+        """Operators that run inside this context are not recorded."""
         before, self.paused = self.paused, True
         try:
             yield
@@ -83,7 +83,7 @@ class Recorder(TorchDispatchMode):
         if func is aten._local_scalar_dense.default:
             return self.read_scalar(args[0])
         if "generator" in kwargs:
-            kwargs["generator"] = None  # a replay draws from its own
+            kwargs["generator"] = None  # a replay draws from its own generator
         kwargs.pop("pin_memory", None)
         if func is aten.detach.default:
             return self.detach(args[0])
@@ -92,14 +92,15 @@ class Recorder(TorchDispatchMode):
         return self.record(func, args, kwargs)
 
     def detach(self, tensor):
-        """Without gradients a detached tensor is the same one; torch detaches whatever a factory returns."""
+        """Detaches a tensor without a step. Without gradients the result is the same tensor. torch detaches everything
+        that a factory returns."""
         out = aten.detach.default(tensor)
         self.tensors.by_id[id(out)] = self.index_of(tensor)
         self.tensors.alive.append(out)
         return out
 
     def separate(self, tensor):
-        """Before a tensor's form changes in place: others that share its index must keep theirs."""
+        """Gives a tensor its own index before its form changes in place. Other tensors with its index keep their form."""
         before = self.index_of(tensor)
         del self.tensors.by_id[id(tensor)]
         self.add_step(aten="aten::alias", args=[{"t": before}], kwargs={}, outputs=[self.tensors.adopt(tensor)])
@@ -117,14 +118,15 @@ class Recorder(TorchDispatchMode):
         leaves = [leaf for leaf in ([out] if out is None else tree_leaves(out, is_leaf=lambda x: x is None))
                   if leaf is None or isinstance(leaf, torch.Tensor)]
         written = self.written_tensors(writes, args, kwargs)
-        if written or any(leaf is not None for leaf in leaves):  # else it only asked about a tensor's form
+        if written or any(leaf is not None for leaf in leaves):  # otherwise it only asked about a tensor's form
             outputs = [-1 if leaf is None else self.tensors.adopt(leaf) for leaf in leaves] if out is not None else []
             self.add_step(aten=name, args=recorded_args, kwargs=recorded_kwargs, outputs=outputs)
             self.constants.follow(func, args, kwargs, out, written)
         return out
 
     def record_whole(self, name, args, kwargs, out):
-        """An operator taken above the point where torch chooses an implementation: `out` was computed while paused."""
+        """Records an operator above the point where torch chooses an implementation. `out` was computed while recording
+        was paused."""
         outputs = [self.tensors.adopt(leaf) for leaf in tree_leaves(out)]
         self.add_step(aten=name, args=[encode(value, self.index_of) for value in args],
                       kwargs={key: encode(value, self.index_of) for key, value in kwargs.items()}, outputs=outputs)
@@ -142,7 +144,7 @@ class Recorder(TorchDispatchMode):
             self.written.update(self.tensors.storage_of(tensor) for tensor in tensors)
 
     def read_scalar(self, tensor):
-        """`.item()` and its kin: answered only where the source alone spells the value out."""
+        """Answers `.item()` and similar questions, but only if the value follows from the source alone."""
         known = self.constants.value_of(tensor)
         if known is not None:
             with torch._C._DisableTorchDispatch():
@@ -151,7 +153,7 @@ class Recorder(TorchDispatchMode):
                   "Python reads the value of a tensor (.item(), .tolist(), float(), int(), bool() or `if tensor`)")
 
     def run_registered(self, func, args, kwargs):
-        """An operator that the file registered itself: what its Python does is recorded, not its name."""
+        """Runs an operator that the file itself registered, so that its Python is recorded instead of its name."""
         from torch._library.custom_ops import OPDEFS
         definition = OPDEFS.get(func._schema.name)
         if definition is None:
@@ -162,7 +164,7 @@ class Recorder(TorchDispatchMode):
             return body(*args, **kwargs)
 
     def as_fake(self, leaf):
-        """A tensor with data holds what the source itself spells out: it becomes a constant of the plan."""
+        """Turns a tensor with data into a constant of the plan. Its values follow from the source alone."""
         if not isinstance(leaf, torch.Tensor) or isinstance(leaf, FakeTensor):
             return leaf
         if id(leaf) not in self.fakes:

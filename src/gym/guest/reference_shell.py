@@ -1,12 +1,12 @@
-"""The reference shell: runs tasks as they are written. A trusted process without a jail; no candidate comes here.
+"""The Python reference: a trusted process without a jail that runs tasks as they are written. It never sees a candidate.
 
-To time them:
+A request to time a task:
 request = {"source": text, "how": "eager" | "torch_compile", "device": "cuda:0"}
 The answer is {"time_ms": {"median", "mean", "p10", "p90", "n"}} or {"error": text}.
-A request with "ask" wants what forward returns, for a task whose forward cannot be captured (shell_forward.py).
+A request with "ask" asks for the outputs of a forward that cannot be captured (shell_forward.py).
 
-"eager" is timed as KernelBench does it: a few calls to warm up, then each of a hundred between two events, one after the
-other; nothing is flushed between them. "torch_compile" is the same of what torch.compile makes of the module.
+"eager" is timed as KernelBench does it. A few calls warm up. Then up to a hundred calls follow one after the other, each
+between two events, and nothing is flushed between them. "torch_compile" does the same with torch.compile's module.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from tritonsmith_guest import bytecode, frames
 CONNECTION_FD = 3
 WARM_UPS = 3
 TRIALS = 100
-MOST_SECONDS = 20  # of one task's trials; at least a few are made
+MOST_SECONDS = 20  # the limit for one task's trials; at least five are made
 
 
 def load(source):
@@ -30,7 +30,7 @@ def load(source):
 
 
 def made_on(device, make):
-    """Where a task's own way to make tensors knows no device, they are made on the CPU and moved."""
+    """Makes a task's tensors on the device. If the task's code fails there, this makes them on the CPU and moves them."""
     import torch
     from torch.utils._pytree import tree_map
     try:
@@ -51,7 +51,7 @@ def constructed(module):
 
 
 def milliseconds_of(call, device):
-    """One call's time: by the device's own clock where it has one."""
+    """Returns the time of one call in ms, by the device's own clock if it has one."""
     import torch
     if torch.device(device).type != "cuda":
         start = time.perf_counter()
@@ -96,7 +96,7 @@ def measure(request):
 
 
 def answer(request):
-    """Never raises."""
+    """Returns the answer to a request to time a task. It never raises."""
     try:
         return {"time_ms": measure(request)}
     except Exception as error:
@@ -104,12 +104,12 @@ def answer(request):
         return {"error": f"{type(error).__name__}: {text}"[:1000]}
     finally:
         if "torch" in sys.modules:
-            sys.modules["torch"].cuda.empty_cache()  # the referee judges next
+            sys.modules["torch"].cuda.empty_cache()  # the referee needs the memory next
 
 
 def main():
     connection = socket.socket(fileno=CONNECTION_FD)
-    with bytecode.kept_in(sys.argv[2], "torch"), contextlib.suppress(Exception):  # each answer says so
+    with bytecode.kept_in(sys.argv[2], "torch"), contextlib.suppress(Exception):  # each answer reports a failed import
         importlib.import_module("torch")
     while True:
         try:

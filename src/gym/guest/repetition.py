@@ -1,10 +1,10 @@
-"""Repetition: forward is called again, to see that it does the same.
+"""Repetition calls forward again and checks that it does the same.
 
-A plan holds one call, so what a module does from its second call on would never be judged. The second call is given new
-inputs of the same form, in the same process. What it records must be the first call's plan but for the numbers of the
-tensors that it makes; it may keep from the first call memory that nobody filled (a workspace), and what it made of its
-weights and of numbers alone.
-A third call, in evaluation mode and with gradients enabled, may do otherwise, but not without any kernel.
+A plan holds one call, so the gym would never judge what a module does from its second call on. The second call runs in the
+same process on new inputs of the same form. It must record the first call's steps, except for the indices of the tensors
+that it makes. It may keep two things from the first call: memory that was never filled (a workspace), and tensors that
+were computed from weights and numbers alone.
+A third call runs in evaluation mode with gradients enabled. It may do something else, but it must launch a kernel too.
 """
 
 import random
@@ -15,14 +15,15 @@ from torch.utils._pytree import tree_leaves
 from .errors import CaptureStop, line_of, text_of
 from .tensors import LIMIT
 
-# Made of numbers alone: tables of positions; and what masks are made of, which memory kept for a sum may be as well.
+# Tables of positions are made from numbers alone. FILLED tensors are, too: masks are made of them. But memory that is kept
+# to add to (a sum) can also be filled in this way.
 TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices"}
 FILLED = {"aten::ones", "aten::full", "aten::zeros", "aten::scalar_tensor"}
 EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty", "aten::new_empty_strided"}
 
 
 def tensors_in(value):
-    """All tensors' numbers in a step."""
+    """Returns the indices of all tensors in a step."""
     if isinstance(value, dict):
         if isinstance(value.get("t"), int):
             return [value["t"]]
@@ -31,7 +32,7 @@ def tensors_in(value):
 
 
 class Repetition:
-    """To be made when everything but forward has been recorded."""
+    """The caller makes it when everything but forward has been recorded."""
 
     def __init__(self, recorder, kernels, inputs):
         self.recorder, self.kernels = recorder, kernels
@@ -40,15 +41,16 @@ class Repetition:
         self.twins = dict(recorder.constants.twins)
         self.inputs = {recorder.index_of(leaf) for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)}
         self.random = random.getstate()
-        self.numbers = {}  # of the second call's tensors -> of the first call's
-        self.end = 0       # of the first call's tensors
-        self.kept = set()  # those of them that the second call takes up
+        self.numbers = {}  # index of the second call's tensor -> index of the first call's
+        self.end = 0       # the end of the first call's indices
+        self.kept = set()  # the first call's tensors that the second call uses again
         self.storages_taken_up = set()
 
     def check(self, call_again, given, make_inputs, outputs):
-        """`given` are the first call's inputs, make_inputs() the second's; `outputs` the first's, as a plan has them.
+        """Runs the second call and compares it with the first.
 
-        call_again(inputs) gives the second's.
+        `given` are the inputs of the first call, and `outputs` are its outputs as the plan holds them. make_inputs() makes
+        the inputs of the second call, and call_again(inputs) returns its outputs.
         """
         recorder = self.recorder
         self.end = len(recorder.tensors.specs)
@@ -70,7 +72,8 @@ class Repetition:
             raise self.stop("it returns another tensor", 0)
 
     def check_other_mode(self, model, make_inputs):
-        """Whatever else that call does, or fails to do, is nobody's business: no plan holds it."""
+        """Runs the third call. It must launch a kernel if the recorded call did. Nothing else is checked, and errors are
+        ignored, because no plan holds this call."""
         recorder = self.recorder
         launched = any("launch" in step for step in recorder.steps)
         recorder.steps = []
@@ -97,7 +100,8 @@ class Repetition:
         random.setstate(self.random)
 
     def know_what_was_only_passed_on(self):
-        """A kernel may have written to what it was given, as far as the capture knows; most only read it."""
+        """Restores constants that only kernels received. The capture cannot tell whether a kernel writes to its arguments,
+        but most kernels only read constants."""
         table, constants = self.recorder.tensors, self.recorder.constants
         for index, twin in self.twins.items():
             if index not in constants.twins and table.geometries[index][0] not in self.recorder.written:
@@ -124,7 +128,8 @@ class Repetition:
             raise self.stop(f"{self.described(other)} besides", other["line"])
 
     def may_be_kept(self, step):
-        """It makes memory that nobody filled, a table, or what follows from the weights and from what may be kept."""
+        """Whether a later call may keep what this step makes: unfilled memory, a table, or a tensor computed from weights
+        and from tensors that may be kept."""
         made, given = step.get("outputs", []), tensors_in([step.get("args"), step.get("kwargs")])
         name = step.get("aten", "").split(".")[0]
         is_table = name in TABLES or (name in FILLED and all(
@@ -160,7 +165,7 @@ class Repetition:
         return True
 
     def number(self, index):
-        """Of a tensor of the second call; none for what the first call made or was given."""
+        """Returns the first call's index for a tensor of the second call, or None for a tensor of the first call."""
         return self.numbers.get(index, index if self.is_own(index) else None)
 
     def matches(self, one, other):

@@ -1,4 +1,4 @@
-"""Small tasks with a Triton solution each. warm() captures them, so that what guests commonly do was done once before."""
+"""Small tasks, each with a Triton solution. warm() captures them, so that a zygote has done once what guests often do."""
 
 TASK = '''
 import torch

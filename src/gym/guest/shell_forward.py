@@ -1,14 +1,15 @@
-"""What a task's forward returns, for tasks whose forward no plan has: the reference shell's other half.
+"""The part of the Python reference that computes a task's outputs if no plan holds the task's forward.
 
-The referee draws weights and inputs; here the module is built, takes those weights by name, and runs. Requests, with
-"source" and "device" beside (gym/referee/python_reference_source.cc is the other end):
+The referee draws weights and inputs. This process builds the module, copies the weights into it by name, and runs it.
+gym/referee/python_reference_source.cc sends the requests, which also hold "source" and "device":
 
-{"ask": "prepare"}                    builds the module once: {"mode": "train" | "eval"}, in which forward draws nothing
+{"ask": "prepare"}                    {"mode": "train" | "eval"}: the mode in which forward draws no random numbers
 {"ask": "forward", "mode", "init_seed", "forward_seed", "oracle": bool,
  "tensors": {index: {"dtype", "shape", "stride", "offset", "storage"}}, "parameters": [[name, index]], "inputs",
  "blocks": [bytes of each storage]}   {"outputs": value, "tensors": [{"dtype", "shape", "stride"}], "exact": [...],
                                        "changed": [[index, tensor, exact or -1]], "aliases_input", "blocks"}
-Blocks of bytes follow a message: the storages, and the tensors in order. Or {"error": {"class", "message"}}.
+Blocks of bytes follow a message: the storages after a request, the tensors in order after an answer. An answer can also be
+{"error": {"class", "message"}}.
 """
 
 import random
@@ -25,7 +26,7 @@ NORMALISATIONS = torch.nn.modules.batchnorm._NormBase  # batch and instance norm
 
 
 class Refusal(Exception):
-    """The task cannot be judged so."""
+    """Says that the task cannot be judged with the Python reference, with an error class."""
 
     def __init__(self, error_class, message):
         super().__init__(message)
@@ -39,11 +40,11 @@ def serve(connection, request):
     for block in sent:
         frames.write_block(connection, block)
     if torch.cuda.is_initialized():
-        torch.cuda.empty_cache()  # the referee judges next
+        torch.cuda.empty_cache()  # the referee needs the memory next
 
 
 def answer_to(request, blocks):
-    """The answer and its blocks. Never raises."""
+    """Returns the answer and its blocks. It never raises."""
     try:
         torch.backends.cudnn.allow_tf32 = False  # expected values are full float32
         return (prepare(request), []) if request["ask"] == "prepare" else forward(request, blocks)
@@ -53,7 +54,7 @@ def answer_to(request, blocks):
         message = text if isinstance(error, Refusal) else f"{type(error).__name__}: {text}"
         return {"error": {"class": error_class, "message": message[:1000]}}, []
     finally:
-        torch.backends.cudnn.allow_tf32 = True  # as PyTorch has it, for what is timed here
+        torch.backends.cudnn.allow_tf32 = True  # PyTorch's default, which the timed runs here use
         torch.set_default_dtype(torch.float32)
 
 
@@ -65,7 +66,7 @@ def seed(value):
 
 
 def draws_so_far(device):
-    """Changes whenever anything random is drawn."""
+    """Returns the states of all generators. The result changes whenever a random number is drawn."""
     numpy = sys.modules.get("numpy")
     state = [torch.get_rng_state().tolist(), random.getstate(), str(numpy.random.get_state()) if numpy else ""]
     if torch.device(device).type == "cuda":
@@ -74,7 +75,7 @@ def draws_so_far(device):
 
 
 def build(request, init_seed):
-    """The module as its plan's first phase makes it: from the file's first line on under one seed, on the device."""
+    """Builds the module on the device as its plan's first phase does: one seed holds from the file's first line on."""
     device = request["device"]
 
     def make():
@@ -87,13 +88,14 @@ def build(request, init_seed):
             with torch.device(device):
                 module, model = make()
             return module, model.to(device), True
-        except RuntimeError:  # its own way to make tensors knows no device
+        except RuntimeError:  # the task's code cannot make its tensors on the device
             module, model = make()
             return module, model.to(device), torch.device(device).type == "cpu"
 
 
 def set_mode(model, mode):
-    """What draws is switched off. Normalisations draw nothing and stay as they were built."""
+    """Sets the mode. In evaluation mode dropout and the like draw nothing. Normalisations draw nothing in any mode, so
+    they keep the mode in which they were built."""
     if mode == "train":
         return
     built = [(module, module.training) for module in model.modules() if isinstance(module, NORMALISATIONS)]
@@ -123,19 +125,19 @@ def forward(request, blocks):
     if request["oracle"]:
         try:
             exact = run(request, given, exact=True)
-        except Exception as error:  # some operator knows no float64: the plain tolerance alone decides
+        except Exception as error:  # an operator may lack float64; then only the plain tolerance decides
             why = f"{type(error).__name__}: {error}".split("\n")[0][:400]
     return describe(plain, exact, why)
 
 
 class Given:
-    """The tensors that the referee drew, of which every run gets fresh copies."""
+    """Holds the tensors that the referee drew. Every run gets fresh copies."""
 
     def __init__(self, request, blocks):
         self.request, self.blocks = request, blocks
 
     def tensors(self, exact):
-        """By index of the plan; those that shared memory share it."""
+        """Returns copies of the tensors by their index in the plan. Tensors that shared memory share it here, too."""
         device, made, storages = self.request["device"], {}, {}
         for index, spec in self.request["tensors"].items():
             dtype, storage = DTYPES[spec["dtype"]], spec["storage"]
@@ -186,7 +188,8 @@ def state_of(model):
 
 
 def bind(model, parameters, tensors, reproduces):
-    """Weights by name. What the module holds besides can only come out right by being constructed alike."""
+    """Copies the weights into the module by name. Other tensors that the module holds can only be right if the constructor
+    draws the same values here as in the replay."""
     own = state_of(model)
     if set(own) != {name for name, _ in parameters}:
         odd = sorted(set(own) ^ {name for name, _ in parameters})
@@ -197,7 +200,7 @@ def bind(model, parameters, tensors, reproduces):
         if own[name].shape != theirs.shape or own[name].dtype != theirs.dtype:
             raise Refusal("weights_unbound", f"{name} has another shape or type here than when it was captured")
         constant = own[name].numel() == 0 or bool((own[name] == own[name].flatten()[0]).all())
-        alike = alike and (constant or torch.equal(own[name], theirs))  # constants may have been perturbed
+        alike = alike and (constant or torch.equal(own[name], theirs))  # perturbations may change constant weights
         own[name].copy_(theirs)
     if reproduces and not alike and (loose := loose_tensor(model)):
         raise Refusal("weights_unbound", f"the constructor draws other values here than when it is replayed, and {loose} "
@@ -205,7 +208,7 @@ def bind(model, parameters, tensors, reproduces):
 
 
 def loose_tensor(model):
-    """The name of a floating tensor that a module keeps beside its parameters and buffers."""
+    """Returns the name of a floating-point tensor that is neither a parameter nor a buffer, or an empty string."""
     known = {id(tensor) for tensor in state_of(model).values()}
     for path, module in model.named_modules():
         for name, value in vars(module).items():

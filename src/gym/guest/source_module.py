@@ -1,4 +1,4 @@
-"""Source text as a Python module that tracebacks and inspect.getsource (which Triton needs) can read."""
+"""Turns source text into a Python module whose text tracebacks and inspect.getsource can read. Triton needs the latter."""
 
 import linecache
 import sys
@@ -10,7 +10,7 @@ def register_source(source, path):
 
 
 def load_module(source, path, name):
-    """Raises whatever the module's top level raises. The text need not exist as a file."""
+    """Loads the module. It raises whatever the module's top level raises. The text need not exist as a file."""
     register_source(source, path)
     module = types.ModuleType(name)
     module.__file__ = path

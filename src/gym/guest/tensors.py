@@ -1,7 +1,7 @@
-"""TensorTable: which index in the plan each fake tensor has, and which tensors share memory.
+"""TensorTable knows the index that each fake tensor has in the plan, and which tensors share memory.
 
-A tensor is known by identity and by its geometry (storage, type, shape, strides, offset). The table keeps every tensor
-and storage alive, since ids and addresses of dead ones would be given out again.
+It finds a tensor by its identity and by its geometry (storage, type, shape, strides, offset). It keeps every tensor and
+storage alive, because Python reuses the ids and addresses of dead ones.
 """
 
 import torch
@@ -17,7 +17,7 @@ class TensorTable:
         self.stop = stop      # stop(error_class, message) ends the capture
         self.limit = LIMIT
         self.specs = []       # the plan's "tensors"
-        self.geometries = []  # index -> geometry when it got its index
+        self.geometries = []  # index -> geometry at the time when the tensor got its index
         self.by_id = {}       # id(tensor) -> index
         self.latest = {}      # geometry -> index of the latest tensor that has it
         self.storages = {}    # address of a storage -> its number
@@ -41,7 +41,7 @@ class TensorTable:
         return index if index is not None and self.geometries[index] == geometry else None
 
     def adopt(self, tensor):
-        """The index of a tensor that an operator returned, or that is an input: a new one unless it is known."""
+        """Returns the index of an input or of a tensor that an operator returned. An unknown tensor gets a new index."""
         if tensor.layout != torch.strided:
             self.stop("not_captured", f"tensors of layout {tensor.layout} are not supported")
         geometry = self.geometry_of(tensor)
@@ -62,7 +62,8 @@ class TensorTable:
         return index
 
     def index_of(self, tensor):
-        """The index of a tensor that is read. `a.data = b` makes `a` what `b` is without any operator, hence `latest`."""
+        """Returns the index of a tensor that is read. `a.data = b` turns `a` into `b` without any operator, so an unknown
+        tensor has the index of the latest tensor with the same geometry."""
         geometry = self.geometry_of(tensor)
         index = self.known(tensor, geometry)
         if index is None:
@@ -74,9 +75,9 @@ class TensorTable:
         return index
 
     def move_to_gpu(self, tensor):
-        """What `.cuda()` does to parameters and inputs before forward; in the plan it remains the same tensor.
+        """Does what `.cuda()` does to parameters and inputs before forward. In the plan it remains the same tensor.
 
-        The caller sees to it that nothing is recorded meanwhile.
+        The caller must pause recording.
         """
         index = self.index_of(tensor)
         if tensor.is_cuda:

@@ -1,19 +1,19 @@
-"""Tuples as a kernel's arguments: `k[grid]((x, y), (x.stride(0), 1))`, nested and with names, too.
+"""Handles tuples as arguments of a kernel: `k[grid]((x, y), (x.stride(0), 1))`, also nested and with named members.
 
-Triton gives a tuple's type as a tuple of types, with "constexpr" for what is compiled in (None, a one, a `tl.constexpr`), and
-its IR takes the other members one after the other where the tuple stands. A plan lists them in the same way.
+Triton describes a tuple's type as a tuple of types. Members that are compiled in (None, a one, a `tl.constexpr`) have the
+type "constexpr". The IR takes the other members one after the other in the tuple's place, and so does a plan.
 """
 
 from . import descriptors
 
 
 def rebuilt(old, members):
-    """A tuple of these members; of the old one's type where that has names for them."""
+    """Returns a tuple of these members. It has the type of `old` if that is a named tuple."""
     return type(old)(*members) if hasattr(old, "_fields") else tuple(members)
 
 
 def leaf_types(type_):
-    """The types of the IR's arguments for one of the kernel's."""
+    """Returns the types of the IR's arguments for one argument of the kernel."""
     if isinstance(type_, tuple):
         return [leaf for member in type_ for leaf in leaf_types(member)]
     if type_ == "constexpr":
@@ -22,7 +22,7 @@ def leaf_types(type_):
 
 
 def leaves(name, type_, value):
-    """Their values, alike."""
+    """Returns the values of the IR's arguments for one argument of the kernel."""
     if not isinstance(type_, tuple):
         return [] if type_ == "constexpr" else descriptors.parts(value)
     if not isinstance(value, tuple) or len(value) != len(type_):

@@ -1,4 +1,4 @@
-"""Python values to and from the values of docs/plan.md."""
+"""Converts Python values to the values of docs/plan.md, and back."""
 
 import math
 
@@ -33,7 +33,7 @@ def integer(value):
 
 
 def encode(value, index_of):
-    """`index_of` gives a tensor's index in the plan."""
+    """Returns a value of the plan. `index_of` returns a tensor's index in the plan."""
     if isinstance(value, torch.Tensor):
         return {"t": index_of(value)}
     if value is None:
@@ -72,7 +72,7 @@ def encode_rare(value):
 
 
 def decode(value, tensor_of):
-    """`tensor_of` gives the tensor for an index."""
+    """Returns the Python value. `tensor_of` returns the tensor for an index."""
     (form, inner), = value.items()
     if form == "t":
         return tensor_of(inner)

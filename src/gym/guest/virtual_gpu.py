@@ -1,7 +1,7 @@
-"""The virtual GPU: what torch and Triton answer when asked about a chip that is not here.
+"""The virtual GPU answers the questions that torch and Triton ask about a GPU which this machine need not have.
 
-The answers are those of the chip that kernels are compiled for (device_properties.py). Streams and events do nothing, since
-nothing runs; what cannot be answered without running, such as a measured time, ends the capture with a typed error.
+The answers are those of the chip that kernels are compiled for (device_properties.py). Nothing runs, so streams and events
+do nothing. A question that needs a run, such as for a measured time, ends the capture with an error class.
 """
 
 import sys
@@ -60,7 +60,7 @@ class VirtualUtils:
 
 
 class VirtualDriver:
-    """What Triton asks of an active driver."""
+    """Answers what Triton asks an active driver."""
     utils = VirtualUtils()
     get_benchmarker = staticmethod(lambda: refuse("a kernel's time"))
     get_device_interface = staticmethod(lambda: torch.cuda)
@@ -78,14 +78,14 @@ class VirtualDriver:
 
 
 class VirtualGenerator(torch.Generator):
-    """A generator for the GPU that needs none. Seeds do not matter: a replay draws its own."""
+    """A generator for the GPU that works without a GPU. Seeds do not matter, since a replay draws its own numbers."""
 
     def __new__(cls, device="cpu"):
         return super().__new__(cls, "cpu")
 
 
 class NoExtensions(ModuleType):
-    """Stands for torch.utils.cpp_extension: C++ and CUDA code is neither built nor loaded here."""
+    """Replaces torch.utils.cpp_extension: nothing builds or loads C++ or CUDA code here."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -99,12 +99,12 @@ def guard(*args, **kwargs):
 
 
 def unchanged(target=None, *args, **kwargs):
-    """torch.compile, torch.jit.script and their kin: eager behaviour is what is captured."""
+    """Replaces torch.compile, torch.jit.script and similar functions. A capture records eager behaviour."""
     return target if target is not None else lambda function: function
 
 
 def apply_to_module(self, function, recurse=True):
-    """nn.Module._apply (`.cuda()`, `.half()`), which cannot swap fake tensors that somebody else knows, too."""
+    """Replaces nn.Module._apply (`.cuda()`, `.half()`). torch's own cannot swap fake tensors that have other references."""
     if recurse:
         for module in self.children():
             module._apply(function)
@@ -121,9 +121,9 @@ def apply_to_module(self, function, recurse=True):
 
 
 def install():
-    """Replaces torch's and Triton's questions to a driver by the virtual GPU's answers, for the whole process."""
+    """Makes the virtual GPU answer all of torch's and Triton's questions to a driver, in the whole process."""
     import torch._subclasses.fake_tensor as fake_tensor
-    torch._C._ensureCUDADeviceGuardSet()  # device guards become no-ops; must come before is_available says yes
+    torch._C._ensureCUDADeviceGuardSet()  # makes device guards no-ops; must come before is_available returns True
     fake_tensor.FakeTensorMode.avoid_device_init = property(lambda mode: True)  # torch.tensor(..., device="cuda")
     torch.nn.Module._apply = apply_to_module
     fake_tensor.init_gpu_context = lambda *args: None  # would make a CUDA context
@@ -132,7 +132,7 @@ def install():
     install_raw_answers(torch._C)
     install_accelerator(torch.accelerator)
     torch.Stream, torch.Event = VirtualStream, VirtualEvent
-    torch._C._set_cudnn_enabled(False)  # else convolutions ask the device which algorithms it has
+    torch._C._set_cudnn_enabled(False)  # otherwise convolutions ask the device for its algorithms
     torch.backends.cudnn.is_acceptable = lambda tensor: False  # RNN weights need no flattening here
     torch.compile = unchanged
     torch.jit.script = torch.jit.trace = unchanged
@@ -184,8 +184,8 @@ def install_cuda(cuda):
 
 
 def install_raw_answers(raw):
-    """The functions below torch.cuda, which code that torch.compile wrote calls directly."""
-    stream = (0, 0, 1)  # its id, its device's index and type
+    """Replaces the functions below torch.cuda. Code that torch.compile generated calls them directly."""
+    stream = (0, 0, 1)  # the stream's id, its device's index and its device's type
     answers = dict(
         _cuda_getCurrentRawStream=0, _cuda_getCurrentStream=stream, _cuda_getDefaultStream=stream, _cuda_setStream=None,
         _cuda_getDevice=0, _cuda_getDeviceCount=1, _cuda_setDevice=None, _cuda_exchangeDevice=0, _cuda_maybeExchangeDevice=0,
@@ -198,7 +198,7 @@ def answer_it(module, name, answer):
     setattr(module, name, answer if isinstance(answer, FunctionType) else lambda *args, **kwargs: answer)
 
 
-# What tensors of a GPU may hold; quantized types and those of less than a byte need operators of their own.
+# The dtypes that tensors on a GPU may have. Quantized types and types of less than a byte need special operators.
 DTYPES = {
     torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex32, torch.complex64, torch.complex128,
     torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu,

@@ -1,4 +1,4 @@
-"""warm(): everything that a guest would otherwise do for the first time, done once before forking."""
+"""warm() does once, before the zygote forks, everything that each guest would otherwise do for the first time."""
 
 import gc
 import importlib
@@ -7,13 +7,13 @@ import warnings
 
 from tritonsmith_guest import bytecode
 
-# All that warm() needs of the environment, by the modules that bring the rest.
+# Importing these modules imports everything that warm() needs from the environment.
 LARGE_MODULES = ["torch", "torch._dynamo", "triton", "triton.compiler.code_generator",
                  "triton.experimental.gluon", "triton.language.extra.libdevice", "triton.tools.tensor_descriptor"]
 
 
 def preload(bytecode_folder, names=LARGE_MODULES):
-    """Imports what is large, where files may still be written."""
+    """Imports the large modules, while the process may still write bytecode."""
     warnings.simplefilter("ignore")
     with bytecode.kept_in(bytecode_folder, names[0]):
         for name in names:
@@ -24,7 +24,7 @@ def warm(thorough=True):
     """Imports torch and Triton, installs the virtual GPU, and captures samples once. Never makes a CUDA context."""
     import torch
     warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)  # torch logs whole tracebacks where a candidate's shapes do not fit
+    logging.disable(logging.CRITICAL)  # torch logs a whole traceback if a candidate's shapes do not fit
     torch.set_num_threads(1)
     from . import launches, virtual_gpu, whole_operators
     virtual_gpu.install()

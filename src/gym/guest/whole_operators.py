@@ -1,8 +1,8 @@
-"""Operators recorded above the point where torch chooses an implementation by device.
+"""Records some operators above the point where torch chooses an implementation for the device.
 
-Left alone, attention asks the device which fused kernel it supports, RNNs go to cuDNN, and batch norm becomes
-`cudnn_batch_norm`, which no CPU has. Recorded whole, a replay makes the choice of the device that it runs on. Each has a
-function here that gives its results' form.
+Below that point, attention asks the device which fused kernel it supports, RNNs call cuDNN, and batch norm becomes
+`cudnn_batch_norm`, which no CPU has. If the whole operator is recorded, the replay chooses for the device that it runs on.
+For each of these operators, a function here makes results of the right form.
 """
 
 import functools
@@ -28,7 +28,8 @@ def contiguous_form(input, *args, **kwargs):
 
 
 def attention_form(query, key, value, *args, **kwargs):
-    """The fused kernels of a GPU write [batch, time, heads, width] and return a view of it; the others do not."""
+    """Returns a tensor of attention's form. A GPU's fused kernels write [batch, time, heads, width] and return a view of
+    it. The other implementations write the result directly."""
     shape = (*query.shape[:-1], value.shape[-1])
     if len(shape) == 4 and query.dtype in (torch.float32, torch.float16, torch.bfloat16):
         return query.new_empty((shape[0], shape[2], shape[1], shape[3])).transpose(1, 2)
@@ -36,7 +37,7 @@ def attention_form(query, key, value, *args, **kwargs):
 
 
 def sequence_form(input, hidden, batch_first, directions):
-    """[time, batch, features], or [batch, time, features] as a view of it."""
+    """Returns [time, batch, features], or a view of it as [batch, time, features]."""
     outer = (input.shape[1], input.shape[0]) if batch_first else tuple(input.shape[:2])
     out = input.new_empty((*outer, hidden.shape[-1] * directions))
     return out.transpose(0, 1) if batch_first else out
@@ -61,11 +62,11 @@ FORMS = {
     "lstm_cell": lambda input, hidden, *weights: (torch.empty_like(hidden[0]), torch.empty_like(hidden[1])),
     "gru_cell": lambda input, hidden, *weights: torch.empty_like(hidden),
 }
-# Arguments that training writes to: running mean and variance.
+# The positions of the arguments that training writes to: the running mean and variance.
 STATISTICS = {"batch_norm": (3, 4), "instance_norm": (3, 4)}
 
 
-FULL_PRECISION = ("batch_norm", "instance_norm", "ctc_loss")  # what autocast leaves alone
+FULL_PRECISION = ("batch_norm", "instance_norm", "ctc_loss")  # autocast does not convert their arguments
 
 
 def to_autocast_type(leaf):
@@ -98,8 +99,8 @@ def take_whole(name, original):
 
 
 def copied(tensor, memo):
-    """What copy.deepcopy of a module makes of its tensors (a stack of layers copies the one it is given): torch's own way
-    takes their memory, which fake ones have not."""
+    """Copies a fake tensor for copy.deepcopy of a module, as a stack of layers copies its first layer. torch's own way
+    copies the memory, which a fake tensor does not have."""
     if id(tensor) not in memo:
         with torch.no_grad():
             copy = tensor.clone(memory_format=torch.preserve_format)
@@ -110,7 +111,7 @@ def copied(tensor, memo):
 
 
 def install():
-    """Puts the recording forms in place of torch's own, for the whole process."""
+    """Replaces torch's operators by these recording ones, in the whole process."""
     FakeTensor.__deepcopy__ = copied
     functional, rnn = torch.nn.functional, torch.nn.modules.rnn
     for name in FORMS:

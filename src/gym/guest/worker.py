@@ -1,8 +1,8 @@
-"""The compile worker's life after its jail: requests in, cubins out, until the other side closes the socket.
+"""The compile worker's loop inside the jail: it turns requests into cubins until the other side closes the socket.
 
-It parses hostile IR and is jailed for that, yet keeps its memory from one kernel to the next, so tritonsmith lets it
-serve a bounded number of requests and forks a fresh one from the zygote. Time-outs and crashes are seen from outside.
-It may start one program: ptxas.
+The worker is jailed because it parses hostile IR. It keeps its memory from one kernel to the next. So tritonsmith lets it
+serve a bounded number of requests and then has the zygote fork a fresh one. tritonsmith detects time-outs and crashes.
+The worker may start one program: ptxas.
 """
 
 import os
@@ -15,7 +15,7 @@ LOADERS = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
 
 
 def programs():
-    """What a worker may execute: Triton's own ptxas of every flavour, and the dynamic loader they need."""
+    """Returns the programs that a worker may execute: every ptxas that Triton brings, and the dynamic loader."""
     triton = sys.modules.get("triton")
     if triton is None:
         return []
@@ -34,7 +34,7 @@ def serve(connection, compile_kernel):
         start = time.monotonic_ns()
         try:
             reply = compile_kernel(request)
-        except BaseException as error:  # it never raises by contract; LLVM's bindings may know better
+        except BaseException as error:  # compile_kernel promises not to raise, but LLVM's bindings might
             reply = {"error": {"class": "compile_error", "message": f"{type(error).__name__}: {error}"[:4000]}}
         reply["compile_ms"] = (time.monotonic_ns() - start) / 1e6
         frames.write(connection, reply)

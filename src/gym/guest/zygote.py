@@ -1,4 +1,4 @@
-"""The zygote: a warm Python process from which every guest and every compile worker is forked.
+"""The zygote is a warm Python process. Every guest and every compile worker is a fork of it.
 
 Theory of operation
 -------------------
@@ -11,13 +11,13 @@ Theory of operation
       |            socket, captures, writes one reply and ends.
       +- worker    long lived, jailed likewise but able to start ptxas: worker.py.
 
-tritonsmith makes each guest's socket pair and output pipes and sends one end of each with "fork"; the zygote keeps
-none of them, so their other ends close when the guest dies. The zygote alone reaps, and reports the wait status on
-the control socket, which no guest holds: a guest never has a say about its own fate. It also kills, on request,
-because only who reaps can know that a pid still means the same process. If the control socket closes, or tritonsmith
-dies, the zygote ends and takes all guests along (parent-death signals, and the PID namespace).
+tritonsmith makes each guest's socket pair and output pipes, and sends one end of each with "fork". The zygote keeps none
+of them, so the other ends close when the guest dies. Only the zygote reaps. It reports the wait status on the control
+socket, which no guest holds, so no guest can forge its own status. It also kills guests on request, because only the
+process that reaps knows that a pid still means the same process. If the control socket closes or tritonsmith dies, the
+zygote ends, and all guests end with it (parent-death signals, and the PID namespace).
 
-Each guest has a private folder (in memory where mounts are permitted), removed here when it has been reaped.
+Each guest has a private folder, in memory if mounts are permitted. The zygote removes it after it reaped the guest.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ PROC_FILES = ["/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/pr
 
 
 def readable_trees(config):
-    """What Python and its packages are read from, and the folders that the user shows to tasks."""
+    """Returns the folders that Python and its packages are read from, and those that the user shows to tasks."""
     trees = set(SYSTEM_TREES)
     trees.update((sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix))
     trees.update(path for path in sys.path if path and os.path.isdir(path))
@@ -56,7 +56,7 @@ def readable_trees(config):
 
 
 def reachable_by_others(path):
-    """Whether any user may enter every folder on the way to path, and it."""
+    """Whether every user may enter the folder `path` and all folders above it."""
     path = os.path.abspath(path)
     while True:
         if not os.stat(path).st_mode & 0o001:
@@ -79,16 +79,16 @@ class Zygote:
         self.control = control
         self.config = config
         self.jail = Jail(config["jail_library"])
-        self.no_driver = ctypes.CDLL(config["no_driver"])  # before torch looks for a CUDA driver
+        self.no_driver = ctypes.CDLL(config["no_driver"])  # must be loaded before torch looks for a CUDA driver
         self.guests = {}  # pidfd -> (id, pid, folder)
         self.null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self.poller = select.poll()
         self.poller.register(control, select.POLLIN)
 
-    # Becoming warm.
+    # Start-up.
 
     def settle(self):
-        """Imports, finds its room and warms up. Returns the "ready" message."""
+        """Imports the large modules, enters the room and warms up. Returns the "ready" message."""
         start = time.monotonic_ns()
         self.trees = readable_trees(self.config)
         self.folders = self.config["folders"]
@@ -102,7 +102,7 @@ class Zygote:
         self.outside = [{"name": "namespaces", "why": why_no_namespaces}, {"name": "room", "why": why_no_room}]
         if not why_no_room:
             self.folders = "/tmp"
-        # Without a room, a slot's user may be unable to reach the environment at all (below /root, say).
+        # Without a room, a slot's user may be unable to read the environment, for example if it lies below /root.
         self.may_change_user = not why_no_room or all(
             reachable_by_others(path) for path in [sys.prefix, *self.config["packages"]])
         os.umask(0o077)
@@ -186,7 +186,7 @@ class Zygote:
         self.reap_orphans()
 
     def reap_orphans(self):
-        """Grandchildren that outlived their parent become ours where we are pid 1."""
+        """Reaps grandchildren that outlived their parent. They become the zygote's children if the zygote is pid 1."""
         known = {pid for _, pid, _ in self.guests.values()}
         if os.getpid() == 1 and not known:
             try:
@@ -216,7 +216,7 @@ class Zygote:
         return capture_once(connection, self.capture)
 
     def settle_in(self, folder):
-        """What must differ between guests, and what must not be shared with the zygote."""
+        """Sets what must differ between guests: folders, and the seeds of the random generators."""
         os.environ.update(HOME=folder, TMPDIR=folder, TRITON_HOME=folder, TRITON_CACHE_DIR=f"{folder}/triton",
                           TORCHINDUCTOR_CACHE_DIR=f"{folder}/inductor")
         tempfile.tempdir = None
@@ -232,7 +232,7 @@ class Zygote:
         profile = dict(self.config["profiles"][order["role"]])
         required = list(profile["required"])
         if order["uid"] and not uid:
-            required.append("landlock")  # as root without capabilities, it alone guards root's files
+            required.append("landlock")  # for root without capabilities, only Landlock guards root's files
         profile.update(role=order["role"], uid=uid, required=required, keep_fds=[comms_fd], parent_pid=zygote_pid,
                        outside=self.outside,
                        readable=[*self.trees, *PROC_FILES, "/dev/zero", "/dev/urandom", "/dev/random"],
@@ -242,14 +242,15 @@ class Zygote:
 
 
 def capture_once(connection, capture):
-    """A guest's whole life after the jail: one request, one reply (a header, then the plan where there is one)."""
+    """Does all of a guest's work inside the jail: it reads one request and writes one reply. A reply is a header, followed
+    by the plan if there is one."""
     request = frames.read(connection)
     start = time.monotonic_ns()
     try:
         reply = capture(request)
         plan = reply.pop("plan", None)
         text = None if plan is None else json.dumps(plan)
-    except BaseException as error:  # capture never raises; a candidate may still have broken what it stands on
+    except BaseException as error:  # capture never raises, but a candidate may have broken Python's own modules
         reply, text = {"error": {"class": "exception", "message": f"{type(error).__name__}: {error}"[:2000]}}, None
     reply["capture_ms"] = milliseconds_since(start)
     reply["plan_follows"] = text is not None
@@ -272,5 +273,5 @@ def main():
     try:
         zygote.serve()
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # tritonsmith is gone, or wants us gone
+        pass  # tritonsmith ended, or asks the zygote to end
     os._exit(0)

@@ -1,4 +1,4 @@
-// What compare_learning.py asks of our trainer and engine:
+// Runs our trainer and engine for compare_learning.py:
 //   learning_probe step DIR SEQUENCES SETTINGS OUT   gradients of one SFT step, then an AdamW step:
 //     OUT/gradients.safetensors and the updated model in OUT. SEQUENCES is a JSON list of
 //     {prompt_length, tokens}; SETTINGS a JSON object of optimizer settings.

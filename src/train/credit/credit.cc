@@ -10,7 +10,7 @@
 namespace tritonsmith::train {
 namespace {
 
-// The turns of each trajectory, as spans; turns of one are neighbours.
+// Returns the turns of each trajectory as spans. The turns of a trajectory lie side by side.
 std::vector<Span> trajectories_of(std::span<const JudgedSample> turns) {
   std::vector<Span> all;
   for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -22,7 +22,7 @@ std::vector<Span> trajectories_of(std::span<const JudgedSample> turns) {
   return all;
 }
 
-// Which turns the sampler's numbers allow (MRS): by trajectory, then by turn.
+// Returns the turns that the mismatch to the sampler allows (MRS), by trajectory and then by turn.
 std::vector<char> kept_by_mismatch(std::span<const JudgedSample> turns,
                                    const algorithm::MismatchRejection& rule,
                                    const PolicyBatch& batch) {
@@ -64,10 +64,10 @@ double reward_of(const Reward& reward, RewardClass part) {
 }
 
 struct TurnFlags {
-  std::vector<char> is_scored, is_kept;  // of each turn; is_kept: no rule rejects it
+  std::vector<char> is_scored, is_kept;  // for each turn; is_kept: no rule rejects it
 };
 
-// Each turn's advantage by one part of the reward.
+// Returns each turn's advantage by one part of the reward.
 std::vector<double> advantages_by(RewardClass part, std::span<const JudgedSample> turns,
                                   const TurnFlags& flags, const CreditRules& rules) {
   std::map<std::pair<int, int>, std::size_t> groups;  // (prompt, turn)

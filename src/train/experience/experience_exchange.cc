@@ -14,7 +14,7 @@ Result<Span> span_from_json(const Json& json) {
   return Span{.begin = json[0].get<std::size_t>(), .end = json[1].get<std::size_t>()};
 }
 
-// But its source, which the sample has too.
+// Converts a kernel without its source, which the sample holds too.
 Json places_to_json(const Kernel& kernel) {
   Json findings = Json::array();
   for (const Finding& finding : kernel.findings) findings.push_back(tritonsmith::to_json(finding));

@@ -30,7 +30,7 @@ TraceSpan span_of(const episode::PhaseTime& time) {
           .end = time.end};
 }
 
-// Hands out groups in order, each once it and all before it are complete.
+// Hands out groups in order. A group waits until it and all groups before it are complete.
 class GroupLine {
  public:
   GroupLine(std::vector<std::vector<JudgedSample>>& turns, std::size_t samples)
@@ -50,7 +50,7 @@ class GroupLine {
  private:
   std::vector<std::vector<JudgedSample>>& turns_;
   std::size_t samples_, next_ = 0;
-  std::vector<std::size_t> unfinished_;  // samples of each group
+  std::vector<std::size_t> unfinished_;  // for each group, the number of its unfinished samples
 };
 
 }  // namespace
@@ -68,13 +68,13 @@ void Experience::append(Experience more) {
 Result<Experience> roll_out(const std::vector<Prompted>& prompts, const RolloutOptions& options,
                             const RolloutParts& parts) {
   const std::size_t total = prompts.size() * static_cast<std::size_t>(options.samples);
-  // Ids also differ between the prompt batches of a run, so a late verdict of an earlier batch is never
-  // taken for one of this batch.
+  // Ids also differ between the prompt batches of a run. A late verdict of an earlier batch is
+  // therefore never taken for one of this batch.
   const std::uint64_t first = static_cast<std::uint64_t>(options.prompt_batch) * total;
   const auto prompt_of = [&](std::size_t number) -> const Prompted& {
     return prompts[number / static_cast<std::size_t>(options.samples)];
   };
-  // Neighbours, so that the samples of a prompt stay together.
+  // A rank takes adjacent samples, so that the samples of a prompt stay together.
   const distributed::Range own = distributed::range_of(total, options.rank, options.ranks);
   const Stopwatch watch;
   std::vector<TraceSpan> spans;

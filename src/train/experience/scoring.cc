@@ -8,7 +8,7 @@
 namespace tritonsmith::train {
 namespace {
 
-// The mean of a number over the samples that have a reward.
+// Returns the mean of a number over the samples that have a reward.
 template <typename Number>
 double mean_of(std::span<const JudgedSample> samples, std::span<const char> is_scored,
                Number number) {
@@ -21,14 +21,14 @@ double mean_of(std::span<const JudgedSample> samples, std::span<const char> is_s
   return count > 0 ? sum / count : std::nan("");
 }
 
-// Whether its execution earned something.
+// Tells whether the sample's execution earned something.
 bool is_rewarded(const Sample& sample) {
   return std::ranges::any_of(sample.reward.terms, [](const RewardTerm& term) {
     return term.name == "correct" && term.value > 0 && term.weight > 0;
   });
 }
 
-// How each turn did, where there is more than one.
+// Adds the metrics of each turn if there are several.
 void add_turn_metrics(std::span<const JudgedSample> samples, std::span<const char> is_scored,
                       Metrics& metrics) {
   struct Turn {

@@ -7,7 +7,7 @@
 namespace tritonsmith::train {
 namespace {
 
-// Decimal logarithms. The first bin takes what is smaller, the last what is larger.
+// Decimal logarithms. The first bin also counts smaller differences, the last one larger ones.
 constexpr double kSmallest = -7, kLargest = 1;
 
 }  // namespace

@@ -20,7 +20,7 @@ at::Tensor column_of(const MicroBatch& batch, const PolicyBatch& policy,
   return at::tensor(values, at::kFloat).to(batch.rows.device());
 }
 
-// Each segment's value for each of its tokens, [N].
+// Repeats each segment's value for each of its tokens, [N].
 template <typename Value>
 at::Tensor spread(const MicroBatch& batch, const PolicyBatch& policy, c10::ScalarType type,
                   Value value) {
@@ -33,7 +33,7 @@ at::Tensor spread(const MicroBatch& batch, const PolicyBatch& policy, c10::Scala
   return at::tensor(values, at::TensorOptions().dtype(type)).to(batch.rows.device());
 }
 
-// Which segment of the micro-batch each token is of, [N].
+// Returns each token's segment in the micro-batch, [N].
 at::Tensor segment_numbers(const MicroBatch& batch, const PolicyBatch& policy) {
   std::map<std::size_t, std::int64_t> numbers;
   return spread(batch, policy, at::kLong, [&](std::size_t g) {

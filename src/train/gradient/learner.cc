@@ -39,8 +39,8 @@ void Learner::adapt(model::LoraAdapter adapter) {
   FlatParameters flat(model::tensors_of(adapter.parameters()), ranks_->size());
   adapted_ = std::make_unique<Adapted>(
       Adapted{.adapter = std::move(adapter), .parameters = std::move(flat)});
-  // From where A and B lie now: a matrix product may round otherwise for another alignment, and a
-  // resumed run computes what the uninterrupted one would have.
+  // A matrix product may round differently if its operands have another alignment. So this merges
+  // A and B from their final place. A resumed run then computes what the uninterrupted run would.
   adapted_->adapter.merge();
 }
 
@@ -96,7 +96,7 @@ Result<LearnerSnapshot> Learner::snapshot_by(const Optimizer::Copy& copy) const 
     for (auto& [name, tensor] : snapshot.weights) tensor = copy(tensor.detach());
   if (model_->device().is_cuda()) {
     const c10::impl::VirtualGuardImpl gpu(model_->device().type());
-    gpu.synchronizeStream(gpu.getStream(model_->device()));  // it is written by another stream
+    gpu.synchronizeStream(gpu.getStream(model_->device()));  // another stream writes the snapshot
   }
   return snapshot;
 }
@@ -110,7 +110,7 @@ std::size_t Learner::snapshot_bytes() const {
 }
 
 bool Learner::has_room_for_snapshot() const {
-  // The most that was held so far may include the snapshot before.
+  // The peak memory so far may include the previous snapshot.
   const std::size_t bytes = snapshot_bytes();
   return model::spare_bytes(model_->device()) + snapshot_on_device_ > bytes + bytes / 16;
 }
@@ -169,8 +169,8 @@ void Learner::scale_gradients(double factor) {
 }
 
 Result<UpdateReport> Learner::update(const OptimizerSection& options, std::int64_t total_updates) {
-  // The optimizer writes the kernels' copy of the weights with the weights; an adapter changes them
-  // by LibTorch's operators, which that copy notices.
+  // The optimizer writes the weights together with the kernels' copy. An adapter changes weights
+  // with LibTorch's operators, and that copy notices it.
   const model::HalfWeights* half = adapted_ ? nullptr : model_->half_weights();
   TRY_ASSIGN(const UpdateReport report,
              optimizer_->update(trained(), options, total_updates,

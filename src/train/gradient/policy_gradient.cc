@@ -12,8 +12,8 @@
 namespace tritonsmith::train {
 namespace {
 
-// Of these sequences, those that fall to the rank: by whole groups where these share their prompts,
-// if there are enough of them.
+// Returns this rank's share of the sequences. If groups share their prompts and there are enough
+// groups, a rank gets whole groups.
 std::vector<std::size_t> own_share(std::span<const TrainingSequence> sequences,
                                    std::span<const std::size_t> members,
                                    const PackingOptions& packing, const distributed::Ranks& ranks) {
@@ -57,7 +57,7 @@ Span PolicyBatch::segments_of(std::size_t sequence) const {
 void add_policy_gradient(Learner& learner, const PolicyBatch& batch, const WeighedMembers& weighed,
                          const PolicyGradientOptions& options, GradientSums& sums) {
   const bool by_token = options.policy.loss != algorithm::Loss::gspo;
-  Columns columns;  // of the micro-batch that is being asked for
+  Columns columns;  // those of the requested micro-batch
   const auto micro_batches = make_micro_batches(batch.sequences, weighed.members, options.packing,
                                                 learner.model().device());
   for (const MicroBatch& each : micro_batches) sums.add_passed(each);
@@ -137,7 +137,7 @@ Result<TokenColumn> segment_logprobs_over_ranks(const model::Transformer& model,
   for (const std::size_t member : share) own.push_back(sequences[member]);
   const TokenColumn values =
       token_logprobs(model, own, passes.temperature, passes.packing, passes.pause);
-  // End to end, zero where another rank computes: adding up changes no bit.
+  // Each token has its own element, which is zero on all ranks but one. The sum is therefore exact.
   std::vector<std::int64_t> begins = {0};
   for (const TrainingSequence& sequence : sequences)
     begins.push_back(begins.back() + sequence.trained());

@@ -18,7 +18,7 @@ SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSeq
   const auto share =
       distributed::share_of(members, costs, learner.ranks().rank(), learner.ranks().size());
   const double weight = 1.0 / static_cast<double>(report.trained_tokens);
-  at::Tensor sums;  // [2], on the device until the end: reading it would stop the queue of work
+  at::Tensor sums;  // [2], stays on the device until the end; reading it would drain the queue
   learner.zero_gradients();
   const auto batches = make_micro_batches(sequences, share, packing, learner.model().device());
   for (const MicroBatch& batch : batches) {
@@ -30,7 +30,7 @@ SftGradientReport set_sft_gradient(Learner& learner, std::span<const TrainingSeq
     sums = sums.defined() ? sums + part : part;
     return TokenGradient{.logprob = at::full_like(now.logprob, -weight), .entropy = {}};
   });
-  if (!sums.defined()) return report;  // more ranks than sequences
+  if (!sums.defined()) return report;  // this rank has no sequence
   sums = sums.to(at::kCPU) * weight;
   report.loss = -sums[0].item<double>();
   report.entropy = sums[1].item<double>();

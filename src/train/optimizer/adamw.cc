@@ -80,7 +80,7 @@ void adamw_update(const FlatPart& part, AdamWState& state, const AdamWOptions& o
 
 double norm_of(const at::Tensor& gradients) {
   const at::NoGradGuard no_grad;
-  // In rows of fixed size: the sum is the same for every number of threads.
+  // Rows have a fixed size, so the sum is the same for every number of threads.
   const at::Tensor rows = gradients.view({-1, model::FlatLayout::kRow}).norm(2, 1);
   return rows.to(at::kDouble).norm().item<double>();
 }

@@ -20,7 +20,7 @@ Interval overlap(const Interval& a, const Interval& b) {
   return {begin, std::max<std::int64_t>(std::min(a.begin + a.count, b.begin + b.count) - begin, 0)};
 }
 
-// What both hold of the whole, from one to the other, which may round it. Each lies at its stretch.
+// Copies the elements that lie in both intervals of the whole. The copy may round them.
 void copy_overlap(const at::Tensor& into, std::int64_t into_begin, const at::Tensor& from,
                   std::int64_t from_begin) {
   const Interval both = overlap({into_begin, into.numel()}, {from_begin, from.numel()});
@@ -100,7 +100,7 @@ FlatParameters FlatParameters::sharded(const std::vector<at::Tensor>& parameters
     CHECK(parameter.scalar_type() == at::kFloat, "master weights are fp32");
     copy_overlap(made.values_, made.begin_, parameter.detach().flatten(), layout.offsets[i]);
     const bool is_whole = is_among(parameter, copy.whole);
-    // One by one: each gives its memory back before the next.
+    // The loop frees each parameter's memory before it copies the next.
     if (!is_whole) parameter.set_data(nothing.expand(parameter.sizes()));
     made.computed_.push_back(is_whole ? parameter : copy.parts[i]);
   }
@@ -119,11 +119,12 @@ FlatPart FlatParameters::part(std::int64_t begin, std::int64_t count) const {
 
 Status FlatParameters::gather(distributed::Ranks& ranks) const {
   const at::NoGradGuard no_grad;
-  // As bytes: to hand over 16 bits, nobody has to know of which type.
+  // 16-bit types are exchanged as bytes, because their type does not matter here.
   const bool is_wide = copy_.flat.scalar_type() == at::kFloat;
   TRY(ranks.gather_shards(is_wide ? copy_.flat : copy_.flat.view(at::kByte), "the new weights"));
   if (copy_.whole.empty()) return ok();
-  // Each element is one rank's, and zero on the others. The vectors, which are many, all at once.
+  // Each element belongs to one rank and is zero on the others, so a sum exchanges them. There are
+  // many vectors, so they are summed together.
   const at::Tensor vectors = at::zeros({total_ - decayed_}, values_.options());
   copy_overlap(vectors, decayed_, values_, begin_);
   TRY(ranks.sum(vectors, "the new weights"));

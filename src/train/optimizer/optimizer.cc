@@ -16,15 +16,15 @@ namespace fs = std::filesystem;
 constexpr const char* kFirst = "exp_avg";
 constexpr const char* kSecond = "exp_avg_sq";
 constexpr const char* kUpdates = "updates";
-constexpr const char* kMasters = "master";  // where they are sharded
-constexpr const char* kBegin = "begin";     // of a shard in the whole
+constexpr const char* kMasters = "master";  // only if they are sharded
+constexpr const char* kBegin = "begin";     // the shard's place in the whole
 
 std::string file_name(int rank, int ranks) {
   return ranks == 1 ? "optimizer.safetensors"
                     : fmt::format("optimizer-{:05}-of-{:05}.safetensors", rank + 1, ranks);
 }
 
-// The files of a checkpoint, in the order of the shards.
+// Returns the files of a checkpoint in the order of the shards.
 Result<std::vector<fs::path>> shard_files(const fs::path& directory) {
   std::error_code ignored;
   const fs::path single = directory / file_name(0, 1);
@@ -43,10 +43,10 @@ Result<std::vector<fs::path>> shard_files(const fs::path& directory) {
   return found;
 }
 
-// The part of the whole state that one file has.
+// The part of the whole state that one file holds.
 struct SavedShard {
   at::Tensor first, second;
-  at::Tensor masters;  // or undefined
+  at::Tensor masters;  // undefined if they are not sharded
   std::int64_t begin = 0, updates = 0;
 
   std::int64_t end() const { return begin + first.numel(); }
@@ -73,7 +73,7 @@ Result<SavedShard> saved_shard_of(const model::SafetensorsFile& file) {
   return saved;
 }
 
-// Copies the elements of the saved shard that lie in the own shard.
+// Copies the elements of the saved shard that belong to this rank's shard.
 void take(const SavedShard& saved, const distributed::Shard& own, AdamWState& state) {
   const std::int64_t begin = std::max(own.begin, saved.begin);
   const std::int64_t count = std::min(own.begin + own.count, saved.end()) - begin;
@@ -85,7 +85,7 @@ void take(const SavedShard& saved, const distributed::Shard& own, AdamWState& st
   copy(state.second, saved.second);
 }
 
-// Whether AdamW's kernel writes the own part of what is computed with.
+// Tells whether AdamW's kernel also writes this rank's part of the computed copy.
 bool is_rounded_by_kernel(const FlatParameters& parameters) {
   return parameters.is_sharded() && parameters.copy().is_cuda() &&
          parameters.copy().element_size() == 2;
@@ -135,7 +135,7 @@ Result<UpdateReport> Optimizer::update(FlatParameters& parameters, const Optimiz
   return report;
 }
 
-// The new weights to the other ranks, and theirs to this one.
+// Exchanges the new weights with the other ranks.
 Status Optimizer::hand_over(const FlatParameters& parameters, const at::Tensor& half) const {
   if (ranks_->is_alone()) return ok();
   const at::NoGradGuard no_grad;
@@ -154,7 +154,7 @@ Status Optimizer::hand_over(const FlatParameters& parameters, const at::Tensor& 
 OptimizerShard Optimizer::copy(const FlatParameters& parameters, const Copy& copy) const {
   const at::NoGradGuard no_grad;
   const distributed::Shard shard = own(parameters);
-  // What lies behind the model's own elements is padding.
+  // The elements after the model's own are padding.
   const std::int64_t count =
       std::clamp(parameters.saved_count() - shard.begin, std::int64_t{0}, shard.count);
   const auto copied = [&](const at::Tensor& of) { return copy(of.narrow(0, 0, count)); };
@@ -182,7 +182,7 @@ Status Optimizer::read(const FlatParameters& parameters, const fs::path& directo
                                                  : read_shards(parameters, files);
 }
 
-// By all threads, straight to where it belongs.
+// All threads read, each directly into the final place.
 Status Optimizer::read_whole(const fs::path& file) {
   const at::Tensor updates = at::zeros({1}, at::kLong);
   const std::vector<model::NamedTensor> state = {

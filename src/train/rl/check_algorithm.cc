@@ -81,7 +81,7 @@ Status check_staleness(const RlConfig& config) {
   return ok();
 }
 
-// What a group's part of the update may depend on, when others are not there yet.
+// With learn_early, a group's part of the update may not depend on groups that come later.
 Status check_early(const RlConfig& config) {
   if (!config.rollout.learn_early) return ok();
   const AlgorithmSection& a = config.algorithm;
@@ -102,7 +102,7 @@ Status check_early(const RlConfig& config) {
   return ok();
 }
 
-// What only a GPU measures.
+// Refuses rewards that need measurements of a GPU if the evaluator judges.
 Status check_measurements(const RlConfig& config) {
   if (config.judge.backend != Backend::evaluate) return ok();
   const auto refuse = [](std::string_view what, std::string_view needs) {

@@ -30,7 +30,8 @@ Result<std::vector<Item>> read_records(const fs::path& file,
   return items;
 }
 
-// The conversation that the turn at `index` answered; earlier turns stand right before it.
+// Returns the conversation that the turn at `index` answered. The turns before it lie right before
+// it in `samples`.
 std::vector<text::Message> prompt_of(std::span<const Sample> samples, std::size_t index,
                                      const Task& task, const text::PromptConfig& config) {
   std::vector<text::Message> messages = text::prompt_for(task, config);
@@ -61,7 +62,7 @@ Result<std::vector<SftExample>> expert_examples(const fs::path& run_directory,
     if (!tasks.contains(sample.task_id))
       return fail("{}: task {} of a sample is not in tasks.jsonl", run_directory.string(),
                   sample.task_id);
-    // What cannot be used still counts as an attempt.
+    // An unusable sample still counts as an attempt.
     const bool succeeds = sample.verdict.accepted && is_usable(sample, config);
     trajectories.push_back({.task = sample.task_id,
                             .text = sample.completion.text,

@@ -14,11 +14,11 @@
 namespace tritonsmith::train {
 namespace {
 
-// What the run begins with, as far as prompts go.
+// The prompts of a run, and what makes them.
 struct Prompting {
-  std::unique_ptr<const text::Tokenizer> tokenizer;  // at a fixed place: the codec refers to it
+  std::unique_ptr<const text::Tokenizer> tokenizer;  // the codec refers to it, so it must not move
   generate::ChatCodec codec;
-  std::vector<Prompted> prompts;  // of every task that leaves room for a completion
+  std::vector<Prompted> prompts;  // for every task that leaves space for a completion
 };
 
 // `model`: the directory that the run begins with.
@@ -60,7 +60,7 @@ std::string to_jsonl(std::span<const Task> tasks) {
   return text;
 }
 
-// The model the run began with, when the KL term needs it.
+// Loads the model that the run began with, if the KL term needs it.
 Result<std::optional<model::Transformer>> load_reference(const RlConfig& config,
                                                          c10::Device device) {
   if (config.algorithm.kl_beta <= 0) return std::optional<model::Transformer>();
@@ -110,7 +110,7 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
     return fail(
         "rollout.learn_early goes with one process: several ranks know a group's samples only once "
         "all have exchanged theirs");
-  // Opened first: only then is it settled which model the run begins with.
+  // The run must be open before the program knows with which model the run begins.
   TRY_ASSIGN(TrainingRun run, TrainingRun::open(run_options(config, parts.ranks, parts.program)));
   TRY_ASSIGN(auto prompting, prompting_for(config, first_model(config.run, config.model), tasks));
   TRY(run.keep_data("tasks.jsonl", to_jsonl(tasks)));
@@ -126,7 +126,7 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
   TRY_ASSIGN(auto generator, parts.make_generator(*sampled));
   models.writer =
       std::make_unique<generate::TokenWriter>(std::move(generator), std::move(prompting.codec));
-  run.expect_checkpoint();  // now that the generator has what it takes of the GPU
+  run.expect_checkpoint();  // the generator has allocated its GPU memory by now
   RlLoop loop({.config = config, .parts = parts, .prompts = std::move(prompting.prompts)}, run,
               std::move(models));
   return loop.run(stop);

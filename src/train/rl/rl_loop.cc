@@ -12,9 +12,9 @@ namespace tritonsmith::train {
 namespace {
 
 struct StepSeconds {
-  double awaited = 0;  // without a group to train on
+  double awaited = 0;  // the time without a group to train on
   double training = 0, whole = 0;
-  std::optional<double> early;  // of the training, while other groups were gathered
+  std::optional<double> early;  // the training time while other groups were gathered
 };
 
 void add_update(const StepUpdate& step, Metrics& metrics) {
@@ -97,9 +97,9 @@ Result<RlSummary> RlLoop::run(const StopFlag& stop) {
                    .is_finished = run_.is_finished()};
 }
 
-// The state calls prompt batches lots.
+// The state stores the number of prompt batches under the older name "lots".
 Status RlLoop::restore_state() {
-  prompt_batches_ = run_.step();  // one a step, unless the state has another number
+  prompt_batches_ = run_.step();  // one per step, unless the state holds another number
   if (run_.state().contains("lots")) TRY(read_value(run_.state()["lots"], prompt_batches_));
   if (!run_.state().contains("stages")) return ok();
   TRY_ASSIGN(stages_, reward::stage_state_from_json(run_.state()["stages"]));

@@ -78,7 +78,7 @@ Result<Experience> RolloutGatherer::roll_out_batch(const RolloutStart& start, in
                                 }},
                 .on_progress =
                     [&](std::size_t written, std::size_t judged) {
-                      if (start.staleness > 0) return;  // the loop's thread has the line
+                      if (start.staleness > 0) return;  // the loop's thread writes this line
                       show_progress_(fmt::format("; now {} written, {} judged of {}", written,
                                                  judged, config_.samples_per_step()));
                     },

@@ -122,7 +122,7 @@ Status CheckpointStore::publish(std::int64_t step, int ranks) const {
     TRY(remove_tree(part));
   }
   TRY(sync_path(hidden));
-  // A run that died between the rename and `latest` left one behind that nothing points to.
+  // A run that died between the rename and `latest` leaves a checkpoint to which nothing points.
   const fs::path gone = directory_ / fmt::format(".removed-step-{}", step);
   std::error_code ignored;
   if (fs::exists(path_of(step), ignored)) TRY(rename_path(path_of(step), gone));

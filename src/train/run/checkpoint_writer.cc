@@ -8,7 +8,7 @@ namespace tritonsmith::train {
 
 Status CheckpointWriter::begin(std::int64_t step, CheckpointStore::Write write) {
   TRY(finish());
-  // The thread has its own copy of the store (a path and a policy): this object may be moved.
+  // The thread has its own copy of the store (a path and a policy), because this object may move.
   writing_ = std::async(std::launch::async, [store = store_, step, write = std::move(write)] {
     return without_exceptions([&] { return store.save(step, write); });
   });

@@ -38,13 +38,13 @@ Result<int> lock_file(const fs::path& path, int flags) {
       path.string());
 }
 
-// What a process that was killed in write_file_atomic leaves beside the file.
+// Recognises a file that a process leaves if it is killed in write_file_atomic.
 bool is_half_written(const std::string& name) { return name.find(".new-") != std::string::npos; }
 
-// The judge may write them before the run begins.
+// Recognises the judge's files. The judge may write them before the run begins.
 bool is_of_the_judge(const std::string& name) { return gym::api::is_judge_file(name); }
 
-// Everything a run may leave before its first step is done.
+// Recognises files that a run may leave before its first step is done.
 bool is_of_unbegun_run(const std::string& name) {
   static const std::set<std::string, std::less<>> known = {
       "config.toml",      "checkpoints", ".lock",          "steps.jsonl",
@@ -93,13 +93,13 @@ Status remove_entries(const fs::path& path, bool (*is_to_go)(const std::string& 
   return ok();
 }
 
-// What a run may go on without: where it lies, who judges, what is drawn of it.
+// A resumed run may change these settings: its place, its judge and its charts.
 bool may_differ(std::string_view name) {
   return name == "run.dir" || name == "judge.url" || name == "judge.token_file" ||
          name == "trace.steps";
 }
 
-// More steps may be asked of a run than it began with.
+// A resumed run may have more steps than before.
 bool is_raised(std::string_view name, const Json& there, const Json& here) {
   return name == "run.steps" && there.is_number() && here.is_number() && here > there;
 }
@@ -120,8 +120,8 @@ Status compare_with(const fs::path& path, const std::string& command, const Sett
   return ok();
 }
 
-// The record says how many steps the run has: the next call need not name them again. All else
-// stays as it is recorded, in the order of the config's sections.
+// Records the new number of steps, so that the next call need not name it again. All other settings
+// stay as they are recorded, in the order of the config's sections.
 Status record_raised_steps(const fs::path& path, const Settings& config) {
   TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
   Settings recorded;
@@ -129,7 +129,7 @@ Status record_raised_steps(const fs::path& path, const Settings& config) {
   for (const auto& [name, wanted] : config) {
     const auto known =
         std::ranges::find_if(there, [&, key = name](const auto& s) { return s.first == key; });
-    if (known == there.end()) continue;  // a setting that the run's program did not have
+    if (known == there.end()) continue;  // the run's program did not have this setting
     const bool raised = is_raised(name, known->second, wanted);
     if (raised)
       LOG("{}: {} is {} from here on; it was {}", path.string(), name, to_line(wanted),
@@ -177,7 +177,7 @@ Result<bool> RunDirectory::would_go_on(const fs::path& path, const std::string& 
 
 Result<RunDirectory> RunDirectory::open(const fs::path& path, const std::string& command,
                                         const Settings& config) {
-  TRY(would_go_on(path, command, config));  // refuses before anything is written
+  TRY(would_go_on(path, command, config));  // it refuses before anything is written
   TRY(make_directories(path));
   TRY_ASSIGN(const int lock, lock_file(path, O_RDWR | O_CREAT));
   RunDirectory run(path, lock);

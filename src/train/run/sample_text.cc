@@ -14,7 +14,7 @@ std::string text_of_sample(const Sample& sample) {
       verdict.accepted ? "accepted" : failure_of(verdict), sample.reward.total, sample.advantage);
   for (const RewardTerm& term : sample.reward.terms)
     text += fmt::format("- {}: {:.3g} x {:.3g}\n", term.name, term.value, term.weight);
-  // Indented by four, it is code whatever it holds.
+  // Text that is indented by four spaces is code, whatever it holds.
   text += "\n    ";
   for (const char c : text::repair_utf8(sample.completion.text.substr(0, kLongest)))
     text += c == '\n' ? std::string("\n    ") : std::string(1, c);

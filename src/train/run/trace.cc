@@ -21,7 +21,7 @@ Json event(const TraceSpan& span, std::int64_t step, const char* phase, TimePoin
           {"args", {{"step", step}}}};
 }
 
-// Spans that overlap are pairs of events with an id; the others are one event.
+// A span that may overlap others becomes a pair of events with an id. Any other span is one event.
 void add_events(const TraceSpan& span, std::int64_t step, Json& events) {
   if (span.lane == TraceLane::rollout || span.lane == TraceLane::training) {
     Json whole = event(span, step, "X", span.begin);
@@ -36,7 +36,7 @@ void add_events(const TraceSpan& span, std::int64_t step, Json& events) {
   }
 }
 
-// Without the spans of this step; the names of the lanes first.
+// Returns the recorded events without those of this step. The names of the lanes come first.
 Result<Json> events_before(const std::filesystem::path& file, std::int64_t step) {
   Json events = Json::array();
   for (const TraceLane lane : {TraceLane::rollout, TraceLane::training})

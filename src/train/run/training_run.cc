@@ -41,7 +41,7 @@ Result<RunFiles> make_files(const TrainingRunOptions& options) {
   return RunFiles{.directory = std::move(directory), .store = std::move(store), .latest = latest};
 }
 
-// The first rank makes the directory, or finds the run in it; the others go by what it says.
+// The first rank makes the directory or finds the run in it. The other ranks follow its result.
 Result<RunFiles> open_files(const TrainingRunOptions& options) {
   distributed::Ranks& ranks = *options.ranks;
   if (ranks.is_first()) {
@@ -98,7 +98,7 @@ Result<TrainingRun> TrainingRun::open(const TrainingRunOptions& options) {
   return run;
 }
 
-// What each rank does for itself.
+// Opens the run on each rank, after the ranks have agreed on the files.
 Result<TrainingRun> TrainingRun::open_in(const TrainingRunOptions& options, RunFiles files) {
   TRY_ASSIGN(const c10::Device device, model::open_device(options.model.device));
   LearnerOptions learner_options(device, *options.ranks);
@@ -143,7 +143,7 @@ Status TrainingRun::save() {
   if (!has_checkpoints()) return ok();
   const Json trainer = {
       {"schema", 1}, {"step", step_}, {"state", state_}, {"records", to_json(sizes)}};
-  TRY(publish());  // one snapshot at a time
+  TRY(publish());  // there is only one snapshot at a time
   TRY_ASSIGN(LearnerSnapshot taken, learner_.snapshot());
   const auto snapshot = std::make_shared<const LearnerSnapshot>(std::move(taken));
   const auto write = [=, is_first = ranks().is_first(), companions = options_.companions,
@@ -160,7 +160,7 @@ Status TrainingRun::save() {
   return ok();
 }
 
-// Once every rank has written its part, or failed to: all fail where one did.
+// Waits until every rank has written its part or failed. If one rank failed, all fail.
 Status TrainingRun::publish() {
   TRY(ranks().agree(writer_.finish(), "the checkpoint"));
   if (!unpublished_) return ok();
@@ -170,7 +170,7 @@ Status TrainingRun::publish() {
   return ranks().agree(published, "the checkpoint");
 }
 
-// Between steps, if all are there.
+// Publishes between steps if all parts are written.
 Status TrainingRun::publish_if_written() {
   if (!unpublished_) return ok();
   TRY_ASSIGN(const bool is_busy, ranks().any(writer_.is_busy(), "the checkpoint"));
@@ -197,7 +197,7 @@ Status TrainingRun::finish_step(const Metrics& metrics, const StopFlag& stop) {
   TRY_ASSIGN(is_stopping_, ranks().any(stop, "the end of the step"));
   const bool is_last = is_finished() || *is_stopping_;
   TRY(publish_if_written());
-  expect_checkpoint();  // steps show what they take of the GPU
+  expect_checkpoint();  // the step has shown how much GPU memory it needs
   if (is_last || writer_.store().is_due(step_)) TRY(save());
   return is_last ? publish() : ok();
 }

@@ -9,7 +9,8 @@
 namespace tritonsmith::train {
 namespace {
 
-// The members of the next step: from `place` on, until the budget is full. Moves `place` on.
+// Returns the members of the next step: those from `place` on, until the budget is full. Then
+// `place` is the begin of the step after it.
 std::vector<std::size_t> take_step(EpochOrder& order, std::uint64_t& place,
                                    std::span<const TrainingSequence> sequences,
                                    std::int64_t budget) {
@@ -109,7 +110,7 @@ class SftLoop {
   TrainingRun& run_;
   Sequences sequences_;
   EpochOrder order_;
-  double tokens_ = 0, seconds_ = 0;  // of this process
+  double tokens_ = 0, seconds_ = 0;  // since this process began
 };
 
 // `model`: the directory that the run begins with.
@@ -137,8 +138,8 @@ Result<Sequences> encode(const SftConfig& config, const std::filesystem::path& m
   return sequences;
 }
 
-// Adds the prompt.json that the examples call for. A checkpoint has that of its first model anyway,
-// which may know more: how long a completion may be.
+// Adds the prompt.json that fits the examples. If the first model has a prompt.json, the checkpoint
+// keeps that one, because it may also know how long a completion may be.
 Status add_prompt_record(const std::filesystem::path& first,
                          const std::optional<text::PromptRecord>& asked,
                          TrainingRunOptions& options) {
@@ -208,7 +209,7 @@ Result<SftPreview> preview_sft(const SftConfig& config, const SftMaterial& mater
 Result<SftSummary> run_sft(const SftConfig& config, const SftMaterial& material,
                            const StopFlag& stop, distributed::Ranks& ranks) {
   TRY(check(config));
-  // Opened first: only then is it settled which model the run begins with.
+  // The run must be open before the program knows with which model the run begins.
   TRY_ASSIGN(const auto options, run_options(config, material, ranks));
   TRY_ASSIGN(TrainingRun run, TrainingRun::open(options));
   TRY_ASSIGN(auto sequences, encode(config, first_model(config.run, config.model), material));

@@ -1,4 +1,4 @@
-"""Candidates for one small task, in the styles that people and models write; and bad ones, with what must be said of them."""
+"""Candidates for one small task, in the styles that people and models write, and bad candidates with their errors."""
 
 TASK = '''
 import torch
@@ -251,7 +251,7 @@ kernel[(8,)](t.contiguous(), y, t.numel(), 1.0, BLOCK=128)
 return y.unsqueeze(0).expand(2, -1, -1)'''),
 }
 
-# name -> (source, class, a text of the line that must be named or None, a part of the message)
+# name -> (source, error class, a text of the line that the error must name or None, a part of the message)
 BAD = {
     "syntax": (HEAD + "\ndef f(:\n    pass\n", "syntax_error", "def f(:", "invalid syntax"),
     "indentation": (HEAD + "\nclass A:\npass\n", "syntax_error", "pass", "indent"),

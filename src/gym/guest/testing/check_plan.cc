@@ -1,5 +1,5 @@
-// Reads plans, one JSON document a line, and says of each that is refused why. Ends with 1 where
-// any is.
+// Reads plans, one JSON document per line. For each plan that is refused it prints the reason. The
+// exit code is 1 if any plan is refused.
 #include <iostream>
 #include <string>
 

@@ -1,4 +1,5 @@
-"""What honest code asks of the device it runs on. Each is an expression over the input `x`; all must be answered without a GPU."""
+"""Questions that honest code asks about its device. Each is an expression over the input `x`. The virtual GPU must answer
+all of them without a GPU."""
 
 QUESTIONS = """
 torch.cuda.is_available() and torch.cuda.device_count() == 1
@@ -47,7 +48,7 @@ x.data_ptr() % 16 == 0 and x.untyped_storage().nbytes() == 4 * x.numel() and x.e
 x.is_contiguous() and x.stride(0) == 64 and x.storage_offset() == 0 and not x.requires_grad and x.layout == torch.strided
 """.strip().split("\n")
 
-# Ways to be inside of something while a kernel is launched.
+# Contexts inside which code may launch a kernel.
 GUARDS = """
 torch.cuda.device(x.device)
 torch.cuda.device(torch.cuda.current_device())

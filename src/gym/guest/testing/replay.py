@@ -1,4 +1,5 @@
-"""A plan of ATen operators replayed on real CPU tensors: what the referee does, in a few lines, to check captures."""
+"""Replays a plan of ATen operators on real CPU tensors, as the referee does, but in a few lines. Tests check captures
+with it."""
 
 import base64
 
@@ -20,7 +21,7 @@ class Replay:
         self.tensors = {}
 
     def run(self):
-        """Gives what forward returned. Random operators draw from torch's own generator."""
+        """Returns what forward returned. Random operators draw from torch's own generator."""
         with torch.no_grad():
             for step in self.plan["steps"]:
                 self.step(step)

@@ -1,4 +1,4 @@
-"""Modules in KernelBench's format, one for each kind of layer and habit that its references show."""
+"""Modules in KernelBench's format: one for each kind of layer and each habit that KernelBench's references show."""
 
 HEAD = "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
