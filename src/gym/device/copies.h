@@ -6,8 +6,8 @@
 
 namespace tritonsmith::gym::device {
 
-// Copies with strides, offsets and shared storages kept: tensors that shared memory share it among
-// the copies.
+// Copies the tensors with their strides and offsets. Tensors that share a storage get copies that
+// share one.
 tensors::TensorTable copy_with_storages(const tensors::TensorTable& tensors, Device& device);
 
 }  // namespace tritonsmith::gym::device

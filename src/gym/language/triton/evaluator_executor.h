@@ -1,4 +1,4 @@
-// EvaluateExecutor: runs launches by the native evaluator of Triton IR. Parsed kernels are kept by
+// Makes the executor that runs launches with the evaluator of Triton IR. It keeps parsed kernels by
 // their text.
 #pragma once
 
