@@ -24,9 +24,9 @@ struct CompiledKernel {
   std::string cubin;  // bytes
   std::string name;
   int registers = 0, spills = 0, shared_bytes = 0;
-  int scratch_bytes =
-      0;              // of global memory, for each program: descriptors made on the device need it
-  int num_warps = 0;  // of a block; 0: as many as the request says
+  // Global memory for each program. Descriptors that are made on the device need it.
+  int scratch_bytes = 0;
+  int num_warps = 0;  // per block; 0: the request's number
   bool operator==(const CompiledKernel&) const = default;
 };
 struct CompileOutcome {

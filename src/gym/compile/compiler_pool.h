@@ -16,7 +16,7 @@ namespace tritonsmith::gym::compile {
 struct CompileJob {
   std::uint64_t id = 0;
   CompileRequest request;  // without locations once it is submitted
-  int line = 0;            // of the candidate, where its kernel begins
+  int line = 0;            // the candidate's line where its kernel begins
   CompileDone done;
   TimePoint submitted = system_clock().now();
 };

@@ -1,6 +1,6 @@
 // ValueType: the type of one value of Triton IR, which is an element type and, for tensors, a
-// shape. Registers keep small floats as fp32 numbers that the format can hold, so a register's
-// element is one of five machine types. Pure data. The parser reports all errors.
+// shape. Registers keep small floats as fp32 numbers that the format can hold, and other elements
+// in their own type. Pure data. The parser reports all errors.
 #pragma once
 
 #include <cstdint>
