@@ -40,8 +40,7 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
   TRY(set_nonblocking(wake.write));
   const auto capture_cpu =
       static_cast<std::uint64_t>(config.capture_seconds + config.capture_seconds / 2 + 1);
-  // A worker's CPU time adds up over all its compilations, while its wall-clock limit applies to
-  // one kernel.
+  // The CPU limit covers all compilations of a worker, the wall-clock limit only one.
   const auto compile_cpu = static_cast<std::uint64_t>(config.compile_seconds) *
                            static_cast<std::uint64_t>(config.compiles_per_worker);
   sandbox::ZygoteOptions options{
@@ -150,8 +149,7 @@ void CaptureLoop::read_mail() {
   }
 }
 
-// Does all work that is possible now. A failure here is the zygote's, and a spare continues at
-// once.
+// Does all work that is possible now. A failure here is the zygote's.
 void CaptureLoop::turn() {
   for (Status done = serve_guests(); !done; done = serve_guests()) {
     zygote_failed(done.error());

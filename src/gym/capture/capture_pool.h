@@ -54,8 +54,7 @@ struct CaptureConfig {
   int tmp_mib = 64;                     // size of the private temporary folder
   int compile_cache_entries = 4096;     // in memory
   std::string compile_cache_directory;  // empty: in memory only
-  // Folder for the bytecode of Python packages that have none beside them. Empty: no bytecode is
-  // kept.
+  // Folder for bytecode of Python packages that have none beside them. Empty: none is kept.
   std::string bytecode_directory = cache_directory("bytecode");
   std::string python;             // empty: $TRITONSMITH_PYTHON, else the build's
   std::vector<std::string> data;  // folders that guests may read, for tasks that load files
@@ -99,20 +98,17 @@ class CapturePool {
   using CaptureDone = std::function<void(CaptureOutcome)>;
   using CompileDone = gym::compile::CompileDone;
 
-  // Returns once the zygote is starting. Work submitted meanwhile waits for it, which takes a few
-  // seconds.
+  // Returns once the zygote is starting. Work submitted meanwhile waits for it, some seconds.
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config);
   virtual ~CapturePool() = default;
 
-  // Queue the request and return its id, which only cancel() uses. The pool calls `done` on its own
-  // thread.
+  // Queue the request and return its id for cancel(). The pool calls `done` on its thread.
   virtual std::uint64_t capture(CaptureRequest request, CaptureDone done) = 0;
   virtual std::uint64_t compile(compile::CompileRequest request, CompileDone done) = 0;
   // Kills the guest. The pool does not call the callback, unless the call has already begun.
   virtual void cancel(std::uint64_t id) = 0;
 
-  // Versions of the software that captures and compiles. Fails with the reason if the zygote did
-  // not start.
+  // Versions of what captures and compiles. Fails with the reason if no zygote started.
   struct Versions {
     std::string python, torch, triton;
     double start_ms = 0;  // start of the zygote, including imports and warm-up

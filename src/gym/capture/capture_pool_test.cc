@@ -171,8 +171,7 @@ TEST(CapturePool, SpareZygoteThatIsKilledIsNotMissed) {
   EXPECT_EQ(told(pool->capture_now(python("answer = 1"))), R"(plan {"answer": 1})");
 }
 
-// Tells whether this thread gets at least nine tenths of the next second when it computes without a
-// pause.
+// Tells whether this thread gets nine tenths of a core in a second of pure computing.
 bool is_there_a_core() {
   const auto processor_seconds = [] {
     timespec time{};
@@ -216,8 +215,7 @@ TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {
   EXPECT_THAT(told(nowhere->capture_now(python("answer = 1"))), HasSubstr("/no/python"));
 }
 
-// A new thread inherits this thread's restrictions. So does the pool's thread, which starts the
-// zygote.
+// A new thread inherits this thread's restrictions. The pool's thread starts the zygote.
 class WithoutNamespaces {
  public:
   WithoutNamespaces() {

@@ -129,8 +129,7 @@ bool same_strides(const at::Tensor& one, const at::Tensor& other) {
   return true;
 }
 
-// Tells whether each element has memory of its own. Each stride must exceed all that the smaller
-// strides reach.
+// Tells whether no two elements share memory: each stride exceeds the smaller strides' reach.
 bool shares_nothing(const at::Tensor& tensor) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride and size
   for (std::int64_t d = 0; d < tensor.dim(); ++d)
@@ -312,8 +311,7 @@ constexpr double kUnknown = std::numeric_limits<double>::infinity();
 struct FiniteValues {
   at::Tensor expected, exact;
 };
-// Returns the elements that are finite on both sides, or nothing if an element is finite on one
-// side only.
+// Returns the elements finite on both sides, or nothing if one is finite on one side only.
 std::optional<FiniteValues> finite_values(const at::Tensor& reference, const at::Tensor& oracle) {
   if (!oracle.defined() || oracle.sizes() != reference.sizes()) return std::nullopt;
   const at::Tensor expected = as_doubles(reference), exact = as_doubles(oracle);
@@ -381,8 +379,7 @@ Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference
 
 constexpr std::int64_t kFewElements = 1 << 20;  // comparing so many again takes a few milliseconds
 
-// The worst and the root mean square of |values - exact| / (1 + |exact|). Not finite if a value is
-// not.
+// The worst and the root mean square of |values - exact| / (1 + |exact|). May be NaN.
 struct RelativeError {
   double worst = 0, average = 0;
 };

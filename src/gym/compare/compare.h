@@ -25,8 +25,7 @@ namespace tritonsmith::gym::compare {
 
 Precision precision_of(c10::ScalarType dtype);
 Tolerance tolerance_of(c10::ScalarType dtype);
-// Tells whether KernelBench itself has a tolerance for the dtype: fp32, fp16 and bf16. The others
-// are ours.
+// Tells whether KernelBench has a tolerance for the dtype (fp32, fp16, bf16). We set the others.
 bool is_kernelbenchs(c10::ScalarType dtype);
 
 // The unit of the plain tolerance's absolute part: KernelBench's 1, or the output's own size if
@@ -57,8 +56,7 @@ struct ExactValues {
 
 // The result of one pass, which does not tell which element is wrong.
 struct QuickJudgement {
-  // True if the candidate is surely right by the rules of compare(). If false, only compare() can
-  // decide.
+  // True if the candidate is right by the rules of compare(). If false, only compare() decides.
   bool is_right = false;
   ReferenceQuality reference;
   double max_abs = 0, max_rel = 0;
@@ -91,8 +89,7 @@ struct CompareOptions {
   DeviceComparison* device = nullptr;             // null: the CPU reaches the tensors
 };
 
-// Compares one tensor and adds to `numerics`. Returns an error unless the candidate is as good as
-// the reference.
+// Compares one tensor, adds to `numerics`, and returns an error if the candidate is wrong.
 std::optional<VerdictError> compare_tensors(const std::string& what, const at::Tensor& candidate,
                                             const at::Tensor& reference, const at::Tensor& oracle,
                                             const CompareOptions& comparison, Numerics& numerics);

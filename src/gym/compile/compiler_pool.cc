@@ -214,8 +214,7 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   const bool killed = status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL} ||
                       status == ExitStatus{ExitStatus::Kind::exited, kPtxasKilled};
   if (killed) {
-    // A kernel does not cause this. If it exhausts the compiler's memory or time, other signals end
-    // the worker.
+    // A kernel does not cause this: when it exhausts memory or time, other signals end the worker.
     for (CompileJob& job : work.jobs)
       give(job, {.result = sandbox::InfrastructureFault{"the compile worker was killed again"}});
     return;
@@ -250,8 +249,7 @@ void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, dou
   }
 }
 
-// A failure gets the line where the job's own kernel begins, because compiler passes do not tell
-// their line.
+// A failure gets the line where the job's kernel begins, because passes do not tell theirs.
 void CompilerPool::give(CompileJob& job, CompileOutcome outcome) {
   if (auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
     failure->error.line = job.line;

@@ -26,8 +26,7 @@ class CompilerPool {
   static Result<CompilerPool> make(const CompilerLimits& limits);
 
   void submit(CompileJob job);
-  // A compilation that has begun goes on, because it may fill the cache. The job's callback is
-  // dropped.
+  // Drops the job's callback. A compilation that has begun goes on, as it may fill the cache.
   bool cancel(std::uint64_t id);
   Status advance(sandbox::Zygote& zygote, std::string_view compiler_version);
   bool exited(const sandbox::GuestExited& exited);

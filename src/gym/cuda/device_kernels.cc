@@ -30,8 +30,7 @@ struct Change {
   std::uint64_t seed;
 };
 
-// Makes the array of argument addresses that the driver takes. The arguments must outlive the
-// launch.
+// Makes the array of argument addresses for the driver. The arguments must outlive the launch.
 template <typename... Arguments>
 std::array<void*, sizeof...(Arguments)> addresses_of(Arguments&... arguments) {
   return {static_cast<void*>(&arguments)...};

@@ -33,8 +33,7 @@ struct ComparedValues {
   // The unit of the tolerance's absolute part. Negative: the reference's own size, which is known
   // only with an oracle.
   double unit = 1;
-  // The budget applies while the reference's own error is at most this share of tolerance *
-  // rms(oracle).
+  // A budget needs a reference whose own error is at most this share of tolerance * rms(oracle).
   double usable_share = 0.1;
   const void* raw = nullptr;  // the candidate's elements as it wrote them, `width` bytes each
   std::uint32_t width = 0;    // 0: unwritten elements cannot be recognised

@@ -6,8 +6,7 @@
 
 namespace tritonsmith::gym::device {
 
-// Copies the tensors with their strides and offsets. Tensors that share a storage get copies that
-// share one.
+// Copies tensors with their strides and offsets. Copies share storages as the tensors do.
 tensors::TensorTable copy_with_storages(const tensors::TensorTable& tensors, Device& device);
 
 }  // namespace tritonsmith::gym::device

@@ -75,8 +75,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, Lease* lease) 
   device->nvrtc_ = cuda::nvrtc_beside(torch_library);
   TRY_ASSIGN(const std::string cubin,
              cuda::compile_device_source(device->nvrtc_, device->facts_.target));
-  // If the lease stays taken for longer, the start goes on without it, because a spare referee is
-  // needed soon.
+  // If the lease stays taken, the start goes on without it: a spare referee is needed soon.
   constexpr std::chrono::seconds patience{5};
   const bool is_held =
       lease != nullptr && lease->take(Lease::Hold::shared, Deadline::after(patience));

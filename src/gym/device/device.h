@@ -45,8 +45,7 @@ class Device {
   virtual c10::Device torch_device() const = 0;
   // Sets the seed of all operators that draw from a generator.
   virtual void seed(std::uint64_t seed) = 0;
-  // Draws a new float32 tensor from the seed. Returns nothing if LibTorch's own operator is to draw
-  // it.
+  // Draws a new float32 tensor from the seed, or returns nothing to leave this to LibTorch.
   virtual std::optional<at::Tensor> draw(Distribution, at::IntArrayRef) { return std::nullopt; }
 
   // From now on, new memory holds the filler, and at most `cap_bytes` may be live.
@@ -89,8 +88,7 @@ class Device {
   virtual void foresee(std::span<const at::Tensor>) {}
   // Returns the comparison for tensors that the CPU cannot reach, or null if it can.
   virtual compare::DeviceComparison* comparison() = 0;
-  // Frees memory kept for the next job, if it is so much that other processes on the device would
-  // lack it.
+  // Frees memory kept for the next job, if other processes on the device would lack it.
   virtual void release() {}
   // Overwrites the tensors, so that no later code can read their content.
   virtual void forget(std::span<const at::Tensor> tensors) = 0;

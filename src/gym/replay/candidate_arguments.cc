@@ -48,8 +48,7 @@ Status check_attention(const Stack& stack) {
                                         : fail("query and key differ in their last dimension");
 }
 
-// The arguments are (input, weight, bias, ...). The operator reads weight and bias as if they were
-// dense.
+// The arguments are (input, weight, bias, ...). Weight and bias are read as if dense.
 Status check_group_norm(const Stack& stack) {
   for (const std::size_t k : {std::size_t{1}, std::size_t{2}})
     if (stack[k].isTensor() && stack[k].toTensor().defined() &&
@@ -143,8 +142,7 @@ Status check_tensors(const Stack& stack) {
   return ok();
 }
 
-// Limits work that no tensor's size limits: dimensions of a shape, matrices of a product, repeated
-// differences.
+// Limits work that tensor sizes do not: dimensions, matrices of a product, differences.
 Status check_counts(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::size_t most_dimensions = 64, most_products = 256;
   constexpr std::int64_t most_differences = 64;

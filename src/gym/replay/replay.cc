@@ -260,8 +260,7 @@ std::optional<Stop> Replay::keep_outputs(const plan::PlanStep& step, const plan:
     const bool aliases = i < schema.returns().size() && schema.returns()[i].alias_info() != nullptr;
     fresh.resize(made.size(), !aliases);
   }
-  // An operator may return undefined tensors. A plan marks their places with -1, or omits them at
-  // the end.
+  // A plan marks the place of an undefined result with -1, or omits it at the end.
   if (made.size() < call.outputs.size())
     return mistake(
         step, "bad_plan",

@@ -29,8 +29,7 @@ struct Stop {
   Fault fault = Fault::none;
 };
 
-// watched: the replay also notes whether a launch only copied values. skipped: no launch does
-// anything.
+// watched: notes whether launches only copied values. skipped: no launch does anything.
 enum class Launches { run, watched, skipped };
 
 struct ReplayOptions {
@@ -61,8 +60,7 @@ class Replay {
   std::optional<Stop> run_step(std::size_t index);
   // Sets the seed of the draws that forward makes (PlanStep::draw).
   void seed_draws(std::uint64_t seed) { options_.draws_seed = seed; }
-  // Repeats those draws into new memory. They give the same values until seed_draws() sets another
-  // seed.
+  // Repeats those draws into new memory, with the same values until the next seed_draws().
   std::optional<Stop> draw_again();
   // Chooses the config of one tuned launch, by the index of its step.
   void choose(std::size_t step, int choice) { options_.choices[step] = choice; }
@@ -82,8 +80,7 @@ class Replay {
   bool only_copied() const { return watched_ > 0 && copies_ == watched_; }
 
  private:
-  // Draws the tensor of an operator of phase `inputs`, if the device has a faster way than
-  // LibTorch.
+  // Draws a tensor of phase `inputs`, if the device has a faster way than LibTorch.
   std::optional<at::Tensor> draw(const plan::PlanStep& step, const plan::AtenCall& call) const;
   std::optional<Stop> run_operator(const plan::PlanStep& step, const plan::AtenCall& call);
   std::optional<Stop> run_launch(std::size_t index, const plan::PlanStep& step,

@@ -59,8 +59,7 @@ void Guest::write_comms() {
 }
 
 void Guest::read_comms() {
-  // Each round reads one buffer, so that a guest that floods the socket cannot keep the loop from
-  // the others.
+  // One buffer a round, so that a guest that floods the socket cannot stop the loop.
   if (!comms_ || false_frame_) return;
   const auto alive = reader_.read_some(comms_.get());
   if (alive && *alive) return;

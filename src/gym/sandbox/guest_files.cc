@@ -18,16 +18,14 @@ constexpr std::string_view kPackage = "tritonsmith_guest";
 constexpr std::string_view kJailLibrary = "libtritonsmith_jail.so";
 constexpr std::string_view kNoDriver = "libtritonsmith_no_driver.so";
 
-// Other users may pass through the folder but not list it, because a slot's user must reach the
-// files below.
+// Other users may enter but not list the folder, as a slot's user must reach the files below.
 Status open_to_others(const std::filesystem::path& path, mode_t mode) {
   if (::chmod(path.c_str(), mode) != 0)
     return fail_errno(fmt::format("cannot open {}", path.string()));
   return ok();
 }
 
-// Locks the folder. Fails if another process holds it, if it is not ours, or if it no longer
-// exists.
+// Locks the folder. Fails if another process holds it, or if it is not ours or no longer exists.
 Result<Fd> lease_folder(const std::filesystem::path& path) {
   Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};

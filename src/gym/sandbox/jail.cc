@@ -89,8 +89,7 @@ int limit_resources(const JailProfile& profile) {
        {limit(RLIMIT_NPROC, profile.processes, profile.processes),
         limit(RLIMIT_NOFILE, profile.open_files, profile.open_files),
         limit(RLIMIT_FSIZE, profile.file_bytes, profile.file_bytes), limit(RLIMIT_CORE, 0, 0),
-        // The kernel sends SIGXCPU at the limit, and SIGKILL a second later to a process that
-        // ignores it.
+        // The kernel sends SIGXCPU at the limit and SIGKILL one second later.
         limit(RLIMIT_CPU, profile.cpu_seconds, profile.cpu_seconds + 1),
         limit(RLIMIT_AS, memory, memory), limit(RLIMIT_MEMLOCK, 0, 0),
         limit(RLIMIT_MSGQUEUE, 0, 0)})

@@ -150,8 +150,7 @@ std::string make_private_folder(const std::string& path, unsigned uid, std::uint
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return because("cannot make " + path);
   const std::string options = "mode=700,nr_inodes=4096,size=" + std::to_string(bytes);
   ::mount("tritonsmith", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options.c_str());
-  // A user namespace that maps no other user refuses chown with EINVAL. The folder then keeps its
-  // owner.
+  // A user namespace without other users refuses chown. The folder then keeps its owner.
   if (uid != 0 && ::chown(path.c_str(), uid, uid) != 0 && errno != EINVAL)
     return because("cannot give " + path + " away");
   return "";

@@ -10,8 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A kernel that computes out[i] = 2 * x[i] with 8 elements per program. Line 7 loads, and line 9
-// stores.
+// out[i] = 2 * x[i] for 8 elements per program. Line 7 loads, and line 9 stores.
 std::string doubling(std::string_view mask_from) {
   return fmt::format(R"(
 #loc = loc("candidate.py":3:0)

@@ -1,5 +1,4 @@
-// Kernels whose programs depend on one another: the order in which they run, and the order that
-// atomics impose.
+// Kernels whose programs depend on one another: their order, and what atomics order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// FakeExecutor: runs a plan's launches with functions of the test, which it finds by the kernel's
-// name.
+// FakeExecutor: runs a plan's launches with the test's own functions, by the kernel's name.
 #pragma once
 
 #include <functional>

@@ -61,8 +61,7 @@ class CudaExecutor final : public KernelExecutor {
                  CUfunction function, KernelParameters& parameters);
   LaunchOutcome observe(std::span<const KernelArgument> arguments,
                         const std::function<CUresult()>& run);
-  // Returns memory of at least so many bytes. All launches of a job share it, because they run one
-  // after another.
+  // Returns at least so many bytes. A job's launches share them, as they run one by one.
   Result<CUdeviceptr> scratch(std::size_t bytes);
   void free_scratch();
 

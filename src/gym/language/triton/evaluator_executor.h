@@ -1,5 +1,4 @@
-// Makes the executor that runs launches with the evaluator of Triton IR. It keeps parsed kernels by
-// their text.
+// Makes the executor that runs launches in the evaluator. It keeps parsed kernels by their text.
 #pragma once
 
 #include <memory>

@@ -9,8 +9,7 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// The handlers of one operation. A null pointer means that the operation has no meaning for the
-// type.
+// The handlers of one operation, null where it has no meaning for the type.
 struct HandlerRow {
   Handler i1 = nullptr, i8 = nullptr, i16 = nullptr, i32 = nullptr, i64 = nullptr;
   Handler f32 = nullptr, f64 = nullptr;
@@ -45,16 +44,13 @@ const LibdeviceFunction* find_libdevice(std::string_view symbol);
 Handler find_integer_comparison(std::string_view predicate, Element element);
 Handler find_float_comparison(std::string_view predicate, Element element);
 
-// Finds the handler of a conversion between element types by an arith.* cast. Small floats count as
-// f32.
+// Finds the handler of a conversion by an arith.* cast. Small floats count as f32.
 Handler find_conversion(std::string_view name, Element from, Element to);
 // Returns a handler that rounds the fp32 register `output` in place to a small float.
 Handler rounding_handler(Element element, bool toward_zero);
-// Returns a handler that converts fp64 to fp32 by rounding to odd. rounding_handler rounds once
-// more.
+// Returns a handler that rounds fp64 to fp32 "to odd", before rounding_handler.
 Handler round_to_odd_handler();
-// Return handlers that convert between a small float's register and an integer register of its
-// bits.
+// Return handlers that convert between a small float and an integer of its bits.
 Handler pack_handler(Element element);
 Handler unpack_handler(Element element);
 

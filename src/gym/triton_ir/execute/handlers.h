@@ -13,8 +13,7 @@ void jump(Machine& machine, const Instruction& instruction);
 // program is suspended, so that other programs run.
 void jump_back(Machine& machine, const Instruction& instruction);
 void jump_if_false(Machine& machine, const Instruction& instruction);  // input 0: i1
-// Returns the head of a `for`, which jumps unless input 0 < input 1. It depends on the counter's
-// type.
+// Returns the head of a `for` by its counter's type. It jumps unless input 0 < input 1.
 Handler loop_head_handler(Element counter, bool is_unsigned);
 void program_id(Machine& machine, const Instruction& instruction);    // immediate: axis
 void num_programs(Machine& machine, const Instruction& instruction);  // immediate: axis

@@ -1,5 +1,4 @@
-// Functions of libdevice that the C library lacks, and conversions that saturate as a GPU's do. All
-// are pure.
+// Pure functions of libdevice that the C library lacks, and conversions that saturate.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// Machine: the state of one evaluation, on which the handlers of instructions work. It lives on
-// evaluate's stack.
+// Machine: the state of one evaluation, on which handlers work. It lives on evaluate's stack.
 #pragma once
 
 #include "gym/triton_ir/memory/memory.h"
@@ -25,8 +24,7 @@ struct Machine {
     resume = index;
     next = kLeft;
   }
-  // Each atomic calls this first. Returns true if the program was suspended and the atomic must not
-  // run now.
+  // An atomic asks this first: if true, the program was suspended and the atomic must not run.
   bool is_held_up() {
     if (atomics-- != 0) return false;
     leave_at(next - 1);

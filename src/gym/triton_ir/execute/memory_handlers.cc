@@ -26,8 +26,7 @@ Masked masked(const Machine& machine, const Instruction& instruction, std::size_
 
 // Tells whether all elements are unmasked and consecutive, `bytes` apart.
 bool side_by_side(const Masked& access, std::size_t bytes) {
-  // The addresses are unsigned here, because a kernel may make any pointer and differences must
-  // wrap.
+  // The addresses are unsigned: a kernel may make any pointer, and differences must wrap.
   const auto at = [&](std::uint32_t k) { return static_cast<std::uint64_t>(access.addresses[k]); };
   std::uint32_t gaps = 0;
   for (std::uint32_t k = 1; k < access.count; ++k) gaps |= at(k) - at(k - 1) != bytes;

@@ -9,8 +9,7 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-// Returns the name of the only operation of a combine function, or an empty string if it has
-// others.
+// Returns the only operation's name in a combine function, or an empty string for others.
 std::string_view single_operation(const Operation& operation) {
   if (operation.operands.size() != 1 || operation.regions.size() != 1) return {};
   const std::vector<Block>& blocks = operation.regions[0].blocks;

@@ -232,8 +232,7 @@ Status Lowering::lower_program_id(const Operation& operation) {
   return ok();
 }
 
-// A compiler relies on an assumption and drops the code for all other cases. So the evaluator
-// checks it.
+// A compiler drops the code for all cases that break an assumption, so it is checked here.
 Status Lowering::lower_assert(const Operation& operation) {
   TRY_ASSIGN(Value condition, operand(operation, 0));
   if (condition.type.element != Element::i1) return malformed(operation, "its condition is no i1");

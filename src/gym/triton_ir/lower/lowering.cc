@@ -136,8 +136,7 @@ Status Lowering::lower_function(const Function& function, const std::vector<Valu
 Status Lowering::lower(const Operation& operation) {
   if (builder_.instructions() > kMaxInstructions)
     return refuse(operation, "the kernel unfolds to too many instructions");
-  // Nested calls can unfold exponentially even if they hold no instruction, so every operation
-  // counts.
+  // Nested calls can unfold exponentially without instructions, so every operation counts.
   if (++lowered_ > kMaxInstructions)
     return refuse(operation, "the kernel unfolds to too many operations");
   builder_.set_location(operation.location);

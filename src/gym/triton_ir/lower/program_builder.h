@@ -31,8 +31,7 @@ class ProgramBuilder {
   using Label = std::int64_t;
   Label make_label();
   void place(Label label);
-  // The handler must set Machine::next to the instruction's immediate, which becomes the label's
-  // place.
+  // The handler must set Machine::next to the immediate, which becomes the label's place.
   Instruction& jump(Handler handler, Label label, std::initializer_list<Register> inputs = {});
 
   std::size_t instructions() const { return code_->instructions.size(); }

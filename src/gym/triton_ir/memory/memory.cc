@@ -104,8 +104,7 @@ void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
   ready_tables(area, first, last);
-  // On a GPU, a program that reads a flag set by an atomic continues after the work before that
-  // atomic.
+  // On a GPU, a program that reads a flag set by an atomic runs after the work before it.
   if (instruction.count == 1 && (area.writers[first] & kAtomic) != 0) ordering_->acquire(address);
   for (std::uint64_t element = first; element <= last; ++element) {
     const std::uint32_t writer = area.writers[element];

@@ -22,8 +22,7 @@ class Memory {
     return ((static_cast<std::int64_t>(buffer) + 1) << kShift) + kMiddle + byte_offset;
   }
 
-  // Returns the bytes that an access may touch. Otherwise it returns null and adds the violation to
-  // the report.
+  // Returns the bytes that an access may touch, or null after it reported a violation.
   std::byte* reach(std::int64_t address, std::size_t bytes, ViolationKind kind,
                    const Instruction& instruction) {
     auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
@@ -49,8 +48,7 @@ class Memory {
     return inside && (offset & (bytes - 1)) == 0 ? area.data + offset : nullptr;
   }
 
-  // The caller announces that it reads `count` elements of `bytes` each from `address`, which
-  // reach() accepted.
+  // Announces a read of `count` elements of `bytes` each from `address`, checked by reach().
   void will_read(std::int64_t address, std::size_t bytes, std::size_t count,
                  const Instruction& instruction) {
     Area& area = *area_of(address);
@@ -65,8 +63,7 @@ class Memory {
   // Does reach_run and will_write for a whole run, if no other program wrote or read any of it.
   // Otherwise it returns false and does nothing.
   bool claim_run(std::int64_t address, std::size_t bytes, std::size_t count);
-  // The caller encloses the elements of one atomic instruction in these. The first lies at
-  // `address`.
+  // These enclose the elements of one atomic instruction. The first lies at `address`.
   void begin_atomic(std::int64_t address, MemoryOrder order);
   void will_change_atomically(std::int64_t address, std::size_t bytes,
                               const Instruction& instruction);

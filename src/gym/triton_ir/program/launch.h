@@ -31,8 +31,7 @@ struct Buffer {
   std::size_t bytes = 0;
   int tensor = -1;                // the caller's index, repeated in reports
   std::size_t element_bytes = 1;  // of the tensor: reports count in elements
-  // If not empty, it has one byte for each element. A write sets the byte to 1, and nothing clears
-  // it.
+  // If not empty: one byte for each element, which a write sets to 1. Nothing clears it.
   std::span<std::uint8_t> written = {};
 };
 

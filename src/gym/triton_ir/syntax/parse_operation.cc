@@ -8,8 +8,7 @@ constexpr std::size_t kMaxOperands = 1024;
 constexpr std::int64_t kMaxResults = 256;
 }  // namespace
 
-// Grammar: [results =] name ... [loc(...)], up to the end of the line in which its last bracket
-// closes.
+// Grammar: [results =] name ... [loc(...)], up to the end of its last bracket's line.
 Result<Operation> Parser::parse_operation() {
   Operation operation;
   std::vector<std::pair<std::string, int>> names;

@@ -30,8 +30,7 @@ Result<ValueType> parse_pointer(Scanner& scanner) {
   return type;
 }
 
-// Parses the rest after "tensor": <32x16xf32> or <32x!tt.ptr<f32>>. An encoding may follow, which
-// is ignored.
+// Parses what follows "tensor": <32x16xf32> or <32x!tt.ptr<f32>>, and ignores an encoding.
 Result<ValueType> parse_tensor(Scanner& scanner) {
   TRY(scanner.expect("<"));
   ValueType type{.is_tensor = true};

@@ -44,8 +44,7 @@ Result<Module> Parser::parse() {
   return std::move(module_);
 }
 
-// Parses what stands outside functions: `#loc` definitions, `module { ... } loc(...)` and
-// functions.
+// Parses a file's top level: `#loc` definitions, `module { ... } loc(...)`, functions.
 Status Parser::parse_top(int depth) {
   if (depth > kMaxDepth) return scanner_.error("modules are nested too deeply");
   for (;;) {
@@ -139,8 +138,7 @@ Status Parser::parse_function_argument(Function& function) {
   return ok();
 }
 
-// Grammar: "{ operations }" or "{ ^bb0(...): operations ^bb1: ... }". `arguments` belong to the
-// first block.
+// "{ operations }" or "{ ^bb0(...): operations ^bb1: ... }". The first block has `arguments`.
 Result<Region> Parser::parse_region(std::vector<BlockArgument> arguments) {
   if (++depth_ > kMaxDepth) return scanner_.error("regions are nested too deeply");
   TRY(scanner_.expect("{"));

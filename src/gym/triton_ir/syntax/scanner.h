@@ -32,8 +32,7 @@ class Scanner {
   bool accept(std::string_view literal);
   Status expect(std::string_view literal);
 
-  // Reads letters, digits, '_', '.', '$' and inner '-' of a name ("c-1_i32"). Empty if there is
-  // none.
+  // Reads letters, digits, '_', '.', '$' and inner '-' of a name ("c-1_i32"), or nothing.
   std::string_view word();
   // Reads only letters, digits, '_' and '.', as in operation names and keywords.
   std::string_view keyword();
@@ -41,8 +40,7 @@ class Scanner {
   std::optional<std::int64_t> integer();
   // Reads a "quoted string" and resolves its escapes.
   Result<std::string> string();
-  // Reads up to the first ',' or closing bracket at depth 0. Strings and brackets inside must be
-  // balanced.
+  // Reads up to the first ',' or closing bracket at depth 0. All inside must be balanced.
   Result<std::string> balanced();
 
   // Returns the cursor's line in the text, from 1, for error messages.

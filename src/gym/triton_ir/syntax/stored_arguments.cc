@@ -30,8 +30,7 @@ bool gives_values(const std::string& name) {
          name.find("descriptor_gather") != std::string::npos;
 }
 
-// Finds the arguments from which each value is made, through control flow and calls, until nothing
-// is added.
+// Finds the arguments that each value is made from, until a pass adds nothing.
 class Origins {
  public:
   explicit Origins(const Module& module)
@@ -100,8 +99,7 @@ class Origins {
     if (!gives_values(operation.name) && !has_regions)
       for (const ValueId result : operation.results) add(result, read);
     if (is_loop) {
-      // The operands are the bounds, the step and the carried values. The block's first argument is
-      // the counter.
+      // Operands: bounds, step, carried values. The block's first argument is the counter.
       constexpr std::size_t bounds = 3;
       const std::span operands(operation.operands);
       const auto carried = operands.subspan(std::min(bounds, operands.size()));

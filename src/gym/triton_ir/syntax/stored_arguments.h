@@ -8,8 +8,7 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// Returns the indices of these arguments in order. Atomics count as stores. Empty if the text does
-// not parse.
+// Returns these arguments' indices in order. Atomics store too. Empty if parsing fails.
 std::vector<int> stored_arguments(std::string_view ttir);
 
 }  // namespace tritonsmith::gym::triton_ir
