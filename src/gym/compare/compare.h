@@ -99,8 +99,8 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
 // finite on both sides do not count.
 double own_error(const at::Tensor& reference, const at::Tensor& oracle);
 
-// The same by element: in units of its own size and the output's (or 1, where that is above), as a
-// value is compared on perturbed inputs. For outputs of very different elements.
+// As own_error(), but each error is in units of the element's own size plus the output's (at least
+// 1), as for values on perturbed inputs. It serves outputs whose elements differ much in size.
 double own_error_by_element(const at::Tensor& reference, const at::Tensor& oracle);
 
 // A result as a tree of values. Two sides match if they have the same lists, tuples, dicts and

@@ -39,7 +39,7 @@ using CompileDone = std::function<void(CompileOutcome)>;
 
 // The part of CaptureConfig that concerns compile workers.
 struct CompilerLimits {
-  int workers = 1;                // compilations at a time
+  int workers = 1;                // that compile at the same time
   int seconds = 60;               // wall clock of one compilation
   int compiles_per_worker = 500;  // then a fresh worker takes over
   int cache_entries = 4096;       // in memory
