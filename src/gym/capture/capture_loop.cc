@@ -14,10 +14,10 @@ namespace {
 
 constexpr auto kStartTime = std::chrono::seconds(180);
 constexpr int kMaxFailures = 3;
-// Raised whenever guest/compiler.py refuses what it let pass: cached kernels are not asked for
-// again.
+// Raise this number whenever guest/compiler.py starts to refuse kernels that it accepted before,
+// because cached kernels are not checked again.
 constexpr int kCompilerChecks = 2;
-constexpr auto kSpareRetry = std::chrono::seconds(30);  // after one that failed
+constexpr auto kSpareRetry = std::chrono::seconds(30);  // after a spare that failed
 
 Json profile_of(const CaptureConfig& config, std::uint64_t cpu_seconds, std::uint64_t file_mib) {
   return {{"cpu_seconds", cpu_seconds},
@@ -41,7 +41,7 @@ Result<std::unique_ptr<CapturePool>> CaptureLoop::start(const CaptureConfig& con
   TRY(set_nonblocking(wake.write));
   const auto capture_cpu =
       static_cast<std::uint64_t>(config.capture_seconds + config.capture_seconds / 2 + 1);
-  // A worker's processor time adds up over all that it compiles; its wall clock is per kernel.
+  // The CPU limit covers all compilations of a worker, the wall-clock limit only one.
   const auto compile_cpu = static_cast<std::uint64_t>(config.compile_seconds) *
                            static_cast<std::uint64_t>(config.compiles_per_worker);
   sandbox::ZygoteOptions options{
@@ -113,7 +113,7 @@ void CaptureLoop::post(Letter letter) {
   mail_.push_back(std::move(letter));
   const char byte = 0;
   const ssize_t ignored =
-      ::write(wake_.write.get(), &byte, 1);  // full means that it will wake anyway
+      ::write(wake_.write.get(), &byte, 1);  // a full pipe wakes the loop anyway
   static_cast<void>(ignored);
 }
 
@@ -124,7 +124,7 @@ void CaptureLoop::run(const std::stop_token& stop) {
     wait_for_something();
   }
   spare_.reset();
-  zygote_.reset();  // and with it every guest
+  zygote_.reset();  // and all guests with it
   read_mail();
   const Error over{"the capture pool was closed"};
   guests_.fail_all(over);
@@ -150,7 +150,7 @@ void CaptureLoop::read_mail() {
   }
 }
 
-// Whatever can be done now. Failures on the way are the zygote's; a spare goes on at once.
+// Does all work that is possible now. A failure here is the zygote's.
 void CaptureLoop::turn() {
   for (Status done = serve_guests(); !done; done = serve_guests()) {
     zygote_failed(done.error());
@@ -173,8 +173,8 @@ Status CaptureLoop::serve_guests() {
   for (bool heard = true; heard;) {
     TRY(guests_.advance(zygote_->zygote));
     TRY(compilers_.advance(zygote_->zygote, compiler_version_));
-    // Sends the orders just given. Who is heard to have ended meanwhile left its reply with us
-    // and has nothing more to wake us by.
+    // This sends the orders just given. If a guest's end is among the events, its reply has
+    // arrived, and nothing else would wake the loop to read it.
     TRY_ASSIGN(heard, hear_zygote());
   }
   return ok();
@@ -215,7 +215,7 @@ void CaptureLoop::zygote_failed(const Error& why) {
   if (spare_) {
     zygote_.emplace(std::move(*spare_));
     spare_.reset();
-    if (zygote_->ready) await_spare();  // else its first word does
+    if (zygote_->ready) await_spare();  // else its ready event does
     return;
   }
   if (++failures_ < kMaxFailures) return;
@@ -232,7 +232,7 @@ void CaptureLoop::await_spare() {
   if (options_.spare_after && !spare_) spare_due_ = Deadline::after(*options_.spare_after);
 }
 
-// Nobody waits for the spare: what it cannot do is only said.
+// No work waits for the spare, so its failures are only logged.
 void CaptureLoop::tend_spare() {
   const auto step = [this]() -> Status {
     if (!spare_) {
@@ -240,7 +240,8 @@ void CaptureLoop::tend_spare() {
       spare_.emplace(std::move(started));
     }
     TRY_ASSIGN(const std::vector<sandbox::ZygoteEvent> events, spare_->zygote.exchange());
-    spare_->ready = spare_->ready || !events.empty();  // it has no guests to tell about
+    // it has no guests, so any event means that it is ready
+    spare_->ready = spare_->ready || !events.empty();
     if (!spare_->ready && spare_->ready_by.passed()) return fail("it was not ready in time");
     return ok();
   };
@@ -268,7 +269,7 @@ void CaptureLoop::wait_for_something() {
     }
     if (zygote_->ready) next = std::min(next, spare_due_.at());
   } else if (failures_ < kMaxFailures) {
-    return;  // start it at once
+    return;  // the loop starts a zygote at once
   }
   const auto left =
       next == TimePoint::max() ? Deadline::never() : Deadline::after(next - system_clock().now());

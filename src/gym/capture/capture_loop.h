@@ -17,7 +17,7 @@ namespace tritonsmith::gym::capture {
 
 class CaptureLoop : public CapturePool {
  public:
-  // As CapturePool::start, with other Python modules, for tests.
+  // Works as CapturePool::start, with other Python modules, for tests.
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config,
                                                     sandbox::GuestModules modules);
   ~CaptureLoop() override;
@@ -49,7 +49,7 @@ class CaptureLoop : public CapturePool {
   void turn();
   Status serve_guests();
   Result<Warming> start_zygote() const;
-  Result<bool> hear_zygote();  // whether there was an event
+  Result<bool> hear_zygote();  // returns whether there was an event
   void zygote_failed(const Error& why);
   void await_spare();
   void tend_spare();

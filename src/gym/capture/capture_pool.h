@@ -1,16 +1,16 @@
-// CapturePool: the part of the gym that runs candidates' Python, and all that others see of it.
-// Each capture runs in a guest process of its own, freshly forked from a warm zygote and jailed;
-// each compilation in a long-lived jailed worker. What comes back is data the guest made (hostile,
-// to be parsed as such) or a typed failure that we established ourselves; never the guest's word
-// about its own fate.
+// CapturePool: the part of the gym that runs candidates' Python, and the interface to it. Each
+// capture runs in a jailed guest process of its own, freshly forked from a warm zygote. Each
+// compilation runs in a long-lived jailed worker. The result is data that the guest made, which is
+// hostile and must be parsed as such, or a typed failure. The pool itself establishes how a guest
+// ended and never asks the guest.
 //
 //   TRY_ASSIGN(auto pool, CapturePool::start({.slots = 2}));
 //   pool->capture({.role = CaptureRole::candidate, .source = ..., .init_args_json = ..., ...},
 //                 [&](CaptureOutcome outcome) { queue.push(std::move(outcome)); });
 //
-// One thread of the pool's own owns all processes and calls the callbacks, which must not wait. The
-// public functions may be called from any thread. The destructor kills every process and removes
-// every file; callbacks of work not yet done get an infrastructure fault.
+// One thread of the pool owns all processes and calls the callbacks, which must not block. Any
+// thread may call the public functions. The destructor kills every process and removes every file.
+// Callbacks of unfinished work get an infrastructure fault.
 #pragma once
 
 #include <algorithm>
@@ -34,30 +34,33 @@
 namespace tritonsmith::gym::capture {
 
 struct CaptureConfig {
-  // Guests at a time, each under a uid of its own; compile workers at a time, which have a little
-  // more than half as much to do.
+  // Guests that run at the same time, each under a uid of its own, and compile workers that run at
+  // the same time. Compile workers have a little more than half of the guests' work.
   int slots = std::max(2, usable_cores());
   int compilers = std::max(1, usable_cores() / 2);
-  // A second warm zygote stands by, to take the place of one that dies: some 300 MB of memory, and
-  // the time of one core for seconds once the first serves.
+  // Keeps a second warm zygote that replaces one that dies. It costs some 300 MB of memory and
+  // several seconds of one core after the first zygote is ready.
   bool spare_zygote = usable_cores() >= 4;
-  // Seconds that the first has served by then: who wants a few verdicts does not pay for a spare.
+  // Seconds for which the first zygote must have been ready before the spare starts. So a short run
+  // with a few verdicts does not pay for a spare.
   double spare_zygote_after = 2;
-  int capture_seconds = 20;  // wall clock of a guest, from its fork; half as much again of CPU time
-  int compile_seconds = 60;  // wall clock of one compilation
+  // Wall-clock limit of a guest, from its fork. The limit of CPU time is half as much again.
+  int capture_seconds = 20;
+  int compile_seconds = 60;             // wall clock of one compilation
   int compiles_per_worker = 500;        // then a fresh worker takes over
-  int memory_mib = 4096;                // address space beyond what the warm zygote has
-  int output_kib = 256;                 // stdout and stderr of a guest, each
-  int plan_mib = 16;                    // what a guest may hand over
-  int tmp_mib = 64;                     // private temporary folder
+  int memory_mib = 4096;                // address space in addition to the warm zygote's
+  int output_kib = 256;                 // limit of a guest's stdout and of its stderr
+  int plan_mib = 16;                    // limit of a guest's plan
+  int tmp_mib = 64;                     // size of the private temporary folder
   int compile_cache_entries = 4096;     // in memory
   std::string compile_cache_directory;  // empty: in memory only
-  // Of Python's packages where they have none beside them; empty: it is not kept.
+  // Folder for bytecode of Python packages that have none beside them. Empty: none is kept.
   std::string bytecode_directory = cache_directory("bytecode");
-  std::string python;             // empty: TRITONSMITH_PYTHON of the environment, else of the build
+  std::string python;             // empty: $TRITONSMITH_PYTHON, else the build's
   std::vector<std::string> data;  // folders that guests may read, for tasks that load files
-  // Jail layers without which nothing runs; what holds is reported with each outcome. Of a room and
-  // Landlock one must: nothing else keeps a guest from GPU nodes, which every user may open.
+  // Jail layers that must hold before anything runs. Each outcome reports the layers that hold.
+  // Either the sandbox root ("room") or Landlock must hold, because nothing else keeps a guest from
+  // GPU nodes, which every user may open.
   std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",
                                               "room|landlock"};
   static Fields<CaptureConfig> fields();
@@ -70,17 +73,17 @@ struct CaptureRequest {
   CaptureRole role = CaptureRole::candidate;
   std::string source;
   std::string path = "candidate.py";  // the name in tracebacks and locs
-  // Values of docs/plan.md as JSON text, from the task's plan; empty for a task.
+  // Values in the form of docs/plan.md as JSON text, from the task's plan. Empty for a task.
   std::string init_args_json;
   std::string inputs_json;
-  std::string tensors_json;  // the plan's "tensors", which the indices in both mean
+  std::string tensors_json;  // the plan's "tensors", to which the indices in both refer
   std::string target = "sm_90";
-  // What the GPU that runs the plan says of itself, by torch's names, as a JSON object; empty: the
-  // guest is told of a chip of the target.
+  // The properties of the GPU that runs the plan, by torch's names, as a JSON object. If empty, the
+  // guest sees a chip of the target.
   std::string device_json;
 };
 
-// What a guest handed over: JSON text in the form of docs/plan.md, unless the guest lied.
+// The guest's result: JSON text in the form of docs/plan.md, unless the guest lied.
 struct CapturedPlan {
   std::string json;
 };
@@ -95,24 +98,24 @@ class CapturePool {
   using CaptureDone = std::function<void(CaptureOutcome)>;
   using CompileDone = gym::compile::CompileDone;
 
-  // Returns once the zygote is on its way; work submitted meanwhile waits for it (a few seconds).
+  // Returns once the zygote is starting. Work submitted meanwhile waits for it, some seconds.
   static Result<std::unique_ptr<CapturePool>> start(const CaptureConfig& config);
   virtual ~CapturePool() = default;
 
-  // The id serves only to cancel.
+  // Queue the request and return its id for cancel(). The pool calls `done` on its thread.
   virtual std::uint64_t capture(CaptureRequest request, CaptureDone done) = 0;
   virtual std::uint64_t compile(compile::CompileRequest request, CompileDone done) = 0;
-  // The guest is killed; the callback is not called, unless it is being called already.
+  // Kills the guest. The pool does not call the callback, unless the call has already begun.
   virtual void cancel(std::uint64_t id) = 0;
 
-  // Versions of what captures and compiles. Fails when the zygote did not come up, and says why.
+  // Versions of what captures and compiles. Fails with the reason if no zygote started.
   struct Versions {
     std::string python, torch, triton;
-    double start_ms = 0;  // of the zygote, imports and warm-up included
+    double start_ms = 0;  // start of the zygote, including imports and warm-up
   };
   virtual Result<Versions> versions(Deadline deadline) = 0;
 
-  // The same, waiting for the result.
+  // These do the same and wait for the result.
   CaptureOutcome capture_now(CaptureRequest request);
   compile::CompileOutcome compile_now(compile::CompileRequest request);
 };

@@ -49,7 +49,7 @@ std::vector<std::string> names(const sandbox::StageTimes& times) {
   return list;
 }
 
-// Ours and our children's, by their command line.
+// Returns the zygotes among this process and its children, by their command line.
 std::vector<pid_t> zygotes_of_this_process() {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -64,7 +64,7 @@ std::vector<pid_t> zygotes_of_this_process() {
   return found;
 }
 
-// Those there are once they are so many, or after a while.
+// Waits until there are `count` zygotes, or for 30 seconds, and returns those there are.
 std::vector<pid_t> await_zygotes(std::size_t count) {
   const auto patience = Deadline::after(std::chrono::seconds(30));
   std::vector<pid_t> found = zygotes_of_this_process();
@@ -97,7 +97,8 @@ TEST(CapturePool, WhoAsksForTheCudaDriverGetsOneWithoutDevices) {
 }
 
 TEST(CapturePool, GuestsOfDifferentSlotsRunAtTheSameTime) {
-  BoundedQueue<std::string> finished(4);  // outlives the pool, whose end tells what it left undone
+  // outlives the pool, whose destructor reports unfinished work
+  BoundedQueue<std::string> finished(4);
   const auto pool = pool_of({.slots = 2, .capture_seconds = 10});
   ASSERT_TRUE(pool->versions(Deadline::never()));
   pool->capture(python("import time; time.sleep(5); answer = 'slow'"),
@@ -136,7 +137,7 @@ TEST(CapturePool, ZygoteThatDiesIsStartedAgainAndItsWorkDoneAgain) {
   EXPECT_EQ(promise.get_future().get(), R"(plan {"answer": 1})");
 }
 
-// The next one comes two seconds later: meanwhile nobody else is there to serve.
+// The next spare starts only two seconds later, so the first spare must serve alone.
 TEST(CapturePool, SpareZygoteTakesOverAtOnce) {
   const auto pool = pool_of({.slots = 1, .spare_zygote = true});
   ASSERT_TRUE(pool->versions(Deadline::never()));
@@ -170,7 +171,7 @@ TEST(CapturePool, SpareZygoteThatIsKilledIsNotMissed) {
   EXPECT_EQ(told(pool->capture_now(python("answer = 1"))), R"(plan {"answer": 1})");
 }
 
-// Whether this thread gets nine tenths of the next second, if it wants them.
+// Tells whether this thread gets nine tenths of a core in a second of pure computing.
 bool is_there_a_core() {
   const auto processor_seconds = [] {
     timespec time{};
@@ -192,7 +193,7 @@ TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
   const sandbox::CandidateFailure idle = failure("import time; time.sleep(60)");
   EXPECT_EQ(idle.error.error_class, "timeout");
   EXPECT_FALSE(idle.undisturbed) << "what it waited for may have been somebody else's doing";
-  // Beside other work it may get less; then it is tried again.
+  // Other load may leave the guest less than a core, so the test tries several times.
   bool had_a_core = false;
   for (int attempt = 0; attempt < 20 && !had_a_core; ++attempt)
     had_a_core = failure("while True: pass").undisturbed;
@@ -214,7 +215,7 @@ TEST(CapturePool, ZygoteThatCannotStartIsAnInfrastructureFaultThatSaysWhy) {
   EXPECT_THAT(told(nowhere->capture_now(python("answer = 1"))), HasSubstr("/no/python"));
 }
 
-// Those that a new thread inherits: the pool's own, which starts the zygote.
+// A new thread inherits this thread's restrictions. The pool's thread starts the zygote.
 class WithoutNamespaces {
  public:
   WithoutNamespaces() {
@@ -322,7 +323,7 @@ TEST(CapturePool, LeavesNothingBehind) {
 TEST(CompilerPool, EqualKernelsCompileOnceHoweverTheirLocationsDiffer) {
   const auto pool = pool_of({.slots = 1});
   const auto first = pool->compile_now({.ttir = "add loc(\"a.py\":1:2)"});
-  EXPECT_THAT(told(first), EndsWith(" add"));  // the compiler hears of no location
+  EXPECT_THAT(told(first), EndsWith(" add"));  // the compiler sees no location
   EXPECT_THAT(names(first.stage_ms), ElementsAre("queue", "compile"));
   EXPECT_FALSE(first.from_cache);
   const auto second = pool->compile_now({.ttir = "add loc(\"b.py\":30:2)"});

@@ -17,7 +17,7 @@ std::string request_text(const CaptureRequest& request) {
                {"path", request.path},
                {"target", request.target}};
   std::string text = to_line(json);
-  text.pop_back();  // the values go in as they are
+  text.pop_back();  // the JSON values are appended as text
   if (!request.init_args_json.empty()) text += ",\"init_args\":" + request.init_args_json;
   if (!request.inputs_json.empty()) text += ",\"inputs\":" + request.inputs_json;
   if (!request.tensors_json.empty()) text += ",\"tensors\":" + request.tensors_json;
@@ -137,7 +137,7 @@ void GuestPool::hear(Slot& slot, sandbox::Zygote& zygote) {
     }
   }
   if (slot.phase == Phase::over) return;
-  // Whatever it may still be about: its work is done.
+  // The guest's work is done, whatever else it is doing.
   if (!slot.guest->status()) zygote.kill(slot.guest->id());
   slot.reaped_by = Deadline::after(sandbox::kReapTime);
   slot.phase = Phase::over;

@@ -1,5 +1,5 @@
-// Programs that each break one rule, run in real guests. Each must get its own verdict, and the
-// next honest guest must not notice.
+// Programs that each break one rule run in real guests. Each must get its own verdict, and the next
+// honest guest must not notice.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// The real guests: torch, Triton and the project's own capture and compiler, in the jail. One
-// zygote for all (it takes seconds to get warm).
+// Tests of the real guests: torch, Triton and the project's own capture and compiler, in the jail.
+// All tests share one zygote, because it takes seconds to become warm.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -29,11 +29,10 @@ std::string shape_text(at::IntArrayRef shape) {
   return fmt::format("[{}]", text);
 }
 
-// As memory would have it: a device's comparison reads memory, where nothing is negated or
-// conjugated yet.
+// Resolves lazy negation and conjugation, because a device's comparison reads the memory itself.
 at::Tensor as_written(const at::Tensor& tensor) { return tensor.resolve_conj().resolve_neg(); }
 
-// Values as doubles in order, whatever the dtype; complex numbers as pairs.
+// Returns the values as doubles in order, whatever the dtype. Complex numbers become pairs.
 at::Tensor as_doubles(const at::Tensor& tensor) {
   const at::Tensor real = tensor.is_complex() ? at::view_as_real(as_written(tensor)) : tensor;
   return as_written(real).to(at::kDouble).contiguous();
@@ -52,13 +51,14 @@ bool both_special(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (std::isinf(a) && a == b);
 }
 
-// How far the candidate may be from the exact result, element by element: tolerance * (|exact| +
-// rms(exact)), 32 times what PyTorch's own rounding costs, and tolerance / 200, which in fp32 are a
-// few roundings of numbers around 1: an honest log(1 + exp(x)) is that far off where the result is
-// tiny. Both were measured (docs/numerics.md). Where PyTorch's rounding is not small against the
-// output (a sum that cancels to nothing), the exact value says little and there is no budget; nor
-// where it made an infinity or a NaN of a number. What is none on both sides (a mask's -inf) is
-// left out.
+// The allowed difference from the exact result for each element: tolerance * |exact|, plus a slack
+// that all elements share. The slack grows with the exact result's rms and with PyTorch's own
+// rounding error, and has a small floor (tolerance_rules.h). In fp32 the floor is a few roundings
+// of numbers around 1. A correct log(1 + exp(x)) needs it where the result is tiny. Measurements
+// gave the constants (docs/numerics.md). There is no budget if PyTorch's rounding is large against
+// the output, as in a sum that cancels to nothing, because the exact value then says little. Nor is
+// there one if PyTorch gives an infinity or a NaN for a number. Elements that are not finite on
+// both sides, such as a mask's -inf, do not count.
 struct ExactBudget {
   Values exact;
   double scale = 0, slack = 0;
@@ -83,7 +83,7 @@ ExactBudget budget_from(Values reference, Values exact, Tolerance tolerance) {
                     kToleranceRules.usable_share_of(tolerance.widest) * tolerance.value * rms};
 }
 
-// Of the finite ones.
+// Returns the root mean square of the finite values.
 double root_mean_square(Values values) {
   double square_sum = 0, count = 0;
   for (std::int64_t k = 0; k < values.count; ++k) {
@@ -107,7 +107,8 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
       if (expected[k] != 0)
         mismatch.max_rel = std::max(mismatch.max_rel, difference / std::abs(expected[k]));
     }
-    // Not finite: an infinity or NaN stands alone, and an infinite tolerance would let it pass.
+    // A difference that is not finite means that one side is an infinity or a NaN. An infinite
+    // tolerance must not let it pass.
     const bool near = std::isfinite(difference) &&
                       difference <= comparison.tolerance.value * (unit + std::abs(expected[k]));
     const bool exact = !budget.usable || std::abs(got[k] - budget.exact[k]) <= budget.at(k);
@@ -121,14 +122,14 @@ Mismatch find_mismatch(const at::Tensor& candidate, Values got, Values expected,
   return mismatch;
 }
 
-// Dimensions of one element may have any stride.
+// Strides of dimensions of size 1 do not matter.
 bool same_strides(const at::Tensor& one, const at::Tensor& other) {
   for (std::int64_t d = 0; d < one.dim(); ++d)
     if (one.size(d) != 1 && one.stride(d) != other.stride(d)) return false;
   return true;
 }
 
-// Each element has a place of its own: every dimension steps over all that the smaller steps reach.
+// Tells whether no two elements share memory: each stride exceeds the smaller strides' reach.
 bool shares_nothing(const at::Tensor& tensor) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride and size
   for (std::int64_t d = 0; d < tensor.dim(); ++d)
@@ -142,13 +143,13 @@ bool shares_nothing(const at::Tensor& tensor) {
   return true;
 }
 
-// Where the reference's output is contiguous, so must be the candidate's. Where it is not, it has
-// the layout that its last operator happened to leave, which no prompt mentions; KernelBench's
-// harness looks at values alone. Honest kernels write such outputs in order, or return a view of
-// what they computed in another: KernelBench's vision attention (level 3, 31) returns a permuted
-// view, and a kernel for it [B, C, H, W] as it stands; the last step of a sequence has the stride
-// of the whole sequence, which a kernel may not have kept. Equal strides would refuse these. What
-// is refused are elements that share memory where the reference's do not, which spare their stores.
+// If the reference's output is contiguous, the candidate's must be too. If it is not, its layout is
+// only what the last operator left. No prompt mentions it, and KernelBench's harness compares
+// values alone. Correct kernels often write such an output in another layout. KernelBench's vision
+// attention (level 3, 31) returns a permuted view, and a kernel for it writes [B, C, H, W] in
+// order. The last step of a sequence has the stride of the whole sequence, which a kernel may not
+// have kept. Equal strides would refuse these kernels. The check refuses elements that share memory
+// where the reference's do not, because sharing saves stores.
 bool is_laid_out_well(const at::Tensor& candidate, const at::Tensor& reference) {
   if (reference.is_contiguous()) return candidate.is_contiguous();
   return shares_nothing(candidate) || same_strides(candidate, reference);
@@ -178,8 +179,8 @@ struct Pair {
   double got = 0, expected = 0;
 };
 
-// "; off by 0.5, 0.0002 is allowed". Nothing where another rule than the plain tolerance decided, or
-// where its absolute part does not count in 1.
+// Returns text such as "; off by 0.5, 0.0002 is allowed". Empty if a rule other than the plain
+// tolerance decided, or if the unit of its absolute part is not 1.
 std::string allowed_text(const Mismatch& mismatch, Pair at_first, const CompareOptions& how) {
   const double off = std::abs(at_first.got - at_first.expected);
   const double allowed = how.tolerance.value * (1 + std::abs(at_first.expected));
@@ -310,7 +311,7 @@ constexpr double kUnknown = std::numeric_limits<double>::infinity();
 struct FiniteValues {
   at::Tensor expected, exact;
 };
-// Those that both have; nothing where one is finite and the other is not.
+// Returns the elements finite on both sides, or nothing if one is finite on one side only.
 std::optional<FiniteValues> finite_values(const at::Tensor& reference, const at::Tensor& oracle) {
   if (!oracle.defined() || oracle.sizes() != reference.sizes()) return std::nullopt;
   const at::Tensor expected = as_doubles(reference), exact = as_doubles(oracle);
@@ -358,7 +359,7 @@ double own_error_by_element(const at::Tensor& reference, const at::Tensor& oracl
 
 namespace {
 
-// An element of a contiguous tensor; of a complex one, its real or imaginary part.
+// Returns an element of a contiguous tensor. For a complex tensor it is a real or imaginary part.
 double element(const at::Tensor& tensor, std::int64_t flat) {
   const at::Tensor real = tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
   return real.reshape({-1})[flat].to(at::kDouble).item<double>();
@@ -376,9 +377,9 @@ Mismatch compare_on_cpu(const at::Tensor& candidate, const at::Tensor& reference
   return find_mismatch(candidate, values_of(got), values_of(expected), budget, comparison);
 }
 
-constexpr std::int64_t kFewElements = 1 << 20;  // compared again in a few milliseconds
+constexpr std::int64_t kFewElements = 1 << 20;  // comparing so many again takes a few milliseconds
 
-// Of |values - exact| / (1 + |exact|). Not finite where something is not.
+// The worst and the root mean square of |values - exact| / (1 + |exact|). May be NaN.
 struct RelativeError {
   double worst = 0, average = 0;
 };
@@ -393,22 +394,24 @@ bool is_within(const at::Tensor& candidate, const at::Tensor& reference, double 
          extension;
 }
 
-// None for complex numbers and for other precisions.
+// Returns nothing for complex numbers and for other precisions.
 std::optional<ExtensionRules> extension_rules_of(c10::ScalarType dtype) {
   if (dtype == at::kFloat) return kToleranceRules.extension_32_bits;
   if (dtype == at::kHalf || dtype == at::kBFloat16) return kToleranceRules.extension_16_bits;
   return std::nullopt;
 }
 
-// Whether a candidate, as a whole, is about as exact as PyTorch where PyTorch's own rounding is not
-// small against the tolerance: by |x - exact| / (1 + |exact|), at worst and on average. If so, how
-// far such a one may be from PyTorch's result; else 0. For outputs of up to a million elements. How
-// the constants were found: docs/numerics.md.
+// Returns the tolerance extension, or 0. It applies if PyTorch's own rounding is not small against
+// the tolerance and the candidate is about as exact as PyTorch, by the worst and the average |x -
+// exact| / (1 + |exact|). The extension limits the same measure of the difference between candidate
+// and PyTorch. Outputs of more than a million elements get none. docs/numerics.md explains the
+// constants.
 double tolerance_extension_of(const at::Tensor& candidate, const at::Tensor& reference,
                               const at::Tensor& oracle, Tolerance tolerance) {
   const c10::ScalarType dtype = reference.scalar_type();
   const auto rules = extension_rules_of(dtype);
-  // Not where the tolerance comes from another tensor's coarser type, or exceeds this type's own.
+  // There is no extension if the tolerance comes from another tensor's coarser type or exceeds that
+  // of this type.
   if (!rules || tolerance.widest > precision_of(dtype) ||
       tolerance.value > tolerance_of(dtype).value)
     return 0;
@@ -419,7 +422,7 @@ double tolerance_extension_of(const at::Tensor& candidate, const at::Tensor& ref
     return 0;
   const double rms = exact.square().mean().sqrt().item<double>();
   const RelativeError ours = relative_error(expected, exact), theirs = relative_error(got, exact);
-  if (!(ours.worst < kToleranceRules.noise)) return 0;  // NaN is no result either
+  if (!(ours.worst < kToleranceRules.noise)) return 0;  // also if it is NaN
   const double limit =
       std::min(rules->worst * ours.worst, rules->most * tolerance.value * std::min(1.0, rms));
   const bool is_like = theirs.worst <= limit && theirs.average <= rules->average * ours.average;
@@ -448,7 +451,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   numerics.max_abs = std::max(numerics.max_abs, mismatch.max_abs);
   numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
   numerics.tolerance = std::max(numerics.tolerance, how.tolerance.value);
-  if (mismatch.count == 0 && is_exact)  // 64-bit integers that a double cannot tell apart
+  if (mismatch.count == 0 && is_exact)  // 64-bit integers that are equal as doubles
     return wrong("wrong_value", fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.tolerance_extension))
     return std::nullopt;

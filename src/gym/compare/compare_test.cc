@@ -52,7 +52,8 @@ TEST(CompareTensors, ComparesIntegersExactly) {
 TEST(CompareTensors, HoldsSmallOutputsToTheirOwnScale) {
   const at::Tensor exact = at::full({8}, 1e-6, at::kDouble);
   const at::Tensor reference = exact.to(at::kFloat);
-  EXPECT_EQ(compare(at::zeros({8}), reference), "equal");  // all that the plain tolerance can say
+  // the plain tolerance alone accepts zeros
+  EXPECT_EQ(compare(at::zeros({8}), reference), "equal");
   EXPECT_EQ(compare(at::zeros({8}), reference, exact), "wrong_value");
   EXPECT_EQ(compare(reference * (1 + 1e-5), reference, exact), "equal");
 }
@@ -62,7 +63,7 @@ TEST(CompareTensors, LeavesOutOfTheBudgetWhatIsNoNumberOnBothSides) {
   exact[3] = -kInf;
   exact[5] = kNan;
   const at::Tensor reference = exact.to(at::kFloat);
-  at::Tensor zeros = reference * 0;  // 0 * NaN is one again
+  at::Tensor zeros = reference * 0;  // 0 * NaN is NaN
   zeros[3] = -kInf;
   EXPECT_EQ(compare(zeros, reference), "equal");
   EXPECT_EQ(compare(zeros, reference, exact), "wrong_value");
@@ -95,12 +96,13 @@ TEST(CompareTensors, HasKernelBenchsToleranceAloneWhereItIsAskedFor) {
 }
 
 TEST(CompareTensors, ForgivesAFewRoundingsOfNumbersAroundOne) {
-  const at::Tensor exact = at::full({8}, -18.0, at::kDouble).exp().log1p();  // softplus, 1.5e-8
+  // softplus, about 1.5e-8
+  const at::Tensor exact = at::full({8}, -18.0, at::kDouble).exp().log1p();
   const at::Tensor naive = at::full({8}, -18.0, at::kFloat).exp().add(1).log();
   EXPECT_EQ(compare(naive, exact.to(at::kFloat), exact), "equal");
 }
 
-// cos(3 * sum(x)) hangs on the last bits of the sum: PyTorch itself is off by noise of that size.
+// cos(3 * sum(x)) depends on the last bits of the sum, so PyTorch itself has an error of that size.
 TEST(CompareTensors, AllowsWhoIsAboutAsExactAsPyTorchWhereThatIsNotExact) {
   at::manual_seed(1);
   const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
@@ -114,17 +116,19 @@ TEST(CompareTensors, AllowsWhoIsAboutAsExactAsPyTorchWhereThatIsNotExact) {
   EXPECT_EQ(compare(like, reference, exact), "equal");
   EXPECT_EQ(compare(like, reference, exact, Comparison::allclose), "wrong_value");
   EXPECT_EQ(compare(off(3.5e-4 * one), off(5e-5 * sign), exact), "equal");
-  EXPECT_EQ(compare(off(6e-4 * one), off(5e-5 * sign), exact), "wrong_value");     // at worst
-  EXPECT_EQ(compare(off(at::full({64}, 3e-4)), reference, exact), "wrong_value");  // on average
+  // fails by the worst error
+  EXPECT_EQ(compare(off(6e-4 * one), off(5e-5 * sign), exact), "wrong_value");
+  // fails by the average error
+  EXPECT_EQ(compare(off(at::full({64}, 3e-4)), reference, exact), "wrong_value");
   EXPECT_EQ(compare(exact.to(at::kBFloat16).to(at::kFloat), reference, exact), "wrong_value");
-  const at::Tensor wild = off(0.1 * noise);  // a hundred times the tolerance is the most
+  const at::Tensor wild = off(0.1 * noise);  // the limit is a hundred times the tolerance
   EXPECT_EQ(compare(off(at::full({64}, 0.005)), wild, exact), "equal");
   EXPECT_EQ(compare(off(at::full({64}, 0.03)), wild, exact), "wrong_value");
   const at::Tensor half = (exact + 0.03 * sign).to(at::kHalf);
   EXPECT_EQ(compare((exact - 0.04).to(at::kHalf), half, exact), "wrong_value");
 }
 
-// Rounding an output to 16 bits is no reason to have no budget.
+// The rounding of an output to 16 bits does not remove the budget.
 TEST(CompareTensors, HasABudgetIn16Bits) {
   at::manual_seed(1);
   const at::Tensor exact = at::softmax(at::rand({8, 4096}, at::kDouble), -1);
@@ -136,7 +140,7 @@ TEST(CompareTensors, HasABudgetIn16Bits) {
   }
 }
 
-// PyTorch rounds between operators what one kernel need not round.
+// PyTorch rounds between operators, and one kernel need not do so.
 TEST(CompareTensors, AllowsWhoIsMoreExactThanPyTorchIn16Bits) {
   at::manual_seed(1);
   const at::Tensor x = (2 * at::randn({4096})).to(at::kBFloat16);
@@ -152,8 +156,8 @@ CompareOptions tightened_to(double value, c10::ScalarType widest) {
   return {.tolerance = tightened(tolerance_of(widest), value)};
 }
 
-// PyTorch's own rounding to bf16 exceeds the usable share of float32. By the rules of 16 bits there
-// is a budget all the same, and it refuses zeros.
+// PyTorch's own rounding to bf16 exceeds the usable share of float32. The rules of 16 bits still
+// give a budget, and it refuses zeros.
 TEST(CompareTensors, ATightenedToleranceKeepsTheBudgetOfItsDtype) {
   at::manual_seed(1);
   const at::Tensor exact = at::softmax(at::rand({8, 4096}, at::kDouble), -1);
@@ -181,12 +185,12 @@ TEST(CompareTensors, AllowsNothingMoreWhereTheReferenceIsNoResult) {
   const at::Tensor exact = at::linspace(0, 3, 64, at::kDouble).cos();
   at::Tensor reference = exact.to(at::kFloat);
   const at::Tensor like = (exact + 5e-3).to(at::kFloat);
-  reference[7] = kInf;  // overflows, and float64 does not
+  reference[7] = kInf;  // PyTorch overflows, and float64 does not
   EXPECT_EQ(compare(like, reference, exact), "wrong_value");
   EXPECT_EQ(compare(like, (-exact).to(at::kFloat), exact), "wrong_value");
 }
 
-// One large element, whose rounding is large too, does not pay for all others.
+// The large rounding error of one large element does not widen the limit of all others.
 TEST(CompareTensors, AllowsNothingMoreWhereOnlyLargeElementsAreRoundedCoarsely) {
   at::manual_seed(1);
   const at::Tensor exact = (3 * at::randn({65'536}, at::kDouble)).exp();
@@ -218,7 +222,7 @@ TEST(CompareTensors, ComparesComplexNumbersByTheirParts) {
   EXPECT_EQ(compare(a, at::conj(a)), "wrong_value");
 }
 
-// In double, whose values are read as they lie.
+// The comparison reads doubles without a conversion, so it must resolve the negation itself.
 TEST(CompareTensors, ReadsWhatIsNegatedWhenItIsRead) {
   const at::Tensor ones = at::ones({4}, at::kDouble);
   Numerics ignored;

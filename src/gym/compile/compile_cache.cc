@@ -15,8 +15,8 @@
 namespace tritonsmith::gym::compile {
 namespace {
 
-// Whole or not at all, but not synced, which would keep the capture loop waiting for the disk: what
-// a power cut takes is compiled again, and what it tears is no JSON.
+// Writes the whole file or nothing. It does not sync, because the capture loop would wait for the
+// disk. A file lost in a power failure is compiled again, and a torn file is no valid JSON.
 Status write_whole(const std::filesystem::path& file, std::string_view text) {
   const std::filesystem::path beside = fmt::format("{}.new-{}", file.string(), ::getpid());
   std::ofstream out(beside, std::ios::binary | std::ios::trunc);
@@ -31,7 +31,8 @@ Status write_whole(const std::filesystem::path& file, std::string_view text) {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// Past the closing quote of the string that begins at `at`; none: it is not closed on its line.
+// Returns the position behind the closing quote of the string that begins at `at`, or kNone if its
+// line does not close it.
 std::size_t skip_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '\n'; ++at) {
     if (text[at] == '\\')
@@ -44,8 +45,8 @@ std::size_t skip_string(std::string_view text, std::size_t at) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Past the parenthesis that closes the one at `at`; none: there is more in it than names, places in
-// files, and how these are nested.
+// Returns the position behind the parenthesis that closes the one at `at`. Returns kNone if it
+// encloses anything but names, places in files and nested locations.
 std::size_t skip_location(std::string_view text, std::size_t at) {
   constexpr std::string_view kSigns = "#:,[] ";
   int depth = 0;
@@ -67,7 +68,7 @@ std::size_t skip_location(std::string_view text, std::size_t at) {
   return kNone;
 }
 
-// `#loc12 = loc(`: where its parentheses begin, or none.
+// Returns where the parentheses of an alias `#loc12 = loc(` begin, or kNone.
 std::size_t location_alias(std::string_view line) {
   constexpr std::string_view kName = "#loc", kValue = " = loc(";
   if (!line.starts_with(kName)) return kNone;
@@ -77,8 +78,8 @@ std::size_t location_alias(std::string_view line) {
   return at + kValue.size() - 1;
 }
 
-// Past the comment at `at`; none: no printer wrote it. `// 2 preds: ^bb1, ^bb2` stands beside the
-// name of a block.
+// Returns the position behind the comment at `at`, or kNone if Triton's printer does not write such
+// a comment. It writes `// 2 preds: ^bb1, ^bb2` beside the name of a block.
 std::size_t skip_comment(std::string_view text, std::size_t at) {
   constexpr std::string_view kSigns = "^:, ";
   for (at += 2; at < text.size() && text[at] != '\n'; ++at)
@@ -119,7 +120,7 @@ int first_line(std::string_view ir) {
   constexpr std::string_view kBegin = "loc(\"";
   for (std::size_t at = ir.find(kBegin); at != kNone; at = ir.find(kBegin, at + 1)) {
     const std::size_t end = skip_string(ir, at + kBegin.size() - 1);
-    if (end == kNone || !ir.substr(end).starts_with(':')) continue;  // a name
+    if (end == kNone || !ir.substr(end).starts_with(':')) continue;  // a name, not a file
     int line = 0;
     std::from_chars(ir.data() + end + 1, ir.data() + ir.size(), line);
     return std::max(line, 0);

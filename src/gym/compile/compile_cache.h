@@ -18,8 +18,8 @@ namespace tritonsmith::gym::compile {
 // location, text that a compiler reads as code.
 Result<std::string> without_locations(std::string_view ir);
 
-// Returns the line of the first location that names a file, which is where the kernel begins; 0:
-// none.
+// Returns the line of the first location that names a file, which is where the kernel begins, or 0
+// if there is none.
 int first_line(std::string_view ir);
 
 // The request's IR must have no locations.

@@ -26,8 +26,8 @@ TEST(WithoutLocations, LeavesWhatOnlyLooksLikeOne) {
     EXPECT_EQ(without_locations(ir), ir);
 }
 
-// A compiler reads on after a comment: what stands there would be code to it, and part of a name in
-// a location to whoever knows no comments.
+// A compiler continues after a comment and treats the next text as code. A parser that does not
+// know comments could take the same text for part of a location's name.
 TEST(WithoutLocations, RefusesWhatTritonDoesNotWrite) {
   for (const std::string ir : {
            "a loc(never closed",

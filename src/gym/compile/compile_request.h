@@ -24,9 +24,9 @@ struct CompiledKernel {
   std::string cubin;  // bytes
   std::string name;
   int registers = 0, spills = 0, shared_bytes = 0;
-  int scratch_bytes =
-      0;              // of global memory, for each program: descriptors made on the device need it
-  int num_warps = 0;  // of a block; 0: as many as the request says
+  // Global memory for each program. Descriptors that are made on the device need it.
+  int scratch_bytes = 0;
+  int num_warps = 0;  // per block; 0: the request's number
   bool operator==(const CompiledKernel&) const = default;
 };
 struct CompileOutcome {
@@ -39,7 +39,7 @@ using CompileDone = std::function<void(CompileOutcome)>;
 
 // The part of CaptureConfig that concerns compile workers.
 struct CompilerLimits {
-  int workers = 1;                // compilations at a time
+  int workers = 1;                // that compile at the same time
   int seconds = 60;               // wall clock of one compilation
   int compiles_per_worker = 500;  // then a fresh worker takes over
   int cache_entries = 4096;       // in memory

@@ -74,7 +74,7 @@ bool CompilerPool::cancel(std::uint64_t id) {
   return false;
 }
 
-// To the cache's answer, to equal work in hand, or to the end of the queue.
+// Gives each new job the cache's answer, adds it to equal work, or puts it at the end of the queue.
 void CompilerPool::sort_in(std::string_view compiler_version) {
   for (; !unsorted_.empty(); unsorted_.pop_front()) {
     CompileJob job = std::move(unsorted_.front());
@@ -138,7 +138,7 @@ Status CompilerPool::hear(Worker& worker, sandbox::Zygote& zygote) {
       take_reply(worker, *frame);
       if (worker.served >= compiles_per_worker_) retire(worker, zygote);
     } else {
-      retire(worker, zygote);  // speaks without being asked
+      retire(worker, zygote);  // a worker must not speak without a request
     }
   }
   const sandbox::GuestEnd end = worker.guest->end();
@@ -152,7 +152,8 @@ Status CompilerPool::hear(Worker& worker, sandbox::Zygote& zygote) {
   return ok();
 }
 
-// Who was refused the jail would be so under another zygote too: what waits is told.
+// A worker that could not enter its jail could not do so under another zygote either. So all
+// waiting jobs fail with the reason.
 Status CompilerPool::greet(Worker& worker, sandbox::Zygote& zygote, std::string_view frame) {
   TRY_ASSIGN(const Json hello, parse_json(frame));
   JsonReader reader(hello);
@@ -213,7 +214,7 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   const bool killed = status == ExitStatus{ExitStatus::Kind::signalled, SIGKILL} ||
                       status == ExitStatus{ExitStatus::Kind::exited, kPtxasKilled};
   if (killed) {
-    // Not what a kernel does to the compiler, whose memory and time end by other signals.
+    // A kernel does not cause this: when it exhausts memory or time, other signals end the worker.
     for (CompileJob& job : work.jobs)
       give(job, {.result = sandbox::InfrastructureFault{"the compile worker was killed again"}});
     return;
@@ -248,7 +249,7 @@ void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, dou
   }
 }
 
-// A failure is told where the job's own kernel begins: passes do not tell their line.
+// A failure gets the line where the job's kernel begins, because passes do not tell theirs.
 void CompilerPool::give(CompileJob& job, CompileOutcome outcome) {
   if (auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
     failure->error.line = job.line;

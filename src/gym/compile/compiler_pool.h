@@ -16,7 +16,7 @@ namespace tritonsmith::gym::compile {
 struct CompileJob {
   std::uint64_t id = 0;
   CompileRequest request;  // without locations once it is submitted
-  int line = 0;            // of the candidate, where its kernel begins
+  int line = 0;            // the candidate's line where its kernel begins
   CompileDone done;
   TimePoint submitted = system_clock().now();
 };
@@ -26,8 +26,7 @@ class CompilerPool {
   static Result<CompilerPool> make(const CompilerLimits& limits);
 
   void submit(CompileJob job);
-  // A compilation that has begun goes on, because it may fill the cache. The job's callback is
-  // dropped.
+  // Drops the job's callback. A compilation that has begun goes on, as it may fill the cache.
   bool cancel(std::uint64_t id);
   Status advance(sandbox::Zygote& zygote, std::string_view compiler_version);
   bool exited(const sandbox::GuestExited& exited);

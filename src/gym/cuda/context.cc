@@ -99,7 +99,7 @@ CUresult launch(const Driver& driver, CUfunction function, const LaunchShape& sh
   std::array<CUlaunchAttribute, 2> attributes{};
   attributes[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attributes[0].value.clusterDim = {shape.cluster, 1, 1};
-  // As Triton's own launcher asks for it.
+  // Triton's own launcher asks for the same policy.
   attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE;
   attributes[1].value.clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_SPREAD;
   CUlaunchConfig config{};

@@ -1,6 +1,6 @@
-// What the referee holds of its one GPU by the driver: the context that LibTorch uses too, modules,
-// events, page-locked memory. Everything runs in the default stream, in which LibTorch works as
-// well, so that order needs no further care. One thread owns all of it.
+// The referee's share of its one GPU, by the CUDA driver: the context that LibTorch uses too,
+// modules, events and launches. All work runs in the default stream, as LibTorch's does, so no
+// other synchronisation is needed. One thread owns all objects here.
 #pragma once
 
 #include <array>
@@ -12,11 +12,12 @@
 
 namespace tritonsmith::gym::cuda {
 
-// The device's primary context, current on this thread; kept until the process ends, as LibTorch
-// keeps it.
+// Makes the device's primary context current on this thread. The context stays until the process
+// ends, as LibTorch keeps it.
 Status use_device(const Driver& driver, int ordinal);
 
-// Errors after which the context is lost and the process must end: an illegal address, a trap.
+// Tells whether the context is lost after this error, so that the process must end. Examples are an
+// illegal address and a trap.
 bool ends_the_context(CUresult result);
 
 class Module {
@@ -41,9 +42,9 @@ class Event {
   Event& operator=(Event&& other) noexcept;
   ~Event();
   CUresult record();
-  // CUDA_ERROR_NOT_READY while the device has not come so far.
+  // Returns CUDA_ERROR_NOT_READY while the device has not reached the event.
   CUresult query() const;
-  // Milliseconds since `before`; both must have happened.
+  // Returns the milliseconds since `before`. The device must have reached both events.
   double milliseconds_since(const Event& before) const;
 
  private:
@@ -52,15 +53,15 @@ class Event {
   CUevent event_;
 };
 
-// Polls, since waiting by the driver has no time limit: an endless kernel must be told from a slow
-// one. CUDA_ERROR_NOT_READY when the deadline passes first.
+// Polls the event, because the driver's own wait has no time limit and an endless kernel must be
+// told from a slow one. Returns CUDA_ERROR_NOT_READY when the deadline passes first.
 CUresult wait_for(const Event& event, Deadline deadline);
 
 struct LaunchShape {
-  std::array<unsigned, 3> grid = {1, 1, 1};  // blocks, or clusters where a cluster has several
-  unsigned threads = 128;                    // of a block
+  std::array<unsigned, 3> grid = {1, 1, 1};  // blocks, or clusters if `cluster` is above 1
+  unsigned threads = 128;                    // per block
   unsigned shared_bytes = 0;
-  unsigned cluster = 1;  // blocks
+  unsigned cluster = 1;  // blocks per cluster
 };
 CUresult launch(const Driver& driver, CUfunction function, const LaunchShape& shape,
                 void** parameters);

@@ -8,7 +8,7 @@
 namespace tritonsmith::gym::cuda {
 namespace {
 
-// Of nvrtc.h: an opaque program, and results of which 0 is success.
+// nvrtc.h declares an opaque program, and results of which 0 is success.
 using Program = void*;
 
 struct Nvrtc {
@@ -28,8 +28,8 @@ bool find_function(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// The compiler opens its second half by name alone, and the loader does not look into a Python
-// environment for it; but one that is loaded already goes by that name.
+// Loads NVRTC's builtins library. NVRTC opens it by its plain name, which the loader does not
+// search for in a Python environment. A library that is already loaded is found by that name.
 void load_second_half(const std::filesystem::path& compiler) {
   std::error_code ignored;
   for (const auto& file : std::filesystem::directory_iterator(compiler.parent_path(), ignored))

@@ -1,4 +1,4 @@
-// Faults of the device in the words of a verdict.
+// Describes faults of the device as errors of a verdict.
 #pragma once
 
 #include "data/verdict.h"
@@ -6,7 +6,7 @@
 
 namespace tritonsmith::gym::cuda {
 
-// A fault of the device, or CUDA_ERROR_NOT_READY at a deadline, as what the candidate did.
+// Turns a fault of the device, or CUDA_ERROR_NOT_READY at a deadline, into the candidate's error.
 VerdictError describe_fault(CUresult result);
 
 }  // namespace tritonsmith::gym::cuda

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kMostBlocks = 2048;
-constexpr std::size_t kZones = 32;  // of one launch: struct Zones
+constexpr std::size_t kZones = 32;  // per launch, as in struct Zones
 
 constexpr std::array<const char*, 4> kTypes = {"f64", "f32", "f16", "bf16"};
 
@@ -30,7 +30,7 @@ struct Change {
   std::uint64_t seed;
 };
 
-// How the driver takes a kernel's arguments; they must outlive the launch.
+// Makes the array of argument addresses for the driver. The arguments must outlive the launch.
 template <typename... Arguments>
 std::array<void*, sizeof...(Arguments)> addresses_of(Arguments&... arguments) {
   return {static_cast<void*>(&arguments)...};
@@ -187,8 +187,9 @@ Answer<MeasuredReference> DeviceKernels::measure(const ComparedValues& values, D
                            .finite_reference = found[4]};
 }
 
-// The first slot starts as large as can be. A budget that was just measured from the same tensors
-// is not found again; it serves once, since others may come to lie where these did.
+// The first slot starts with all bits set, because a kernel takes a minimum there. A budget that
+// measure() has just found for the same tensors is used again, but only once: other tensors may
+// later have the same addresses.
 Answer<CountedMismatch> DeviceKernels::compare(const ComparedValues& values, Deadline deadline) {
   constexpr std::size_t slots = 6;
   const auto type = static_cast<std::size_t>(values.type);

@@ -1,6 +1,6 @@
-// DeviceKernels: the referee's own kernels on one GPU (device_source.cc), and the little memory
-// their results come back through. Calls queue work in the default stream; those that return
-// numbers wait for them. One thread.
+// DeviceKernels: the referee's own kernels on one GPU (device_source.cc), and the page-locked
+// memory that receives their results. All calls queue work in the default stream. Calls that return
+// numbers wait for them until a deadline. One thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace tritonsmith::gym::cuda {
 
 template <typename T>
-using Answer = tl::expected<T, CUresult>;  // CUDA_ERROR_NOT_READY: not by the deadline
+using Answer = tl::expected<T, CUresult>;  // CUDA_ERROR_NOT_READY: the deadline passed
 
 struct Bytes {
   const void* at = nullptr;
@@ -22,42 +22,46 @@ struct Bytes {
 
 enum class ElementType { f64, f32, f16, bf16 };
 
-// What compare.h calls by the same names.
+// The operands of one comparison. compare.h explains the terms.
 struct ComparedValues {
   const void* candidate = nullptr;
   const void* reference = nullptr;
-  const double* oracle = nullptr;  // none: no budget
+  const double* oracle = nullptr;  // null: no budget
   ElementType type = ElementType::f32;
   std::uint64_t count = 0;
   double tolerance = 0;
-  double unit =
-      1;  // of its absolute part; negative: the reference's own size, known with an oracle
-  double usable_share = 0.1;  // of tolerance * rms(oracle): the most that the reference is off
+  // The unit of the tolerance's absolute part. Negative: the reference's own size, which is known
+  // only with an oracle.
+  double unit = 1;
+  // A budget needs a reference whose own error is at most this share of tolerance * rms(oracle).
+  double usable_share = 0.1;
   const void* raw = nullptr;  // the candidate's elements as it wrote them, `width` bytes each
-  std::uint32_t width = 0;    // 0: unwritten elements cannot be told
+  std::uint32_t width = 0;    // 0: unwritten elements cannot be recognised
   std::uint8_t filler = 0;
 };
-// What one pass over a reference and its oracle finds. Only what is finite counts in the sums.
+// The result of one pass over a reference and its oracle. Only finite values count in the sums.
 struct MeasuredReference {
-  double square_sum = 0;         // of the oracle, where both are finite
-  double own_error = 0;          // the largest |reference - oracle|
-  std::uint64_t one_finite = 0;  // elements of which either of the two is finite
+  double square_sum = 0;  // of the oracle, where both are finite
+  double own_error = 0;   // the largest |reference - oracle|
+  // Counts elements where the reference or the oracle is finite, but not both.
+  std::uint64_t one_finite = 0;
   std::uint64_t finite_reference = 0;
 };
-// What one pass over candidate, reference and oracle finds.
+// The result of one pass over candidate, reference and oracle.
 struct JudgedValues {
   MeasuredReference reference;
   double expected_squares = 0;  // of the reference's finite values
-  // The largest |candidate - reference| - tolerance * |reference|, and the same against the oracle;
-  // at least 0.
+  // The largest |candidate - reference| - tolerance * |reference|, and the same against the oracle.
+  // Both are at least 0.
   double far = 0, beyond = 0;
-  std::uint64_t alone = 0;  // elements where NaN or infinity does not stand on both sides
+  std::uint64_t alone = 0;  // elements where only one side is NaN or infinite
   double max_abs = 0, max_rel = 0;
 };
-// What to do to a drawn tensor: x * factor + shift, and all but a share of the elements zero.
+// A change of a drawn tensor: x * factor + shift, where x is first set to zero for all but a share
+// `kept` of the elements.
 struct ElementChange {
   float factor = 1, shift = 0, kept = 1;
-  std::uint64_t seed = 0;  // of who is kept
+  std::uint64_t seed = 0;  // chooses the elements that are kept
   bool changes() const { return factor != 1 || shift != 0 || kept < 1; }
 };
 struct CountedMismatch {
@@ -73,48 +77,49 @@ class DeviceKernels {
   DeviceKernels& operator=(const DeviceKernels&) = delete;
   ~DeviceKernels();
 
-  // Numbers that equal bytes share and others do not, as long as nobody knows the salt.
+  // Returns one number for each block, by its bytes and the salt. Equal bytes give equal numbers.
+  // Nobody who does not know the salt can make different bytes with the same number.
   Answer<std::vector<std::uint64_t>> fingerprints(std::span<const Bytes> blocks, std::uint64_t salt,
                                                   Deadline deadline);
-  // The same for many rounds, queued only: clear some slots, add the blocks' fingerprints to one
-  // slot after another, bring them. Then their sums lie in `rounds()` once the stream has come so
-  // far.
+  // The same for many rounds, but the calls only queue work. The caller clears some slots, adds the
+  // blocks' fingerprints to one slot after another, and brings the slots back. Their sums are in
+  // `rounds()` once the stream has done this work.
   CUresult clear_rounds(std::size_t first, std::size_t count);
   CUresult add_fingerprints(std::span<const Bytes> blocks, std::uint64_t salt, std::size_t slot);
   CUresult bring_rounds(std::size_t first, std::size_t count);
   static constexpr std::size_t kRounds = 1024;
   std::span<const std::uint64_t> rounds() const { return {host_ + kSlots, kRounds}; }
 
-  // Waits for all that is queued.
+  // Waits for all queued work.
   Answer<void> finish(Deadline deadline) { return wait(deadline); }
 
-  // How many bytes of the zones, all `length` long, are not `value`.
+  // Counts the bytes in the zones that differ from `value`. Each zone has `length` bytes.
   Answer<std::uint64_t> count_changed(std::span<const void* const> zones, std::size_t length,
                                       std::uint8_t value, Deadline deadline);
   Answer<CountedMismatch> compare(const ComparedValues& values, Deadline deadline);
-  // In one pass, which does not say where a wrong element is. By `fused`, where given, which
-  // computes the oracle's values from `leaves`; else from `values.oracle`.
+  // Judges all elements in one pass, without the place of a wrong one. If `fused` is given, that
+  // kernel computes the oracle's values from `leaves`. Otherwise they come from `values.oracle`.
   Answer<JudgedValues> judge(const ComparedValues& values, CUfunction fused,
                              std::span<const void* const> leaves, Deadline deadline);
-  // Fills `count` floats, a multiple of four, with random numbers that follow from the seed:
-  // normal, or uniform in [0, 1); queued only.
+  // Queues a kernel that fills `count` floats with random numbers that depend only on the seed.
+  // They are standard normal, or uniform in [0, 1). `count` must be a multiple of four.
   CUresult queue_draw(float* values, std::uint64_t count, std::uint64_t seed, bool normal);
-  // Changes `count` floats, a multiple of four, in place, copies them to `copy`, and leaves the
-  // fingerprint of both in `spread_prints()[slot]`; queued only.
+  // Queues a kernel that changes `count` floats in place, copies them to `copy`, and leaves their
+  // fingerprint in `spread_prints()[slot]`. `count` must be a multiple of four.
   CUresult queue_spread(float* values, float* copy, std::uint64_t count,
                         const ElementChange& change, std::uint64_t salt, std::size_t slot);
   static constexpr std::size_t kSpreads = 64;
   std::span<const std::uint64_t> spread_prints() const { return {host_ + kSpreadsAt, kSpreads}; }
-  // Of `values` only the reference, the oracle, their type and their number matter.
+  // Reads only the reference, the oracle, their type and their number from `values`.
   Answer<MeasuredReference> measure(const ComparedValues& values, Deadline deadline);
-  // Queues a pause of the device, until release() is called; five milliseconds at most.
+  // Queues a pause of the device until release(), for at most five milliseconds.
   CUresult hold();
   void release();
-  // Never ends by itself; for tests of the watchdog.
+  // Launches a kernel that never ends by itself, for tests of the watchdog.
   CUresult launch_endless();
 
  private:
-  static constexpr std::size_t kSlots = 512;  // for answers that are waited for
+  static constexpr std::size_t kSlots = 512;  // for results that a call waits for
   static constexpr std::size_t kBudgetAt = kSlots + kRounds, kBudget = 5;
   static constexpr std::size_t kJudgedAt = kBudgetAt + kBudget, kJudged = 10;
   static constexpr std::size_t kSpreadsAt = kJudgedAt + kJudged;
@@ -129,16 +134,16 @@ class DeviceKernels {
   CUresult launch_fingerprint(const Bytes& block, std::uint64_t salt, std::size_t slot);
 
   const Driver& driver_;
-  std::vector<Module> modules_;  // one
-  std::vector<Event> events_;    // one
+  std::vector<Module> modules_;  // exactly one
+  std::vector<Event> events_;    // exactly one
   CUfunction fingerprint_ = nullptr, count_changed_ = nullptr, hold_ = nullptr, endless_ = nullptr;
   CUfunction spread_ = nullptr, draw_ = nullptr;
   std::array<CUfunction, 4> budget_{}, mismatch_{}, judge_{};
   CUdeviceptr device_ = 0;  // kWords numbers
-  // What the budget on the device was found from, by the last measure().
+  // The tensors of the last measure(), whose budget is still on the device.
   const void *measured_reference_ = nullptr, *measured_oracle_ = nullptr;
-  std::uint64_t* host_ = nullptr;  // page-locked, as many
-  std::uint64_t holds_ = 0;        // so far; host_[kReleasedAt]: how many of them may end
+  std::uint64_t* host_ = nullptr;  // page-locked, kWords numbers
+  std::uint64_t holds_ = 0;  // pauses so far; host_[kReleasedAt] says how many of them may end
 };
 
 }  // namespace tritonsmith::gym::cuda

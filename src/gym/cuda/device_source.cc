@@ -3,7 +3,7 @@
 namespace tritonsmith::gym::cuda {
 namespace {
 
-// Each pass reads its tensors once. Sums go from threads to warps to one atomic a warp.
+// Each pass reads its tensors once. Sums go from threads to warps, then by one atomic a warp.
 constexpr std::string_view kKernels = R"cuda(
 // Adds to *sum a number that depends on every byte and its place, and on the salt.
 extern "C" __global__ void fingerprint(const u8* bytes, u64 count, u64 salt, u64* sum) {

@@ -17,7 +17,7 @@ Status find(void* library, const char* name, Function& function) {
   return function != nullptr ? ok() : fail("the NVIDIA driver lacks {}", name);
 }
 
-// Names with the suffixes that cuda.h gives them by macros.
+// The names have the suffixes that cuda.h adds with macros.
 Status find_all(void* library, Driver& driver) {
   TRY(find(library, "cuInit", driver.init));
   TRY(find(library, "cuDriverGetVersion", driver.driver_get_version));
@@ -65,7 +65,7 @@ int attribute(const Driver& driver, CUdevice device, CUdevice_attribute which) {
   return driver.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-// Those that the driver knows.
+// Returns the properties that the driver knows.
 std::vector<std::pair<std::string, std::int64_t>> properties_of(const Driver& driver,
                                                                 CUdevice device) {
   constexpr auto kNamed = std::to_array<std::pair<const char*, CUdevice_attribute>>(
@@ -102,8 +102,8 @@ std::string driver_version(const Driver& driver) {
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
-// Of a multiprocessor's tensor cores, dense, by NVIDIA's tables; of chips not named here nothing is
-// known.
+// Returns the dense operations of a multiprocessor's tensor cores per clock, from NVIDIA's tables.
+// 0 for a chip that is not listed here.
 double flops_of_a_clock(std::string_view target) {
   if (target == "sm_80" || target == "sm_86" || target == "sm_89") return 2048;
   if (target == "sm_90") return 4096;

@@ -1,6 +1,7 @@
-// Driver: NVIDIA's driver, loaded at run time by dlopen, so that the same program starts where
-// there is none. Functions have the names of the driver API without its prefix; tests fill the
-// table with functions of their own. Any thread; the context that they mean belongs to a thread.
+// Driver: NVIDIA's driver, loaded with dlopen at run time, so that the same program starts on a
+// machine without it. The functions have the names of the driver API without its prefix. Tests fill
+// the table with their own functions. Any thread may call them; the current context belongs to a
+// thread.
 #pragma once
 
 #include <cuda.h>
@@ -46,28 +47,29 @@ struct Driver {
   decltype(&::cuEventElapsedTime) event_elapsed_time = nullptr;
 };
 
-// Loads the driver and starts it, once a process. Fails where there is none, and says why.
+// Loads and initialises the driver once per process. Fails with the reason if the machine has none.
 Result<const Driver*> load_driver();
 
-// The error as "what: CUDA_ERROR_NAME".
+// Fails with "what: CUDA_ERROR_NAME" if `result` is an error.
 Status checked(const Driver& driver, CUresult result, std::string_view what);
 
-// What a verdict says of the machine, and what timing needs to know of the chip.
+// Facts about a GPU, for verdicts and for timing.
 struct GpuFacts {
   std::string name;
-  std::string target;  // "sm_90"
-  std::string bus_id;  // "0000:1b:00", where it sits
-  std::string driver;  // "580.159.03", or the CUDA version it serves where that is not told
+  std::string target;            // "sm_90"
+  std::string bus_id;            // "0000:1b:00", its PCI address
+  std::string driver;            // "580.159.03", or the CUDA version that it supports
   std::int64_t cache_bytes = 0;  // L2
-  double bytes_per_second = 0;   // peak of the device memory; 0 unknown
-  double flops_per_second = 0;   // peak of products of 16-bit numbers; 0 unknown
+  double bytes_per_second = 0;   // peak of the device memory; 0: unknown
+  double flops_per_second = 0;   // peak of products of 16-bit numbers; 0: unknown
   std::int64_t multiprocessors = 0;
-  // What Python is told of it, by the names that torch.cuda.get_device_properties has.
+  // The properties that a guest's Python sees, by the names of torch.cuda.get_device_properties.
   std::vector<std::pair<std::string, std::int64_t>> properties;
 };
 Result<GpuFacts> facts_of(const Driver& driver, int ordinal);
 
-// The GPUs that this process may use (CUDA_VISIBLE_DEVICES counts). None is no failure.
+// Returns the GPUs that this process may use, which CUDA_VISIBLE_DEVICES can limit. An empty list
+// is no failure.
 std::vector<GpuFacts> list_gpus();
 
 }  // namespace tritonsmith::gym::cuda

@@ -1,7 +1,7 @@
-// FusedOracles: the oracle kernels (oracle_source.h) of the tasks that one referee knows. They are
-// compiled beside the referee's work, by a thread of their own, one at a time; until a task's is
-// there, LibTorch's operators make its oracle. Tasks whose forwards are alike share one. The
-// referee's thread calls everything here.
+// FusedOracles: the oracle kernels (oracle_source.h) of the tasks that one referee knows. A thread
+// of its own compiles them, one at a time, while the referee works. Until a task's kernel is ready,
+// LibTorch's operators compute its oracle. Tasks with equal forwards share a kernel. Only the
+// referee's thread calls this class.
 #pragma once
 
 #include <future>
@@ -24,10 +24,10 @@ class FusedOracles {
   FusedOracles(const Driver& driver, std::string nvrtc, std::string target)
       : driver_(driver), nvrtc_(std::move(nvrtc)), target_(std::move(target)) {}
 
-  // None while it is being compiled, or where the task has none. Small tasks have none: theirs
-  // would cost more than it spares.
+  // Returns nothing while the kernel is being compiled, or if the task has none. Small tasks have
+  // none, because compiling costs more than it saves.
   std::optional<FusedOracle> find(const plan::Plan& task);
-  // Waits for what is being compiled; for tests.
+  // Waits for the compilation in progress, for tests.
   void finish();
 
  private:
@@ -40,8 +40,8 @@ class FusedOracles {
     std::optional<Module> module;
     CUfunction function = nullptr;
   };
-  std::map<std::string, Made> made_;  // by source; without a function where it does not compile
-  std::string compiling_;             // a source
+  std::map<std::string, Made> made_;  // by source; without a function if it did not compile
+  std::string compiling_;             // the source that is being compiled
   std::future<Result<std::string>> cubin_;
 };
 

@@ -6,7 +6,7 @@
 namespace tritonsmith::gym::cuda {
 namespace {
 
-// What all of the referee's kernels are written with.
+// The definitions that all of the referee's kernels share.
 constexpr std::string_view kCommon = R"cuda(
 typedef unsigned char u8;
 typedef unsigned int u32;
@@ -69,10 +69,10 @@ __device__ __forceinline__ u64 mixed(u64 x) {  // splitmix64, Steele et al., OOP
 
 )cuda";
 
-// One pass over a candidate, a reference and the exact values, wherever these come from: all that
-// decides whether the candidate is surely right, and what the reference's numbers are worth.
-// `exact` loads its values for an element, and computes the exact one of them. Loads come first,
-// four elements at a time, so that enough of them are under way.
+// One pass over a candidate, a reference and the exact values, which may come from memory or from a
+// kernel. It finds everything that decides whether the candidate is surely right, and how exact the
+// reference is. `exact` loads its values for an element and computes the exact value from them. A
+// thread loads four elements before it computes, so that enough loads are in flight.
 constexpr std::string_view kJudging = R"cuda(
 struct Judged {
   double square_sum;  // the first five as in Budget

@@ -2,7 +2,7 @@
 
 namespace tritonsmith::gym::cuda {
 
-// Not $TMPDIR nor $XDG_RUNTIME_DIR: those are another folder for another user or service.
+// $TMPDIR and $XDG_RUNTIME_DIR would not do, because they differ between users and services.
 std::filesystem::path lease_path(const GpuFacts& gpu) {
   return std::filesystem::path("/tmp/tritonsmith-leases") / ("gpu-" + gpu.bus_id);
 }

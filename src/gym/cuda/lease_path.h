@@ -1,5 +1,5 @@
-// Where the lease of a GPU lies (base/lease.h): the same file for every process of the machine that
-// uses this GPU, whatever number the process knows it by.
+// The path of a GPU's lease (base/lease.h). All processes of the machine that use this GPU get the
+// same file, whatever index the GPU has in them.
 #pragma once
 
 #include <filesystem>

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kMostSteps = 16, kMostLeaves = 6;
 
-// As LibTorch defines them for doubles (aten/src/ATen/native/cuda/Activation*.cu and *Kernels.cu).
-// NaN passes through all of them. Not here: hardswish and hardsigmoid, whose sixth LibTorch rounds
-// to float32 for doubles too.
+// LibTorch defines these for doubles in aten/src/ATen/native/cuda/Activation*.cu and *Kernels.cu.
+// NaN passes through all of them. hardswish and hardsigmoid are missing, because LibTorch rounds
+// their 1/6 to float32 even for doubles.
 constexpr std::string_view kFunctions = R"cuda(
 typedef double f64;
 #define UNARY(name, value) __device__ __forceinline__ f64 name(f64 x) { return value; }
@@ -64,8 +64,8 @@ __device__ __forceinline__ f64 maximum_(f64 x, f64 y) { return x != x || y != y 
 __device__ __forceinline__ f64 minimum_(f64 x, f64 y) { return x != x || y != y ? x + y : fmin(x, y); }
 )cuda";
 
-// How CUDA code computes an operator: this belongs to the text above, while plan/operators says what
-// an operator is. Operands come first; behind them numbers with defaults, of which a keyword may set
+// The CUDA code of an operator. It belongs to the text above, while plan/operators says what an
+// operator is. The operands come first. Numbers with defaults follow, and a keyword may set
 // `alpha`.
 struct Form {
   std::string function;
@@ -110,7 +110,7 @@ std::optional<double> number_in(const plan::Value& value) {
   return std::nullopt;
 }
 
-// Every bit of it, infinities too.
+// Writes a number with all its bits, so infinities work too.
 std::string literal(double number) {
   return fmt::format("__longlong_as_double({}ll)", std::bit_cast<std::int64_t>(number));
 }
@@ -210,7 +210,8 @@ class Writer {
     return *word == "tanh" || *word == "none";
   }
 
-  // A number, what a step before made, or a leaf: an input or a weight of the same shape.
+  // Returns the text of a number, of an earlier step's result, or of a leaf. A leaf is an input or
+  // a weight of the same shape.
   std::optional<std::string> operand(const plan::Value& value) {
     if (const auto number = number_in(value)) return literal(*number);
     const auto* reference = std::get_if<plan::TensorRef>(&value.data);
@@ -252,7 +253,7 @@ extern "C" __global__ void {}(const {}* got, const {}* expected, {}u64 count, f6
   const plan::Plan& task_;
   const std::vector<std::int64_t>* shape_ = nullptr;
   std::size_t steps_ = 0;
-  std::map<int, std::string> made_;  // how the kernel calls a tensor's element
+  std::map<int, std::string> made_;  // the kernel's name for an element of each tensor
   std::vector<int> leaves_;
   std::string parameters_, names_, pointers_, values_, loads_, body_;
 };

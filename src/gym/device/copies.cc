@@ -7,7 +7,7 @@
 namespace tritonsmith::gym::device {
 
 tensors::TensorTable copy_with_storages(const tensors::TensorTable& tensors, Device& device) {
-  std::map<const void*, at::Tensor> bytes_of_storage;  // one byte tensor a storage
+  std::map<const void*, at::Tensor> bytes_of_storage;  // one byte tensor per storage
   tensors::TensorTable copies;
   for (const at::Tensor& tensor : tensors) {
     if (!tensor.defined()) {

@@ -6,8 +6,7 @@
 
 namespace tritonsmith::gym::device {
 
-// Copies with strides, offsets and shared storages kept: tensors that shared memory share it among
-// the copies.
+// Copies tensors with their strides and offsets. Copies share storages as the tensors do.
 tensors::TensorTable copy_with_storages(const tensors::TensorTable& tensors, Device& device);
 
 }  // namespace tritonsmith::gym::device

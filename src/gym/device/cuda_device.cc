@@ -21,8 +21,8 @@ constexpr std::uint8_t kGuard = 0xa5;
 
 CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
-// LibTorch remembers for good whether its CUDA half was there when first asked, so this comes
-// before anything else touches it.
+// LibTorch remembers the answer when it is first asked whether its CUDA half is there. So this
+// library is loaded before any other use of LibTorch.
 Result<std::string> load_torch_cuda() {
   constexpr const char* name = "libtorch_cuda.so";
   void* library = ::dlopen(name, RTLD_NOW | RTLD_GLOBAL);
@@ -33,19 +33,19 @@ Result<std::string> load_torch_cuda() {
   return std::string(loaded->l_name);
 }
 
-// The root mean square of the finite values, at least 1.
+// Returns the root mean square of the finite values, or 1 if that is larger.
 double size_of(const at::Tensor& values) {
   const at::Tensor finite = values.to(at::kDouble).nan_to_num(0.0, 0.0, 0.0);
   const double count = std::max(1.0, at::isfinite(values).sum().item<double>());
   return std::max(1.0, std::sqrt(finite.square().sum().item<double>() / count));
 }
 
-// Parts of complex numbers stand for themselves.
+// Returns complex numbers as pairs of real numbers.
 at::Tensor parts_of(const at::Tensor& tensor) {
   return tensor.is_complex() ? at::view_as_real(tensor.resolve_conj()) : tensor;
 }
 
-// Doubles stand in for every type that the kernels do not read.
+// The comparison converts all other types to doubles.
 std::optional<cuda::ElementType> element_type(c10::ScalarType dtype) {
   switch (dtype) {
     case c10::ScalarType::Double:
@@ -75,7 +75,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal, Lease* lease) 
   device->nvrtc_ = cuda::nvrtc_beside(torch_library);
   TRY_ASSIGN(const std::string cubin,
              cuda::compile_device_source(device->nvrtc_, device->facts_.target));
-  // Whoever holds it longer is not waited for: a spare is needed soon.
+  // If the lease stays taken, the start goes on without it: a spare referee is needed soon.
   constexpr std::chrono::seconds patience{5};
   const bool is_held =
       lease != nullptr && lease->take(Lease::Hold::shared, Deadline::after(patience));
@@ -109,7 +109,7 @@ Result<std::span<cuda::Event>> CudaDevice::events(std::size_t count) {
 }
 
 VerdictError CudaDevice::fault(CUresult result) {
-  // A kernel that does not end holds the context as firmly as a broken one.
+  // A kernel that does not end makes the context as useless as a fault does.
   if (result == CUDA_ERROR_NOT_READY || cuda::ends_the_context(result)) spent_ = true;
   return cuda::describe_fault(result);
 }
@@ -123,7 +123,7 @@ void CudaDevice::seed(std::uint64_t seed) {
   host.set_current_seed(seed);
 }
 
-// Small tensors stay LibTorch's: there is nothing to win.
+// LibTorch draws small tensors, because a kernel of our own would save nothing there.
 std::optional<at::Tensor> CudaDevice::draw(Distribution distribution, at::IntArrayRef sizes) {
   constexpr std::int64_t few = 1 << 18;
   const std::int64_t count = c10::multiply_integers(sizes);
@@ -146,7 +146,8 @@ void CudaDevice::begin(tensors::Filler filler, std::int64_t) {
 
 void CudaDevice::end() { guarded_.clear(); }
 
-// What is free, or kept by ourselves for the next job; LibTorch and the driver hold little besides.
+// Returns the memory that is free or that this process keeps for the next job. LibTorch and the
+// driver use little besides.
 std::int64_t CudaDevice::capacity(std::int64_t) const {
   std::size_t free = 0, total = 0;
   if (driver_.memory_get_info(&free, &total) != CUDA_SUCCESS) return 0;
@@ -154,7 +155,7 @@ std::int64_t CudaDevice::capacity(std::int64_t) const {
   return std::min(most, static_cast<std::int64_t>(free) + kept_bytes());
 }
 
-// By LibTorch's allocator, in use or not.
+// Returns the bytes that LibTorch's allocator has reserved, in use or not.
 std::int64_t CudaDevice::kept_bytes() const {
   const auto stats = c10::getDeviceAllocator(device_.type())->getDeviceStats(device_.index());
   constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
@@ -225,7 +226,7 @@ std::optional<VerdictError> CudaDevice::check_guards(Deadline deadline) {
 }
 
 std::vector<Snapshot> CudaDevice::snapshots(std::span<const at::Tensor> tensors) {
-  std::vector<at::Tensor> kept;  // until their fingerprints are taken
+  std::vector<at::Tensor> kept;  // alive until their fingerprints are taken
   std::vector<cuda::Bytes> blocks;
   for (const at::Tensor& tensor : tensors) {
     kept.push_back(tensor.contiguous());
@@ -241,7 +242,7 @@ std::vector<Snapshot> CudaDevice::snapshots(std::span<const at::Tensor> tensors)
   return all;
 }
 
-// Only what the one kernel does: whole storages of floats, four at a time.
+// The kernel handles only whole storages of floats whose number is a multiple of four.
 bool CudaDevice::change_and_copy(std::span<DrawnInput> inputs) {
   std::set<const void*> storages;
   for (const DrawnInput& input : inputs) {
@@ -256,7 +257,7 @@ bool CudaDevice::change_and_copy(std::span<DrawnInput> inputs) {
   if (inputs.size() > cuda::DeviceKernels::kSpreads) return false;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     DrawnInput& input = inputs[k];
-    // The place gives memory without its storage's offset, as LibTorch does.
+    // The copy has no storage offset, as LibTorch's own new tensors have none.
     input.copy = guarded(input.drawn);
     const InputChange& change = input.change;
     kernels_->queue_spread(input.drawn.mutable_data_ptr<float>(),
@@ -312,7 +313,7 @@ void CudaDevice::foresee(std::span<const at::Tensor> now) {
   kernels_->bring_rounds(kForeseenSlot, now.size());
 }
 
-// What is compared may be the expected output: no copy of it stays behind in memory that is free.
+// The compared values may be the expected output. So no copy of it may stay in freed memory.
 void CudaDevice::forget_copy(const at::Tensor& copy, const at::Tensor& original) {
   if (copy.defined() && copy.storage().data() != original.storage().data()) forget({&copy, 1});
 }
@@ -368,7 +369,7 @@ compare::Mismatch CudaDevice::compare(const at::Tensor& candidate, const at::Ten
 
 namespace {
 
-// Of `count` elements.
+// `count` is the number of elements.
 compare::ReferenceQuality quality_of(const cuda::MeasuredReference& measured, double count) {
   const auto finite = static_cast<double>(measured.finite_reference);
   const double size = std::sqrt(measured.square_sum / std::max(1.0, finite));
@@ -379,8 +380,8 @@ compare::ReferenceQuality quality_of(const cuda::MeasuredReference& measured, do
                              : std::numeric_limits<double>::infinity()};
 }
 
-// The rules of compare.cc, of which the largest excess of all elements decides. What is within a
-// rounding of the limits is left to the comparison element by element.
+// Applies the rules of compare.cc to the largest excess of all elements. A result within rounding
+// of the limits is left to the comparison element by element.
 bool is_surely_right(const cuda::JudgedValues& judged, const compare::CompareOptions& how) {
   constexpr double below = 1 - 1e-9;
   constexpr compare::ToleranceRules rules = compare::kToleranceRules;
@@ -392,7 +393,7 @@ bool is_surely_right(const cuda::JudgedValues& judged, const compare::CompareOpt
   if (judged.alone > 0 || judged.far > below * tolerance * unit) return false;
   const double rms = std::sqrt(judged.reference.square_sum / known);
   const double own = judged.reference.own_error;
-  // Near the limit of what has a budget, it is held as if there were one.
+  // Near the limit of `usable_share` the check assumes that there is a budget.
   const bool has_budget =
       how.rule == Comparison::budget && judged.reference.one_finite == 0 &&
       below * own <= rules.usable_share_of(how.tolerance.widest) * tolerance * rms;

@@ -1,8 +1,8 @@
-// CudaDevice: one NVIDIA GPU as the referee's device. LibTorch's CUDA half is loaded here, and only
-// here, so that the same program starts where there is no driver. What operators leave unwritten
-// gets the filler and, on both sides, guard zones whose bytes are looked at after each run; whether
-// something changed is told by salted fingerprints, so that no second copy lies about; values are
-// compared by kernels of our own.
+// CudaDevice: one NVIDIA GPU as the referee's device. Only this class loads LibTorch's CUDA half,
+// so that the same program starts on a machine without a driver. Memory that an operator leaves
+// unwritten gets the filler, and a guard zone on each side that is checked after each run. Salted
+// fingerprints tell whether a tensor changed, so that no second copy of it lies in memory. The
+// referee's own kernels compare values.
 #pragma once
 
 #include <memory>
@@ -15,22 +15,25 @@ namespace tritonsmith::gym::device {
 
 class CudaDevice final : public Device, public compare::DeviceComparison {
  public:
-  // Where a lease is given the device is first touched while nobody times on it: a spare referee
-  // comes up while another judges.
+  // Opens the GPU. If a lease is given, the first use of the device waits for it for a few seconds,
+  // so that a spare referee that starts does not disturb another's timing.
   static Result<std::unique_ptr<CudaDevice>> open(int ordinal, Lease* lease = nullptr);
 
   const cuda::Driver& driver() const { return driver_; }
   cuda::DeviceKernels& kernels() { return *kernels_; }
   const cuda::GpuFacts& facts() const { return facts_; }
-  const std::string& nvrtc() const { return nvrtc_; }  // the compiler's library
+  const std::string& nvrtc() const { return nvrtc_; }  // the path of the CUDA compiler's library
   Deadline patience() const { return patience_; }
-  // How long the guard zones are of what filled() gives from the next begin() on.
-  static constexpr std::int64_t kNarrowGuard = 16 << 10;  // a block of a thousand threads, no mask
-  static constexpr std::int64_t kWideGuard = 16 << 20;    // a wrong stride, or an address made up
+  // Sets the bytes of each guard zone around tensors from filled(), beginning with the next
+  // begin().
+  // Catches a block of a thousand threads without a mask.
+  static constexpr std::int64_t kNarrowGuard = 16 << 10;
+  // Catches a wrong stride or an invented address.
+  static constexpr std::int64_t kWideGuard = 16 << 20;
   void guard_with(std::int64_t bytes) { next_guard_bytes_ = bytes; }
-  // At least so many, made once.
+  // Returns at least `count` events. They are made once and kept.
   Result<std::span<cuda::Event>> events(std::size_t count);
-  // What a fault of the device means; remembers that the context is lost.
+  // Describes a fault of the device as an error, and remembers if the context is lost.
   VerdictError fault(CUresult result);
 
   c10::Device torch_device() const override { return device_; }
@@ -71,10 +74,10 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
       : driver_(driver),
         facts_(std::move(facts)),
         device_(c10::kCUDA, static_cast<c10::DeviceIndex>(ordinal)) {}
-  // Makes the context, and loads the referee's own kernels into it.
+  // Makes the context and loads the referee's own kernels into it.
   Status take_device(const std::string& cubin);
   std::optional<VerdictError> check_guards(Deadline deadline);
-  // New memory between guard zones, as wide as `made`; what it holds is left open.
+  // Returns new memory between guard zones, with the size of `made` and undefined content.
   at::Tensor guarded(const at::Tensor& made);
   std::int64_t kept_bytes() const;
   void forget_copy(const at::Tensor& copy, const at::Tensor& original);
@@ -90,10 +93,10 @@ class CudaDevice final : public Device, public compare::DeviceComparison {
   std::uint64_t salt_ = 0, seed_ = 0, draws_ = 0;
   bool refused_ = false, spent_ = false;
   std::int64_t guard_bytes_ = kNarrowGuard, next_guard_bytes_ = kNarrowGuard;
-  // Whose fingerprints are queued, in slots of their own behind those of timed rounds.
+  // The tensors whose fingerprints are queued, in slots behind those of timed rounds.
   std::vector<const void*> foreseen_;
   static constexpr std::size_t kForeseenSlot = cuda::DeviceKernels::kRounds / 2;
-  std::vector<at::Tensor> guarded_;  // blocks with a guard zone at either end
+  std::vector<at::Tensor> guarded_;  // blocks with a guard zone at each end
 };
 
 }  // namespace tritonsmith::gym::device

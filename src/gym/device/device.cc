@@ -22,11 +22,11 @@ class CpuDevice final : public Device {
   void set_filler(tensors::Filler filler) override { memory_.set_filler(filler); }
   void end() override { memory_.end(); }
   bool refused() const override { return memory_.refused(); }
-  void note_refusal() override {}  // ReplayMemory knows
+  void note_refusal() override {}  // ReplayMemory records it
   std::int64_t capacity(std::int64_t budget) const override { return budget; }
-  at::Tensor filled(at::Tensor made) override { return made; }  // the allocator has done it
+  at::Tensor filled(at::Tensor made) override { return made; }  // the allocator has filled it
 
-  void set_patience(Deadline) override {}  // the evaluator keeps to its own deadline
+  void set_patience(Deadline) override {}  // the evaluator has its own deadline
   std::optional<VerdictError> wait(Deadline) override { return std::nullopt; }
   bool spent() const override { return false; }
 
@@ -42,7 +42,7 @@ class CpuDevice final : public Device {
             std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0);
   }
   compare::DeviceComparison* comparison() override { return nullptr; }
-  // No candidate's code runs beside LibTorch here, and the evaluator checks every address.
+  // Here no candidate's code runs beside LibTorch, and the evaluator checks every address.
   void forget(std::span<const at::Tensor>) override {}
 
  private:

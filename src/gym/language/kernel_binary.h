@@ -6,13 +6,13 @@
 
 namespace tritonsmith::gym::language {
 
-// A kernel of the candidate's plan as a compiler worker made it, ready to launch.
+// One compiled kernel, ready to launch.
 struct KernelBinary {
   std::string cubin;
   std::string name;
-  int num_warps = 4;  // of a block
+  int num_warps = 4;  // per block
   int shared_bytes = 0;
-  int scratch_bytes = 0;  // of global memory, for each program
+  int scratch_bytes = 0;  // global memory for each program
 };
 
 }  // namespace tritonsmith::gym::language

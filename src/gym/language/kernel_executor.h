@@ -1,5 +1,5 @@
-// KernelExecutor: the seam at which a plan's Triton launches are run. On the CPU the evaluator of
-// Triton IR stands behind it, on a GPU the driver. The replay calls it from its one thread, with
+// KernelExecutor: the interface that runs a plan's Triton launches. On a CPU the evaluator of
+// Triton IR implements it, on a GPU the CUDA driver. The replay calls it from its one thread, with
 // real buffers.
 #pragma once
 
@@ -16,25 +16,25 @@
 
 namespace tritonsmith::gym::language {
 
-// The whole storage a tensor lies in: a kernel may touch all of it and nothing else.
+// The whole storage of a tensor. A kernel may touch all of it and nothing else.
 struct KernelBuffer {
   std::byte* storage = nullptr;
   std::size_t storage_bytes = 0;
-  std::size_t offset_bytes =
-      0;  // where the tensor's first element is; the pointer the kernel receives
+  // The tensor's first element, where the kernel's pointer points.
+  std::size_t offset_bytes = 0;
   std::size_t element_bytes = 1;
-  int tensor = 0;  // in the plan
+  int tensor = 0;  // index in the plan
 };
 using KernelArgument = std::variant<KernelBuffer, std::int64_t, double, bool>;
 
-// How a launch ended. Not evaluable and too large are nobody's fault; a kernel that misbehaves is
-// its candidate's.
+// How a launch ended. If it cannot be evaluated or is too large, nobody is at fault. If the kernel
+// misbehaves, the candidate is.
 struct LaunchOutcome {
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
-  std::vector<Finding> findings;  // what it showed without ending: a race
+  std::vector<Finding> findings;  // observations that did not end the launch, such as a race
   std::vector<int> loaded;        // indices of arguments whose buffer it read
-  std::vector<int> stored;        // ... and wrote
+  std::vector<int> stored;        // indices of arguments whose buffer it wrote
 };
 
 class KernelExecutor {
@@ -43,7 +43,7 @@ class KernelExecutor {
   virtual LaunchOutcome launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                                std::span<const KernelArgument> arguments, Deadline deadline) = 0;
 
-  // Of the launches that follow; false where the device alone decides.
+  // Sets the program order of the following launches. Returns false if only the device decides it.
   virtual bool set_order(const ProgramOrder&) { return false; }
 };
 

@@ -1,7 +1,7 @@
-// ProgramOrder: in which order the programs of a launch take their turns in the evaluator. On the
-// chip it may be any. A program that waits for another (a loop that goes round often) lets others
-// go on meanwhile. Where they are interleaved, some are also held up before an atomic, until the
-// others are through.
+// ProgramOrder: the order in which the program scheduler of the evaluator runs the programs of a
+// launch. A GPU guarantees no order. If a loop of a program iterates very often, the program may be
+// waiting for another one, so the scheduler suspends it and runs others. In the interleaved order,
+// the scheduler also suspends some programs before an atomic until the other programs have ended.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tritonsmith::gym::language {
 struct ProgramOrder {
   enum class Kind { forwards, backwards, interleaved };
   Kind kind = Kind::forwards;
-  std::uint64_t seed = 0;  // of interleaved ones
+  std::uint64_t seed = 0;  // of the interleaved order
 };
 
 }  // namespace tritonsmith::gym::language

@@ -18,7 +18,8 @@ bool has_shape(const at::Tensor& tensor, at::IntArrayRef shape, c10::ScalarType 
          tensor.is_contiguous();
 }
 
-// Sums of sizes that wrap around are not seen as too large. A slice may end at the largest number.
+// A sum of huge sizes could wrap around and pass as small. Only slices are excused, because a slice
+// may end at the largest number.
 Status check_whole_numbers(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   const auto fits = [](std::int64_t number) { return number >= -most && number <= most; };
@@ -32,7 +33,7 @@ Status check_whole_numbers(const c10::FunctionSchema& schema, const Stack& stack
   return ok();
 }
 
-// (query, key, value, ...)
+// The arguments are (query, key, value, ...).
 Status check_attention(const Stack& stack) {
   const at::Tensor &query = stack[0].toTensor(), &key = stack[1].toTensor(),
                    &value = stack[2].toTensor();
@@ -47,7 +48,7 @@ Status check_attention(const Stack& stack) {
                                         : fail("query and key differ in their last dimension");
 }
 
-// (input, weight, bias, ...): read as if dense.
+// The arguments are (input, weight, bias, ...). Weight and bias are read as if dense.
 Status check_group_norm(const Stack& stack) {
   for (const std::size_t k : {std::size_t{1}, std::size_t{2}})
     if (stack[k].isTensor() && stack[k].toTensor().defined() &&
@@ -99,7 +100,8 @@ Status check_recurrence(const Recurrence& cell) {
   return ok();
 }
 
-// (input, state or states, weights, has_biases, layers, dropout, train, bidirectional, batch_first)
+// The arguments are (input, state or states, weights, has_biases, layers, dropout, train,
+// bidirectional, batch_first).
 Status check_recurrence(const Stack& stack, std::int64_t gates) {
   Recurrence cell{.input = stack[0].toTensor(), .gates = gates};
   if (stack[1].isTensor())
@@ -115,7 +117,7 @@ Status check_recurrence(const Stack& stack, std::int64_t gates) {
   return check_recurrence(cell);
 }
 
-// One of no element may lie anywhere, and memory grows to where it lies when it is written.
+// An empty tensor may have any offset, and a write to it would grow its memory up to there.
 Status check_tensor(const at::Tensor& tensor) {
   if (!tensor.defined()) return ok();
   const auto begin = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size();
@@ -140,7 +142,7 @@ Status check_tensors(const Stack& stack) {
   return ok();
 }
 
-// Work that no tensor's size bounds: of dimensions, of the order of products, of repetitions.
+// Limits work that tensor sizes do not: dimensions, matrices of a product, differences.
 Status check_counts(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::size_t most_dimensions = 64, most_products = 256;
   constexpr std::int64_t most_differences = 64;
@@ -157,7 +159,8 @@ Status check_counts(const c10::FunctionSchema& schema, const Stack& stack) {
   return ok();
 }
 
-// Views come by the list, each with what it costs the host: (self, how many or how large, dim).
+// Such an operator returns a list of views, and each costs host time. The arguments are (self,
+// number or size of parts, dim).
 Status check_parts(const c10::FunctionSchema& schema, const Stack& stack) {
   constexpr std::int64_t most = 1 << 16;
   const bool is_list = plan::operators::is(schema.name(), plan::operators::Trait::lists_views);
@@ -176,7 +179,8 @@ Status check_parts(const c10::FunctionSchema& schema, const Stack& stack) {
   return parts <= most ? ok() : fail("more than {} parts", most);
 }
 
-// (v, g, dim): a length for each row or column, read as if dense.
+// The arguments are (v, g, dim). g holds a length for each row or column, and the operator reads
+// both as if they were dense.
 Status check_weight_norm(const Stack& stack) {
   const at::Tensor &v = stack[0].toTensor(), &g = stack[1].toTensor();
   const std::int64_t dim = stack[2].toInt();

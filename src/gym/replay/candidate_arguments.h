@@ -1,5 +1,5 @@
-// What the operators of candidate_operators.h do not check themselves, by operator: arguments with
-// which they would read or write outside their tensors.
+// Checks of candidates' operator arguments that the operators do not make themselves. Without them
+// an operator could read or write outside its tensors.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -9,11 +9,12 @@
 
 namespace tritonsmith::gym::replay {
 
-// `stack` holds the operator's arguments, all of them, in the order of its schema.
+// Fails if the operator may not run with these arguments. `stack` holds all of them, in the order
+// of its schema.
 Status check_candidate_arguments(const c10::FunctionSchema& schema, const torch::jit::Stack& stack);
 
-// Whether a tensor among them has more elements than 2^34: a view may have far more than there is
-// memory, and an operator walks all of them.
+// Tells whether an argument is a tensor of more than 2^34 elements. A view may have far more
+// elements than there is memory, and an operator visits all of them.
 bool has_endless_view(const torch::jit::Stack& stack);
 
 }  // namespace tritonsmith::gym::replay

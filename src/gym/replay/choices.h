@@ -1,6 +1,6 @@
-// Which config each tuned launch of a plan takes. An autotuner may pick any config of any launch,
-// whatever it picks for the others, so a candidate is tried on all of them, and several launches in
-// mixtures that follow from the job's secret. Pure.
+// The config that each tuned launch of a plan takes. An autotuner may choose any config for any
+// launch, independently of the others. So trials run a candidate with all of them, and mix the
+// configs of several launches by the job's secret. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace tritonsmith::gym::replay {
 
-// By the index of the launch's step; a launch that is not named takes its first config.
+// Choices by the index of the launch's step. A launch without a choice takes its first config.
 using Choices = std::map<std::size_t, int>;
 
-// The launch's config there; its last one where it has fewer.
+// Returns the launch's chosen config, or its last one if it has fewer.
 const plan::LaunchChoice& chosen_of(const plan::LaunchStep& launch, std::size_t step,
                                     const Choices& choices);
 
-// "config 2 of line 17, ...": of the launches that have several.
+// Describes the choices as "config 2 in line 17, ...".
 std::string text_of(const Choices& choices, const plan::Plan& plan);
 
 }  // namespace tritonsmith::gym::replay

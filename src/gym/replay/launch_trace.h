@@ -14,7 +14,7 @@ struct LaunchTrace {
   std::vector<int> stored_tensors;
 };
 
-// Launches by index of their step, as Replay::launches() has them.
+// Traces by the index of the launch's step, as Replay::launches() returns them.
 using LaunchTraces = std::map<std::size_t, LaunchTrace>;
 
 }  // namespace tritonsmith::gym::replay

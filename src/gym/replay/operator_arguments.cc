@@ -32,8 +32,8 @@ Result<IValue> Conversion::tensor(const plan::Value& value) const {
     if (!made.defined()) return fail("tensor {} does not exist yet", reference->index);
     return IValue(made);
   }
-  // `x + 2` reaches the dispatcher as add.Tensor(x, 2): a number that takes part in type promotion
-  // as one.
+  // `x + 2` reaches the dispatcher as add.Tensor(x, 2). The tensor is marked as a wrapped number,
+  // so that type promotion treats it as a number.
   TRY_ASSIGN(const IValue scalar, number(value));
   at::Tensor wrapped = at::scalar_to_tensor(scalar.toScalar());
   wrapped.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -55,8 +55,8 @@ Result<IValue> Conversion::integer(const plan::Value& value) const {
   return enumeration(value);
 }
 
-// Torch's enumerations, which the dispatcher carries as integers: by name only, since operators
-// look into their tables with what they are given.
+// Converts torch's enumerations, which the dispatcher carries as integers. Only names are accepted,
+// because operators index their tables with the given integer.
 Result<IValue> Conversion::enumeration(const plan::Value& value) const {
   if (const auto* dtype = std::get_if<plan::DType>(&value.data)) {
     auto scalar_type = tensors::scalar_type_of(*dtype);
@@ -80,7 +80,7 @@ Result<IValue> Conversion::list(const plan::Value& value, const TypePtr& element
   const std::vector<plan::Value>* items = nullptr;
   if (const auto* list = std::get_if<plan::List>(&value.data)) items = &list->items;
   if (const auto* tuple = std::get_if<plan::Tuple>(&value.data)) items = &tuple->items;
-  // int[2] also takes one number for both.
+  // A list of fixed length, such as int[2], also takes one number for all items.
   const std::vector<plan::Value> repeated(
       items == nullptr && fixed ? static_cast<std::size_t>(*fixed) : 0, value);
   if (items == nullptr && fixed) items = &repeated;
@@ -135,7 +135,7 @@ Result<IValue> Conversion::convert(const plan::Value& value, const TypePtr& type
     case TypeKind::ListType:
       return list(value, type->castRaw<c10::ListType>()->getElementType(), fixed);
     default:
-      if (is_none) return IValue();  // a generator, for one: the referee seeds
+      if (is_none) return IValue();  // such as a generator; the referee seeds
       return fail("the referee passes no argument of type {}", type->str());
   }
 }
@@ -171,7 +171,7 @@ Result<torch::jit::Stack> operator_stack(const c10::FunctionSchema& schema,
     const plan::Value* value =
         i < call.args.size() ? &call.args[i] : find_keyword(call, argument.name());
     if (i >= call.args.size() && value != nullptr) ++keywords_used;
-    // Unnamed, the device of a new tensor would be the CPU.
+    // Without a device argument, the new tensor would be on the CPU.
     if (names_device(argument) &&
         (value == nullptr || std::holds_alternative<plan::None>(value->data))) {
       stack.push_back(IValue(reading.device));

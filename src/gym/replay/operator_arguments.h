@@ -1,6 +1,6 @@
-// From a plan's values to what the dispatcher takes: each argument typed by the operator's schema,
-// defaults filled in, devices rewritten to the one replayed on. A value that does not fit its
-// schema is a mistake of the plan, hence an Error.
+// Converts a plan's values to the arguments of LibTorch's dispatcher. The operator's schema gives
+// the types and defaults, and devices change to the device of the replay. A value that does not fit
+// the schema is an Error, because the plan is wrong.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -14,17 +14,16 @@
 
 namespace tritonsmith::gym::replay {
 
-// How floating dtypes named in arguments are understood: as they are, or all as float64 (the
-// oracle's replay).
+// The floating dtypes that arguments name: as written, or all float64 for the oracle's replay.
 enum class Precision { as_written, float64 };
 
-// What dtypes and devices in arguments become.
+// The precision and the device that replace those in the arguments.
 struct Reading {
   Precision precision = Precision::as_written;
   c10::Device device = c10::kCPU;
 };
 
-// The operator's whole stack of arguments, in the order of its schema.
+// Returns all arguments of the operator, in the order of its schema.
 Result<torch::jit::Stack> operator_stack(const c10::FunctionSchema& schema,
                                          const plan::AtenCall& call,
                                          const tensors::TensorTable& tensors,

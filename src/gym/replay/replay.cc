@@ -16,7 +16,7 @@
 namespace tritonsmith::gym::replay {
 namespace {
 
-// A failure that LibTorch reported, without its C++ stack.
+// Returns the message of a failure in LibTorch without its C++ stack.
 std::string first_line(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   std::string text = torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
@@ -36,7 +36,7 @@ Stop mistake(const plan::PlanStep& step, std::string error_class, std::string me
   return stop_at(step, Fault::candidate, std::move(error_class), std::move(message));
 }
 
-// What the plan may well want but this referee cannot give: nobody's fault.
+// Makes the Stop for a valid plan that this referee cannot run. Nobody is at fault.
 Stop limit(const plan::PlanStep& step, std::string error_class, std::string message) {
   return stop_at(step, Fault::none, std::move(error_class), std::move(message));
 }
@@ -50,10 +50,10 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
     for (const c10::IValue& item : value.toListRef()) append_flat(item, flat);
 }
 
-// What tensors hold, kept before a launch.
+// Copies of tensors from before a launch.
 class Snapshots {
  public:
-  // Without memory for that, nothing is explained.
+  // If memory for a copy is lacking, all copies go, and explain() returns false.
   void keep(int index, const at::Tensor& tensor) {
     try {
       kept_.emplace_back(index, tensor.clone());
@@ -61,7 +61,7 @@ class Snapshots {
       kept_.clear();
     }
   }
-  // Every one of these now holds what some tensor held before.
+  // Tells whether each of these tensors now holds what one of the copies holds.
   bool explain(const std::vector<int>& stored, const tensors::TensorTable& tensors) const {
     return !stored.empty() && std::ranges::all_of(stored, [&](int index) {
       const at::Tensor& now = tensors.at(static_cast<std::size_t>(index));
@@ -107,7 +107,7 @@ std::vector<bool> inputs_and_parameters(const plan::Plan& plan) {
   return marked(plan, indices);
 }
 
-// Also what a launch is given a view of.
+// Marks the tensors that share memory with an argument of a launch.
 std::vector<bool> tensors_with_launched_memory(const plan::Plan& plan) {
   std::set<int> storages;
   for (const int index : launched_tensors(plan))
@@ -121,7 +121,7 @@ std::vector<bool> tensors_with_launched_memory(const plan::Plan& plan) {
 }  // namespace
 
 std::vector<int> made_by_forward(const plan::Plan& plan, const tensors::TensorTable& tensors) {
-  std::vector<int> given;  // what works in place returns what it was given
+  std::vector<int> given;  // an operator that works in place returns an argument
   for (const plan::Value& input : plan.inputs) plan::append_tensors(input, given);
   for (const plan::PlanParameter& parameter : plan.parameters) given.push_back(parameter.tensor);
   std::set<int> makes;
@@ -220,7 +220,7 @@ std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan:
   const auto handle =
       c10::Dispatcher::singleton().findSchema(plan::operators::operator_name(call.op));
   if (!handle) return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
-  // LibTorch reports by exceptions: the one place of the referee that takes them.
+  // LibTorch reports failures by exceptions, which become Stops here.
   try {
     if (auto drawn = draw(step, call)) {
       const auto kept = keep_output(call.outputs[0], *std::move(drawn), true);
@@ -260,7 +260,7 @@ std::optional<Stop> Replay::keep_outputs(const plan::PlanStep& step, const plan:
     const bool aliases = i < schema.returns().size() && schema.returns()[i].alias_info() != nullptr;
     fresh.resize(made.size(), !aliases);
   }
-  // Undefined tensors are returned in places that a plan marks with -1, or leaves out at the end.
+  // A plan marks the place of an undefined result with -1, or omits it at the end.
   if (made.size() < call.outputs.size())
     return mistake(
         step, "bad_plan",
@@ -278,8 +278,8 @@ std::optional<Stop> Replay::keep_outputs(const plan::PlanStep& step, const plan:
   return std::nullopt;
 }
 
-// Later steps were recorded for the declared strides, and a kernel relies on them; the CPU's
-// operators sometimes choose others for the same values (convolution, for one).
+// Gives the result its declared strides. Later steps were recorded for them, and kernels rely on
+// them. Some CPU operators, such as convolution, choose other strides for the same values.
 Status Replay::keep_output(int index, at::Tensor made, bool is_fresh, bool is_fenced) {
   const plan::PlanTensor& declared = plan_.tensors.at(static_cast<std::size_t>(index));
   const bool is_named = named_.at(static_cast<std::size_t>(index));
@@ -303,14 +303,15 @@ Status Replay::keep_output(int index, at::Tensor made, bool is_fresh, bool is_fe
   return ok();
 }
 
-// Of a candidate's: whoever looks at an input or a weight afterwards looks at its memory.
+// Refuses that a candidate's operator replaces an input or a weight, because later checks look at
+// the original memory.
 bool Replay::is_replaced(int index, const at::Tensor& made) const {
   const auto at = static_cast<std::size_t>(index);
   return plan_.role == plan::PlanRole::candidate && shared_.at(at) && tensors_[at].defined() &&
          made.defined() && made.storage().data() != tensors_[at].storage().data();
 }
 
-// Some operators return what they were given, whatever their schema says.
+// Some operators return an argument although their schema says otherwise.
 bool Replay::is_alone(int index, const at::Tensor& made) const {
   if (!made.defined() || made.storage_offset() != 0) return false;
   for (std::size_t k = 0; k < tensors_.size(); ++k)

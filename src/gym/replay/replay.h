@@ -1,7 +1,7 @@
-// Replay: one run of a plan, on the CPU or a GPU. Steps go through LibTorch's dispatcher
-// (operators) and a KernelExecutor (launches); every failure comes back as a Stop with the line it
-// came from. A plan is a stranger's: only replayable operators run, results are held against their
-// declarations, memory is capped by ReplayMemory, and time between steps.
+// Replay: one run of a plan on the CPU or a GPU. LibTorch's dispatcher runs the operators, and a
+// KernelExecutor runs the launches. Every failure returns as a Stop with its source line. A plan is
+// hostile data. So only replayable operators run, results must match their declarations,
+// ReplayMemory limits memory, and the deadline is checked between steps.
 #pragma once
 
 #include <functional>
@@ -19,17 +19,17 @@
 
 namespace tritonsmith::gym::replay {
 
-// How long a candidate's forward may keep a GPU. Nothing that a model may write needs as much, and
-// the GPU shall serve others again.
+// The time that one forward of a candidate may keep a GPU busy. No reasonable kernel needs as much,
+// and the GPU must serve other jobs.
 inline constexpr std::chrono::seconds kKernelPatience{5};
 
-// Why a replay ended early.
+// The reason why a replay ended early.
 struct Stop {
   VerdictError error;
   Fault fault = Fault::none;
 };
 
-// skipped: as if no kernel of the plan did anything.
+// watched: notes whether launches only copied values. skipped: no launch does anything.
 enum class Launches { run, watched, skipped };
 
 struct ReplayOptions {
@@ -37,14 +37,14 @@ struct ReplayOptions {
   Choices choices;  // of tuned launches
   Deadline deadline = Deadline::never();
   Launches launches = Launches::run;
-  device::Device* device = nullptr;  // none: the CPU
-  // What PlanStep::draw follows from, beside its number.
+  device::Device* device = nullptr;  // null: the CPU
+  // The seed of the draws of PlanStep::draw. Each also depends on its number.
   std::uint64_t draws_seed = 0;
 };
 
-// The tensors, each memory once, that forward made anew, its draws among them: the memory of
-// inputs, of weights and of whatever was there before is not. Tensors beyond the plan's count as
-// made.
+// Returns the tensors that forward made, including its draws. Each memory appears once. Memory of
+// inputs, of weights and of earlier steps does not count. Tensors with an index beyond the plan's
+// count as made.
 std::vector<int> made_by_forward(const plan::Plan& plan, const tensors::TensorTable& tensors);
 
 class Replay {
@@ -54,33 +54,33 @@ class Replay {
   static void seed(std::uint64_t seed) { device::cpu_device().seed(seed); }
 
   void bind(int tensor, at::Tensor value);
-  // Runs all steps of the phase in order; a Stop ends it. `after` is told each one's index.
+  // Runs all steps of the phase in order until a Stop. Calls `after` with the index of each step.
   std::optional<Stop> run(plan::Phase phase, const std::function<void(std::size_t)>& after = {});
-  // One step again, on what the tensors hold now.
+  // Runs one step again with the present tensors.
   std::optional<Stop> run_step(std::size_t index);
-  // What the draws that forward would make (PlanStep::draw) follow from, from now on.
+  // Sets the seed of the draws that forward makes (PlanStep::draw).
   void seed_draws(std::uint64_t seed) { options_.draws_seed = seed; }
-  // Those draws once more, into new memory: the same values until seed_draws() says otherwise.
+  // Repeats those draws into new memory, with the same values until the next seed_draws().
   std::optional<Stop> draw_again();
-  // Which alternative one tuned launch takes from now on, by the index of its step.
+  // Chooses the config of one tuned launch, by the index of its step.
   void choose(std::size_t step, int choice) { options_.choices[step] = choice; }
   void keep_to(Deadline deadline) { options_.deadline = deadline; }
-  // From now on operators' results that kernels are given lie where the operators put them, not in
-  // fenced memory: for runs that are timed.
+  // From now on, operators' results for kernels stay in the operators' own memory instead of fenced
+  // memory. Timed runs use this.
   void leave_fences() { fences_ = false; }
 
   const tensors::TensorTable& tensors() const { return tensors_; }
   tensors::TensorTable& tensors() { return tensors_; }
-  // By index of the step; only launches that ran.
+  // By index of the step, for launches that ran.
   const std::map<std::size_t, LaunchTrace>& launches() const { return launches_; }
   const std::vector<Finding>& findings() const { return findings_; }
-  // Whether any operator was LibTorch's to run.
+  // Tells whether LibTorch ran any operator.
   bool ran_operators() const { return ran_operators_; }
-  // Of watched launches: whether each only passed on values that it was given.
+  // Tells whether every watched launch only copied values that it was given.
   bool only_copied() const { return watched_ > 0 && copies_ == watched_; }
 
  private:
-  // What an operator of phase `inputs` draws, where the place has a quicker way.
+  // Draws a tensor of phase `inputs`, if the device has a faster way than LibTorch.
   std::optional<at::Tensor> draw(const plan::PlanStep& step, const plan::AtenCall& call) const;
   std::optional<Stop> run_operator(const plan::PlanStep& step, const plan::AtenCall& call);
   std::optional<Stop> run_launch(std::size_t index, const plan::PlanStep& step,
@@ -94,10 +94,10 @@ class Replay {
   bool is_alone(int index, const at::Tensor& made) const;
 
   const plan::Plan& plan_;
-  // Whose declarations must hold: a launch, a parameter, an input or the output names them. What an
-  // operator returns beside its result (saved statistics) may differ between devices.
+  // The tensors whose declarations must hold, because a launch, a parameter, an input or the output
+  // names them. Other results of an operator, such as saved statistics, may differ between devices.
   std::vector<bool> named_;
-  std::vector<bool> launched_;  // whose memory a launch is given
+  std::vector<bool> launched_;  // their memory is an argument of a launch
   std::vector<bool> shared_;    // inputs and parameters
   language::KernelExecutor& executor_;
   ReplayOptions options_;

@@ -163,7 +163,7 @@ TEST_F(ReplayTest, MakesAllFloatingFactoriesDoubleForTheOracle) {
   EXPECT_EQ(replay.tensors()[0].scalar_type(), at::kDouble);
 }
 
-// Each memory once, and none that was there before.
+// Each memory appears once, and memory that existed before does not appear.
 TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
   plan::PlanBuilder plan(plan::PlanRole::candidate);
   const int x = plan.tensor({4}), view = plan.view(x, {2, 2}, {2, 1});
@@ -194,7 +194,7 @@ TEST_F(ReplayTest, TellsWhatForwardMadeAnew) {
   ASSERT_FALSE(replay.draw_again());
   EXPECT_FALSE(at::equal(tensors::tensor_at(replay.tensors(), noise), drawn));
   tensors::TensorTable more = replay.tensors();
-  more.push_back(at::ones({1}));  // what a shell answered
+  more.push_back(at::ones({1}));  // a tensor beyond the plan's count
   EXPECT_EQ(made_by_forward(given, more), (std::vector<int>{y, sum, noise, 6}));
 }
 

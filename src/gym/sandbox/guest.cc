@@ -54,11 +54,12 @@ void Guest::exchange() {
 void Guest::write_comms() {
   if (!comms_ || writer_.empty()) return;
   const auto written = writer_.write_some(comms_.get());
-  if (!written) writer_ = wire::FrameWriter();  // it closed its end; its exit status will say more
+  // the guest closed its end; its exit status will say more
+  if (!written) writer_ = wire::FrameWriter();
 }
 
 void Guest::read_comms() {
-  // One buffer a round: a guest that floods us cannot keep the loop from the others.
+  // One buffer a round, so that a guest that floods the socket cannot stop the loop.
   if (!comms_ || false_frame_) return;
   const auto alive = reader_.read_some(comms_.get());
   if (alive && *alive) return;
@@ -94,7 +95,7 @@ GuestEnd Guest::end() const {
 void Guest::exited(const GuestExited& exited) {
   status_ = exited.status;
   cpu_ms_ = exited.cpu_ms;
-  // Its reply may still lie in the socket, which holds no more than a few hundred KiB.
+  // The guest's reply may still lie in the socket, which holds at most a few hundred KiB.
   for (int round = 0; round < 256 && comms_; ++round) read_comms();
   read_stream(out_);
   read_stream(err_);

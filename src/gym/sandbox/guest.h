@@ -90,7 +90,7 @@ class Guest {
   double cpu_ms_ = 0;
 };
 
-// Makes the verdict's error for a guest that ended without a valid reply. Never for
+// Makes the verdict's error for a guest that ended without a valid reply. `end` must not be
 // GuestEnd::running.
 VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
                           const GuestLimits& limits);

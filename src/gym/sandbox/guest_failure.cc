@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kMaxMessageBytes = 4096;
 
-// The classes that the project's own Python gives (docs/verdict.md). A candidate that has taken
-// over its guest does not speak for the judge.
+// Tells whether the project's own Python gives this class (docs/verdict.md). A candidate that has
+// taken over its guest must not use the judge's own classes.
 bool is_of_a_guest(std::string_view error_class) {
   static constexpr auto kClasses = std::to_array<std::string_view>(
       {"bad_ir", "bad_request", "bad_task", "compile_error", "data_dependent", "exception",

@@ -18,14 +18,14 @@ constexpr std::string_view kPackage = "tritonsmith_guest";
 constexpr std::string_view kJailLibrary = "libtritonsmith_jail.so";
 constexpr std::string_view kNoDriver = "libtritonsmith_no_driver.so";
 
-// Others may pass through but not list: a slot's user must reach the files below.
+// Other users may enter but not list the folder, as a slot's user must reach the files below.
 Status open_to_others(const std::filesystem::path& path, mode_t mode) {
   if (::chmod(path.c_str(), mode) != 0)
     return fail_errno(fmt::format("cannot open {}", path.string()));
   return ok();
 }
 
-// Fails where another holds the folder, where it is not ours, or where it is no more.
+// Locks the folder. Fails if another process holds it, or if it is not ours or no longer exists.
 Result<Fd> lease_folder(const std::filesystem::path& path) {
   Fd folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
@@ -37,8 +37,8 @@ Result<Fd> lease_folder(const std::filesystem::path& path) {
   return folder;
 }
 
-// Of programs that had no time to, by SIGKILL as a rule. What their guests made there may be deeper
-// than a plain removal can go.
+// Removes folders of programs that ended without cleaning up, usually by SIGKILL. Their guests may
+// have nested folders deeper than a plain removal can handle.
 void remove_left_folders(const std::filesystem::path& parent) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
@@ -50,8 +50,8 @@ void remove_left_folders(const std::filesystem::path& parent) {
   }
 }
 
-// Another that starts just now may take a folder without a lease for one that was left behind, and
-// remove it: then we make another.
+// Another program that starts at the same time may take a folder without a lock for an abandoned
+// one and remove it. Then this function makes another.
 Result<std::pair<TempDir, Fd>> make_leased_folder() {
   constexpr int attempts = 20;
   for (int attempt = 1;; ++attempt) {
@@ -86,7 +86,7 @@ Result<GuestFiles> GuestFiles::write() {
   return files;
 }
 
-// What guests of a zygote that died made there may be deeper than a plain removal can go.
+// Guests of a zygote that died may have nested folders deeper than a plain removal can handle.
 GuestFiles::~GuestFiles() {
   if (!root_.path().empty()) remove_private_folder(folders().string());
 }

@@ -35,8 +35,7 @@ class GuestFiles {
   std::filesystem::path package_root() const { return root_.path() / "python"; }
   std::filesystem::path jail_library() const;
   std::filesystem::path no_driver() const;  // a CUDA driver library without devices, for guests
-  // An empty folder for the zygote's sandbox root, and one for guests' folders where there is no
-  // such root.
+  // Empty folders for the zygote's sandbox root and, if there is no such root, for guests.
   std::filesystem::path staging() const { return root_.path() / "room"; }
   std::filesystem::path folders() const { return root_.path() / "guests"; }
 

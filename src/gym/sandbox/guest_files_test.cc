@@ -19,7 +19,7 @@ class GuestFilesTest : public ::testing::Test {
   void SetUp() override { ::setenv("TMPDIR", temporary_->path().c_str(), 1); }
   void TearDown() override { ::unsetenv("TMPDIR"); }
 
-  // As a program that was killed leaves it.
+  // Makes a folder as a killed program leaves it.
   fs::path left_behind(const std::string& name) {
     const fs::path folder = temporary_->path() / name;
     CHECK(make_directories(folder / "guests" / "guest-1").has_value(), "no folder");

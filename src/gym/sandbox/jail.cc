@@ -22,7 +22,7 @@
 namespace tritonsmith::gym::sandbox {
 namespace {
 
-// Each layer answers 0, or the errno that says why it does not hold.
+// Each layer returns 0, or the errno that says why it does not hold.
 int errno_of(long result) { return result < 0 ? errno : 0; }
 
 int leave_the_session() {
@@ -35,8 +35,8 @@ int drop_groups() {
   return errno_of(::setgroups(0, nullptr));
 }
 
-// No program started later can get a capability back. Needs root, so it comes before the change of
-// uid.
+// After this, no program started later can regain a capability. It needs root, so it comes before
+// the change of uid.
 int drop_bounding_set() {
   for (int capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     if (::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return errno;
@@ -50,14 +50,15 @@ int drop_capabilities() {
   return errno_of(::syscall(SYS_capset, &header, none));
 }
 
-// By the bare system calls: glibc's would signal the other threads, of which there are none.
+// Uses the bare system calls, because glibc's versions would signal the other threads, of which
+// there are none.
 int become(unsigned uid) {
   if (uid == 0) return EPERM;
   if (const int error = errno_of(::syscall(SYS_setresgid, uid, uid, uid))) return error;
   return errno_of(::syscall(SYS_setresuid, uid, uid, uid));
 }
 
-// After the change of uid, which clears it.
+// Must follow the change of uid, which clears the setting.
 int die_with_the_parent(int parent_pid) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
   if (parent_pid != 0 && ::getppid() != parent_pid) ::_exit(1);
@@ -88,7 +89,7 @@ int limit_resources(const JailProfile& profile) {
        {limit(RLIMIT_NPROC, profile.processes, profile.processes),
         limit(RLIMIT_NOFILE, profile.open_files, profile.open_files),
         limit(RLIMIT_FSIZE, profile.file_bytes, profile.file_bytes), limit(RLIMIT_CORE, 0, 0),
-        // SIGXCPU at the limit, SIGKILL a second later for who ignores it.
+        // The kernel sends SIGXCPU at the limit and SIGKILL one second later.
         limit(RLIMIT_CPU, profile.cpu_seconds, profile.cpu_seconds + 1),
         limit(RLIMIT_AS, memory, memory), limit(RLIMIT_MEMLOCK, 0, 0),
         limit(RLIMIT_MSGQUEUE, 0, 0)})
@@ -142,7 +143,7 @@ std::vector<std::string> JailReport::held() const {
   return names;
 }
 
-// The body is the specification.
+// The body is the specification: each line gives up one right, and the order matters.
 JailReport enter_jail(const JailProfile& profile) {
   Reporter report(profile);
   const Landlock files(profile.readable, profile.writable, profile.executable);

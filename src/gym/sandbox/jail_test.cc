@@ -20,8 +20,8 @@
 namespace tritonsmith::gym::sandbox {
 namespace {
 
-// The wait status of a child that enters the jail and then does `what`; its exit code is what that
-// returns.
+// Returns the wait status of a child that enters the jail and then calls `what`, whose result is
+// its exit code.
 int in_jail(JailProfile profile, const std::function<int()>& what) {
   if (::geteuid() == 0) profile.uid = 57998;
   const pid_t child = ::fork();
@@ -155,7 +155,7 @@ TEST(RequiredLayers, ANameThatIsNoLayerIsToldWithThoseThatAre) {
   }
 }
 
-// As GPU nodes are: every user may read and write them.
+// A device node that every user may read and write, as GPU nodes are.
 class DeviceNode {
  public:
   DeviceNode() {

@@ -13,7 +13,7 @@ namespace {
 
 using Rights = unsigned long long;
 
-// linux/landlock.h of ABI 6 and later.
+// Declared in linux/landlock.h of ABI 6 and later.
 struct RulesetAttributes {
   Rights handled_access_fs, handled_access_net, scoped;
 };
@@ -76,7 +76,7 @@ Landlock::~Landlock() {
 
 void Landlock::allow(const std::string& path, Rights rights) {
   const int fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (fd < 0) return;  // not there: nothing to allow
+  if (fd < 0) return;  // a missing path needs no rule
   struct stat status {};
   ::fstat(fd, &status);
   if (!S_ISDIR(status.st_mode)) rights &= kOfFiles;

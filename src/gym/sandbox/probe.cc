@@ -11,7 +11,8 @@
 namespace tritonsmith::gym::sandbox {
 namespace {
 
-// As the zygote's; the process is its own and need not come back.
+// Enters namespaces and a sandbox root as the zygote does. The calling process is the probe's own
+// and never leaves them.
 std::vector<JailLayer> enter_surroundings(const std::string& staging) {
   std::string no_namespaces, no_room = "needs namespaces";
   if (::unshare(static_cast<int>(kZygoteNamespaces)) != 0)
@@ -22,7 +23,7 @@ std::vector<JailLayer> enter_surroundings(const std::string& staging) {
           {.name = "room", .held = no_room.empty(), .why = no_room}};
 }
 
-// One layer a line: name, tab, why it did not hold.
+// Writes one line for each layer: its name, a tab, and the reason why it did not hold.
 void tell(const JailReport& report, int fd) {
   std::string text;
   for (const auto& layer : report.layers) text += layer.name + "\t" + layer.why + "\n";

@@ -36,7 +36,7 @@ void make_read_only(const std::string& target) {
 
 enum class Access { read_only, device };
 
-// Empty, or why not.
+// Returns an empty string, or the reason of failure.
 std::string bind(const std::string& staging, const std::string& path, Access access) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return "";
@@ -77,8 +77,8 @@ std::string bind_all(const SandboxRoot& plan) {
   return "";
 }
 
-// One that shows this PID namespace's processes, and to a guest only its own; else the one there
-// is.
+// Mounts a /proc that shows this PID namespace's processes, and to a guest only its own. If that is
+// not permitted, it binds the existing /proc.
 void mount_proc(const std::string& target) {
   ::mkdir(target.c_str(), 0555);
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -88,7 +88,7 @@ void mount_proc(const std::string& target) {
 
 bool move_into(const std::string& staging) {
   if (::chdir(staging.c_str()) != 0) return false;
-  // pivot_root is refused where the present root is the kernel's first (initramfs).
+  // The kernel refuses pivot_root if the present root is its first one (initramfs).
   if (::syscall(SYS_pivot_root, ".", ".") == 0)
     ::umount2(".", MNT_DETACH);
   else if (::chroot(".") != 0)
@@ -101,8 +101,8 @@ bool is_directory_at(int folder, const char* name) {
   return ::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Moves the folders within `name` up to `top`, deletes its files, then itself: no recursion, so
-// depth does not matter.
+// Moves the folders within `name` up to `top`, then deletes its files and itself. It does not
+// recurse, so the depth does not matter.
 void flatten(int top, const std::string& name, std::uint64_t& counter) {
   const int fd = ::openat(top, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return;
@@ -127,8 +127,8 @@ void flatten(int top, const std::string& name, std::uint64_t& counter) {
 }  // namespace
 
 std::string enter_sandbox_root(const SandboxRoot& plan) {
-  ::umask(0022);  // the room is for other users too
-  // Nothing we mount may be seen outside, where mounts are shared by default.
+  ::umask(0022);  // other users must be able to enter the new root
+  // Mounts are shared by default. Private ones stay invisible outside.
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return because("cannot make mounts private");
   if (::mount("tritonsmith", plan.staging.c_str(), "tmpfs", MS_NOSUID | MS_NODEV,
@@ -150,7 +150,7 @@ std::string make_private_folder(const std::string& path, unsigned uid, std::uint
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return because("cannot make " + path);
   const std::string options = "mode=700,nr_inodes=4096,size=" + std::to_string(bytes);
   ::mount("tritonsmith", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options.c_str());
-  // A user namespace that knows no other user keeps its own.
+  // A user namespace without other users refuses chown. The folder then keeps its owner.
   if (uid != 0 && ::chown(path.c_str(), uid, uid) != 0 && errno != EINVAL)
     return because("cannot give " + path + " away");
   return "";
@@ -164,7 +164,7 @@ void remove_private_folder(const std::string& path) {
   const int top = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (top < 0) return;
   std::uint64_t counter = 0;
-  constexpr int kMaxRounds = 1 << 20;  // each takes one folder away
+  constexpr int kMaxRounds = 1 << 20;  // each round removes one folder
   for (int round = 0; round < kMaxRounds; ++round) {
     DIR* folder = ::opendir(path.c_str());
     if (folder == nullptr) break;
@@ -180,7 +180,7 @@ void remove_private_folder(const std::string& path) {
     }
     ::closedir(folder);
     if (inner.empty()) break;
-    // Folders of guests whose zygote died in no mount namespace of its own.
+    // If a zygote without a mount namespace of its own died, its guests' folders are still mounted.
     ::umount2((path + "/" + inner).c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
     flatten(top, inner, counter);
     if (is_directory_at(top, inner.c_str())) break;  // it cannot be removed

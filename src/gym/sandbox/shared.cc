@@ -1,5 +1,5 @@
-// The C face of the jail for Python's ctypes. JSON goes in (from our own C++ side) and comes out;
-// the functions return 0 when all is well, and the answer's "why" says so when not.
+// The C interface of the jail for Python's ctypes. JSON comes in, written by our own C++, and JSON
+// goes out. The functions return 0 on success. Otherwise the answer's "why" gives the reason.
 #include <cstring>
 #include <nlohmann/json.hpp>
 

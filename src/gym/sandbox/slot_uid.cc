@@ -10,7 +10,7 @@
 namespace tritonsmith::gym::sandbox {
 namespace {
 
-// Below 60000 Debian gives no user an id of its own accord; containers map at least 65536.
+// Debian assigns no user ids between these by default, and containers map at least 65536 ids.
 constexpr unsigned kFirst = 58000, kLast = 58999;
 
 }  // namespace

@@ -12,25 +12,25 @@
 namespace tritonsmith::gym::sandbox {
 namespace {
 
-// Newer names may be unknown to the installed libseccomp: those are passed over.
+// The installed libseccomp may not know newer names. The filter skips these.
 constexpr const char* kRefused[] = {
-    // Other machines, other processes by sockets or shared memory. (What is open already still
-    // works.)
+    // Calls that reach other machines, or other processes by sockets or shared memory. Sockets and
+    // memory that are already open still work.
     "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "shmget", "shmat",
     "msgget", "semget", "mq_open", "memfd_create", "memfd_secret",
-    // Other processes directly.
+    // Calls that reach other processes directly.
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
     "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kcmp", "tkill", "rt_sigqueueinfo",
     "rt_tgsigqueueinfo", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
-    // Large or new surfaces of the kernel.
+    // Large or new interfaces of the kernel.
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
     "io_uring_register", "keyctl", "add_key", "request_key", "personality", "modify_ldt",
     "lookup_dcookie", "uselib", "fanotify_init", "vmsplice", "remap_file_pages",
-    // The file system's shape.
+    // Calls that change or bypass the tree of file systems.
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen",
     "fsconfig", "fsmount", "fspick", "mount_setattr", "unshare", "setns", "open_by_handle_at",
     "name_to_handle_at", "mknod", "mknodat", "quotactl", "quotactl_fd", "acct", "swapon", "swapoff",
-    // The machine.
+    // Calls that change the machine.
     "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
     "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname",
     "iopl", "ioperm", "syslog", "vhangup", "nfsservctl", "move_pages", "migrate_pages"};
@@ -45,7 +45,7 @@ void refuse(scmp_filter_ctx context, const char* name,
   if (number == __NR_SCMP_ERROR) return;
   const int result = ::seccomp_rule_add_array(
       context, kRefusal, number, static_cast<unsigned>(arguments.size()), arguments.begin());
-  // -EINVAL and -EDOM: no such call on this architecture.
+  // -EINVAL and -EDOM mean that the architecture has no such call.
   if (result < 0 && result != -EINVAL && result != -EDOM) error = -result;
 }
 
@@ -75,7 +75,7 @@ void SyscallFilter::refuse_family(const char* const* first, const char* const* l
   for (; first != last; ++first) refuse(context_, *first, {}, error_);
 }
 
-// Threads remain: clone with CLONE_THREAD.
+// Threads stay possible: clone with CLONE_THREAD.
 void SyscallFilter::refuse_processes() {
   refuse_family(std::begin(kNewProcesses), std::end(kNewProcesses));
   refuse(context_, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)}, error_);
@@ -94,7 +94,7 @@ void SyscallFilter::refuse_signals_to_others() {
 }
 
 void SyscallFilter::refuse_arguments() {
-  // Only the low 32 bits of an ioctl's command count.
+  // The kernel reads only the low 32 bits of an ioctl's command.
   for (const unsigned long command : {TIOCSTI, TIOCLINUX, TIOCSETD})
     refuse(context_, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, command)}, error_);
   for (const int option : {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_MM, PR_SET_CHILD_SUBREAPER})

@@ -18,7 +18,7 @@ constexpr const char* kBoot =
 std::vector<std::string> environment() {
   std::vector<std::string> list = {
       "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/tmp", "USER=guest", "LOGNAME=guest",
-      // No pool of threads may start: a fork keeps one thread only.
+      // No thread pool may start, because a fork keeps only one thread.
       "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "NUMEXPR_NUM_THREADS=1",
       // Guests see a virtual GPU, never a real one.
       "CUDA_VISIBLE_DEVICES=", "TORCH_CPP_LOG_LEVEL=ERROR"};
@@ -100,7 +100,7 @@ Result<ZygoteEvent> Zygote::understand(const Json& event) {
   JsonReader reader(event);
   const std::string kind = reader.string("event");
   if (kind == "failed") {
-    last_words_.clear();  // a stack trace that ends in the same
+    last_words_.clear();  // a stack trace that ends in the same text
     return tl::unexpected<Error>(dead(reader.string("why")));
   }
   if (kind == "exited") {
@@ -134,7 +134,7 @@ void Zygote::hear_complaints() {
 Error Zygote::dead(std::string_view why) const {
   std::string_view words = last_words_;
   while (words.ends_with('\n')) words.remove_suffix(1);
-  words.remove_prefix(words.rfind('\n') + 1);  // npos + 1: all of it
+  words.remove_prefix(words.rfind('\n') + 1);  // npos + 1 is 0, which keeps all of it
   return Error{words.empty()
                    ? fmt::format("the zygote failed: {}", why)
                    : fmt::format("the zygote failed: {}; its last words: {}", why, words)};

@@ -20,8 +20,8 @@ struct State {
 };
 State state;
 
-// In front of each block stands its size: libraries (oneDNN) want a pointer that is its own
-// context, so there is no other place for it. As wide as LibTorch's alignment.
+// Each block begins with its size. Libraries such as oneDNN want a pointer that is its own context,
+// so the size has no other place. The header is as wide as LibTorch's alignment.
 constexpr std::size_t kHeader = 64;
 
 void release(void* data) {
@@ -41,8 +41,8 @@ class Allocator final : public c10::Allocator {
     const auto size = static_cast<std::int64_t>(bytes);
     if (state.active && size > state.cap - state.live) {
       state.refused = true;
-      // LibTorch's allocators report by its own exception; the replay catches it with all others of
-      // its kind.
+      // LibTorch's allocators report failures by its own exception. The replay catches it with all
+      // others of its kind.
       TORCH_CHECK(false, "out of the referee's memory budget: ", size, " bytes more than ",
                   state.live, " would exceed ", state.cap);
     }

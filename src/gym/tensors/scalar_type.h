@@ -1,4 +1,4 @@
-// The plan's dtypes as LibTorch has them.
+// Converts the plan's dtypes to LibTorch's.
 #pragma once
 
 #include <c10/core/ScalarType.h>

@@ -1,4 +1,4 @@
-// The one place that says which torch header the referee's headers use: the light one.
+// Tensors of the referee. Its headers include torch only through this one, and by the light header.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,10 +7,10 @@
 
 namespace tritonsmith::gym::tensors {
 
-// By the plan's tensor index; undefined where no step has made it yet.
+// Tensors by the plan's index. A tensor is undefined until a step has made it.
 using TensorTable = std::vector<at::Tensor>;
 
-// `index` comes from a plan that was checked.
+// `index` must come from a checked plan.
 inline at::Tensor& tensor_at(TensorTable& tensors, int index) {
   return tensors.at(static_cast<std::size_t>(index));
 }
@@ -18,7 +18,7 @@ inline const at::Tensor& tensor_at(const TensorTable& tensors, int index) {
   return tensors.at(static_cast<std::size_t>(index));
 }
 
-// All bytes of the memory that a tensor lies in.
+// Returns all bytes of the tensor's storage as one tensor.
 at::Tensor storage_bytes(const at::Tensor& tensor);
 
 }  // namespace tritonsmith::gym::tensors

@@ -1,5 +1,5 @@
 // evaluate: checks the launch against the kernel, fills the arena, and runs every program of the
-// grid, each to its end, or until it seems to wait for another.
+// grid. It suspends a program that seems to wait for another one.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -17,16 +17,17 @@ namespace {
 constexpr std::uint64_t kProgramCost = 16;
 constexpr std::uint64_t kInstructionCost = 2;
 constexpr std::uint64_t kClockInterval = 4'000'000;  // op-elements between two looks at the clock
-constexpr std::uint64_t kBudgetAfterViolation =
-    5'000'000;  // a program that read nonsense may loop for long
+// After a violation a program may loop for long, because it computes with meaningless values.
+constexpr std::uint64_t kBudgetAfterViolation = 5'000'000;
 constexpr std::array<std::int64_t, 3> kMaxGrid = {2147483647, 65535, 65535};
 
-// Of programs that wait. A loop that goes round so often without an end may wait, and each time it
-// goes on it may try twice as long.
+// Limits of programs that wait. A program that has jumped back kFirstPasses times is suspended.
+// Each time it resumes, it may do twice as many jumps, up to kMostPasses.
 constexpr std::uint64_t kFirstPasses = 64, kMostPasses = std::uint64_t{1} << 24;
 constexpr std::size_t kMostWaiting = 65536;
 constexpr std::size_t kWaitingBytes = std::size_t{256} << 20;
-// Of interleaved programs: so many are held up, each before one of the next atomics.
+// In the interleaved order, kHeldUp programs are suspended one after another, each before one of
+// the next kHoldWithin atomics.
 constexpr int kHeldUp = 64;
 constexpr std::uint64_t kHoldWithin = 8;
 
@@ -57,16 +58,16 @@ class Evaluation {
   void bind(std::size_t index);
   void run_grid();
   Arena make_arena() const;
-  // A program that left before its end.
+  // A program that is suspended before its end.
   struct Waiting {
     Arena arena;
     Memory::SuspendedProgram turn;
     std::size_t resume = 0;
-    std::uint64_t passes = 0;  // when it goes on
-    std::uint64_t seen = 0;    // of what it looked at
+    std::uint64_t passes = 0;  // for its next run
+    std::uint64_t seen = 0;    // the value that it read last
     bool may_go_on() const { return turn.polled.place == nullptr || turn.polled.value() != seen; }
   };
-  // False when the evaluation ends here.
+  // Returns false if the evaluation must end.
   bool run_program(std::size_t first, std::uint64_t passes);
   bool keep_waiting(std::uint64_t passes);
   bool go_on(std::size_t which);
@@ -90,7 +91,7 @@ class Evaluation {
   Arena arena_{nullptr, &std::free};
   std::uint64_t spent_ = 0;
   std::uint64_t limit_ = 0;
-  std::uint64_t next_look_ = 0;  // at the clock
+  std::uint64_t next_look_ = 0;  // cost at which it next looks at the clock
   std::vector<Waiting> waiting_;
   Rng interleaving_;
   int to_hold_up_ = 0;
@@ -246,7 +247,7 @@ bool Evaluation::keep_waiting(std::uint64_t passes) {
                   .turn = memory_.leave_program(),
                   .resume = machine_.resume,
                   .passes = std::min(2 * passes, kMostPasses)};
-  std::memcpy(arena_.get(), waiting.arena.get(), code_.arena_bytes);  // the constants in it
+  std::memcpy(arena_.get(), waiting.arena.get(), code_.arena_bytes);  // with the constants
   machine_.arena = arena_.get();
   if (is_held_up) {
     --to_hold_up_;
@@ -268,8 +269,8 @@ bool Evaluation::go_on(std::size_t which) {
   return run_program(waiting.resume, waiting.passes);
 }
 
-// Those first whose wait may have an end, and who left last: where each waits for the one before,
-// that is the order in which they come through.
+// Resumes first the programs whose wait may be over, beginning with the one that was suspended
+// last. Where each program waits for the one before it, this is the order in which their waits end.
 bool Evaluation::go_on_until(std::size_t left) {
   bool all = false;
   while (waiting_.size() > left) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// out[i] = 2 * x[i] for `mask` of 8 elements a program; line 7 loads, line 9 stores.
+// out[i] = 2 * x[i] for 8 elements per program. Line 7 loads, and line 9 stores.
 std::string doubling(std::string_view mask_from) {
   return fmt::format(R"(
 #loc = loc("candidate.py":3:0)
@@ -110,7 +110,7 @@ TEST_F(Doubling, TwoProgramsThatWriteOneElementAreNamed) {
   ASSERT_EQ(report.double_writes.size(), 1u);
   EXPECT_EQ(report.double_writes[0].tensor, 9);
   EXPECT_EQ(report.double_writes[0].elements, 16u);
-  EXPECT_EQ(report.double_writes[0].conflicting, 0u);  // all wrote the same
+  EXPECT_EQ(report.double_writes[0].conflicting, 0u);  // all wrote the same value
   EXPECT_EQ(report.double_writes[0].program[0], 1);
   EXPECT_EQ(report.double_writes[0].at.line, 9);
 }

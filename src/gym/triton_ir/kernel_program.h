@@ -1,13 +1,13 @@
-// The evaluator of Triton IR: runs a kernel on the CPU, without torch and without a GPU, from the
-// text that capture hands over. parse_ttir lowers the kernel once to a flat program over registers;
-// evaluate runs it for every program of a grid, in any order one asks for, on one thread. Numbers
-// are rounded as the IR's types say, TF32 included, so that what fails on the chip for lack of
-// precision fails here. Pointers are a buffer and an offset: every access is checked, and none
-// outside its buffer ever happens.
+// The evaluator of Triton IR: it runs a kernel on the CPU, without torch and without a GPU, from
+// the text that capture hands over. parse_ttir lowers the kernel once to a flat program over
+// registers. evaluate runs that for every program of a grid, in the requested order, on one thread.
+// Numbers are rounded as the IR's types say, including TF32, so that a kernel that lacks precision
+// on a GPU fails here too. A pointer is a buffer and an offset. Every access is checked, and no
+// access outside its buffer ever happens.
 //
-// Both the text and the launch are hostile data. Malformed text is an Error; IR that is well formed
-// but holds an operation we lack is a program that says so (refusal), and evaluating it reports
-// `not_evaluable`. Everything a kernel does wrong is in the LaunchReport.
+// Both the text and the launch are hostile data. Malformed text is an Error. Well-formed IR with an
+// unsupported operation gives a program with a refusal, and its evaluation reports `not_evaluable`.
+// The LaunchReport holds everything that a kernel does wrong.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace tritonsmith::gym::triton_ir {
 
 struct Code;  // program/code.h
 
-// A lowered kernel. Immutable; may be evaluated any number of times, also from several threads.
+// A lowered kernel. It is immutable, and several threads may evaluate it any number of times.
 class KernelProgram {
  public:
   explicit KernelProgram(std::unique_ptr<const Code> code);
@@ -33,12 +33,12 @@ class KernelProgram {
   ~KernelProgram();
 
   const std::string& name() const;
-  // Types of the kernel's arguments, in order.
+  // Returns the types of the kernel's arguments, in order.
   const std::vector<ValueType>& arguments() const;
   const std::optional<Refusal>& refusal() const;
-  // Bytes of registers that an evaluation takes.
+  // Returns the bytes of registers that one evaluation takes.
   std::size_t register_bytes() const;
-  // Bytes that the program itself takes, approximately.
+  // Returns roughly the bytes that the program itself takes.
   std::size_t code_bytes() const;
   const Code& code() const { return *code_; }
 
@@ -46,7 +46,7 @@ class KernelProgram {
   std::unique_ptr<const Code> code_;
 };
 
-// The kernel of `text`: its one public function (of several, the first).
+// Parses the kernel of `text`, which is its first public function. Fails if the text is malformed.
 Result<KernelProgram> parse_ttir(std::string_view text);
 
 LaunchReport evaluate(const KernelProgram& program, const Launch& launch,

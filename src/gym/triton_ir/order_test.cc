@@ -1,5 +1,4 @@
-// Kernels whose programs have to do with one another: in which order they run, and what atomics put
-// in order.
+// Kernels whose programs depend on one another: their order, and what atomics order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +15,7 @@ namespace {
 using Kind = language::ProgramOrder::Kind;
 constexpr std::array kKinds = {Kind::forwards, Kind::backwards, Kind::interleaved};
 
-// A kernel over integers x and flags f; `body` has the program's number as %pid.
+// A kernel over integers x and flags f. `body` has the program's index as %pid.
 class Programs {
  public:
   explicit Programs(std::string_view body, std::int64_t count) : count_(count) {
@@ -68,7 +67,7 @@ constexpr std::string_view kTakesFromTheNext = R"(
     %v = tt.load %next : !tt.ptr<i32>
     %w = arith.addi %v, %one : i32
     tt.store %mine, %w : !tt.ptr<i32>)";
-// Until flags[p + 1] is set.
+// Waits until flags[p + 1] is set.
 constexpr std::string_view kWaits = R"(
     scf.while : () -> () {
       %seen = tt.atomic_rmw add, acq_rel, gpu, %next_flag, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
@@ -79,7 +78,7 @@ constexpr std::string_view kWaits = R"(
     })";
 constexpr std::string_view kTells = R"(
     %was = tt.atomic_rmw exch, acq_rel, gpu, %flag, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32)";
-// x[0] += 1, as it should not be done.
+// x[0] += 1 without an atomic.
 constexpr std::string_view kAddsPlainly = R"(
     %v = tt.load %x : !tt.ptr<i32>
     %w = arith.addi %v, %one : i32
@@ -108,7 +107,7 @@ TEST(ProgramOrder, WhatNeedsAnOrderDiffersInAnotherAndIsARace) {
   LaunchReport report = programs.run({});
   EXPECT_EQ(programs.x[0], 1);
   ASSERT_EQ(report.shared_elements.size(), 1u);
-  EXPECT_EQ(report.shared_elements[0].elements, 18u);  // one was read before anything was written
+  EXPECT_EQ(report.shared_elements[0].elements, 18u);  // one was read before any write
   report = programs.run({.kind = Kind::backwards});
   EXPECT_EQ(programs.x[0], 20);
   ASSERT_EQ(report.shared_elements.size(), 1u);
@@ -127,7 +126,7 @@ TEST(ProgramOrder, WhoWaitsForAnotherIsServedInEveryOrder) {
 }
 
 TEST(ProgramOrder, WhoWaitsInVainRunsOutOfItsBudget) {
-  Programs programs(kWaits, 2);  // nobody sets flags[1]
+  Programs programs(kWaits, 2);  // no program sets flags[1]
   EXPECT_EQ(programs.run({}, {.op_elements = 1'000'000}).status,
             LaunchStatus::too_large_to_evaluate);
 }
@@ -166,7 +165,7 @@ TEST(Race, ALockOrdersWhatIsDoneUnderIt) {
     EXPECT_TRUE(report.shared_elements.empty());
     EXPECT_TRUE(report.double_writes.empty());
   }
-  // Given back without telling anybody what was done.
+  // A relaxed atomic frees the lock without publishing the work before it.
   Programs relaxed(fmt::format(take, kAddsPlainly, "relaxed", "%f"), 20);
   EXPECT_FALSE(relaxed.run({}).double_writes.empty());
 }
@@ -241,7 +240,7 @@ TEST(Race, MoreFlagsThanAreKeptExcuseRatherThanAccuse) {
   EXPECT_TRUE(report.shared_elements.empty());
 }
 
-// One program stores `elements` bytes from p on, in blocks of 1024.
+// A kernel whose one program stores `blocks` blocks of 1024 bytes from p on.
 LaunchReport fill(std::vector<std::uint8_t>& memory, std::int64_t blocks, const Budget& budget) {
   auto program = parse_ttir(R"(module {
   tt.func public @k(%p: !tt.ptr<i8>) {

@@ -51,7 +51,7 @@ module {
   };
   EXPECT_EQ(line(0), 8);
   EXPECT_EQ(line(1), 8);
-  EXPECT_EQ(line(2), 0);  // a line of another file alone is not the candidate's
+  EXPECT_EQ(line(2), 0);  // a line of another file is not the candidate's
 }
 
 TEST(Parser, SaysWhereTheTextIsWrong) {
@@ -115,7 +115,7 @@ TEST(Parser, WrongTypesAreMalformedNotExecuted) {
   }
 }
 
-// Its register has the size of a descriptor, its type the shape of a block.
+// The descriptor's register has the size of a descriptor, and its type has the shape of a block.
 TEST(Parser, ADescriptorIsNoTensorOfItsBlock) {
   const std::string make =
       "    %d = tt.make_tensor_descriptor %p, [%n], [%n] : <f32>, <tensor<1024xf32>>\n";

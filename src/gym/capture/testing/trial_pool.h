@@ -1,5 +1,4 @@
-// A CapturePool whose guests are trial_guest.py, so that tests run what they like within the real
-// zygote and jail.
+// A CapturePool with trial_guest.py as its guest: tests run any Python in the zygote and jail.
 #pragma once
 
 #include <memory>
@@ -18,7 +17,7 @@ inline Result<std::unique_ptr<CapturePool>> start_trial_pool(const CaptureConfig
 
 inline CaptureRequest python(std::string source) { return {.source = std::move(source)}; }
 
-// "plan {...}", "failure timeout: did not ...", "fault ...", for expectations in one line.
+// Describes an outcome in one line: "plan {...}", "failure timeout: did not ..." or "fault ...".
 inline std::string told(const CaptureOutcome& outcome) {
   if (const auto* plan = std::get_if<CapturedPlan>(&outcome.result)) return "plan " + plan->json;
   if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))

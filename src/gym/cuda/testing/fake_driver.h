@@ -1,5 +1,5 @@
-// FakeDriver: a table of driver functions that touch no GPU and note the launches they are asked
-// for. Plain functions, hence the one shared notebook; a test clears it first.
+// FakeDriver: a table of driver functions that touch no GPU and record the launches. They are plain
+// functions and therefore share one record, which a test clears first.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ struct FakeLaunch {
 };
 
 struct FakeNotes {
-  std::size_t parameters = 0;       // how many the kernels of the test take
-  std::size_t parameter_bytes = 8;  // each of them
+  std::size_t parameters = 0;       // how many parameters the test's kernels take
+  std::size_t parameter_bytes = 8;  // of each parameter
   CUresult launch_result = CUDA_SUCCESS;
   int polls_until_done = 0;
   std::vector<FakeLaunch> launches;
-  std::vector<int> shared_bytes;       // that were asked for
+  std::vector<int> shared_bytes;       // as requested, in order
   int modules = 0;                     // loaded at present
   std::vector<std::size_t> allocated;  // bytes, in order
   int freed = 0;

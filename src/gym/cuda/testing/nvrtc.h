@@ -1,4 +1,4 @@
-// Where the pinned environment's NVRTC is; empty where it has none.
+// The path of NVRTC in the pinned environment, or an empty string if that has none.
 #pragma once
 
 #include <string_view>

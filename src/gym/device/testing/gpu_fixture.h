@@ -1,4 +1,4 @@
-// What tests of the referee on a GPU share.
+// The fixture of tests that run the referee's device on a GPU.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,7 +12,8 @@
 
 namespace tritonsmith::gym::device {
 
-// One place for all tests of the process: contexts are dear. Null where there is no GPU.
+// Returns one device for all tests of the process, because a context takes long to make. Null if
+// there is no GPU.
 inline CudaDevice* test_gpu() {
   static const std::unique_ptr<CudaDevice> device = [] {
     auto opened = cuda::list_gpus().empty() ? Result<std::unique_ptr<CudaDevice>>(nullptr)

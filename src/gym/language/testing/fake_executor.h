@@ -1,4 +1,4 @@
-// FakeExecutor: runs a plan's launches by functions of the test's own, chosen by the kernel's name.
+// FakeExecutor: runs a plan's launches with the test's own functions, by the kernel's name.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class FakeExecutor : public KernelExecutor {
                                   .message = "the test has no " + kernel.name}};
   }
 
-  // From now on it is one that can run programs in any order, and notes here in which it should.
+  // From now on the executor accepts program orders, and stores each one in `order`.
   FakeExecutor& note_order(ProgramOrder& order) {
     order_ = &order;
     return *this;
@@ -42,13 +42,13 @@ class FakeExecutor : public KernelExecutor {
   std::map<std::string, Body> bodies_;
 };
 
-// The float the buffer's pointer points to, and those behind it.
+// Returns a pointer to the float at the buffer's pointer.
 inline float* floats(const KernelArgument& argument) {
   const auto& buffer = std::get<KernelBuffer>(argument);
   return reinterpret_cast<float*>(buffer.storage + buffer.offset_bytes);
 }
 
-// A kernel `out[k] = function(in[k])` of n floats, whose arguments are (in, out).
+// Makes a kernel `out[k] = function(in[k])` for n floats. Its arguments are (in, out).
 inline FakeExecutor::Body elementwise(int n, std::function<float(float)> function) {
   return [n, function](std::span<const KernelArgument> arguments) {
     for (int k = 0; k < n; ++k) floats(arguments[1])[k] = function(floats(arguments[0])[k]);

@@ -1,5 +1,5 @@
-// Plans over one vector, and what their kernel "k" may compute: most of what a test of the judging
-// needs. Kernels are run by FakeExecutor.
+// Plans over one vector, and bodies for their kernel "k". They serve most tests of the judging.
+// FakeExecutor runs the kernels.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline constexpr int kLength = 64;  // of the vectors
 inline const std::pair<std::string, plan::Value> kOnGpu = {"device",
                                                            plan::Value{plan::DeviceKind::cuda}};
 
-// A task over one fp32 input drawn by randn: forward is `op(x, more...)`.
+// A task with one fp32 input from randn, whose forward is `op(x, more...)`.
 inline plan::PlanBuilder task_of(const std::string& op, const std::vector<plan::Value>& more = {}) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({kLength}), y = task.tensor({kLength});

@@ -18,7 +18,7 @@ LaunchOutcome failed(std::string error_class, std::string message, Fault fault) 
       .fault = fault};
 }
 
-// To nearest, ties to even, as a host's cast to the narrow type does.
+// Rounds to nearest, ties to even, as a host's cast to the narrow type does.
 std::uint64_t half_bits(double value) {
   const _Float16 half = static_cast<_Float16>(value);
   return std::bit_cast<std::uint16_t>(half);
@@ -118,7 +118,7 @@ Result<CUdeviceptr> CudaExecutor::scratch(std::size_t bytes) {
   return scratch_;
 }
 
-// The driver waits for whoever still uses it.
+// The driver waits for kernels that still use the memory.
 void CudaExecutor::free_scratch() {
   if (scratch_bytes_ > 0) driver_.memory_free(scratch_);
   scratch_ = 0;
@@ -182,7 +182,7 @@ LaunchOutcome CudaExecutor::launch(const plan::PlanKernel& kernel, const plan::L
     run();
   }
   const Status launched = cuda::checked(driver_, result, "the launch was refused");
-  // After an earlier kernel's fault every call gives its error: whoever waits reports that one.
+  // After an earlier kernel's fault every call returns that error. The next wait reports it.
   if (!launched && !cuda::ends_the_context(result))
     return failed("bad_launch", launched.error().message, Fault::candidate);
   for (std::size_t k = 0; k < arguments.size(); ++k)
@@ -201,7 +201,7 @@ LaunchOutcome CudaExecutor::observe(std::span<const KernelArgument> arguments,
     blocks.push_back({buffer->storage, buffer->storage_bytes});
     indices.push_back(static_cast<int>(k));
   }
-  constexpr std::uint64_t salt = 0x7261636546616374;  // nobody gains by a collision here
+  constexpr std::uint64_t salt = 0x7261636546616374;  // no candidate gains by a collision here
   const auto fault = [](CUresult result) {
     return LaunchOutcome{.error = cuda::describe_fault(result), .fault = Fault::candidate};
   };

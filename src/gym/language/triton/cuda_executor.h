@@ -1,7 +1,7 @@
-// CudaExecutor: runs a plan's Triton launches on the GPU, from the cubins that the compiler workers
-// made of it. A launch returns before the kernel has run; who needs to know how it ended waits.
-// What a kernel wrote is seen only while it is observed: by fingerprints of its buffers before and
-// after.
+// CudaExecutor: runs a plan's Triton launches on the GPU, from the cubins of the compile workers. A
+// launch returns before the kernel has run, so the caller waits for the device to learn how it
+// ended. Only an observed launch reports which buffers it wrote: it compares their fingerprints
+// before and after.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,13 @@
 
 namespace tritonsmith::gym::language::triton {
 
-// The parameters of a Triton kernel, laid out as its cubin takes them: the launch's arguments in
-// the kernel's types, then the two scratch pointers that Triton 3.6 adds: global memory for what
-// kernels make on the device (tensor descriptors), and a profiler's, which is null.
+// The parameters of a Triton kernel in the layout of its cubin. The launch's arguments come first,
+// in the kernel's types. Two scratch pointers follow, which Triton 3.6 adds. One points to global
+// memory for objects that kernels make on the device (tensor descriptors). The other belongs to a
+// profiler and is null.
 class KernelParameters {
  public:
-  // Fails where an argument does not fit the type, "i32" and the like.
+  // Fails if an argument does not fit its type, such as "i32".
   static Result<KernelParameters> pack(const std::vector<std::string>& types,
                                        std::span<const KernelArgument> arguments,
                                        CUdeviceptr scratch = 0);
@@ -38,11 +39,11 @@ class CudaExecutor final : public KernelExecutor {
  public:
   explicit CudaExecutor(const cuda::Driver& driver) : driver_(driver) {}
 
-  // The kernels of the candidate whose launches come next, by the plan's index. Loaded when first
-  // launched; equal cubins once.
+  // Sets the candidate's kernels for the following launches, by the plan's index. Each is loaded at
+  // its first launch, and equal cubins are loaded once.
   void use(const std::vector<KernelBinary>& kernels);
-  // From now on each launch is waited for, as long as `patience`, and its buffers are looked at;
-  // null: no more. A fault is then known to be that launch's.
+  // From now on the executor waits for each launch, at most for `patience`, and compares the
+  // fingerprints of its buffers. A fault then belongs to that launch. A null pointer ends this.
   void observe_with(cuda::DeviceKernels* eyes, std::chrono::nanoseconds patience = {}) {
     eyes_ = eyes;
     patience_ = patience;
@@ -53,13 +54,14 @@ class CudaExecutor final : public KernelExecutor {
 
  private:
   Result<CUfunction> function_of(std::size_t index);
-  // What was compiled may take more than its plan says: the driver would read on.
+  // Fails if the compiled kernel takes more parameters than its plan says, because the driver would
+  // read past the given ones.
   Status check_parameters(CUfunction function, std::size_t given) const;
   CUresult start(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                  CUfunction function, KernelParameters& parameters);
   LaunchOutcome observe(std::span<const KernelArgument> arguments,
                         const std::function<CUresult()>& run);
-  // At least so many bytes, the same memory for every launch of a job: they run one after another.
+  // Returns at least so many bytes. A job's launches share them, as they run one by one.
   Result<CUdeviceptr> scratch(std::size_t bytes);
   void free_scratch();
 
@@ -68,7 +70,7 @@ class CudaExecutor final : public KernelExecutor {
   std::chrono::nanoseconds patience_{};
   const std::vector<KernelBinary>* kernels_ = nullptr;
   std::vector<CUfunction> functions_;
-  std::map<std::string_view, cuda::Module> modules_;  // by the cubin
+  std::map<std::string_view, cuda::Module> modules_;  // by cubin
   CUdeviceptr scratch_ = 0;
   std::size_t scratch_bytes_ = 0;
 };

@@ -28,7 +28,7 @@ struct CudaExecutorTest : ::testing::Test {
   }
 };
 
-// The driver reads what the kernel declares, not what it is given.
+// The driver reads as many parameters as the kernel declares, not as many as it is given.
 TEST_F(CudaExecutorTest, RefusesKernelsThatTakeMoreThanTheirPlanSays) {
   executor.use(binaries);
   cuda::fake_notes().parameters = arguments.size() + 3;

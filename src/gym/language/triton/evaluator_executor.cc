@@ -20,10 +20,11 @@ VerdictError error_at(std::string error_class, std::string message, triton_ir::S
           .line = at.line};
 }
 
-// Arguments as the evaluator takes them: each storage once, however many arguments point into it.
+// A launch's arguments in the evaluator's form. Each storage appears once, even if several
+// arguments point into it.
 struct Bound {
   triton_ir::Launch launch;
-  std::vector<int> buffer_of;  // by argument; -1 for numbers
+  std::vector<int> buffer_of;  // by argument; -1: a number
 };
 
 Bound bind_arguments(const plan::LaunchChoice& choice, std::span<const KernelArgument> arguments) {
@@ -100,7 +101,7 @@ LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bou
     const int buffer = bound.buffer_of[k];
     if (buffer < 0) continue;
     const auto index = static_cast<std::size_t>(buffer);
-    // The evaluator does not say what was read; a pointer that was passed may have been.
+    // The evaluator does not report reads, so every buffer whose pointer was passed counts as read.
     outcome.loaded.push_back(static_cast<int>(k));
     if (index < report.elements_written.size() && report.elements_written[index] > 0)
       outcome.stored.push_back(static_cast<int>(k));

@@ -1,5 +1,4 @@
-// EvaluateExecutor: runs launches by the native evaluator of Triton IR. Parsed kernels are kept by
-// their text.
+// Makes the executor that runs launches in the evaluator. It keeps parsed kernels by their text.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,7 @@ template <typename T>
 T propagating_min(T a, T b) {
   return a != a ? a : (b != b ? b : (a < b ? a : b));
 }
-// The one that is no NaN; NaN if both are.
+// Returns the operand that is not NaN, or NaN if both are.
 template <typename T>
 T number_max(T a, T b) {
   return a > b || b != b ? a : b;

@@ -12,14 +12,14 @@ namespace {
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 
-// Unsigned arithmetic wraps; narrow types must not be promoted to a signed int that overflows.
+// Unsigned arithmetic wraps. Narrow types must not be promoted to a signed int that overflows.
 template <typename T>
 constexpr std::uint64_t wide(T value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// Division never traps: by zero it gives all ones (as the chip does for unsigned), and the lowest
-// by -1 wraps.
+// Division never traps. Division by zero gives all ones, as a GPU does for unsigned numbers. The
+// lowest number divided by -1 wraps.
 template <typename T>
 T divide(T a, T b) {
   if (b == 0) return static_cast<T>(-1);
@@ -60,7 +60,7 @@ T ceil_divide_unsigned(T a, T b) {
   return b != 0 && remainder_unsigned(a, b) != 0 ? static_cast<T>(quotient + 1) : quotient;
 }
 
-// Shifts by the width or more, as the chip: zeros, or the sign.
+// A shift by the width or more gives zeros or copies of the sign, as on a GPU.
 template <typename T>
 T shift_left(T a, T b) {
   constexpr int width = std::numeric_limits<Unsigned<T>>::digits;
@@ -104,7 +104,7 @@ constexpr HandlerRow one_of_any_integer() {
           .i64 = unary<std::int64_t, function>};
 }
 
-// i1 registers hold 0 or 1; as a signed number, true is -1.
+// i1 registers hold 0 or 1. As a signed number, true is -1.
 using Bit = std::uint8_t;
 constexpr Handler kXor = binary<Bit, [](Bit a, Bit b) { return a ^ b; }>;
 constexpr Handler kAnd = binary<Bit, [](Bit a, Bit b) { return a & b; }>;
@@ -155,7 +155,7 @@ constexpr ElementwiseOperation kIntegerOperations[] = {
      one_of_any_integer<[]<class T>(T a) { return std::countr_zero(Unsigned<T>(a)); }>()},
 };
 
-// A predicate with its meaning for signed numbers, for unsigned ones and for bits.
+// A predicate with its handlers for signed numbers, unsigned numbers and bits.
 struct IntegerComparison {
   std::string_view predicate;
   HandlerRow handlers;

@@ -1,5 +1,5 @@
-// Atomics, element by element in order: no two programs run at once. What depends on who comes
-// first shows when programs take their turns in another order.
+// Atomics run element by element, in order, and no two programs run at once. A result that depends
+// on the order of programs shows when the program scheduler uses another order.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -32,7 +32,7 @@ struct Plain {
   static T store(T value) { return value; }
 };
 
-// What the instruction orders besides, while this lives.
+// Applies the instruction's memory order at its begin and at its end.
 class Ordered {
  public:
   Ordered(Machine& machine, const Instruction& instruction, const std::uint8_t* mask)

@@ -12,7 +12,7 @@ namespace {
 
 using Bit = std::uint8_t;
 
-// As the chip's cvt.rzi: towards zero, out of range to the nearest end, NaN to 0.
+// Converts as a GPU's cvt.rzi does: towards zero, out of range to the nearest end, and NaN to 0.
 template <typename Out, typename T>
 Out to_integer(T value) {
   constexpr T low = static_cast<T>(std::numeric_limits<Out>::min());
@@ -141,7 +141,7 @@ Handler to_unsigned(Element to) {
   }
 }
 
-// The loops of rounding handlers run over the output register itself.
+// A rounding handler works on the output register itself.
 template <auto function>
 void in_place(Machine& machine, const Instruction& instruction) {
   float* values = machine.output<float>(instruction);

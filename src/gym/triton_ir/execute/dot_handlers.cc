@@ -1,5 +1,5 @@
-// tt.dot. Products are summed in the accumulator's machine type (fp32 for small floats, i32 for
-// i8), one row of the result at a time: the inner loop runs over n and vectorises.
+// tt.dot. Products are summed in the accumulator's machine type: fp32 for small floats, i32 for i8.
+// The inner loop runs over n, along one row of the result, so that it vectorises.
 #include <cmath>
 #include <vector>
 
@@ -18,8 +18,8 @@ Sizes sizes_of(const std::vector<std::int64_t>& table) {
   return {table[0], table[1], table[2], table[3]};
 }
 
-// c += a * b. Four rows of b at a time, so that c is read and written less often; the order of the
-// sum stays.
+// Computes c += a * b. It takes four rows of b at a time, to read and write c less often. The order
+// of the sum does not change.
 template <typename T, typename Sum>
 void multiply(const T* a, const T* b, Sum* __restrict c, const Sizes& size) {
   for (std::int64_t batch = 0; batch < size.batch; ++batch, b += size.k * size.n)
@@ -49,7 +49,7 @@ void dot(Machine& machine, const Instruction& instruction) {
 
 using Floats = std::vector<float>;
 
-// The parts that an operand is split into: each the rounding of what the ones before left.
+// Splits an operand into parts. Each part is the rounding of what the earlier parts left.
 std::vector<Floats> split(const float* values, std::int64_t count, std::size_t parts,
                           float (*round)(float)) {
   std::vector<Floats> made(parts, Floats(static_cast<std::size_t>(count)));
@@ -57,15 +57,15 @@ std::vector<Floats> split(const float* values, std::int64_t count, std::size_t p
     float left = values[i];
     for (Floats& part : made) {
       part[i] = round(left);
-      // An infinity or NaN has no rest.
+      // An infinity or NaN leaves no rest.
       left = std::isfinite(part[i]) ? left - part[i] : 0.0f;
     }
   }
   return made;
 }
 
-// fp32 operands on tensor cores: tf32 reads them truncated; the x3 and x6 modes add products of
-// their rests.
+// Multiplies fp32 operands as tensor cores do. tf32 truncates them. The x3 and x6 modes add
+// products of the rests.
 void dot_split(Machine& machine, const Instruction& instruction) {
   const std::vector<std::int64_t>& table = machine.table(instruction);
   const Sizes size = sizes_of(table);
@@ -82,7 +82,7 @@ void dot_split(Machine& machine, const Instruction& instruction) {
       split(machine.input<float>(instruction, 1), size.batch * size.k * size.n, parts, round);
   float* out = machine.output<float>(instruction);
   std::copy_n(machine.input<float>(instruction, 2), instruction.count, out);
-  // Products of parts i and j with i + j < parts, the small ones first.
+  // Adds products of parts i and j with i + j < parts, the small ones first.
   for (std::size_t order = parts; order-- > 0;)
     for (std::size_t i = 0; i <= order; ++i) multiply(a[i].data(), b[order - i].data(), out, size);
 }
@@ -91,7 +91,7 @@ void dot_split(Machine& machine, const Instruction& instruction) {
 
 Handler dot_handler(Element operand, Element result) {
   if (operand == Element::i8 && result == Element::i32)
-    return dot<std::int8_t, std::uint32_t>;  // wraps
+    return dot<std::int8_t, std::uint32_t>;  // the sum wraps
   if (operand == Element::f64 && result == Element::f64) return dot<double, double>;
   if (operand == Element::f32 && result == Element::f32) return dot_split;
   const bool floats = is_small_float(operand) &&

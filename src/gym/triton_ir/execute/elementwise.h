@@ -1,4 +1,4 @@
-// Elementwise operations: for each, the handlers by the machine type of the elements. Small floats
+// Elementwise operations. Each has one handler for each machine type of the elements. Small floats
 // use the fp32 handler, and the lowering rounds its result. All operands have the result's type and
 // count.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// Handlers of one operation; nothing where it has no meaning for the type.
+// The handlers of one operation, null where it has no meaning for the type.
 struct HandlerRow {
   Handler i1 = nullptr, i8 = nullptr, i16 = nullptr, i32 = nullptr, i64 = nullptr;
   Handler f32 = nullptr, f64 = nullptr;
@@ -23,13 +23,14 @@ struct ElementwiseOperation {
   HandlerRow handlers;
 };
 
-// By the IR's name: arith.*, math.* and the like of tt.*. Nothing when it is none of these.
+// Finds an operation by the IR's name: arith.*, math.* and similar ones of tt.*. Returns null for
+// any other name.
 const ElementwiseOperation* find_elementwise(std::string_view name);
 std::span<const ElementwiseOperation> integer_operations();  // arithmetic_integer.cc
 std::span<const ElementwiseOperation> float_operations();    // arithmetic_float.cc
 
-// tt.extern_elementwise, by libdevice's symbol ("__nv_tanhf"). Operand and result types may differ:
-// the types that the symbol has, which the lowering checks.
+// A function of tt.extern_elementwise, by libdevice's symbol ("__nv_tanhf"). Operand and result
+// types may differ. The lowering checks them against the symbol's types.
 struct LibdeviceFunction {
   std::string_view symbol;
   std::vector<Element> operands;
@@ -38,22 +39,23 @@ struct LibdeviceFunction {
 };
 const LibdeviceFunction* find_libdevice(std::string_view symbol);
 
-// Comparisons, result i1. `predicate` as the IR writes it: "slt", "oeq".
+// Find the handlers of comparisons, whose result is i1. `predicate` is as the IR writes it, such as
+// "slt" or "oeq".
 Handler find_integer_comparison(std::string_view predicate, Element element);
 Handler find_float_comparison(std::string_view predicate, Element element);
 
-// Conversions between element types by arith.* cast operations; small floats count as f32.
+// Finds the handler of a conversion by an arith.* cast. Small floats count as f32.
 Handler find_conversion(std::string_view name, Element from, Element to);
-// Rounds the fp32 register `output` in place to a small float.
+// Returns a handler that rounds the fp32 register `output` in place to a small float.
 Handler rounding_handler(Element element, bool toward_zero);
-// fp64 to fp32 by rounding to odd (then rounding_handler rounds once more).
+// Returns a handler that rounds fp64 to fp32 "to odd", before rounding_handler.
 Handler round_to_odd_handler();
-// Between a small float's register and an integer register of its bits.
+// Return handlers that convert between a small float and an integer of its bits.
 Handler pack_handler(Element element);
 Handler unpack_handler(Element element);
 
-// Fills and moves, by bytes of the element in registers. fill: the immediate's low bytes; splat:
-// input 0's one element.
+// Return handlers of fills and moves, by the bytes of an element in registers. fill writes the
+// immediate's low bytes, and splat writes the one element of input 0.
 Handler fill_handler(std::size_t bytes);
 Handler splat_handler(std::size_t bytes);
 Handler copy_handler(std::size_t bytes);

@@ -1,6 +1,6 @@
-// Handlers of everything that is not elementwise: control flow, memory, atomics, shapes,
-// reductions, scans, dots. Each says what it expects of its instruction; the lowering has checked
-// types and sizes.
+// Handlers of all operations that are not elementwise: control flow, memory, atomics, shapes,
+// reductions, scans, dots. Each comment says what the handler expects of its instruction. The
+// lowering has checked types and sizes.
 #pragma once
 
 #include "gym/triton_ir/program/code.h"
@@ -9,38 +9,39 @@ namespace tritonsmith::gym::triton_ir {
 
 // control_handlers.cc
 void jump(Machine& machine, const Instruction& instruction);
-// The same where it may lead back again and again, for as long as another program does nothing:
-// after many times the program leaves its place to others.
+// Jumps backwards, as a loop does that may wait for another program. After many iterations the
+// program is suspended, so that other programs run.
 void jump_back(Machine& machine, const Instruction& instruction);
 void jump_if_false(Machine& machine, const Instruction& instruction);  // input 0: i1
-// Jumps unless input 0 < input 1: the head of a `for`. By the counter's type.
+// Returns the head of a `for` by its counter's type. It jumps unless input 0 < input 1.
 Handler loop_head_handler(Element counter, bool is_unsigned);
 void program_id(Machine& machine, const Instruction& instruction);    // immediate: axis
 void num_programs(Machine& machine, const Instruction& instruction);  // immediate: axis
-void check_assertion(Machine& machine,
-                     const Instruction& instruction);  // input 0: i1s; immediate: text
+// input 0: i1s; immediate: index of the message
+void check_assertion(Machine& machine, const Instruction& instruction);
 
 // memory_handlers.cc. Pointers are i64 registers.
 Handler load_handler(Element element);   // inputs: pointers, mask or none, other or none
 Handler store_handler(Element element);  // inputs: pointers, values, mask or none
-// output = input 0 + input 1 * immediate, by the offsets' type.
+// output = input 0 + input 1 * immediate. The handler depends on the offsets' type.
 Handler add_pointer_handler(Element offset);
 
-// atomic_handlers.cc. immediate: MemoryOrder. `operation` as the IR writes it: "fadd", "umax".
-// Output: the old values.
-Handler atomic_handler(std::string_view operation,
-                       Element element);            // inputs: pointers, values, mask or none
+// atomic_handlers.cc. immediate: MemoryOrder. Output: the old values. `operation` is as the IR
+// writes it, such as "fadd" or "umax".
+// inputs: pointers, values, mask or none
+Handler atomic_handler(std::string_view operation, Element element);
 Handler compare_and_swap_handler(Element element);  // inputs: pointers, expected, desired
 
-// shape_handlers.cc, by bytes of the element in registers.
-// table: rank, shape of the output, strides into the input for each dimension (0 where broadcast).
+// shape_handlers.cc. The handlers depend on the bytes of an element in registers.
+// table: rank, shape of the output, strides into the input for each dimension (0 if broadcast).
 Handler strided_copy_handler(std::size_t bytes);
-// Input seen as [outer, 2, inner], output the first or second of each pair. immediate: 2 * inner +
-// which.
+// The input has the shape [outer, 2, inner]. The output is the first or second of each pair.
+// immediate: 2 * inner + 0 or 1.
 Handler take_half_handler(std::size_t bytes);
-Handler interleave_handler(
-    std::size_t bytes);  // output[2k] = input 0, output[2k+1] = input 1; count of one input
-Handler copy_to_handler(std::size_t bytes);  // output from element `immediate` on = input 0
+// output[2k] = input 0, output[2k+1] = input 1. The count is that of one input.
+Handler interleave_handler(std::size_t bytes);
+// Writes input 0 to the output's elements from `immediate` on.
+Handler copy_to_handler(std::size_t bytes);
 // table: outer, axis of the source, inner, axis of the output; inputs: source, i32 or i64 indices.
 Handler gather_handler(std::size_t bytes, Element index);
 Handler histogram_handler(Element element);  // inputs: numbers, mask or none; immediate: bins
@@ -51,18 +52,19 @@ Handler set_number_handler(Element element);
 // table: rank, block shape, bytes of an element; inputs: descriptor, array of i64 offsets.
 void descriptor_addresses(Machine& machine, const Instruction& instruction);
 void descriptor_mask(Machine& machine, const Instruction& instruction);
-// What stands in for elements outside. inputs: descriptor. table: rank. By the element's register
-// type.
+// Gives the value for elements outside the tensor. inputs: descriptor. table: rank. The handler
+// depends on the element's register type.
 Handler descriptor_padding_handler(Element element);
 
-// reduction_handlers.cc: reductions and scans whose combine is one operation ("arith.addf");
-// nothing for others. table: outer, axis, inner, Element of the result (for rounding), reverse.
+// reduction_handlers.cc. These reductions and scans combine with one operation, such as
+// "arith.addf". Null for any other. table: outer, axis, inner, Element of the result (for
+// rounding), reverse.
 Handler reduction_handler(std::string_view combine, Element element);
 Handler scan_handler(std::string_view combine, Element element);
-// For scans by doubling, along an axis: table: outer, axis, inner, distance, reverse.
-// output = input 0 moved by the distance; those that nothing moves to keep their value.
+// For scans by doubling, along an axis. table: outer, axis, inner, distance, reverse. output =
+// input 0 moved by the distance. Elements that nothing moves to keep their value.
 Handler shift_handler(std::size_t bytes);
-// output's elements that nothing was moved to = input 0's.
+// Copies input 0 to the output's elements that nothing was moved to.
 Handler keep_edge_handler(std::size_t bytes);
 
 // dot_handlers.cc: output = input 0 [batch, m, k] * input 1 [batch, k, n] + input 2 [batch, m, n].

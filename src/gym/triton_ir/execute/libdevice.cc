@@ -1,6 +1,6 @@
-// NVIDIA's libdevice by symbol. The real thing is within a few units in the last place of the
-// correctly rounded result, as the C library is; directed roundings (_rd, _ru, _rz) of arithmetic
-// are not offered, conversions are.
+// NVIDIA's libdevice functions by symbol. Like the C library, libdevice is within a few units in
+// the last place of the correctly rounded result. Conversions have directed roundings (_rd, _ru,
+// _rz), but arithmetic has none here.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -49,7 +49,7 @@ void three(Table& table, const std::string& symbol) {
                    .handler = ternary<T, function>};
 }
 
-// name + "f" for fp32, name for fp64.
+// Adds name + "f" for fp32 and name for fp64.
 template <auto function>
 void floats(Table& table, const std::string& name) {
   one<float, function>(table, "__nv_" + name + "f");
@@ -61,7 +61,7 @@ void two_floats(Table& table, const std::string& name) {
   two<double, function>(table, "__nv_" + name);
 }
 
-// A float and an i32 to a float.
+// A function of a float and an i32 that returns a float.
 template <typename T, auto function>
 void with_integer(Machine& machine, const Instruction& instruction) {
   T* out = machine.output<T>(instruction);
@@ -80,7 +80,7 @@ void floats_with_integer(Table& table, const std::string& name) {
                            .handler = with_integer<double, function>};
 }
 template <auto function>
-void floats_after_integer(Table& table, const std::string& name) {  // jn(n, x)
+void floats_after_integer(Table& table, const std::string& name) {  // such as jn(n, x)
   auto swapped = []<typename T>(Machine& machine, const Instruction& instruction) {
     T* out = machine.output<T>(instruction);
     const I* order = machine.input<I>(instruction, 0);

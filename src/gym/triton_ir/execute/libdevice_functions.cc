@@ -5,7 +5,7 @@ namespace {
 
 constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 
-// Newton's method with Halley's correction on f(x) = erfc(x) - y, for 0 < y <= 1 (x >= 0).
+// Solves erfc(x) = y for 0 < y <= 1 (x >= 0), by Newton's method with Halley's correction.
 double solve_erfc(double y) {
   double x = y > 0.5 ? (1 - y) / kTwoOverSqrtPi
                      : std::sqrt(-std::log(y * std::sqrt(std::max(1.0, -std::log(y)))));

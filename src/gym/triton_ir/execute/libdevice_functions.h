@@ -1,5 +1,4 @@
-// Functions of libdevice that the C library lacks, and conversions that saturate as the chip's do.
-// Pure.
+// Pure functions of libdevice that the C library lacks, and conversions that saturate.
 #pragma once
 
 #include <cmath>
@@ -8,12 +7,14 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// In fp64, by Newton's method on std::erfc: exact enough for fp32 and to about 1e-15 for fp64.
+// Computed in fp64 by Newton's method on std::erfc. They are exact enough for fp32, and to about
+// 1e-15 for fp64.
 double inverse_erf(double y);
 double inverse_erfc(double y);
-// exp(x^2) * erfc(x), without overflow for large x.
+// Returns exp(x^2) * erfc(x) without overflow for large x.
 double scaled_erfc(double x);
-// I0 and I1 for order 0 and 1, by their power series or, for large x, the asymptotic one.
+// Returns the modified Bessel function I0 or I1, for order 0 or 1. It uses the power series or, for
+// large x, the asymptotic one.
 double modified_bessel(int order, double x);
 
 template <typename T>

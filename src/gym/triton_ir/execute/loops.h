@@ -1,5 +1,5 @@
-// The loops that elementwise handlers are made of. The function is a template argument, so that it
-// is inlined and the loop vectorises; registers never overlap (ProgramBuilder), so restrict holds.
+// The loops of elementwise handlers. The function is a template argument, so that the compiler
+// inlines it and vectorises the loop. Registers never overlap (ProgramBuilder), so restrict holds.
 #pragma once
 
 #include "gym/triton_ir/execute/machine.h"

@@ -1,5 +1,4 @@
-// Machine: the state of one evaluation, which the handlers of instructions work on. Lives on
-// evaluate's stack.
+// Machine: the state of one evaluation, on which handlers work. It lives on evaluate's stack.
 #pragma once
 
 #include "gym/triton_ir/memory/memory.h"
@@ -15,17 +14,17 @@ struct Machine {
   std::array<std::int64_t, 3> program = {};
   std::array<std::int64_t, 3> grid = {};
 
-  // A program may leave before its end, to go on at `resume` later: once it has gone so many times
-  // round its loops that it may be waiting, or is to be held up before an atomic.
-  static constexpr std::size_t kLeft = ~std::size_t{0};  // `next` then
+  // A program can be suspended and resumes at `resume` later. This happens when its loops have
+  // iterated so often that it may be waiting, or before an atomic in the interleaved order.
+  static constexpr std::size_t kLeft = ~std::size_t{0};  // value of `next` in a suspended program
   std::size_t resume = 0;
-  std::uint64_t passes = 0;                   // before it leaves
-  std::uint64_t atomics = ~std::uint64_t{0};  // likewise
+  std::uint64_t passes = 0;                   // iterations left before the program is suspended
+  std::uint64_t atomics = ~std::uint64_t{0};  // atomics left before the program is suspended
   void leave_at(std::size_t index) {
     resume = index;
     next = kLeft;
   }
-  // To be asked at the beginning of an atomic: whether it is not to be done now.
+  // An atomic asks this first: if true, the program was suspended and the atomic must not run.
   bool is_held_up() {
     if (atomics-- != 0) return false;
     leave_at(next - 1);

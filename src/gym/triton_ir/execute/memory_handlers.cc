@@ -1,5 +1,6 @@
-// Loads and stores: one loop over elements, each checked by Memory; and a short way where all
-// elements are wanted and lie side by side, which is how most kernels read and write.
+// Loads and stores. The general loop goes over elements, and Memory checks each one. A shorter path
+// serves accesses whose elements are all unmasked and consecutive, which is how most kernels read
+// and write.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +13,7 @@ namespace {
 
 struct Masked {
   const std::int64_t* addresses;
-  const std::uint8_t* mask;  // nullptr: all
+  const std::uint8_t* mask;  // null: all elements
   std::uint32_t count;
 };
 
@@ -23,9 +24,9 @@ Masked masked(const Machine& machine, const Instruction& instruction, std::size_
       instruction.count};
 }
 
-// All wanted, and each `bytes` after the one before.
+// Tells whether all elements are unmasked and consecutive, `bytes` apart.
 bool side_by_side(const Masked& access, std::size_t bytes) {
-  // As unsigned numbers: a kernel may make any pointer, and differences must wrap.
+  // The addresses are unsigned: a kernel may make any pointer, and differences must wrap.
   const auto at = [&](std::uint32_t k) { return static_cast<std::uint64_t>(access.addresses[k]); };
   std::uint32_t gaps = 0;
   for (std::uint32_t k = 1; k < access.count; ++k) gaps |= at(k) - at(k - 1) != bytes;
@@ -34,7 +35,7 @@ bool side_by_side(const Masked& access, std::size_t bytes) {
   return gaps == 0;
 }
 
-// Between memory and registers. Memory's type M, the register's R.
+// Conversions between memory and registers. M is the type in memory, and R is the register's type.
 struct Same {
   template <typename T>
   static T load(T value) {
@@ -76,8 +77,7 @@ void load(Machine& machine, const Instruction& instruction) {
       return;
     }
   }
-  // A masked-off element without another value is 0, as the code that Triton makes for the chip has
-  // it.
+  // A masked element without another value is 0, as in the code that Triton makes for a GPU.
   const R* other = instruction.inputs[2] != kNone ? machine.input<R>(instruction, 2) : nullptr;
   for (std::uint32_t k = 0; k < access.count; ++k) {
     if (access.mask != nullptr && access.mask[k] == 0) {

@@ -8,8 +8,8 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-// What the codes at the end of the range mean. ieee: an exponent of all ones is infinity or NaN.
-// fn: all ones is NaN. fnuz: 0x80 is NaN, and there is no negative zero. none: every code is a
+// The meaning of the codes at the end of the range. ieee: an exponent of all ones is infinity or
+// NaN. fn: all ones is NaN. fnuz: 0x80 is NaN, and there is no negative zero. none: every code is a
 // number.
 enum class Special { ieee, fn, fnuz, none };
 
@@ -62,7 +62,7 @@ Table make_table(Element format) {
   return table;
 }
 
-// Codes 0 to largest are the format's non-negative finite numbers in ascending order.
+// Codes 0 to this one are the format's non-negative finite numbers in ascending order.
 int largest_code(Element format) {
   if (format == Element::f8e5m2) return 0x7B;
   return format == Element::f8e4m3fn ? 0x7E : 0x7F;
@@ -76,7 +76,7 @@ int encode_fp8(Element format, float value, Rounding rounding) {
   const float magnitude = std::fabs(value);
   const int largest = largest_code(format);
   const float* end = values + largest + 1;
-  const float* above = std::lower_bound(values, end, magnitude);  // first not below
+  const float* above = std::lower_bound(values, end, magnitude);  // the first one not below
   int code = static_cast<int>(above - values);
   if (code > largest)
     code = largest;
@@ -94,8 +94,8 @@ int encode_fp8(Element format, float value, Rounding rounding) {
 float toward_zero_f16(float value) {
   float nearest = round_to_f16(value);
   if (value != value || std::fabs(nearest) <= std::fabs(value)) return nearest;
-  return f16_value(
-      static_cast<std::uint16_t>(f16_bits(nearest) - 1));  // magnitudes are ordered as bits
+  // Magnitudes have the order of their bits, so this is the next one towards zero.
+  return f16_value(static_cast<std::uint16_t>(f16_bits(nearest) - 1));
 }
 
 }  // namespace

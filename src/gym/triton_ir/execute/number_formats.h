@@ -1,6 +1,6 @@
-// The floats that registers keep as fp32 (fp16, bf16, five fp8 formats, and TF32 for dot operands):
-// rounding an fp32 to such a format, and the bits that memory holds. Pure functions; the loops
-// around them are meant to vectorise.
+// The floats that registers keep as fp32: fp16, bf16, five fp8 formats, and TF32 for dot operands.
+// The functions round an fp32 to such a format and convert to and from its bits in memory. All are
+// pure, and the compiler can vectorise loops around them.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace tritonsmith::gym::triton_ir {
 inline float bits_to_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline std::uint32_t float_to_bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
-// Round to nearest even. NaN stays NaN.
+// Rounds to nearest even. NaN stays NaN.
 inline float round_to_bf16(float value) {
   std::uint32_t bits = float_to_bits(value);
   std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) & 0xFFFF0000u;
@@ -23,7 +23,7 @@ inline float round_to_bf16(float value) {
                         : bits_to_float(rounded);
 }
 
-// Round to nearest even, overflow to infinity, with subnormals. Adding 1.5 * 2^(e+13) in effect
+// Rounds to nearest even, with subnormals and overflow to infinity. Adding 1.5 * 2^(e+13) in effect
 // rounds at bit e.
 inline float round_to_f16(float value) {
   std::uint32_t bits = float_to_bits(value);
@@ -36,13 +36,13 @@ inline float round_to_f16(float value) {
   return bits_to_float(rounded | (bits & 0x80000000u));
 }
 
-// What tensor cores read of an fp32 operand in TF32 mode: Triton hands over the fp32 bits as they
-// are, and the chip ignores the low 13.
+// Returns the value that tensor cores read of an fp32 operand in TF32 mode. Triton passes the fp32
+// bits unchanged, and the GPU ignores the low 13.
 inline float truncate_to_tf32(float value) {
   return value != value ? value : bits_to_float(float_to_bits(value) & 0xFFFFE000u);
 }
 
-// fp32 numbers that are exact in the format, to and from its bits.
+// Convert fp32 numbers that are exact in the format to and from its bits.
 inline std::uint16_t bf16_bits(float value) {
   return static_cast<std::uint16_t>(float_to_bits(value) >> 16);
 }
@@ -71,15 +71,16 @@ inline float f16_value(std::uint16_t half) {
 
 enum class Rounding { nearest_even, toward_zero };
 
-// fp32 to any small float, the result again as fp32. fp8 saturates at its largest finite number, as
-// cvt.rn.satfinite on the chip does, infinities included; fp16 and bf16 overflow to infinity.
+// Rounds an fp32 to any small float and returns it as fp32. fp8 saturates at its largest finite
+// number, also for infinities, as cvt.rn.satfinite does on a GPU. fp16 and bf16 overflow to
+// infinity.
 float round_to(Element format, float value, Rounding rounding);
 
-// fp64 to fp32 by rounding to odd, so that a second rounding to fewer bits is the rounding of the
-// fp64.
+// Rounds an fp64 to fp32 by rounding to odd. A second rounding to fewer bits then equals the direct
+// rounding of the fp64.
 float round_to_odd(double value);
 
-// The 256 values of an fp8 format as fp32, and the bits of a value that the format can hold.
+// Return the 256 values of an fp8 format as fp32, and the bits of a value that the format can hold.
 const float* fp8_values(Element format);
 std::uint8_t fp8_bits(Element format, float value);
 

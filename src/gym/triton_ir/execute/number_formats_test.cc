@@ -18,8 +18,8 @@ TEST(NumberFormats, EveryHalfSurvivesTheWayThroughFp32) {
 }
 
 TEST(NumberFormats, RoundingToHalfTakesTheNearestAndTheEvenOfTwo) {
-  // Between each finite half and the next: below the middle down, above it up, at it to the even
-  // one.
+  // Between each finite half and the next one, values below the middle round down and values above
+  // it round up. The middle rounds to the even one.
   for (std::uint16_t half = 0; half < 0x7BFF; ++half) {
     const float low = f16_value(half), high = f16_value(static_cast<std::uint16_t>(half + 1));
     const float middle = 0.5f * (low + high);
@@ -67,8 +67,8 @@ TEST(NumberFormats, Tf32DropsThirteenBits) {
 }
 
 TEST(NumberFormats, ADoubleRoundsOnceOnItsWayToHalf) {
-  // Just above the middle of 1 and the next half: fp32 would take the middle itself, and that
-  // rounds down.
+  // This value is just above the middle of 1 and the next half. Rounding to fp32 first gives the
+  // middle itself, which rounds down.
   const double value = 1.0 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(round_to_f16(static_cast<float>(value)), 1.0f);
   EXPECT_EQ(round_to_f16(round_to_odd(value)), 1.0f + 0x1p-10f);

@@ -1,5 +1,5 @@
-// Turns: in which order the programs of a grid are started. Any order is one walk with a fixed step
-// round the grid, so that nothing need be kept for grids of millions.
+// The program scheduler: it gives the order in which the programs of a grid start. Every order is a
+// walk with a fixed step around the grid, so that no list is needed for grids of millions.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class ProgramScheduler {
 
   bool over() const { return left_ == 0; }
   void next();
-  // Of the whole grid, x first.
+  // The program's index in the whole grid, x first.
   std::uint64_t index() const { return index_; }
   std::array<std::int64_t, 3> program() const;
 

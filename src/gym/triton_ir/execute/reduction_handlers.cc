@@ -1,5 +1,5 @@
 // Reductions and scans along one axis of [outer, axis, inner]. A reduction halves the axis until
-// one is left, so that sums are as exact as a tree's and the loops vectorise.
+// one element is left, so that sums are as exact as a tree's and the loops vectorise.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -16,7 +16,7 @@ T wrap(std::uint64_t value) {
   return static_cast<T>(value);
 }
 
-// The combines, by name, and whether they are meant for the type.
+// The combine operations.
 struct Add {
   template <typename T>
   static T apply(T a, T b) {

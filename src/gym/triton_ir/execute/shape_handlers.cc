@@ -65,7 +65,7 @@ void copy_to(Machine& machine, const Instruction& instruction) {
               machine.output<T>(instruction) + instruction.immediate);
 }
 
-// An index out of bounds is undefined on the chip; here it gives 0.
+// An index out of bounds is undefined on a GPU. Here it gives 0.
 template <typename T, typename Index>
 void gather(Machine& machine, const Instruction& instruction) {
   const std::vector<std::int64_t>& table = machine.table(instruction);

@@ -1,7 +1,7 @@
-// Reductions, scans, map_elementwise, and dot. A combine of one known operation has a handler of
-// its own; any other is lowered over whole tensors: a reduction as a tree (neighbours are combined,
-// in order, and their number halves), a scan by doubling the distance. Both need the axis to be a
-// power of two, as Triton does.
+// Reductions, scans, map_elementwise, and dot. A combine function of one known operation has a
+// handler of its own. Any other is lowered over whole tensors. A reduction then becomes a tree,
+// which combines neighbours in order and halves their number. A scan doubles the distance each
+// time. Both need an axis whose size is a power of two, as Triton does.
 #include <bit>
 
 #include "gym/triton_ir/lower/lowering.h"
@@ -9,7 +9,7 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-// The name of the one operation that a combine function consists of; empty for any other.
+// Returns the only operation's name in a combine function, or an empty string for others.
 std::string_view single_operation(const Operation& operation) {
   if (operation.operands.size() != 1 || operation.regions.size() != 1) return {};
   const std::vector<Block>& blocks = operation.regions[0].blocks;
@@ -41,7 +41,7 @@ Result<Lowering::Axis> Lowering::combine_axis(const Operation& operation,
   return made;
 }
 
-// One application of the combine function to tensors: its results.
+// Applies the combine function to tensors once and returns its results.
 Result<std::vector<Value>> Lowering::combine(const Operation& operation,
                                              const std::vector<Value>& arguments) {
   if (operation.regions.size() != 1 || operation.regions[0].blocks.size() != 1)
@@ -147,7 +147,7 @@ Status Lowering::lower_scan(const Operation& operation) {
     for (std::size_t i = 0; i < combined.size(); ++i) {
       if (combined[i].type.element != current[i].type.element || combined[i].type.count() != count)
         return malformed(operation, "its combine function does not fit");
-      // The combined register may be one that others read: keep what stays in a copy.
+      // Other values may share the combined register, so the kept elements go into a copy.
       Value kept = make(current[i].type);
       copy(Value{kept.type, combined[i].place}, kept);
       builder_

@@ -1,5 +1,5 @@
-// Constants are filled once for each evaluation, into registers that keep their place. Equal ones
-// share it.
+// Constants are filled once for each evaluation, into registers that keep their place. Equal
+// constants share a register.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -10,8 +10,8 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-// The register's bits of a literal: "4", "-1", "true", "1.0e+00", "0xFF800000" (bits of the type
-// itself).
+// Returns the register's bits for a literal such as "4", "-1", "true", "1.0e+00" or "0xFF800000",
+// which gives the bits of the type itself.
 std::optional<std::int64_t> bits_of_literal(std::string_view text, Element element) {
   if (text == "true") return element == Element::i1 ? 1 : -1;
   if (text == "false") return 0;
@@ -45,7 +45,7 @@ std::optional<std::int64_t> bits_of_literal(std::string_view text, Element eleme
   return static_cast<std::int64_t>(float_to_bits(value));
 }
 
-// "[1, 2, 3]" or "[[1], [2]]": the literals in order.
+// Returns the literals of "[1, 2, 3]" or "[[1], [2]]" in order.
 std::vector<std::string_view> split_list(std::string_view text) {
   std::vector<std::string_view> items;
   while (!text.empty()) {
@@ -122,7 +122,7 @@ Status Lowering::lower_range(const Operation& operation) {
   return ok();
 }
 
-// A value that nobody should read: zeros.
+// A poison value must not be used. Here it is zero.
 Status Lowering::lower_poison(const Operation& operation) {
   const std::vector<ValueType>& types =
       operation.result_types.empty() ? operation.types : operation.result_types;

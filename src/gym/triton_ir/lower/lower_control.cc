@@ -7,8 +7,8 @@ namespace {
 constexpr std::size_t kMaxCalls = 16;
 }  // namespace
 
-// The operations of a region of one block; returns its last, which must be `terminator`. A missing
-// terminator (an empty region) is allowed where nothing is handed on, and gives nothing.
+// Lowers a region of one block and returns its last operation, which must be `terminator`. An empty
+// region needs no terminator, and then the result is null.
 Result<const Operation*> Lowering::lower_body(const Operation& parent, const Region& region,
                                               std::string_view terminator) {
   if (region.blocks.size() != 1) return malformed(parent, "a region of several blocks");
@@ -38,7 +38,7 @@ Status Lowering::lower_for(const Operation& operation) {
   std::vector<Value> carried;
   for (std::size_t i = 1; i < arguments.size(); ++i) carried.push_back(make(arguments[i].type));
   TRY(copy_all(operation, initial, carried));
-  // The body may not change the counter: it is copied before it counts on.
+  // The body must not change the counter, so the next value is computed in a register of its own.
   Value counter = make(counter_type), next = make(counter_type);
   copy({counter_type, lower}, counter);
   const auto begin = builder_.make_label(), end = builder_.make_label();
@@ -90,7 +90,7 @@ Status Lowering::lower_if(const Operation& operation) {
   return ok();
 }
 
-// Both sides are computed (nothing in them can have an effect), and each lane takes its own.
+// Computes both sides, which have no side effects, and selects one for each lane.
 Status Lowering::lower_if_in_lanes(const Operation& operation) {
   TRY_ASSIGN(Value condition, operand(operation, 0));
   if (operation.regions.size() != 2 || condition.type.element != Element::i1)
@@ -153,7 +153,7 @@ Status Lowering::lower_while(const Operation& operation) {
   return ok();
 }
 
-// Functions that were marked noinline: inlined here.
+// Inlines functions that were marked noinline.
 Status Lowering::lower_call(const Operation& operation) {
   if (lanes_ > 0) return refuse(operation, "in a combine function");
   const Function* callee = nullptr;
@@ -194,7 +194,7 @@ Status Lowering::jump_to(const Operation& operation, const Successor& successor)
   return ok();
 }
 
-// cf.br and cf.cond_br, between the blocks of a function.
+// Lowers cf.br and cf.cond_br between the blocks of a function.
 Status Lowering::lower_branch(const Operation& operation) {
   if (frame_ == nullptr || lanes_ > 0) return malformed(operation, "outside a function's blocks");
   if (operation.name == "cf.br") {
@@ -232,7 +232,7 @@ Status Lowering::lower_program_id(const Operation& operation) {
   return ok();
 }
 
-// A compiler builds on what is assumed, and drops the code for all else: it must hold.
+// A compiler drops the code for all cases that break an assumption, so it is checked here.
 Status Lowering::lower_assert(const Operation& operation) {
   TRY_ASSIGN(Value condition, operand(operation, 0));
   if (condition.type.element != Element::i1) return malformed(operation, "its condition is no i1");

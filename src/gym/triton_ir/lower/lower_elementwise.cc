@@ -9,7 +9,7 @@ constexpr std::string_view kFloatPredicates[] = {"false", "oeq", "ogt", "oge", "
                                                  "one",   "ord", "ueq", "ugt", "uge", "ult",
                                                  "ule",   "une", "uno", "true"};
 
-// The element type that registers hold: small floats are fp32 there.
+// Returns the element type in registers, which is fp32 for small floats.
 Element machine_element(Element element) {
   return is_small_float(element) ? Element::f32 : element;
 }
@@ -92,7 +92,7 @@ Status Lowering::convert(const Operation& operation, const Value& from, Element 
   auto count = static_cast<std::size_t>(from.type.count());
   if (is_float(source) && is_float(to)) {
     if (machine_element(source) == machine_element(to)) {
-      // fp32 registers on both sides: a view, unless bits are lost.
+      // Both sides are fp32 registers, so this is a view unless bits are lost.
       if (is_small_float(to) && source != to) {
         result = make(result.type);
         builder_.emit(copy_handler(4), result.place, {from.place}, count);
@@ -147,8 +147,8 @@ Status Lowering::lower_fp_to_fp(const Operation& operation) {
   return convert(operation, from, to, toward_zero);
 }
 
-// The same bits as another type: integers of the same width and pointers are views; small floats
-// are packed.
+// Reads the same bits as another type. Integers of the same width and pointers become views, and
+// small floats are packed.
 Status Lowering::lower_bitcast(const Operation& operation) {
   TRY(expect_operands(operation, 1, 1));
   TRY_ASSIGN(Value from, operand(operation, 0));
@@ -205,7 +205,7 @@ Status Lowering::lower_libdevice(const Operation& operation) {
   return ok();
 }
 
-// Low and high halves of a product, as two results.
+// Gives the low and high halves of a product as two results.
 Status Lowering::lower_wide_multiply(const Operation& operation) {
   TRY(expect_operands(operation, 2, 2));
   if (operation.name == "arith.mulsi_extended")
@@ -226,7 +226,7 @@ Status Lowering::lower_wide_multiply(const Operation& operation) {
   return ok();
 }
 
-// A float to the power of an i32: by way of pow.
+// Raises a float to the power of an i32 by pow.
 Status Lowering::lower_power(const Operation& operation) {
   TRY(expect_operands(operation, 2, 2));
   TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));

@@ -140,8 +140,8 @@ Status Lowering::lower_make_descriptor(const Operation& operation) {
   return ok();
 }
 
-// A descriptor that is the kernel's argument: its register's first number is bound to the base;
-// shape (i32) and strides (i64) are the arguments after it.
+// Fills a descriptor that is an argument of the kernel. The base is bound to the first number of
+// its register. The shape (i32) and strides (i64) are the arguments after it.
 Status Lowering::fill_descriptor(const Function& kernel, std::size_t index) {
   const Value& descriptor = value(kernel.arguments[index].value);
   for (std::size_t i = 1; i <= 2 * descriptor.type.shape.size(); ++i) {
@@ -158,7 +158,7 @@ Status Lowering::fill_descriptor(const Function& kernel, std::size_t index) {
   return ok();
 }
 
-// Operands: the descriptor, then from `first` on the block's offsets, i32.
+// The operands are the descriptor and, from `first` on, the block's i32 offsets.
 Result<Lowering::DescriptorBlock> Lowering::descriptor_block(const Operation& operation,
                                                              std::size_t first,
                                                              const ValueType& block) {

@@ -15,7 +15,7 @@ Shape row_major_strides(const Shape& shape) {
   return strides;
 }
 
-// "array<i32: 1, 0>"
+// Parses a list such as "array<i32: 1, 0>".
 Shape parse_array(std::string_view text) {
   Shape numbers;
   std::size_t start = text.find(':');
@@ -33,7 +33,7 @@ Shape parse_array(std::string_view text) {
 
 }  // namespace
 
-// What all shape operations ask for: one result, its type written out.
+// All shape operations have one result whose type is written out.
 #define RESULT_TYPE(type)                                        \
   if (operation.result_types.size() != 1)                        \
     return malformed(operation, "its result's type is missing"); \
@@ -48,12 +48,12 @@ Status Lowering::lower_splat(const Operation& operation) {
   return ok();
 }
 
-// Same elements, other shape: no instruction at all.
+// The result has the same elements in another shape, so it needs no instruction.
 Status Lowering::lower_view(const Operation& operation) {
   TRY(expect_operands(operation, 1, 1));
   TRY_ASSIGN(Value from, operand(operation, 0));
   RESULT_TYPE(type);
-  // A descriptor has its block's shape, but is one element.
+  // A descriptor has its block's shape but is one element.
   if (type.count() != from.type.count() || type.element == Element::descriptor)
     return malformed(operation, "the number of elements changes");
   ValueType result = from.type;
@@ -64,7 +64,7 @@ Status Lowering::lower_view(const Operation& operation) {
 }
 
 void Lowering::strided_copy(const Value& from, const Value& to, const Shape& strides) {
-  // Neighbouring dimensions that are stepped through as one become one.
+  // Neighbouring dimensions with one common step are merged.
   Shape shape, steps;
   for (std::size_t i = 0; i < to.type.shape.size(); ++i) {
     const std::int64_t size = to.type.shape[i];

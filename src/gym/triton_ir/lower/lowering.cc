@@ -7,7 +7,7 @@ namespace tritonsmith::gym::triton_ir {
 namespace {
 constexpr std::size_t kMaxInstructions = 1'000'000;
 
-// Elements and bytes of the register that holds a value of the type.
+// Returns the elements and the bytes per element of the register that holds a value of the type.
 std::pair<std::size_t, std::size_t> extent(const ValueType& type) {
   if (type.element == Element::descriptor) return {2 + 2 * type.shape.size(), 8};
   return {static_cast<std::size_t>(type.count()), register_bytes(type.element)};
@@ -136,7 +136,7 @@ Status Lowering::lower_function(const Function& function, const std::vector<Valu
 Status Lowering::lower(const Operation& operation) {
   if (builder_.instructions() > kMaxInstructions)
     return refuse(operation, "the kernel unfolds to too many instructions");
-  // Calls that call others many times unfold even where they hold no instruction.
+  // Nested calls can unfold exponentially without instructions, so every operation counts.
   if (++lowered_ > kMaxInstructions)
     return refuse(operation, "the kernel unfolds to too many operations");
   builder_.set_location(operation.location);
@@ -171,7 +171,8 @@ Result<Value> Lowering::operand(const Operation& operation, std::size_t index) {
   if (index >= operation.operands.size()) return malformed(operation, "an operand is missing");
   const Value& found = value(operation.operands[index]);
   if (!found.defined()) return malformed(operation, "an operand is used before it is defined");
-  // A descriptor's register is none of its block's elements: only who knows may take one.
+  // A descriptor's register does not hold its block's elements. Only operations that expect a
+  // descriptor may take one.
   if (found.type.element == Element::descriptor &&
       (lanes_ > 0 || !takes_descriptors(operation.name)))
     return malformed(operation, "an operand is a descriptor");
@@ -226,7 +227,7 @@ void Lowering::copy(const Value& from, const Value& to) {
   builder_.emit(copy_handler(bytes), to.place, {from.place}, count);
 }
 
-// All at once: where a source is also a target, through new registers.
+// Copies all values as if at once. If a source is also a target, they go through new registers.
 Status Lowering::copy_all(const Operation& operation, const std::vector<Value>& from,
                           const std::vector<Value>& to) {
   if (from.size() != to.size())

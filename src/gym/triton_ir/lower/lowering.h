@@ -1,11 +1,11 @@
-// Lowering: turns a parsed kernel into Code. One pass over the operations; every shape, type and
-// count is checked here, so that handlers need not. Sources by family: lower_elementwise,
-// lower_shape, lower_memory, lower_control, lower_combine (reductions and scans), lower_dot,
-// lower_descriptor.
+// Lowering: turns a parsed kernel into Code in one pass over the operations. It checks every shape,
+// type and count, so that handlers need not. Each family of operations has a source:
+// lower_elementwise, lower_constant, lower_shape, lower_memory, lower_control, and lower_combine
+// (reductions, scans and dots).
 //
-// Combine functions (the regions of tt.reduce, tt.scan, tt.map_elementwise) speak of scalars; they
-// are lowered over whole tensors at once ("lanes"), an `scf.if` in them by computing both sides and
-// selecting.
+// Combine functions are the regions of tt.reduce, tt.scan and tt.map_elementwise, and they compute
+// on scalars. The lowering applies them to whole tensors at once ("lanes"). An `scf.if` in them
+// computes both sides and selects.
 #pragma once
 
 #include "gym/triton_ir/execute/elementwise.h"
@@ -15,8 +15,8 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// Its own name for the linker: a plan (gym/plan/value.h) has a Value, too, and one program holds
-// both.
+// The inline namespace gives Value a name of its own for the linker. A plan (gym/plan/value.h) also
+// has a Value, and one program holds both.
 inline namespace lowering {
 struct Value {
   ValueType type;
@@ -30,7 +30,8 @@ class Lowering {
   explicit Lowering(const Module& module)
       : module_(module), values_(static_cast<std::size_t>(module.value_count)) {}
 
-  // An Error for malformed IR. For what we lack, the refusal is set and the Error says the same.
+  // Returns an Error for malformed IR. For an unsupported operation it sets the refusal too, and
+  // the Error says the same.
   Result<std::unique_ptr<const Code>> run(const Function& kernel);
   const std::optional<Refusal>& refusal() const { return refusal_; }
 
@@ -45,7 +46,7 @@ class Lowering {
   Status refuse(const Operation& operation, std::string_view why);
   tl::unexpected<Error> malformed(const Operation& operation, std::string_view what) const;
 
-  // Operand `index`; in lanes, scalars from outside are spread.
+  // Returns operand `index`. In lanes, a scalar from outside is broadcast.
   Result<Value> operand(const Operation& operation, std::size_t index);
   Status expect_operands(const Operation& operation, std::size_t at_least, std::size_t at_most);
   Result<Register> scalar(const Operation& operation, std::size_t index, Element element);
@@ -59,7 +60,7 @@ class Lowering {
   Status copy_all(const Operation& operation, const std::vector<Value>& from,
                   const std::vector<Value>& to);
   Result<std::vector<Value>> operands(const Operation& operation, std::size_t first);
-  // Rounds a small float's register, after an fp32 handler wrote it.
+  // Rounds a small float's register after an fp32 handler has written it.
   void round(const Value& value, bool toward_zero = false);
 
   // lower_elementwise.cc
@@ -142,11 +143,12 @@ class Lowering {
   ProgramBuilder builder_;
   std::vector<Value> values_;
   std::optional<Refusal> refusal_;
-  std::vector<std::string> calls_;  // the functions being inlined
-  std::size_t lowered_ = 0;         // operations so far, those of inlined functions each time
-  std::int64_t lanes_ = 0;          // in a combine function: elements that are computed at once
+  std::vector<std::string> calls_;  // the functions that are being inlined
+  // The number of operations so far. Operations of an inlined function count each time.
+  std::size_t lowered_ = 0;
+  std::int64_t lanes_ = 0;  // elements computed at once in a combine function; 0 outside
   std::map<std::string, Value> constants_;
-  // Of the function being lowered.
+  // The blocks of the function that is being lowered.
   struct Frame {
     std::map<std::string, std::pair<ProgramBuilder::Label, const Block*>> blocks;
     ProgramBuilder::Label end = 0;

@@ -9,7 +9,7 @@ namespace tritonsmith::gym::triton_ir {
 namespace {
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kMaxInstructions = 2'000'000;
-constexpr std::size_t kMaxStretches = 500'000'000;       // half a second
+constexpr std::size_t kMaxStretches = 500'000'000;       // about half a second
 constexpr std::size_t kMaxArena = std::size_t{3} << 30;  // places are 32 bits wide
 }  // namespace
 
@@ -106,7 +106,7 @@ void ProgramBuilder::measure_lifetimes() {
   }
 }
 
-// What is alive when a loop begins and is touched within it stays alive to its end.
+// A register that is alive when a loop begins and is used inside it stays alive to the loop's end.
 Status ProgramBuilder::stretch_over_loops() {
   std::vector<std::pair<std::int64_t, std::int64_t>> loops;  // end, begin
   for (std::size_t index : jumps_) {

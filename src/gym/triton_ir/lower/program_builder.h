@@ -1,6 +1,6 @@
-// ProgramBuilder: collects instructions over as many registers as the lowering likes, then gives
-// each register a place in the arena, two registers sharing one where they are never alive
-// together. Jumps go to labels.
+// ProgramBuilder: collects instructions over any number of registers, then gives each register a
+// place in the arena. Two registers share a place if they are never alive together. Jumps go to
+// labels.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ class ProgramBuilder {
   ProgramBuilder() : code_(std::make_unique<Code>()) {}
   Code& code() { return *code_; }
 
-  // A new register of `count` elements of `bytes` each. A pinned one keeps its place through all
-  // programs.
+  // Makes a new register of `count` elements of `bytes` each. A pinned register keeps its place
+  // through all programs.
   Register make(std::size_t count, std::size_t bytes);
   Register make_pinned(std::size_t count, std::size_t bytes);
 
-  // Fills a pinned register once for each evaluation.
+  // Adds an instruction that fills a pinned register once for each evaluation.
   Instruction& emit_setup(Handler handler, Register output, std::size_t count);
   Instruction& emit(Handler handler, Register output, std::initializer_list<Register> inputs,
                     std::size_t count);
@@ -31,14 +31,14 @@ class ProgramBuilder {
   using Label = std::int64_t;
   Label make_label();
   void place(Label label);
-  // The handler sets Machine::next to the instruction's immediate, which will be the label's place.
+  // The handler must set Machine::next to the immediate, which becomes the label's place.
   Instruction& jump(Handler handler, Label label, std::initializer_list<Register> inputs = {});
 
   std::size_t instructions() const { return code_->instructions.size(); }
-  // What following instructions are charged to.
+  // Sets the source location of the following instructions.
   void set_location(int location) { location_ = location; }
 
-  // The code with all places and jumps resolved.
+  // Returns the code with all places and jumps resolved.
   Result<std::unique_ptr<const Code>> finish();
 
  private:
@@ -56,7 +56,7 @@ class ProgramBuilder {
 
   std::unique_ptr<Code> code_;
   std::vector<Lifetime> registers_;
-  std::vector<std::int64_t> labels_;  // instruction index, by label
+  std::vector<std::int64_t> labels_;  // index of the instruction, by label
   std::vector<std::size_t> jumps_;    // instructions whose immediate is a label
   int location_ = 0;
 };

@@ -82,7 +82,7 @@ void Memory::ready_tables(Area& area, std::uint64_t first, std::uint64_t last) {
     const auto make = [&] {
       const std::size_t count = area.elements();
       Table table(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t))));
-      if (table == nullptr) throw std::bad_alloc();  // as a vector of so many would
+      if (table == nullptr) throw std::bad_alloc();  // as a vector of this size would throw
       return table;
     };
     area.writers = make();
@@ -104,7 +104,7 @@ void Memory::note_reads(Area& area, std::int64_t address, std::size_t bytes,
   const std::uint64_t first = offset >> area.element_shift;
   const std::uint64_t last = (offset + bytes - 1) >> area.element_shift;
   ready_tables(area, first, last);
-  // On the chip who reads a flag that an atomic set goes on behind what set it.
+  // On a GPU, a program that reads a flag set by an atomic runs after the work before it.
   if (instruction.count == 1 && (area.writers[first] & kAtomic) != 0) ordering_->acquire(address);
   for (std::uint64_t element = first; element <= last; ++element) {
     const std::uint32_t writer = area.writers[element];
@@ -134,12 +134,12 @@ void Memory::note_shared(Area& area, std::uint64_t element, Clarity clarity,
   ++list[static_cast<std::size_t>(noted)].elements;
 }
 
-// Of an element that is about to be written.
+// Checks the readers of an element that is about to be written.
 void Memory::check_readers(Area& area, std::uint64_t element, const Instruction& instruction) {
   std::uint32_t& reader = area.readers[element];
   if (reader == 0 || reader == writer_) return;
   if (reader == kSeveral) {
-    // Who they were is not kept: a program that waited for others may have waited for them.
+    // The table does not name the readers. If this program has waited, it may have waited for them.
     const bool waited = ordering_ && ordering_->has_acquired();
     note_shared(area, element, waited ? Clarity::unclear : Clarity::race, instruction);
     return;

@@ -1,7 +1,7 @@
-// Memory: the buffers of one launch, as the kernel sees them. A kernel's pointer is a number whose
-// high bits name a buffer and whose low bits are the distance from its first byte, so that
-// arithmetic on pointers is plain addition and an access can be checked against the one buffer that
-// its pointer came from. To reach another buffer, an offset of 8 TiB would be needed; and then that
+// Memory: the buffers of one launch, as the kernel sees them. A kernel's pointer is a number. Its
+// high bits name a buffer, and its low bits are the distance from the buffer's first byte. So
+// arithmetic on pointers is plain addition, and an access is checked against the buffer of its
+// pointer. A pointer reaches another buffer only with an offset of at least 8 TiB, and then that
 // buffer's bounds hold.
 #pragma once
 
@@ -22,7 +22,7 @@ class Memory {
     return ((static_cast<std::int64_t>(buffer) + 1) << kShift) + kMiddle + byte_offset;
   }
 
-  // The bytes that an access may touch, or nothing, and then the violation is in the report.
+  // Returns the bytes that an access may touch, or null after it reported a violation.
   std::byte* reach(std::int64_t address, std::size_t bytes, ViolationKind kind,
                    const Instruction& instruction) {
     auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
@@ -37,8 +37,8 @@ class Memory {
     return nullptr;
   }
 
-  // `count` elements of `bytes` each, one after the other from `address` on, if all lie in one
-  // buffer; else nothing, and nothing is reported.
+  // Returns `count` consecutive elements of `bytes` each from `address` on, if all lie in one
+  // buffer. Otherwise it returns null and reports nothing.
   std::byte* reach_run(std::int64_t address, std::size_t bytes, std::size_t count) const {
     auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
     if (slot >= buffers_.size()) return nullptr;
@@ -48,7 +48,7 @@ class Memory {
     return inside && (offset & (bytes - 1)) == 0 ? area.data + offset : nullptr;
   }
 
-  // To be told before `count` elements of `bytes` each are read from `address` (from reach) on.
+  // Announces a read of `count` elements of `bytes` each from `address`, checked by reach().
   void will_read(std::int64_t address, std::size_t bytes, std::size_t count,
                  const Instruction& instruction) {
     Area& area = *area_of(address);
@@ -57,21 +57,20 @@ class Memory {
       note_reads(area, address, bytes * count, instruction);
   }
 
-  // To be told before the bytes at `target` (from reach) become `value`.
+  // The caller announces that the bytes at `target`, from reach(), become `value`.
   void will_write(const std::byte* target, const void* value, std::int64_t address,
                   std::size_t bytes, const Instruction& instruction);
-  // As reach_run and will_write for a whole run, if no other program wrote or read any of it; else
-  // false,
-  // and nothing happens.
+  // Does reach_run and will_write for a whole run, if no other program wrote or read any of it.
+  // Otherwise it returns false and does nothing.
   bool claim_run(std::int64_t address, std::size_t bytes, std::size_t count);
-  // Around the elements of one atomic instruction, the first of which lies at `address`.
+  // These enclose the elements of one atomic instruction. The first lies at `address`.
   void begin_atomic(std::int64_t address, MemoryOrder order);
   void will_change_atomically(std::int64_t address, std::size_t bytes,
                               const Instruction& instruction);
   void end_atomic(std::int64_t address, MemoryOrder order);
 
   void start_program(std::array<std::int64_t, 3> program, std::uint64_t index);
-  // The scalar that a program looked at last, and what it holds: a program that waits looks at it
+  // The scalar that a program read last, with its value. A program that waits reads the same one
   // again and again.
   struct Polled {
     const std::byte* place = nullptr;
@@ -79,7 +78,7 @@ class Memory {
     bool operator==(const Polled&) const = default;
     std::uint64_t value() const;
   };
-  // A program that leaves before its end, until it goes on.
+  // The state of a suspended program, until it resumes.
   struct SuspendedProgram {
     std::array<std::int64_t, 3> program = {};
     std::uint32_t writer = 1;
@@ -91,19 +90,20 @@ class Memory {
   void fail_assertion(const Instruction& instruction, std::string message);
   void bind(const Code& code);
   bool violated() const { return violated_; }
-  // What is kept about elements is more than the launch may take.
+  // Tells whether the tables about elements take more bytes than the launch may use.
   bool too_large() const { return table_bytes_ > max_table_bytes_; }
-  // Counts of written elements go into the report.
+  // Writes the counts of written elements into the report.
   void finish();
 
  private:
   static constexpr int kShift = 44;
   static constexpr std::int64_t kMiddle = std::int64_t{1} << (kShift - 1);
-  static constexpr std::uint32_t kAtomic = 0x80000000u;   // with a writer's epoch
-  static constexpr std::uint32_t kSeveral = 0xFFFFFFFFu;  // readers
-  static constexpr int kChunkShift = 16;                  // elements that are charged for at once
+  static constexpr std::uint32_t kAtomic = 0x80000000u;   // marks a writer's epoch as atomic
+  static constexpr std::uint32_t kSeveral = 0xFFFFFFFFu;  // more than one reader
+  // log2 of the elements that are charged for at once
+  static constexpr int kChunkShift = 16;
 
-  // Zeros that cost nothing until they are touched.
+  // Tables come from calloc: zeros that take no memory until they are used.
   struct Free {
     void operator()(std::uint32_t* table) const { std::free(table); }
   };
@@ -115,8 +115,8 @@ class Memory {
     std::int64_t first = 0;  // address of the first byte
     std::size_t element_bytes = 1;
     int element_shift = 0;  // log2 of element_bytes
-    // By element, from the first store on: 0 nobody, else the epoch of the last (kAtomic: it was
-    // atomic); without atomics a program is one epoch.
+    // The epoch of each element's last writer. 0: nobody. kAtomic: the write was atomic. A program
+    // without atomics is one epoch. The tables exist from the first store on.
     Table writers;
     Table readers;  // likewise
     std::vector<bool> charged = {};
@@ -145,7 +145,7 @@ class Memory {
     auto slot = static_cast<std::uint64_t>(address >> kShift) - 1;
     return slot < buffers_.size() ? &buffers_[slot] : nullptr;
   }
-  // To be called before the tables of these elements are touched. Never without room for them.
+  // The caller needs this before it uses the tables of these elements. It charges for their memory.
   void ready_tables(Area& area, std::uint64_t first, std::uint64_t last);
 
   const Launch& launch_;

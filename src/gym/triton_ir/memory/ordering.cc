@@ -8,12 +8,12 @@ namespace tritonsmith::gym::triton_ir {
 namespace {
 
 constexpr std::size_t kMaxEntries = 1'000'000;
-constexpr Epoch kLastEpoch = 2'000'000'000;  // no budget lasts so long
-constexpr std::size_t kMaxKnown = 256;       // by one program
-constexpr std::size_t kMaxKept = 4'000'000;  // by all locations
-constexpr int kMaxSteps = 1000;              // from an epoch to the release that is asked for
+constexpr Epoch kLastEpoch = 2'000'000'000;  // no budget lasts this long
+constexpr std::size_t kMaxKnown = 256;       // releases known to one program
+constexpr std::size_t kMaxKept = 4'000'000;  // entries of all locations
+constexpr int kMaxSteps = 1000;              // from an epoch to the release in question
 
-// Both sorted by location.
+// Both lists are sorted by location.
 void join(Ordering::Known& known, const Ordering::Known& other) {
   for (const auto& [location, releases] : other) {
     auto place = std::ranges::lower_bound(known, location, {}, &Ordering::Known::value_type::first);

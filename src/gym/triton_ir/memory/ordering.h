@@ -1,8 +1,9 @@
-// Ordering: which accesses of other programs happened before what the running program does now, as
-// far as atomics say so. A program's life is cut into epochs, one ends at each release; an acquire
-// of the same location makes known all that its releases came after (vector clocks, kept by
-// location instead of by program: FastTrack, Flanagan and Freund 2009, for many short threads).
-// Where too much would have to be kept, more counts as known than is: never a false race.
+// Ordering: tells which accesses of other programs happened, by the kernel's atomics, before the
+// running program's next step. A program's run is divided into epochs, and each release ends one.
+// An acquire of the same location learns all that happened before its releases. These are vector
+// clocks, kept by location instead of by program, for many short threads (FastTrack, Flanagan and
+// Freund 2009). If the clocks grow too large, more accesses count as ordered than are, so that no
+// race is reported falsely.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +13,20 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// 0: none. Never has the top bit.
+// 0 means none. The top bit is always 0.
 using Epoch = std::uint32_t;
 
 class Ordering {
  public:
-  // Locations and how many of their releases are known, by location.
+  // The number of known releases of each location, sorted by location.
   using Known = std::vector<std::pair<std::int32_t, std::uint32_t>>;
-  // What outlives a program's turn.
+  // The state that a suspended program keeps.
   struct Program {
     std::uint32_t program = 0;
     Epoch epoch = 0;
     Known known;
   };
-  // Whether atomics of whole blocks count as one location with all others.
+  // coarse: all atomics count as one location, those of whole blocks included.
   enum class Grain { exact, coarse };
 
   explicit Ordering(Grain grain) : grain_(grain) {}
@@ -35,25 +36,25 @@ class Ordering {
   void resume(Program program);
 
   void acquire(std::int64_t address);
-  // What the program does next is of another epoch.
+  // Ends the program's epoch.
   void release(std::int64_t address);
 
   Epoch epoch() const { return now_.epoch; }
   bool is_own(Epoch epoch) const { return epoch > forgotten_ && at(epoch).program == now_.program; }
-  // Whether all that was done in the epoch is before what the program does now.
+  // Tells whether all accesses of the epoch happened before the program's next step.
   bool is_known(Epoch epoch) const;
   bool has_acquired() const { return !now_.known.empty(); }
 
  private:
   struct Entry {
     std::uint32_t program = 0;
-    std::int32_t location = -1;  // that was released at its end
-    std::uint32_t position = 0;  // ... as which of its releases
-    Epoch next = 0;              // of the same program
+    std::int32_t location = -1;  // the location whose release ended the epoch
+    std::uint32_t position = 0;  // the number of that release
+    Epoch next = 0;              // the same program's next epoch
   };
   struct Location {
     std::uint32_t releases = 0;
-    Known known;  // by those who released it
+    Known known;  // by the programs that released it
   };
   const Entry& at(Epoch epoch) const { return entries_[epoch - forgotten_ - 1]; }
   std::int64_t key_of(std::int64_t address) const { return grain_ == Grain::coarse ? 0 : address; }
@@ -67,7 +68,7 @@ class Ordering {
   Epoch forgotten_ = 0;  // epochs up to this one count as known
   std::vector<Entry> entries_;
   std::vector<Location> locations_;
-  std::size_t kept_ = 0;  // of what they know
+  std::size_t kept_ = 0;  // entries in all locations' `known`
   std::unordered_map<std::int64_t, std::int32_t> by_address_;
 };
 

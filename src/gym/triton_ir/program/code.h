@@ -1,6 +1,6 @@
-// Code: what a kernel is lowered to. Registers are places in one block of memory (the arena); an
+// Code: the lowered form of a kernel. Registers are places in one block of memory, the arena. An
 // instruction is a handler, the places of its operands and a count of elements. Setup instructions
-// fill constants once for each evaluation, the others run once for each program of the grid.
+// fill constants once for each evaluation. The others run once for each program of the grid.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ struct Machine;
 struct Instruction;
 using Handler = void (*)(Machine&, const Instruction&);
 
-// The handler for elements of so many bytes.
+// Returns the handler for elements of so many bytes.
 constexpr Handler by_bytes(std::size_t bytes, Handler one, Handler two, Handler four,
                            Handler eight) {
   return bytes == 1 ? one : bytes == 2 ? two : bytes == 4 ? four : eight;
 }
 
-inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;  // an operand that is not there
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;  // a missing operand
 
 struct Instruction {
   Handler handler = nullptr;
@@ -33,15 +33,15 @@ struct Instruction {
   std::uint32_t cost = 1;      // op-elements
   std::int32_t location = 0;   // index into Code::locations
   std::int32_t table = -1;     // index into Code::tables
-  std::int64_t immediate = 0;  // a jump's target, an axis, a bit pattern: the handler knows
+  std::int64_t immediate = 0;  // a jump's target, an axis or a bit pattern, by the handler
 };
 
-// What an atomic orders beside itself. Of scope "cta" (within_program) it is one for its own
-// program alone: to all others it is a plain read and a plain write.
+// The order that an atomic imposes on other accesses. within_program is scope "cta": the operation
+// is atomic only for its own program, and a plain read and write for all others.
 enum class MemoryOrder : std::int64_t { relaxed, acquire, release, both, within_program };
 
-// The atomics of a kernel: of single elements alone, which programs wait for, or of whole blocks
-// as well.
+// The atomics of a kernel. scalars: only of single elements, on which programs wait. blocks: also
+// of whole blocks.
 enum class Atomics { none, scalars, blocks };
 
 struct Parameter {

@@ -1,6 +1,6 @@
-// A launch of a kernel as the evaluator sees it, and the report of what it did: buffers, arguments,
-// budget, violations. The launch is hostile data; everything a kernel does wrong is in the
-// LaunchReport.
+// A launch of a kernel as the evaluator sees it, and the report about it: buffers, arguments,
+// budget, violations. The launch is hostile data. The LaunchReport holds everything that a kernel
+// does wrong.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// Why a kernel cannot be evaluated here. No fault of the candidate's.
+// The reason why a kernel cannot be evaluated. It is no fault of the candidate.
 struct Refusal {
   std::string operation;  // "tt.elementwise_inline_asm"
   std::string message;    // one sentence
   SourceLine at;
 };
 
-// Memory that the kernel may touch: one storage. Several arguments may point into it.
+// One storage that the kernel may touch. Several arguments may point into it.
 struct Buffer {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
-  int tensor = -1;                // the caller's index, comes back in reports
-  std::size_t element_bytes = 1;  // of the tensor: reports count in these
-  // If not empty: one byte for each element, set to 1 when it is written, never cleared.
+  int tensor = -1;                // the caller's index, repeated in reports
+  std::size_t element_bytes = 1;  // of the tensor: reports count in elements
+  // If not empty: one byte for each element, which a write sets to 1. Nothing clears it.
   std::span<std::uint8_t> written = {};
 };
 
@@ -44,27 +44,29 @@ using LaunchArgument = std::variant<PointerArgument, std::int64_t, double>;
 struct Launch {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::vector<Buffer> buffers;
-  // One for each argument of the IR, in order: integers for integers (1 and 0 for i1), doubles for
-  // floats. A tensor descriptor takes a pointer to its base; its shape and strides are arguments of
-  // their own, which follow it.
+  // One for each argument of the IR, in order. Integers take integers (1 and 0 for i1), and floats
+  // take doubles. A tensor descriptor takes a pointer to its base. Its shape and strides are
+  // separate arguments that follow it.
   std::vector<LaunchArgument> arguments;
   language::ProgramOrder order = {};
 };
 
-// How much an evaluation may cost. An op-element is one element of one operation's result (a
-// reduction's or store's input; a dot's M*N*K/8); a program costs 16 more. One core does 100 to
-// 1,000 million of them in a second.
+// The limits of an evaluation. An op-element is one element of one operation's result. A reduction
+// or a store counts its input instead, and a dot counts M*N*K/8. Each program costs 16 more. One
+// core evaluates 100 to 1,000 million op-elements per second.
 struct Budget {
   std::uint64_t op_elements = 1'000'000'000;
   Deadline deadline = Deadline::never();
   std::size_t register_bytes = std::size_t{1} << 30;
-  std::size_t table_bytes = std::size_t{1} << 32;  // 8 for each element that is written
+  std::size_t table_bytes = std::size_t{1} << 32;  // 8 bytes for each element that is written
 };
 
 enum class LaunchStatus {
   completed,
-  out_of_bounds,          // an access outside its buffer, or misaligned: violations has the places
-  assertion_failed,       // tl.device_assert; violations has the place
+  // An access was outside its buffer or misaligned. `violations` has the places.
+  out_of_bounds,
+  // tl.device_assert failed. `violations` has the place.
+  assertion_failed,
   too_large_to_evaluate,  // the budget ran out
   not_evaluable,          // the refusal says why
   bad_launch,             // grid, buffers or arguments do not fit the kernel
@@ -95,46 +97,46 @@ struct Violation {
   std::int64_t element = 0;      // byte_offset / element_bytes, rounded down
   std::array<std::int64_t, 3> program = {};
   SourceLine at;
-  std::uint64_t times = 0;  // elements that this operation did so with
-  std::string message;      // one sentence with all of it
+  std::uint64_t times = 0;  // elements with which this operation did so
+  std::string message;      // one sentence with all of this
 };
 
 // Two programs of one launch wrote the same element without atomics, and no atomics put them in
-// order. With different bits the result
-// depends on chance (conflicting); with equal bits it is work done twice.
+// order. With different bits the result depends on chance (conflicting). With equal bits the second
+// write is superfluous.
 struct DoubleWrite {
   int tensor = -1;
-  std::int64_t element = 0;                  // the first
+  std::int64_t element = 0;                  // the first one
   std::array<std::int64_t, 3> program = {};  // the second writer
   SourceLine at;
-  std::uint64_t elements = 0;     // in this buffer, all of them
-  std::uint64_t conflicting = 0;  // of those, with different bits
+  std::uint64_t elements = 0;     // in this buffer, in total
+  std::uint64_t conflicting = 0;  // those with different bits
 };
 
-// One program of a launch read what another wrote, before or after, or wrote what another changed
-// atomically, and no atomics put the two in order: on the chip programs run in any order, so which
-// value it saw is chance.
+// One program of a launch read an element that another wrote, before or after, or wrote an element
+// that another changed atomically. No atomics put the two in order. A GPU runs programs in any
+// order, so the value that the program saw depends on chance.
 struct SharedElement {
   int tensor = -1;
-  std::int64_t element = 0;                  // the first
-  std::array<std::int64_t, 3> program = {};  // the one that came second
+  std::int64_t element = 0;                  // the first one
+  std::array<std::int64_t, 3> program = {};  // the second of the two
   SourceLine at;
-  std::uint64_t elements = 0;  // in this buffer, all of them
+  std::uint64_t elements = 0;  // in this buffer, in total
 };
 
 struct LaunchReport {
   LaunchStatus status = LaunchStatus::completed;
-  std::string message;                         // why not completed; else empty
-  SourceLine at;                               // the line that the message speaks of
+  std::string message;                         // why it did not complete; else empty
+  SourceLine at;                               // the line that the message is about
   std::vector<Violation> violations;           // at most 8
   std::vector<DoubleWrite> double_writes;      // at most one for each buffer
   std::vector<SharedElement> shared_elements;  // likewise
-  // Perhaps no fault: read beside atomics of others, or written after several read it where the
-  // writer had waited for somebody.
+  // Accesses that may be no fault. A program read an element beside others' atomics, or wrote an
+  // element that several had read after it had waited for another program.
   std::vector<SharedElement> unclear_elements;
-  std::vector<std::uint64_t>
-      elements_written;           // by buffer: different elements that this launch wrote
-  std::uint64_t op_elements = 0;  // what it cost
+  // The number of different elements that this launch wrote, by buffer.
+  std::vector<std::uint64_t> elements_written;
+  std::uint64_t op_elements = 0;  // the cost of the evaluation
 };
 
 }  // namespace tritonsmith::gym::triton_ir

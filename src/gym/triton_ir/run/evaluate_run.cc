@@ -1,12 +1,12 @@
-// evaluate_run MANIFEST: evaluates the launches that a JSON manifest lists and prints one line of
-// JSON for each; for the comparison with Triton's interpreter
-// (testing/compare_with_interpreter.py), and to try a kernel by hand.
+// evaluate_run MANIFEST: evaluates the launches that a JSON manifest lists, and prints one line of
+// JSON for each. testing/compare_with_interpreter.py uses it to compare the evaluator with Triton's
+// interpreter, and it serves to try a kernel by hand.
 //
 //   {"launches": [{"name": "add", "ttir": "add.ttir", "data": "add.bin", "grid": [4, 1, 1],
 //                  "buffers": [{"bytes": 4096, "element_bytes": 4}],
 //                  "arguments": [{"buffer": 0, "offset": 0}, {"int": 5}, {"float": 0.5}]}]}
 //
-// `data` holds the buffers one after the other; afterwards it holds what the kernel left in them.
+// `data` holds the buffers one after the other. Afterwards it holds what the kernel left in them.
 #include <cstring>
 #include <iostream>
 

@@ -19,7 +19,7 @@ bool is_anywhere_in(const Region& region) {
 }  // namespace
 
 bool is_of_one_program(const Operation& atomic) {
-  constexpr std::int64_t cta = 2;  // of tt::MemSyncScope, where it is written as a number
+  constexpr std::int64_t cta = 2;  // tt::MemSyncScope as a number
   return atomic.has_keyword("cta") || atomic.integer_attribute("scope") == cta;
 }
 

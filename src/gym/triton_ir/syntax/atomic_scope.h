@@ -1,5 +1,5 @@
-// Atomics whose scope is one program (`scope="cta"`): to the other programs of a launch they are no
-// atomics, and order nothing. Hostile text; pure.
+// Finds atomics whose scope is one program (`scope="cta"`). To the other programs of a launch they
+// are plain reads and writes and order nothing. The text is hostile. Pure.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@ namespace tritonsmith::gym::triton_ir {
 
 bool is_of_one_program(const Operation& atomic);
 
-// Whether a kernel has such an atomic anywhere. For who cannot tell what it touches. True, too, of
-// a text that mentions scopes and does not parse.
+// Tells whether a kernel has such an atomic anywhere. It serves callers that cannot see the
+// addresses. It also returns true for a text that mentions scopes and does not parse.
 bool has_atomics_of_one_program(std::string_view ttir);
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -64,7 +64,7 @@ Result<int> LocationTable::parse_nested(Scanner& scanner, int depth) {
     TRY(parse_parts(scanner, depth, location));
     TRY(scanner.expect("]"));
   } else {
-    TRY(scanner.balanced());  // unknown, or a kind we do not know
+    TRY(scanner.balanced());  // unknown, or of an unsupported kind
   }
   locations_.push_back(std::move(location));
   return static_cast<int>(locations_.size()) - 1;
@@ -75,7 +75,7 @@ LocationTable::Found LocationTable::find(int index, const std::string& file,
                                          int depth) const {
   auto at = static_cast<std::size_t>(index);
   if (known[at]) return *known[at];
-  known[at] = Found{};  // a cycle finds nothing
+  known[at] = Found{};  // so that a cycle finds nothing
   if (depth > 4 * kMaxDepth) return Found{};
   const Location& location = locations_[at];
   Found best;

@@ -1,8 +1,8 @@
-// LocationTable: the `loc(...)`s of Triton IR. A location may be a place in a file, a name around
-// another location, or a call: the place in the callee and the place it was called from. What we
-// want is the candidate's own line: the innermost place that lies in the file of the kernel itself,
-// so that an access inside tl.load's or tl.sum's own code is charged to the line that called it.
-// Built by the parser, which may see `#loc7` before its definition.
+// LocationTable: the `loc(...)`s of Triton IR. A location is a place in a file, a name around
+// another location, or a call with the places in the callee and the caller. The table finds the
+// candidate's own line, which is the innermost place in the kernel's own file. So an access inside
+// tl.load or tl.sum is attributed to the line that called it. The parser builds the table and may
+// see `#loc7` before its definition.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ namespace tritonsmith::gym::triton_ir {
 
 class LocationTable {
  public:
-  // After "loc(": the rest, the closing bracket included. Returns the index of the location.
+  // Parses the rest after "loc(", including the closing bracket. Returns the index of the location.
   Result<int> parse_rest(Scanner& scanner);
-  // A line "#loc7 = loc(...)", the cursor at '#'.
+  // Parses a line "#loc7 = loc(...)". The cursor must be at '#'.
   Status parse_definition(Scanner& scanner);
 
-  // The lines of all locations, by index, seen from the file that `kernel` lies in.
+  // Returns the lines of all locations, by index, as seen from the file of the location `kernel`.
   std::vector<SourceLine> resolve(int kernel) const;
 
  private:

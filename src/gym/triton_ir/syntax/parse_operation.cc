@@ -8,7 +8,7 @@ constexpr std::size_t kMaxOperands = 1024;
 constexpr std::int64_t kMaxResults = 256;
 }  // namespace
 
-// [results =] name ... [loc(...)], up to the end of the line that its last bracket closes in.
+// Grammar: [results =] name ... [loc(...)], up to the end of its last bracket's line.
 Result<Operation> Parser::parse_operation() {
   Operation operation;
   std::vector<std::pair<std::string, int>> names;
@@ -42,7 +42,7 @@ Result<Operation> Parser::parse_operation() {
       TRY(parse_loose(operation));
   }
   TRY(parse_tail(operation));
-  // Results become visible only now: a region's own values may have the same names.
+  // Results become visible only now, because a region's own values may have the same names.
   for (const auto& [name, count] : names) {
     ValueId first = define(name, count);
     for (int i = 0; i < count; ++i) operation.results.push_back(first + i);
@@ -194,8 +194,8 @@ Status Parser::parse_constant(Operation& operation) {
   return ok();
 }
 
-// Everything else: operands, words, attributes, brackets and commas in any order, then ": types ->
-// types".
+// Reads all other operations: operands, words, attributes, brackets and commas in any order, then
+// ": types -> types".
 Status Parser::parse_loose(Operation& operation) {
   for (;;) {
     scanner_.skip_blanks();

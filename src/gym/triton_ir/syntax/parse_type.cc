@@ -11,7 +11,8 @@ namespace {
 Result<Element> parse_scalar(Scanner& scanner) {
   std::string_view word = scanner.word();
   if (word == "index") return Element::i64;
-  if (word.starts_with("ui") || word.starts_with("si")) word.remove_prefix(1);  // in descriptors
+  // as descriptors write them
+  if (word.starts_with("ui") || word.starts_with("si")) word.remove_prefix(1);
   for (const auto& [element, name] : enum_names<Element>)
     if (name == word && element < Element::pointer) return element;
   return scanner.error(fmt::format("'{}' is no type we know", word.substr(0, 40)));
@@ -29,8 +30,7 @@ Result<ValueType> parse_pointer(Scanner& scanner) {
   return type;
 }
 
-// After "tensor": <32x16xf32> or <32x!tt.ptr<f32>>, perhaps with an encoding, which we need not
-// know.
+// Parses what follows "tensor": <32x16xf32> or <32x!tt.ptr<f32>>, and ignores an encoding.
 Result<ValueType> parse_tensor(Scanner& scanner) {
   TRY(scanner.expect("<"));
   ValueType type{.is_tensor = true};

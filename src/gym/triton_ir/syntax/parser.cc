@@ -44,7 +44,7 @@ Result<Module> Parser::parse() {
   return std::move(module_);
 }
 
-// What stands outside functions: `#loc` definitions, `module { ... } loc(...)`, functions.
+// Parses a file's top level: `#loc` definitions, `module { ... } loc(...)`, functions.
 Status Parser::parse_top(int depth) {
   if (depth > kMaxDepth) return scanner_.error("modules are nested too deeply");
   for (;;) {
@@ -138,7 +138,7 @@ Status Parser::parse_function_argument(Function& function) {
   return ok();
 }
 
-// "{ operations }" or "{ ^bb0(...): operations ^bb1: ... }". `arguments` belong to the first block.
+// "{ operations }" or "{ ^bb0(...): operations ^bb1: ... }". The first block has `arguments`.
 Result<Region> Parser::parse_region(std::vector<BlockArgument> arguments) {
   if (++depth_ > kMaxDepth) return scanner_.error("regions are nested too deeply");
   TRY(scanner_.expect("{"));
@@ -187,7 +187,7 @@ Status Parser::parse_block_header(Block& block) {
   return scanner_.expect(":");
 }
 
-// "%x_5", without the percent sign.
+// Reads a name such as "%x_5" and returns it without the percent sign.
 Result<std::string> Parser::value_name() {
   TRY(scanner_.expect("%"));
   std::string name(scanner_.word());
@@ -202,7 +202,7 @@ ValueId Parser::define(std::string_view name, int count) {
   return first;
 }
 
-// A use of a value: "%x_5" or "%acc#1".
+// Reads the use of a value, such as "%x_5" or "%acc#1".
 Result<ValueId> Parser::use() {
   TRY_ASSIGN(std::string name, value_name());
   std::int64_t index = 0;

@@ -1,8 +1,8 @@
-// Parser of Triton IR's text, as `asm["ttir"]` holds it. Hostile input: nesting, counts and sizes
-// are capped, and anything unexpected is one error line with the line of the IR. It knows the
-// syntax, not the operations: only functions, control flow and operations in generic form
-// ("tt.reduce") have their own rules, everything else is read by one loose rule, so an operation we
-// never saw still parses and can be named.
+// Parser of Triton IR's text, as `asm["ttir"]` holds it. The input is hostile: nesting, counts and
+// sizes are limited, and unexpected text gives one error with the IR's line. The parser knows the
+// syntax, not the operations. Only functions, control flow and operations in generic form
+// ("tt.reduce") have rules of their own. One loose rule reads all others, so an unknown operation
+// still parses and can be named.
 #pragma once
 
 #include <string_view>

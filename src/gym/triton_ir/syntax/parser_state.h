@@ -1,6 +1,6 @@
-// Parser: the state of one run of parse_module, shared by the sources that divide the grammar:
-// parser.cc (modules, functions, regions, blocks), parse_operation.cc (operations), parse_type.cc
-// (types). Lives on parse_module's stack.
+// Parser: the state of one run of parse_module. The sources that divide the grammar share it:
+// parser.cc (modules, functions, regions, blocks), parse_operation.cc (operations) and
+// parse_type.cc (types). It lives on parse_module's stack.
 #pragma once
 
 #include <map>

@@ -1,6 +1,5 @@
-// Scanner: a cursor over the text of Triton IR. It knows the few shapes that all of it is made of
-// (names, numbers, strings, balanced brackets), and that a newline ends an operation. Never reads
-// past the end, whatever the text.
+// Scanner: a cursor over the text of Triton IR. It knows names, numbers, strings and balanced
+// brackets, and that a newline ends an operation. It never reads past the end.
 #pragma once
 
 #include <optional>
@@ -15,7 +14,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  // Spaces, tabs and `//` comments; skip_lines also newlines.
+  // Skips spaces, tabs and `//` comments. skip_lines also skips newlines.
   void skip_blanks();
   void skip_lines();
 
@@ -29,23 +28,22 @@ class Scanner {
   }
   void advance(std::size_t by = 1) { position_ = std::min(position_ + by, text_.size()); }
 
-  // Skips blanks; true and past it when the literal comes next.
+  // Skips blanks. If the literal comes next, it skips that too and returns true.
   bool accept(std::string_view literal);
   Status expect(std::string_view literal);
 
-  // Letters, digits, '_', '.', '$', '-' inside names ("c-1_i32"); empty when none comes.
+  // Reads letters, digits, '_', '.', '$' and inner '-' of a name ("c-1_i32"), or nothing.
   std::string_view word();
-  // Letters, digits, '_' and '.' alone, as operation names and keywords are.
+  // Reads only letters, digits, '_' and '.', as in operation names and keywords.
   std::string_view keyword();
-  // A decimal integer without sign.
+  // Reads a decimal integer without sign.
   std::optional<std::int64_t> integer();
-  // A "quoted string" with its escapes resolved.
+  // Reads a "quoted string" and resolves its escapes.
   Result<std::string> string();
-  // Text up to the first ',' or closing bracket at depth 0, with strings and brackets inside
-  // balanced.
+  // Reads up to the first ',' or closing bracket at depth 0. All inside must be balanced.
   Result<std::string> balanced();
 
-  // The line of the text that the cursor is in, from 1; for error messages.
+  // Returns the cursor's line in the text, from 1, for error messages.
   int line() const;
   tl::unexpected<Error> error(std::string_view what) const;
 

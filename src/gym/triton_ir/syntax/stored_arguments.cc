@@ -9,7 +9,7 @@
 namespace tritonsmith::gym::triton_ir {
 namespace {
 
-// One bit an argument; from the 64th on they share the last.
+// One bit per argument. Arguments from index 63 on share the last bit.
 using Arguments = std::uint64_t;
 constexpr int kBits = 64;
 
@@ -24,13 +24,13 @@ bool stores(const std::string& name) {
          name.find("descriptor_reduce") != std::string::npos;
 }
 
-// What memory held says nothing of where it lies.
+// A value read from memory does not carry the origin of its address.
 bool gives_values(const std::string& name) {
   return stores(name) || name == "tt.load" || name.find("descriptor_load") != std::string::npos ||
          name.find("descriptor_gather") != std::string::npos;
 }
 
-// Which arguments each value is made from, through control flow and calls, until nothing is added.
+// Finds the arguments that each value is made from, until a pass adds nothing.
 class Origins {
  public:
   explicit Origins(const Module& module)
@@ -62,7 +62,7 @@ class Origins {
     grew_ = grew_ || (more & ~known) != 0;
     known |= more;
   }
-  // One after another, as far as both go.
+  // Passes values pairwise, as far as both lists go.
   void pass(std::span<const ValueId> from, std::span<const ValueId> to) {
     for (std::size_t k = 0; k < std::min(from.size(), to.size()); ++k) add(to[k], of(from[k]));
   }
@@ -99,7 +99,7 @@ class Origins {
     if (!gives_values(operation.name) && !has_regions)
       for (const ValueId result : operation.results) add(result, read);
     if (is_loop) {
-      // Bounds and step, then what the loop carries; the block takes the counter before that.
+      // Operands: bounds, step, carried values. The block's first argument is the counter.
       constexpr std::size_t bounds = 3;
       const std::span operands(operation.operands);
       const auto carried = operands.subspan(std::min(bounds, operands.size()));
@@ -120,7 +120,7 @@ class Origins {
     return values;
   }
 
-  // The end of a region gives the results of the operation that has it, and a loop's next turn.
+  // The end of a region gives the results of its operation, and a loop's next carried values.
   void leave(const Operation& end, const Region& region, const Operation& parent) {
     if (end.name == "scf.yield" && parent.name != "scf.while") {
       pass(end.operands, parent.results);

@@ -1,6 +1,6 @@
-// Which of a kernel's arguments its code may store through, whatever they hold and whether or not
-// any lane of a store is ever active. For who sees memory only before and after a launch: a store
-// of what was there already leaves no other trace. Hostile text; pure.
+// Finds the arguments of a kernel through which its code may store, whatever their values and even
+// if no lane of a store is ever active. It serves callers that see memory only before and after a
+// launch, because a store of an unchanged value leaves no other trace. The text is hostile. Pure.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace tritonsmith::gym::triton_ir {
 
-// By their places, in order; atomics store, too. None where the text does not parse.
+// Returns these arguments' indices in order. Atomics store too. Empty if parsing fails.
 std::vector<int> stored_arguments(std::string_view ttir);
 
 }  // namespace tritonsmith::gym::triton_ir

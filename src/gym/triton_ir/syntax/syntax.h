@@ -1,7 +1,6 @@
-// Syntax: Triton IR as parsed, before anything is known about what its operations mean. One loose
-// form holds every operation: operands in the order they are written, keywords, attributes as text,
-// types, regions, successors. Values are numbers: the parser has resolved names and scopes. Pure
-// data.
+// Syntax: parsed Triton IR, before the meaning of its operations is known. One loose form holds
+// every operation: operands in written order, keywords, attributes as text, types, regions and
+// successors. Values are numbers, because the parser has resolved names and scopes. Pure data.
 #pragma once
 
 #include <map>
@@ -26,7 +25,7 @@ struct Region;
 
 struct Successor {
   std::string label;               // "bb1"
-  std::vector<ValueId> arguments;  // what the block's arguments take
+  std::vector<ValueId> arguments;  // values for the block's arguments
 };
 
 struct Operation {
@@ -35,7 +34,7 @@ struct Operation {
   std::vector<ValueId> operands;
   std::vector<std::string> keywords;              // "slt", "relaxed", "x"
   std::map<std::string, std::string> attributes;  // {"axis", "1 : i32"}
-  std::string literal;                            // of arith.constant, or a string: the text
+  std::string literal;                            // of arith.constant or a string: the text
   std::string symbol;                             // the callee of tt.call
   std::vector<ValueType> types;                   // after ':', before any arrow
   std::vector<ValueType> result_types;            // after '->' or 'to'
@@ -43,7 +42,7 @@ struct Operation {
   std::vector<Successor> successors;
   int location = 0;  // index into Module::locations
 
-  // An attribute's leading integer, "1 : i32" being 1.
+  // Returns an attribute's leading integer: 1 for "1 : i32".
   std::optional<std::int64_t> integer_attribute(const std::string& key) const;
   bool has_keyword(std::string_view keyword) const;
 };
@@ -54,7 +53,7 @@ struct BlockArgument {
 };
 
 struct Block {
-  std::string label;  // empty for a region's first block where it is not written
+  std::string label;  // empty for a first block without a written label
   std::vector<BlockArgument> arguments;
   std::vector<Operation> operations;
 };

@@ -1,7 +1,6 @@
-// ValueType: the type of one value of Triton IR: an element kind, and for tensors a shape. Small
-// floats are kept in registers as fp32 numbers that their own format can hold, so a register's
-// element is one of five machine types. Pure data, no failure but `parse errors`, which the parser
-// reports.
+// ValueType: the type of one value of Triton IR, which is an element type and, for tensors, a
+// shape. Registers keep small floats as fp32 numbers that the format can hold, and other elements
+// in their own type. Pure data. The parser reports all errors.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,7 @@ enum class Element {
 }  // namespace tritonsmith::gym::triton_ir
 
 namespace tritonsmith {
-// The names that Triton IR writes. `index` is read as i64.
+// The names in Triton IR. The parser reads `index` as i64.
 template <>
 inline constexpr auto enum_names<gym::triton_ir::Element> =
     names<gym::triton_ir::Element>({{gym::triton_ir::Element::i1, "i1"},
@@ -63,7 +62,7 @@ bool is_integer(Element element);      // i1 to i64
 bool is_float(Element element);        // all the floats
 bool is_small_float(Element element);  // the floats that registers keep as fp32
 
-// Bytes of one element in a register, and in a tensor's memory. 0 for descriptors.
+// Return the bytes of one element in a register and in a tensor's memory. 0 for descriptors.
 std::size_t register_bytes(Element element);
 std::size_t memory_bytes(Element element);
 
@@ -74,16 +73,16 @@ struct ValueType {
   bool is_tensor = false;
   bool operator==(const ValueType&) const = default;
 
-  std::int64_t count()
-      const;  // elements of the register: 1 for scalars; at most kMaxElements by the parser
+  // Returns the elements of the register: 1 for a scalar. The parser limits it to kMaxElements.
+  std::int64_t count() const;
   ValueType with_element(Element other) const;
-  ValueType pointed_to() const;  // same shape, the pointee as element
+  ValueType pointed_to() const;  // same shape, with the pointee as element
 };
 
 ValueType scalar_of(Element element);
 ValueType tensor_of(Element element, std::vector<std::int64_t> shape);
 
-// As Triton IR writes it: "tensor<16x16x!tt.ptr<f32>>".
+// Writes the type as Triton IR does: "tensor<16x16x!tt.ptr<f32>>".
 std::string to_string(const ValueType& type);
 
 // Triton's own limit on one tensor (TRITON_MAX_TENSOR_NUMEL).
