@@ -1,5 +1,5 @@
-// Tests that no timed round can use what an earlier round computed, and that each
-// round's output is checked.
+// Tests that no timed round can use what an earlier round computed, and that each round's
+// output is checked.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>

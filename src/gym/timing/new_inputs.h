@@ -28,10 +28,10 @@ tl::expected<NewInputs, replay::Stop> time_on_new_inputs(const TimedSides& sides
                                                          tensors::Filler filler, double rounds_ms,
                                                          const TimeOnce& time_once);
 
-// Returns a finding if the rounds were too fast for what forward takes on new inputs. If
-// each first run is slower than the runs after it, forward remembered results, and the
-// finding refuses the candidate. If the later runs are as slow, the time depends on the
-// data, and the finding is a note.
+// Returns a finding if the rounds were too fast for what forward takes on new inputs. If each
+// first run is slower than the runs after it, forward remembered results, and the finding
+// refuses the candidate. If the later runs are as slow, the time depends on the data, and the
+// finding is a note.
 std::optional<Finding> judge_new_inputs(double rounds_ms, const NewInputs& met);
 
 }  // namespace tritonsmith::gym::timing

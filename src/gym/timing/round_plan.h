@@ -14,8 +14,8 @@ struct RoundPlan {
 };
 // Makes the plan from the milliseconds that one round of the candidate took. Rounds of short
 // kernels alternate between two times some 2 % apart (docs/results/replay-timing.md), so two
-// consecutive rounds make a sample. Without this, a few rounds that happen to agree would end
-// the timing too early.
+// consecutive rounds make a sample. Without this, a few rounds that happen to agree would end the
+// timing too early.
 RoundPlan round_plan(double milliseconds);
 inline constexpr int kLargestBatch = 48;
 

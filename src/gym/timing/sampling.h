@@ -26,13 +26,13 @@ MedianInterval median_interval(std::vector<double> samples);
 // median of the earlier samples to within this share.
 bool confirms(const std::vector<double>& now, const std::vector<double>& earlier, double share);
 
-// Returns the means of `group` consecutive rounds, without the remainder at the end. Where
-// rounds alternate between two times, their median jumps from one time to the other. Means of
-// two rounds lie between them.
+// Returns the means of `group` consecutive rounds, without the remainder at the end. Where rounds
+// alternate between two times, their median jumps from one time to the other. Means of two rounds
+// lie between them.
 std::vector<double> means_of(const std::vector<double>& rounds, int group);
 
-// Returns the samples for an interval: those means, or the rounds themselves where
-// there are too few rounds.
+// Returns the samples for an interval: those means, or the rounds themselves where there are
+// too few rounds.
 std::vector<double> samples_of(const std::vector<double>& rounds, int group);
 
 // Summarises these samples. The summary has the interval where it is known.

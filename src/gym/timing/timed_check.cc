@@ -39,8 +39,8 @@ std::vector<at::Tensor> copies_of_outputs(const TimedSides& sides) {
   return copies;
 }
 
-// Returns the coarseness of the worst output, or 0 where it is unknown because a value is
-// finite on one side only.
+// Returns the coarseness of the worst output, or 0 where it is unknown because a value is finite on
+// one side only.
 double coarseness(const std::vector<at::Tensor>& coarse, const std::vector<at::Tensor>& fine) {
   double worst = 0;
   for (std::size_t k = 0; k < fine.size(); ++k)

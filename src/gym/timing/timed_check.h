@@ -22,8 +22,8 @@ struct TimedSides {
 };
 
 // Returns `eager` for a task whose own forward uses cuDNN: a candidate's numbers may then be as
-// coarse as PyTorch's own. For all other tasks both sides are timed in full float32, by which
-// the candidate is judged.
+// coarse as PyTorch's own. For all other tasks both sides are timed in full float32, by which the
+// candidate is judged.
 Setting timed_setting(const plan::Plan& task);
 // How near a timed output must be to the reference's output.
 struct Nearness {

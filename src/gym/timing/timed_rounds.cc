@@ -65,8 +65,8 @@ std::optional<replay::Stop> TimedRounds::prepare() {
   return sides_.candidate.prepare(timed_.filler());
 }
 
-// The cache is flushed before each side: a flush also leaves it full of lines that
-// must be written back.
+// The cache is flushed before each side: a flush also leaves it full of lines that must be written
+// back.
 std::optional<replay::Stop> TimedRounds::queue_round(int round) {
   if (auto stop = prepare()) return stop;
   if (auto stop = timed_.queue(sides_.candidate, mark(round, 0), mark(round, 1))) return stop;

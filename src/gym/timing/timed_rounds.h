@@ -27,9 +27,9 @@ class TimedRounds {
   // From now on, each run of the reference is followed by overwriting its results.
   void erase_reference() { erases_ = true; }
   bool erases_reference() const { return erases_; }
-  // Runs one round. It also finds out whether the candidate gives the same bits each
-  // time. If it does not (atomic additions in floating point), outputs are archived and
-  // compared by value at the end.
+  // Runs one round. It also finds out whether the candidate gives the same bits each time. If
+  // it does not (atomic additions in floating point), outputs are archived and compared by
+  // value at the end.
   std::optional<replay::Stop> warm_up();
   std::optional<replay::Stop> take_samples(const Deadline& deadline);
 

@@ -30,8 +30,8 @@ class TimedSide {
   // Runs outside the clock, after prepare(): poisons the buffers of the last run, which nobody
   // reads any more. Returns how many bytes it wrote, or 0 without a second set.
   std::int64_t poison_others(tensors::Filler filler);
-  // Runs inside the clock. It calls `after`, if given, with the step's position once a
-  // step has been queued.
+  // Runs inside the clock. It calls `after`, if given, with the step's position once a step
+  // has been queued.
   std::optional<replay::Stop> run(const std::function<void(std::size_t)>& after = {});
 
   bool changes_state() const { return !state_.empty(); }

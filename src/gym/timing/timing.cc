@@ -88,9 +88,9 @@ class Timer {
                                     tensors::tensor_at(reference_.replay().tensors(), index));
   }
 
-  // Says whether the task's inputs are the same in each draw, or were kept. The results of
-  // the reference in one round are then the outputs that the candidate owes in the next
-  // round, so they must be erased.
+  // Says whether the task's inputs are the same in each draw, or were kept. The results of the
+  // reference in one round are then the outputs that the candidate owes in the next round, so they
+  // must be erased.
   bool has_same_inputs() {
     for (const auto& [index, drawn] : original_inputs_) {
       const at::Tensor& now = tensors::tensor_at(reference_.replay().tensors(), index);

@@ -27,18 +27,18 @@ struct ChangeableWeights {
   std::set<int> given;       // parameters and buffers whose values are not random
   std::set<int> drawn;       // parameters that a generator fills
   std::set<int> statistics;  // buffers of one value; also in `given`
-  // Maps each given parameter that the candidate does not hold to the first one with the
-  // same values. Parameters with equal values change alike, since nobody knows which copy
-  // stands for which of them.
+  // Maps each given parameter that the candidate does not hold to the first one with the same
+  // values. Parameters with equal values change alike, since nobody knows which copy stands for
+  // which of them.
   std::map<int, int> alike;
   std::vector<EarlyWeight> early;
 };
 
-// Both sides must be as their constructors, replayed under one seed, left them. Some weights
-// stay as they are: those from which the reference's own constructor made other tensors;
-// buffers of several values (tables, masks) and of one number; tables that are frozen
-// parameters; and buffers that the candidate does not have. The running statistics that a
-// norm's forward reads always change.
+// Both sides must be as their constructors, replayed under one seed, left them. Some weights stay
+// as they are: those from which the reference's own constructor made other tensors; buffers of
+// several values (tables, masks) and of one number; tables that are frozen parameters; and
+// buffers that the candidate does not have. The running statistics that a norm's forward reads
+// always change.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);
 

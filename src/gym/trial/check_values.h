@@ -1,6 +1,6 @@
-// Compares the candidate's outputs with the reference's, and measures how exact the
-// reference is. One pass on the device finds most candidates right. Only the other
-// candidates are examined closely.
+// Compares the candidate's outputs with the reference's, and measures how exact the reference
+// is. One pass on the device finds most candidates right. Only the other candidates are
+// examined closely.
 #pragma once
 
 #include <optional>

@@ -37,9 +37,9 @@ class Mixer {
     }
   }
 
-  // Returns mixtures that hold each config of each launch at least once. From pass to pass
-  // the second launch moves on by one config against the first. The configs of all other
-  // launches are drawn at random.
+  // Returns mixtures that hold each config of each launch at least once. From pass to pass the
+  // second launch moves on by one config against the first. The configs of all other launches are
+  // drawn at random.
   std::vector<replay::Choices> pass(std::size_t nth) {
     for (std::size_t k = 2; k < tuned_.size(); ++k) rng_.shuffle(orders_[k]);
     std::vector<replay::Choices> rounds(rounds_);

@@ -17,8 +17,8 @@ bool is_measured(const at::Tensor& tensor) {
          tensor.numel() > 0;
 }
 
-// Returns a number far from all values of these inputs and from their squares. The number is
-// finite in the inputs' type.
+// Returns a number far from all values of these inputs and from their squares. The number is finite
+// in the inputs' type.
 double far_away(const std::vector<int>& inputs, const tensors::TensorTable& tensors,
                 at::ScalarType type) {
   constexpr double least = 1e4, times = 16, finite_in_half = 6e4;

@@ -51,8 +51,8 @@ class Dataflow {
     std::vector<int> read;
     for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
     for (const auto& [name, argument] : call.kwargs) plan::append_tensors(argument, read);
-    // These operators replace what the tensor held. If the tensor is all of its memory,
-    // nothing of the past is left.
+    // These operators replace what the tensor held. If the tensor is all of its memory, nothing of
+    // the past is left.
     const bool overwrites = plan::operators::is(call.op, plan::operators::Trait::overwrites);
     if (overwrites && !read.empty() && fills_its_storage(read.front())) {
       own_.erase(storage_of(read.front()));

@@ -1,7 +1,7 @@
 // Finds evidence of which code did the work of a candidate's plan: which operators its forward
-// left to PyTorch, whether its own kernels ran and feed the output, and whether the output
-// depends on the inputs. These are facts of the plan and of one replay of it, judged by the
-// policy. No values are read.
+// left to PyTorch, whether its own kernels ran and feed the output, and whether the output depends
+// on the inputs. These are facts of the plan and of one replay of it, judged by the policy. No
+// values are read.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@ std::vector<Finding> find_evidence(const plan::Plan& candidate,
                                    const replay::LaunchTraces* launches,
                                    const plan::Plan& reference, Policy policy);
 
-// Finds atomic operations with the scope of one program in a launch of several programs.
-// On a GPU their effect is random. A trial may not show it, because two programs need not
-// meet at the same address.
+// Finds atomic operations with the scope of one program in a launch of several programs. On a
+// GPU their effect is random. A trial may not show it, because two programs need not meet at
+// the same address.
 std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate);
 
 // Says whether a kernel reads this input, or values that follow from it.

@@ -11,8 +11,8 @@ namespace tritonsmith::gym::trial {
 
 struct OracleRun {
   tensors::TensorTable exact;  // by index of the task's plan; empty where there is no oracle
-  // Memory or time ran out. The oracle exists in principle, so the plain tolerance
-  // must not decide alone.
+  // Memory or time ran out. The oracle exists in principle, so the plain tolerance must
+  // not decide alone.
   std::optional<replay::Stop> candidate_stop, reference_stop;
 };
 

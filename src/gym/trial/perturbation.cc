@@ -108,8 +108,8 @@ std::vector<int> input_tensors(const plan::Plan& plan) {
   return distinct;
 }
 
-// True for a task whose forward gives places among ordered values. Zeros would make
-// many of its values equal.
+// True for a task whose forward gives places among ordered values. Zeros would make many of
+// its values equal.
 bool asks_for_places(const plan::Plan& task) {
   return std::ranges::any_of(task.steps, [](const plan::PlanStep& step) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);

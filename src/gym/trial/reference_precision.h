@@ -1,6 +1,6 @@
-// Measures how exact the reference itself is. In 16 bits, and on inputs that the judge
-// changed, PyTorch's own rounding may be as large as the tolerance. A trial then widens the
-// tolerance, or is inconclusive.
+// Measures how exact the reference itself is. In 16 bits, and on inputs that the judge changed,
+// PyTorch's own rounding may be as large as the tolerance. A trial then widens the tolerance, or
+// is inconclusive.
 #pragma once
 
 #include "gym/trial/sides.h"
@@ -21,9 +21,9 @@ double widen_tolerance(const Sides& sides, const tensors::TensorTable& exact, Tr
 // Such an overflow is wrong however coarse PyTorch is there.
 bool breaks_down(const Sides& sides, const tensors::TensorTable& exact);
 
-// Looks for a wrong output among those in which PyTorch is exact. It does so only if
-// there are several outputs: an output that overflows, or in which PyTorch loses its
-// digits, excuses no other.
+// Looks for a wrong output among those in which PyTorch is exact. It does so only if there
+// are several outputs: an output that overflows, or in which PyTorch loses its digits,
+// excuses no other.
 void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exact,
                              const compare::CompareOptions& how, TrialResult& result);
 

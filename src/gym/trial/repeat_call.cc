@@ -79,8 +79,8 @@ std::optional<replay::Replay> another_replay(RightCall& call, const AnotherRun& 
   return replay;
 }
 
-// Overwrites what forward returned. Any caller of forward may do this, because the outputs
-// belong to the caller.
+// Overwrites what forward returned. Any caller of forward may do this, because the outputs belong
+// to the caller.
 void spoil_outputs(const RightCall& call) {
   const tensors::TensorTable& tensors = call.sides.candidate.tensors();
   std::set<const void*> shared;
@@ -95,8 +95,8 @@ void spoil_outputs(const RightCall& call) {
   }
 }
 
-// Runs the candidate again. Returns a stop that is the candidate's own mistake; any
-// other stop ends the trial.
+// Runs the candidate again. Returns a stop that is the candidate's own mistake; any other stop
+// ends the trial.
 std::optional<replay::Stop> run_again(Sides& sides, replay::Replay& again, std::string_view draws,
                                       TrialResult& result) {
   sides.device.set_patience(Deadline::after(replay::kKernelPatience));
@@ -122,8 +122,8 @@ std::optional<VerdictError> changed_shared(const RightCall& call) {
   return std::nullopt;
 }
 
-// Runs one phase of the reference. Returns false if it stops. Lack of time or memory ends the
-// trial, too.
+// Runs one phase of the reference. Returns false if it stops. Lack of time or memory ends
+// the trial, too.
 bool runs_reference(Sides& sides, plan::Phase phase, TrialResult& result) {
   const bool in_python = phase == plan::Phase::forward && !sides.reference_replays();
   auto stop = in_python ? ask_python_reference(sides) : sides.reference.run(phase);

@@ -15,8 +15,8 @@ struct RightCall {
   bool shared_is_intact = false;   // all that the sides share is as it was before the first call
 };
 
-// Adds what these calls show to the result: a difference, a stop, or that the outputs are
-// right without kernels.
+// Adds what these calls show to the result: a difference, a stop, or that the outputs are right
+// without kernels.
 void call_again(RightCall call, TrialResult& result);
 
 }  // namespace tritonsmith::gym::trial

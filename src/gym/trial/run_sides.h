@@ -38,8 +38,8 @@ struct SideResults {
 SideResults run_sides(Sides& sides, PreparedSides& prepared);
 
 // run_candidate() also fills in what the device remembered of the candidate's inputs.
-// run_reference() may return while the reference is still under way on a GPU, if a fused
-// oracle compares at once.
+// run_reference() may return while the reference is still under way on a GPU, if a fused oracle
+// compares at once.
 CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared);
 ReferenceRun run_reference(Sides& sides);
 

@@ -30,8 +30,8 @@ struct Sides {
   replay::Replay reference, candidate;
   std::optional<AnsweredTask> answered;  // the last answer of the Python reference
 
-  // Returns the task's plan. If the Python reference runs forward, this plan has the
-  // outputs of its last run.
+  // Returns the task's plan. If the Python reference runs forward, this plan has the outputs
+  // of its last run.
   const plan::Plan& task() const { return answered ? answered->plan : config.task; }
   bool reference_replays() const { return config.python_reference == nullptr; }
   std::uint64_t seed_of(std::string_view purpose) const {
@@ -47,8 +47,8 @@ compare::Tolerance tolerance_of(const Sides& sides);
 compare::CompareOptions comparison_of(const Sides& sides);
 // Says whether the judge changed inputs or weights more than a little.
 bool is_changed(const TrialConfig& config);
-// Says whether the tolerance may grow with PyTorch's own error: in 16 bits, if the judge
-// changed inputs or weights.
+// Says whether the tolerance may grow with PyTorch's own error: in 16 bits, if the judge changed
+// inputs or weights.
 bool may_widen(const Sides& sides);
 
 // Wait for the device and return how the side stopped. A fault of the device shows late. It counts

@@ -24,9 +24,9 @@ std::vector<at::Tensor> unchanged_values(const plan::Plan& task,
 bool are_among(const std::vector<at::Tensor>& unchanged, const at::Tensor& values,
                double tolerance);
 
-// Says whether there are floating-point inputs with several elements, and each of them
-// holds one value throughout. One input may then hide another everywhere, as the larger of
-// two does in a maximum.
+// Says whether there are floating-point inputs with several elements, and each of them holds
+// one value throughout. One input may then hide another everywhere, as the larger of two
+// does in a maximum.
 bool lack_spread(const std::vector<int>& inputs, const tensors::TensorTable& tensors);
 
 // On a GPU a store is only seen where it changes memory. If the reference leaves values unchanged,

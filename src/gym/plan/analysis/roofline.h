@@ -32,7 +32,7 @@ struct LeastWork {
 };
 LeastWork least_work(const Plan& task);
 
-// Returns a finding that refuses the time where the chip cannot have done the work in that time.
+// Returns a finding that refuses the measured time if the chip cannot do the work in it.
 std::optional<Finding> find_impossible_speed(const LeastWork& work, const cuda::GpuFacts& gpu,
                                              double milliseconds);
 
