@@ -37,8 +37,7 @@ bool is_accepted(const referee::RefereeReport& report) {
              report.findings.end();
 }
 
-// A machine that is too busy, or a failure of the referee itself, shows nothing about how it
-// judges.
+// A busy machine, or a failure of the referee itself, shows nothing about how it judges.
 bool is_answer(const referee::RefereeReport& report) {
   return report.fault != Fault::infrastructure && !report.deadline_hit;
 }

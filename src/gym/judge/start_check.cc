@@ -12,8 +12,7 @@ namespace {
 
 constexpr int kTimesAsked = 3;
 
-// The machine was too busy, or somebody killed a process. This shows nothing about how the judge
-// judges.
+// The machine was too busy, or somebody killed a process. Neither shows whether the judge is right.
 bool is_no_answer(const Verdict& verdict) {
   static const std::set<std::string_view> out_of_time = {"timeout", "compile_timeout", "killed",
                                                          "too_large_to_evaluate"};

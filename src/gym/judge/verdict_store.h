@@ -27,8 +27,7 @@ struct JudgeVersions {
 // Returns the backend that `automatic` means with these versions.
 Backend resolved(Backend backend, const JudgeVersions& versions);
 
-// `versions` names the PyTorch, the Triton, the target chip and other facts of the machine that
-// decide.
+// `versions` names PyTorch's and Triton's version, the target chip, and other facts that decide.
 std::string verdict_key(const api::JudgeJob& job, Backend backend, std::string_view versions);
 
 class VerdictStore {

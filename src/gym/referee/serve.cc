@@ -18,8 +18,7 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Loads what libraries load lazily before the jail closes: tables of oneDNN and MKL, and
-// generators.
+// Loads what libraries load lazily before the jail closes: oneDNN's and MKL's tables, generators.
 void warm_up() {
   const at::Tensor image = at::rand({1, 8, 16, 16});
   const at::Tensor filter = at::rand({8, 8, 3, 3});

@@ -65,8 +65,7 @@ bool is_spiked(Perturbation kind);
 bool decides_by_scores(const plan::Plan& task);
 // Says whether the kind moves inputs by no more than the size of a random generator's values.
 bool moves_a_little(Perturbation kind);
-// Describes the change in words, as in "100 added to the inputs". Empty for kinds that are not
-// extreme.
+// Describes the change, as in "100 added to the inputs". Empty for kinds that are not extreme.
 std::string_view what_is_done(Perturbation extreme);
 
 // Returns a seed that follows from the job's secret, the purpose and the trial.
