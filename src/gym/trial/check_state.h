@@ -22,8 +22,8 @@ StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
 // Returns the shared tensors as they are now: the reference's and the candidate's alternate.
 std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedTensor>& shared);
 
-// The candidate must return an output on the CPU exactly if the reference does. Returns the first
-// difference, if any.
+// The candidate may return an output on the CPU only if the reference does. Returns the first
+// violation, if any.
 std::optional<VerdictError> compare_devices(const Sides& sides);
 
 }  // namespace tritonsmith::gym::trial
