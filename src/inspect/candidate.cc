@@ -158,7 +158,7 @@ void Candidate::find_launches() {
     const bool by_run = tree.is(function, "attribute") &&
                         text(tree.child(function, "attribute")) == "run" &&
                         mentions_kernel(tree.child(function, "object"));
-    // launcher = kernel[grid]; launcher(x)
+    // This also finds `launcher = kernel[grid]; launcher(x)`.
     const bool by_name = tree.is(function, "identifier") && mentions_kernel(function) &&
                          std::ranges::none_of(functions, [&](const Function& f) {
                            return f.name == text(function);

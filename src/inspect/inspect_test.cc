@@ -72,8 +72,8 @@ TEST(Inspect, RejectsTorchThatComputesUnderStrictOnly) {
             Rules{});
 }
 
-// A module of the candidate's own that launches a kernel, and a ModelNew with these lines in its
-// constructor.
+// A module of the candidate's own that launches a kernel, and a ModelNew with these lines in
+// its constructor.
 std::string holding(const std::string& constructor, const std::string& forward) {
   std::string entry = model(forward);
   const std::string_view layer = "        self.linear = nn.Linear(4, 4)\n";
@@ -149,7 +149,7 @@ TEST(Inspect, RejectsLaunchesWhoseFailureIsCaught) {
 
 TEST(Inspect, RejectsUsesOfTheReference) {
   EXPECT_EQ(in_forward("y = Model()(x)"), Rules{"uses_reference"});
-  // as a service renames the classes of other code
+  // A service renames the classes of other code in this way.
   const auto named = [](const std::string& built) {
     return rejects(kImports + kKernel +
                    "class Net(nn.Module):\n    def forward(self, x):\n        return x\n"

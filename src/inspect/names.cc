@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kLongestChain = 16;
 
-// Modules that torch's and triton's own modules import. No module of torch or triton has such a
-// name.
+// Modules that torch's and triton's own modules import. None of these names is a module of
+// torch or triton.
 bool is_top_module(std::string_view name) {
   constexpr auto kModules = std::to_array<std::string_view>(
       {"torch", "triton", "builtins", "sys", "os", "importlib", "inspect", "ctypes", "functools",
@@ -88,8 +88,8 @@ void Names::read_import_from(NodeId statement) {
   }
 }
 
-// Records `name = some.imported.thing`. It also records a builtin, so that `e = eval` hides
-// nothing.
+// Records `name = some.imported.thing`. It also records a builtin, so that `e = eval`
+// hides nothing.
 void Names::read_assignment(NodeId assignment) {
   const bool walrus = tree_.is(assignment, "named_expression");
   const NodeId left = tree_.child(assignment, walrus ? "name" : "left");

@@ -39,8 +39,7 @@ class Names {
 // Normalises an identifier as Python does (NFKC), so that a full-width `ｅval` is eval.
 std::string normal_identifier(std::string_view identifier);
 
-// Returns the contents of a string literal without interpolation, and an empty string for other
-// nodes.
+// Returns the contents of a string literal without interpolation, or an empty string otherwise.
 std::string literal_text(const SyntaxTree& tree, NodeId node);
 
 }  // namespace tritonsmith::inspect

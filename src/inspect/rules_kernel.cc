@@ -110,8 +110,8 @@ bool defines_swallowing_context(const Candidate& candidate) {
   return false;
 }
 
-// Reports @forgiving on a function that launches, if `def forgiving` catches the exceptions of its
-// function.
+// Reports @forgiving on a function that launches, if `def forgiving` catches the exceptions
+// of its function.
 void find_forgiving_decorators(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   for (NodeId id = 0; id < tree.size(); ++id) {

@@ -80,9 +80,9 @@ class Keeping {
     for (const std::string& name : kept_) locals_.erase(name);
   }
 
-  // Adds the names that a target sets: a, b and c for `a, (b, *c), d.e, f[g] = ...`. The parameters
-  // of a function are not among its locals, because a default or the caller's object may outlive
-  // the call.
+  // Adds the names that a target sets: a, b and c for `a, (b, *c), d.e, f[g] = ...`. The
+  // parameters of a function are not among its locals, because a default or the caller's object
+  // may outlive the call.
   void add_locals(NodeId target) {
     for (NodeId id = target; target != kNoNode && id < tree_[target].after; ++id) {
       const std::string_view around = tree_[tree_[id].parent].type;
@@ -122,7 +122,8 @@ class Keeping {
   }
 
   void settle() {
-    // ifs in the function's own body whose branch stores what they found missing
+    // These are the ifs in the function's own body whose branch stores a value that they
+    // found missing.
     std::set<NodeId> guards;
     for (const Store& store : stores_)
       if (const NodeId guard = guard_around(store.node);
@@ -193,8 +194,8 @@ class Keeping {
   std::map<std::string, Settled> settled_;
 };
 
-// Reports an answer with a kept value under a condition. The condition tests whether there was an
-// earlier call.
+// Reports an answer with a kept value under a condition. The condition tests whether there was
+// an earlier call.
 void find_kept_answers(const Candidate& candidate, const Function& function, const Keeping& keeping,
                        Places& places) {
   const SyntaxTree& tree = candidate.tree;
@@ -230,7 +231,7 @@ bool launches_either_way(const Candidate& candidate, NodeId branch) {
 void find_kept_work(const Candidate& candidate, const Function& function, const Keeping& keeping,
                     Places& places) {
   const SyntaxTree& tree = candidate.tree;
-  // each choice is examined once, however many launches it contains
+  // Each choice is examined once, however many launches it contains.
   std::map<NodeId, bool> choices;
   const auto is_choice = [&](NodeId branch) {
     const auto [known, is_new] = choices.try_emplace(branch, false);

@@ -153,7 +153,7 @@ constexpr auto kCompute = std::to_array<std::string_view>({"abs",
                                                            "xlogy"});
 
 bool is_compute(std::string_view name) {
-  // in-place forms: add_, relu_
+  // In-place forms, such as add_ and relu_, count too.
   if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);
   return std::ranges::find(kCompute, name) != kCompute.end();
 }
@@ -219,8 +219,8 @@ void find_torch_fallbacks(const Candidate& candidate, Places& places) {
       places.add(compute.node, fmt::format("`{}` may compute in place of a kernel", compute.what));
 }
 
-// Reports a choice between kernels and torch by the module's mode. The judge compares only one of
-// the two.
+// Reports a choice between kernels and torch by the module's mode. The judge compares only
+// one of the two.
 void find_mode_branches(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   if (candidate.forward == kNoNode) return;
@@ -305,8 +305,8 @@ bool defines_operator(const Use& use) {
          (use.path == "torch.library.custom_op" || use.path == "torch.library.triton_op");
 }
 
-// The namespaces of the operators that the file defines. The capture runs their Python like any
-// other code.
+// The namespaces of the operators that the file defines. The capture runs their Python like
+// any other code.
 std::set<std::string> own_namespaces(const Candidate& candidate) {
   std::set<std::string> own;
   for (const Use& use : candidate.uses)

@@ -14,7 +14,8 @@ Status check_baselines(const std::vector<std::string>& baselines) {
   return ok();
 }
 
-// Its numbers could not be laid beside KernelBench's.
+// Fails if KernelBench has no such comparison, since the job's numbers could not be compared with
+// KernelBench's.
 Status check_job(const JudgeJob& job) {
   if (job.comparison == Comparison::allclose && job.task.tolerance)
     return fail(

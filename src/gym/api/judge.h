@@ -40,9 +40,9 @@ struct JudgeJob {
   std::optional<SelfTestJob> self_test;
 };
 
-// Fails with one line that names the unknown baseline.
+// Fails with one line that names an unknown baseline.
 Status check_baselines(const std::vector<std::string>& baselines);
-// Fails with one line where a job contradicts itself. The caller checks before any work starts.
+// Fails with one line if the job contradicts itself. The caller checks before any work starts.
 Status check_job(const JudgeJob& job);
 
 struct Judged {

@@ -1,6 +1,6 @@
 // Outbox: passes verdicts from the threads of a Judge to its caller. It holds the finished
-// verdicts, the number of unfinished jobs and the error that broke the judge, if any. Any thread
-// may call it.
+// verdicts, the number of unfinished jobs and the error that broke the judge, if any. Any
+// thread may call it.
 #pragma once
 
 #include <condition_variable>

@@ -13,8 +13,8 @@ constexpr int kMostTrials = 1000;
 constexpr double kLongestDeadline = 7 * 24 * 3600.0;
 constexpr std::size_t kLongestName = 100;
 
-// A misspelt `policy` would be judged under another one. Of the task, a whole line of a suite may
-// be given.
+// Refuses unknown members: a job with a misspelt `policy` would be judged under another policy. The
+// task may have all members that a line of a suite has.
 Status check_members(const Json& json) {
   static const std::vector<std::string> known = {
       "task",     "kernel", "policy", "backend",          "comparison", "trials",
@@ -67,7 +67,7 @@ std::string job_name(const Submission& submission) {
                 name_of(job.backend),
                 job.trials,
                 submission.fresh};
-  // Jobs of the default keep the names that they had before there was another.
+  // Jobs of the default comparison keep the names that they had before other comparisons existed.
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
   constexpr std::size_t digits = 40;
@@ -139,7 +139,7 @@ Result<SubmissionBody> parse_submission_body(std::string_view body,
   json.erase("jobs");
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    Json merged = json;  // what the job itself says goes before what is said of all
+    Json merged = json;  // a member of the job itself overrides one that applies to all jobs
     if (jobs[i].is_object()) merged.update(jobs[i]);
     auto one = submission_from_json(jobs[i].is_object() ? merged : jobs[i], limits);
     if (!one) return tl::unexpected(one.error().within(fmt::format("jobs[{}]", i)));

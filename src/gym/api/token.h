@@ -1,4 +1,4 @@
-// Where the bearer token of the gym service comes from, on both sides.
+// Reads the bearer token of the gym service, for the service and for its clients.
 #pragma once
 
 #include <filesystem>
@@ -12,17 +12,17 @@ inline constexpr const char* kTokenVariable = "TRITONSMITH_GYM_TOKEN";
 
 // A token has at least 16 printable characters without spaces. Fails for anything else.
 Status check_token(std::string_view token);
-// The first line of `file`; without a file the environment's TRITONSMITH_GYM_TOKEN, which may be
-// absent: then empty.
+// Returns the first line of `file`. Without a file, it returns the environment variable
+// TRITONSMITH_GYM_TOKEN, or an empty string if that is not set.
 Result<std::string> read_token(const std::filesystem::path& file);
 
-// "HOST:PORT", "[::1]:8000".
+// An address such as "HOST:PORT" or "[::1]:8000".
 struct HostAndPort {
   std::string host;
   int port = 0;
 };
 Result<HostAndPort> parse_host_and_port(std::string_view text);
-// Whether nobody but this machine reaches it.
+// Says whether only programs on this machine can reach the host.
 bool is_loopback(const std::string& host);
 
 }  // namespace tritonsmith::gym::api

@@ -7,7 +7,8 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-// Whether the line of Triton IR is a product of float32 tensors that tensor cores compute in TF32:
+// Says whether the line of Triton IR is a product of float32 tensors that tensor cores
+// compute in TF32:
 //   %acc = tt.dot %a, %b, %c, inputPrecision = tf32 : tensor<16x16xf32> * tensor<...
 bool multiplies_in_tf32(std::string_view line) {
   const std::size_t precision = line.find("inputPrecision = tf32 :");

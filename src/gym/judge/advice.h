@@ -1,5 +1,5 @@
-// Advice: what a user can do about a verdict's error, added to the error's message. Advice changes no
-// decision. The functions are pure.
+// Advice: what a user can do about a verdict's error, added to the error's message. Advice changes
+// no decision. The functions are pure.
 #pragma once
 
 #include "data/verdict.h"

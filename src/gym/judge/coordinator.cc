@@ -10,8 +10,9 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-// The first time beside the others, since whoever killed it hardly means it. Whoever is killed
-// again with nothing beside it has only itself to blame.
+// A killed guest is retried. The first retry runs beside the other jobs, since the killer
+// probably meant another process. The second retry runs alone. A guest that is killed alone has
+// caused it itself.
 constexpr int kKillsForgiven = 2;
 
 std::string task_key(const Task& task) { return content_key(task.source); }
@@ -36,9 +37,9 @@ Coordinator::Coordinator(const LocalJudgeConfig& config, LocalJudgeParts parts, 
   thread_ = std::jthread([this] { run(); });
 }
 
-// The coordinator ends first, what it was told and has not looked at is forgotten, so that nothing
-// new begins; the pool's last callbacks then fall into
-// a closed queue. A referee at work is cut short: nobody waits for what it would say.
+// The coordinator's thread ends first. Events that it has not handled are dropped, so that no new
+// work begins, and the pool's last callbacks push to a closed queue. A referee at work is
+// interrupted, because nobody waits for its report.
 Coordinator::~Coordinator() {
   stopping_ = true;
   events_.close();
@@ -85,7 +86,8 @@ Status Coordinator::learn_versions() {
   if (!versions_.evaluate.empty()) return ok();
   const auto patience = Deadline::after(std::chrono::seconds(120));
   Result<capture::CapturePool::Versions> versions = fail("the judge was shut down");
-  while (!versions && !stopping_) {  // in short waits: a judge may be destroyed before it is warm
+  // short waits, since a judge may be destroyed before the zygote is warm
+  while (!versions && !stopping_) {
     const auto a_moment = Deadline::after(std::chrono::milliseconds(100));
     versions = parts_.pool->versions(a_moment);
     if (!versions && (!a_moment.passed() || patience.passed())) break;
@@ -158,7 +160,7 @@ void Coordinator::handle(Cancelled& event) {
   }
   for (auto at = running_.begin(); at != running_.end(); ++at) {
     if (!leave(at->second)) continue;
-    // A compilation or a referee's run comes to its end by itself; a guest may be long.
+    // A compilation or a referee's run ends by itself soon; a guest may run for long.
     if (is_idle(at->second) && at->second.pool_id != 0) {
       parts_.pool->cancel(at->second.pool_id);
       running_.erase(at);
@@ -338,8 +340,8 @@ referee::RefereeJob Coordinator::referee_job(const JobProgress& progress) const 
           .baselines = progress.job.baselines,
           .probe = probe_of(progress.job),
           .candidate_plan = progress.plan_json,
-          // Follows from the job's content: judged again, it is judged alike, and other jobs draw
-          // other values.
+          // The secret follows from the job's content. A job that is judged again is judged alike,
+          // and other jobs draw other values.
           .secret = to_hex(hmac_sha256(parts_.secret, progress.key)),
           .trials = progress.job.trials,
           .policy = progress.job.policy,
@@ -390,7 +392,7 @@ void Coordinator::handle(Compiled& event) {
   if (progress == nullptr) return;
   if (auto* kernel = std::get_if<compile::CompiledKernel>(&event.outcome.result);
       kernel != nullptr && progress->job.backend != Backend::replay)
-    kernel->cubin.clear();  // not run here
+    kernel->cubin.clear();  // the evaluator does not need it
   progress->units.at(event.unit).outcome = std::move(event.outcome);
   advance(event.serial);
 }
@@ -441,7 +443,8 @@ void Coordinator::conclude(std::uint64_t serial) {
   }
 }
 
-// Stored before it is used, so that a resumed run finds what it acted on.
+// Stores the verdict before anybody uses it, so that a resumed run finds the verdicts on
+// which it acted.
 void Coordinator::finish(JobProgress progress, Verdict verdict) {
   verdict.stage_ms.emplace_back("total", milliseconds_since(progress.submitted));
   if (parts_.store && progress.job.use_store && verdict.fault != Fault::infrastructure) {

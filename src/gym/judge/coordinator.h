@@ -1,21 +1,25 @@
-// Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens (a
-// submission, a capture that came back, a kernel compiled, a referee's report) reaches it as an
-// event; it never waits for anything else.
+// Coordinator: the one thread that owns all jobs of a LocalJudge. Everything that happens reaches
+// it as an event: a submission, a finished capture, a compiled kernel, a referee's report. It
+// never waits for anything else. A job passes these stages, and the first that decides the
+// verdict is the last:
 //
-//   submitted -> store? -> inspected -> task captured (once a task) -> captured -+-> every kernel
-//   compiled -+-> verdict
-//                                                                                +-> refereed
-//                                                                                --------------+
+//   submitted -> verdict store -> inspected -> task captured -> candidate captured
+//                                              (once a task)
 //
-// A captured task is looked at once besides, by a referee of the same kind (task_lints.h); verdicts
-// wait for that.
-// On a GPU what was compiled is what runs, so there the referee comes after the compilers.
+//   on a CPU:  candidate captured -+-> every kernel compiled -+-> verdict
+//                                  +-> refereed --------------+
 //
-// A deadline hit is retried once, alone: no new job starts, those under way finish, then it runs by
-// itself. That stops all others, so it is not done where nobody else can have been the reason: to a
-// guest that had a core for itself. One whose guest was killed is retried beside the others, and if
-// it is killed again alone. An infrastructure fault is retried once beside the others. Equal jobs
-// in flight are judged once.
+//   on a GPU:  candidate captured ---> every kernel compiled ---> refereed ---> verdict
+//
+// On a GPU the compiled kernels are what runs, so there the referee comes after the compilers.
+// Beside these stages, a referee of the same kind lints each captured task once (task_lints.h), and
+// verdicts wait for its findings.
+//
+// A job that hits a deadline is retried once, alone: no new job starts, the running jobs finish,
+// then it runs by itself. This stops all other jobs, so it is skipped if they cannot have been the
+// reason, as for a guest that had a core to itself. A job whose guest was killed is retried beside
+// the others, and alone if it is killed again. An infrastructure fault is retried once beside the
+// others. Equal jobs in flight are judged once.
 #pragma once
 
 #include <atomic>
@@ -44,7 +48,7 @@ class Coordinator {
 
   void submit(api::JudgeJob job) { events_.push(Submitted{std::move(job)}); }
   void cancel(std::uint64_t id) { events_.push(Cancelled{id}); }
-  // Once the first job has come; any thread.
+  // Known once the first job has arrived. Any thread may call it.
   JudgeVersions versions() const;
   std::vector<api::DeviceUse> devices() const;
 
@@ -75,20 +79,20 @@ class Coordinator {
   };
   using Event = std::variant<Submitted, Cancelled, TaskCaptured, Captured, Compiled, Refereed>;
 
-  // A task's plan, captured once, and the parts of it that its candidates' captures need.
+  // A task's plan, captured once, with the parts that the captures of its candidates need.
   struct TaskPlan {
     bool ready = false;
     std::string json, init_args, inputs, tensors;
     std::optional<VerdictError> failure;
-    std::vector<std::uint64_t> waiting;  // serials
-    std::uint64_t last_used = 0;         // a serial
+    std::vector<std::uint64_t> waiting;  // serials of the jobs that wait for it
+    std::uint64_t last_used = 0;         // the serial of the last job that used it
     std::size_t bytes() const {
       return json.size() + init_args.size() + inputs.size() + tensors.size();
     }
   };
 
   void run();
-  // `number` is its own among those of the queue; `device` names what it runs plans on.
+  // `number` counts the referees of this queue. `device` names the device on which it runs plans.
   void start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue, int number,
                      std::string device);
   void hand_to_referee(const JobProgress& progress, referee::RefereeJob job, RefereeQueue& queue);
@@ -99,20 +103,20 @@ class Coordinator {
   void handle(Compiled& event);
   void handle(Refereed& event);
 
-  // Lets waiting jobs start, as many as may run.
+  // Starts as many waiting jobs as may run.
   void admit();
   void start(JobProgress progress);
   void await_task(JobProgress& progress);
-  // Keeps the plans used last, within the configured number and bytes.
+  // Keeps the plans that were used last, within the configured number and bytes.
   void forget_tasks();
   void capture(JobProgress& progress, const TaskPlan& task);
   void compile_and_referee(JobProgress& progress);
   void lint(JobProgress& progress);
   void hear_of_task(Refereed& event);
-  // Ends the job once what is to be known of its task is.
+  // Ends the job once the findings about its task are known.
   void give_verdict(JobProgress progress);
   RefereeQueue& work_for(Backend backend);
-  // True when the job, all compiled, was handed to a GPU.
+  // Returns true if the job, fully compiled, was handed to a GPU.
   bool replay(JobProgress& progress);
   void advance(std::uint64_t serial);
   void conclude(std::uint64_t serial);
@@ -129,16 +133,17 @@ class Coordinator {
   api::Outbox& outbox_;
   BoundedQueue<Event> events_;
   RefereeQueue referee_work_;
-  RefereeQueue replay_work_;  // for the GPUs
+  RefereeQueue replay_work_;  // for the referees on GPUs
 
   std::atomic<bool> stopping_ = false;
   std::uint64_t next_serial_ = 1;
   std::deque<JobProgress> backlog_, alone_;
   std::map<std::uint64_t, JobProgress> running_;
-  std::map<std::string, TaskPlan> tasks_;  // by the content of the source
+  std::map<std::string, TaskPlan> tasks_;  // by the content of the task's source
   TaskLints lints_;
   VerdictContext context_;
-  mutable std::mutex versions_mutex_;  // for who asks from outside; the coordinator alone writes
+  // other threads read versions_; the coordinator alone writes it
+  mutable std::mutex versions_mutex_;
   JudgeVersions versions_;
 
   std::vector<std::unique_ptr<RefereeClient>> referees_;

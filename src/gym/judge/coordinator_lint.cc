@@ -1,4 +1,4 @@
-// The part of a Coordinator that has tasks looked at, and lets verdicts wait for it.
+// The part of a Coordinator that has tasks linted and lets verdicts wait for the findings.
 #include "base/hash.h"
 #include "gym/judge/coordinator.h"
 
@@ -8,9 +8,9 @@ RefereeQueue& Coordinator::work_for(Backend backend) {
   return backend == Backend::replay ? replay_work_ : referee_work_;
 }
 
-// Begins while the first candidate is captured.
+// The linter begins while the task's first candidate is captured.
 void Coordinator::lint(JobProgress& progress) {
-  constexpr double share = 0.25;  // of what a candidate's trials may take
+  constexpr double share = 0.25;  // of the time that a candidate's trials may take
   progress.lint_key = TaskLints::key_of(progress.job);
   if (!lints_.begin(progress.lint_key)) return;
   referee::RefereeJob job = referee_job(progress);
@@ -40,7 +40,8 @@ void Coordinator::hear_of_task(Refereed& event) {
 void Coordinator::give_verdict(JobProgress progress) {
   const std::uint64_t serial = progress.serial;
   JobProgress& kept =
-      running_.emplace(serial, std::move(progress)).first->second;  // and so is its task
+      // a running job keeps its task's plan
+      running_.emplace(serial, std::move(progress)).first->second;
   if (!lints_.has_begun(kept.lint_key)) lint(kept);
   const std::vector<Finding>* findings = lints_.await(kept.lint_key, serial);
   if (findings == nullptr) return;

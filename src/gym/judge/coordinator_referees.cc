@@ -1,9 +1,9 @@
-// The threads of a Coordinator's referees, and what each referee has done.
+// The threads of a Coordinator's referees, and the counts of each referee's work.
 #include "gym/judge/coordinator.h"
 
 namespace tritonsmith::gym::judge {
 
-// A referee process dies with the thread that started it, hence one thread for each.
+// A referee process dies with the thread that started it, so each referee has its own thread.
 void Coordinator::start_referee(std::unique_ptr<RefereeClient> referee, RefereeQueue& queue,
                                 int number, std::string device) {
   std::size_t place = 0;

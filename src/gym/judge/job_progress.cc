@@ -72,7 +72,8 @@ bool is_passed_over(const JobProgress& progress, const CompileUnit& unit) {
   });
 }
 
-// As Triton's own tuner has it: of what else fails it tells the user.
+// Says whether the kernel needs more of the chip than there is. Triton's autotuner skips such
+// configs and reports all other failures to the user.
 bool does_not_fit(const CompileUnit& unit) {
   const auto* failure =
       unit.outcome ? std::get_if<sandbox::CandidateFailure>(&unit.outcome->result) : nullptr;
@@ -80,7 +81,7 @@ bool does_not_fit(const CompileUnit& unit) {
                                 failure->error.message.starts_with("ptxas"));
 }
 
-// False when one of them did not compile.
+// Returns false if one of the kernels did not compile.
 bool add_kernels(const JobProgress& progress, Verdict& verdict) {
   verdict.kernels.resize(progress.plan->kernels.size());
   double slowest = 0;
@@ -124,7 +125,8 @@ void add_timing(const referee::PlanTiming& timing, Verdict& verdict) {
   if (timing.candidate.median > 0 && timing.reference.n > 0)
     verdict.speedup = timing.reference.median / timing.candidate.median;
   verdict.coverage = timing.coverage;
-  for (KernelReport& kernel : verdict.kernels) kernel.launches = 0;  // tuned ones may be others
+  // the tuned launches may be others
+  for (KernelReport& kernel : verdict.kernels) kernel.launches = 0;
   for (const referee::StepTiming& step : timing.steps) {
     const auto kernel = static_cast<std::size_t>(std::max(step.kernel, 0));
     const auto aten = std::ranges::find(verdict.aten, step.op, &AtenReport::op);
@@ -142,7 +144,7 @@ void add_report(const referee::RefereeReport& report, const JobProgress& progres
   for (const Finding& finding : report.findings) verdict.findings.push_back(finding);
   for (const auto& [stage, ms] : report.stage_ms) verdict.stage_ms.emplace_back(stage, ms);
   verdict.reference = report.reference;
-  if (!verdict.compiled) return;  // what ran here could not be launched on the chip
+  if (!verdict.compiled) return;  // the chip could not launch what ran here
   verdict.numerics = report.numerics;
   verdict.correct = report.correct;
   if (report.ran) verdict.stage = Stage::ran;
@@ -193,7 +195,7 @@ void pass_over_configs(JobProgress& progress) {
   for (plan::PlanStep& step : plan.steps) {
     auto* launch = std::get_if<plan::LaunchStep>(&step.action);
     if (launch == nullptr) continue;
-    if (std::ranges::all_of(launch->choices, is_unfit)) return;  // nothing is left to launch
+    if (std::ranges::all_of(launch->choices, is_unfit)) return;  // no config is left to launch
     for (const plan::LaunchChoice& choice : launch->choices)
       if (is_unfit(choice)) passed.insert(static_cast<std::size_t>(choice.kernel));
     std::erase_if(launch->choices, is_unfit);
@@ -250,7 +252,7 @@ Ending ending_of(const JobProgress& progress) {
 
 Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
   Verdict verdict = begin_verdict(progress, context);
-  if (!progress.capture) {  // inspection refused it
+  if (!progress.capture) {  // inspection refused the candidate
     const auto reason =
         std::ranges::find(progress.inspection, Severity::reject, &Finding::severity);
     CHECK(reason != progress.inspection.end(), "nothing was captured, though nothing refused it");
@@ -268,7 +270,7 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
     set_error(verdict, failure->error, Fault::candidate, progress.job.kernel);
     return verdict;
   }
-  if (!progress.plan) {  // the guest handed over something that is no plan
+  if (!progress.plan) {  // the guest's result is no plan
     verdict.stage = Stage::inspected;
     set_error(verdict, {.error_class = "bad_plan", .message = progress.plan_error},
               Fault::candidate, progress.job.kernel);

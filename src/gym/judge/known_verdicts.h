@@ -1,7 +1,7 @@
-// KnownVerdicts: a verdict store as who takes submissions reads it, beside the judge that writes
-// it: what is in it is answered before anything is queued. It knows nothing until it has learned
-// what the judge's keys say of the program and the machine. Any thread. A store that cannot be read
-// answers nothing: the judge then says why.
+// KnownVerdicts: reads a verdict store beside the judge that writes it. A service uses it to answer
+// known jobs before it queues them. It finds nothing until it has learned the versions in the
+// judge's keys. Any thread may call it. If the store cannot be read, it finds nothing, and the
+// judge reports the error.
 #pragma once
 
 #include <mutex>
@@ -20,7 +20,7 @@ class KnownVerdicts {
  private:
   explicit KnownVerdicts(VerdictStore store) : store_(std::move(store)) {}
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   VerdictStore store_;
   JudgeVersions versions_;
 };

@@ -76,12 +76,12 @@ Result<std::unique_ptr<LocalJudge>> LocalJudge::start(const LocalJudgeConfig& co
   if (config.gpus != 0) {
     TRY_ASSIGN(parts.gpus, choose_gpus(config, cuda::list_gpus()));
   }
-  program.early = parts.gpus.empty();  // else few jobs, or none, are evaluated
+  program.early = parts.gpus.empty();  // with GPUs, few jobs or none are evaluated
   program.spares = parts.gpus.empty() ? spares_on_cpu(config) : 0;
   parts.make_referee = [program, config]() -> std::unique_ptr<RefereeClient> {
     return with_shell(program, python_reference_options(config.capture, "cpu"), {});
   };
-  // Made now, so that they come up while the pool does.
+  // The referees are made now, so that they start while the pool does.
   const auto on_gpus = std::make_shared<std::vector<std::unique_ptr<RefereeClient>>>();
   for (const ReplayGpu& gpu : parts.gpus) {
     RefereeProgram on_gpu = program;

@@ -1,7 +1,7 @@
 // LocalJudge: the gym in this program. It inspects, captures, compiles and evaluates candidates,
 // several at a time, and answers repeats from its verdict store. Guests, compilers and referees are
-// processes of their own; what one of them does harms only its own job. Construction returns at
-// once; the first verdict waits for the warm zygote.
+// separate processes, and a failure of one harms only its own job. Construction returns at once;
+// the first verdict waits for the warm zygote.
 #pragma once
 
 #include <functional>
@@ -27,20 +27,20 @@ class Coordinator;
 struct LocalJudgeConfig {
   capture::CaptureConfig capture;
   int referees = std::max(1, usable_cores() / 4);
-  int gpus = -1;                        // that run plans; -1: all that are here
-  std::vector<std::int64_t> only_gpus;  // these of them, by number; empty: the first
-  bool lease = true;  // time on a GPU alone, by turns with who trains on it (base/lease.h)
-  std::vector<std::string> baselines;  // on a GPU besides: eager, torch_compile
-  // Started beforehand beside each referee, to take its place when it dies; -1: one on a GPU, whose
-  // context takes seconds to make, and on a CPU where there are eight cores or more.
+  int gpus = -1;                        // how many run plans; -1: all of this machine
+  std::vector<std::int64_t> only_gpus;  // use these GPUs, by number; empty: the first ones
+  bool lease = true;  // time alone on a GPU, in turns with a trainer there (base/lease.h)
+  std::vector<std::string> baselines;  // also timed on a GPU: eager, torch_compile
+  // Referees that are started beforehand beside each referee, to replace it when it dies. -1: one
+  // on a GPU, whose context takes seconds to make, and one on a CPU with eight cores or more.
   int spare_referees = -1;
-  int in_flight = std::max(12, 3 * usable_cores());  // jobs being judged at a time
+  int in_flight = std::max(12, 3 * usable_cores());  // jobs that are judged at a time
   int queue = 256;                                   // unfinished jobs at most; submit waits beyond
-  double referee_seconds = 20;                       // of one job's trials together
+  double referee_seconds = 20;                       // for all trials of one job
   int referee_memory_mib = 2048;
-  int referee_grace_seconds = 10;  // beyond that, before a silent referee is killed
-  int task_plans = 512;            // captured tasks that are kept, those used last
-  int task_plans_mib = 512;        // likewise, in bytes
+  int referee_grace_seconds = 10;  // the time beyond the budget before a silent referee is killed
+  int task_plans = 512;            // captured tasks that are kept; those used last stay
+  int task_plans_mib = 512;        // the same limit in MiB
   std::string
       directory;  // holds verdicts.sqlite, the secret and the compile cache; empty: nothing is kept
   std::string target = "sm_90";
@@ -49,7 +49,7 @@ struct LocalJudgeConfig {
 
 using Inspect = std::function<std::vector<Finding>(std::string_view source, Policy policy)>;
 
-// What a LocalJudge is made of; tests put fakes in.
+// The parts of a LocalJudge. Tests put fakes in.
 struct LocalJudgeParts {
   std::unique_ptr<capture::CapturePool> pool;
   MakeReferee make_referee;  // called once for each referee thread
@@ -62,21 +62,23 @@ struct LocalJudgeParts {
 
 class LocalJudge : public api::Judge {
  public:
-  // With the real parts. Referees run `program`.
+  // Starts a judge with the real parts. Referees run `program`.
   static Result<std::unique_ptr<LocalJudge>> start(const LocalJudgeConfig& config, Inspect inspect,
                                                    RefereeProgram program);
   LocalJudge(const LocalJudgeConfig& config, LocalJudgeParts parts);
   ~LocalJudge() override;
 
-  // That run the plans of the backend which it takes by itself, numbered from 0.
+  // Returns the number of referees of the backend that the judge uses by default. They are
+  // numbered from 0.
   int referees() const { return referees_; }
 
   Status submit(api::JudgeJob job) override;
   Result<std::optional<api::Judged>> next(Deadline deadline) override;
   void cancel(std::uint64_t id) override;
-  // One for each referee. Any thread.
+  // Returns one entry for each referee. Any thread may call it.
   std::vector<api::DeviceUse> devices() const override;
-  // By which the store knows its verdicts; known once there was one. Any thread.
+  // Returns the versions in the keys of the store. They are known once the first job was judged.
+  // Any thread may call it.
   JudgeVersions versions() const;
 
  private:

@@ -1,4 +1,4 @@
-// The self-test, put to a whole judge.
+// Tests the self-test with a whole judge.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ referee::RefereeReport wrong_report() {
       .ran = true, .error = VerdictError{.error_class = "wrong_value"}, .fault = Fault::candidate};
 }
 
-// Whose plans say by their kernel's name whether they are right.
+// The plans say by their kernel's name whether they are right.
 struct SelfTestedJudgeTest : LocalJudgeTest {
   SelfTestedJudgeTest() {
     pool->on_capture = [](const capture::CaptureRequest& request) {

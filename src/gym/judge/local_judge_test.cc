@@ -34,7 +34,7 @@ TEST_F(LocalJudgeTest, JudgesEqualJobsInFlightOnce) {
   pool->hold();
   ASSERT_TRUE(judge().submit(job(1)));
   ASSERT_TRUE(judge().submit(job(2)));
-  // The second is seen before anything is released only if both events were handled: captures tell.
+  // The captures show that both events were handled before anything is released.
   while (pool->captures().empty()) std::this_thread::yield();
   pool->release();
   for (int k = 0; k < 2; ++k)
@@ -119,7 +119,7 @@ TEST_F(LocalJudgeTest, KeepsNoMorePlansOfTasksThanItMay) {
   };
   std::uint64_t id = 0;
   for (const char* task : {"a", "b", "a", "c", "a"}) judge_task(task, ++id);
-  EXPECT_EQ(captures_of("a"), 1);  // used last whenever one had to go
+  EXPECT_EQ(captures_of("a"), 1);  // it was used last whenever one plan had to go
   judge_task("b", ++id);
   EXPECT_EQ(captures_of("b"), 2);
 }

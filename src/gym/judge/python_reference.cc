@@ -13,12 +13,12 @@ namespace {
 constexpr int kShellFd = 3;
 constexpr std::size_t kKnown = 4096;
 constexpr int kUsesOfOneMeasurement = 64;
-constexpr double kStillTheSame = 0.05;  // of the median
+constexpr double kStillTheSame = 0.05;  // as a share of the median
 constexpr const char* kBoot =
     "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import reference_shell; "
     "reference_shell.main()";
 
-// torch.compile looks for a compiler; what it makes goes with the folder.
+// torch.compile looks for a compiler. Its results are deleted with the folder.
 std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
   std::vector<std::string> list = {"LANG=C.UTF-8",
                                    "HOME=" + folder,
@@ -26,7 +26,7 @@ std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
                                    "TRITON_CACHE_DIR=" + folder + "/triton",
                                    "TORCHINDUCTOR_CACHE_DIR=" + folder + "/inductor",
                                    "TRITONSMITH_REFERENCE_SHELL=1"};
-  if (!on_gpu) {  // as the referee beside it
+  if (!on_gpu) {  // as for the referee beside it
     list.insert(list.end(), {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"});
   }
   for (const std::string name : {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME"})

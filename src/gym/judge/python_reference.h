@@ -1,8 +1,8 @@
-// ReferenceShell: a Python process that runs tasks as they are written, for what replaying them
-// cannot tell: what forward returns where it cannot be captured (reference_relay.h), how long the
-// eager Python takes, timed as KernelBench does, and what torch.compile makes of it
-// (gym/guest/reference_shell.py). It runs the code of tasks, which is trusted, and never a
-// candidate's. Started when it is first asked. One thread asks, the one that judges on the same
+// PythonReference: a Python process that runs tasks as they are written, for facts that a replay
+// cannot show. It tells what forward returns if forward cannot be captured (reference_relay.h), how
+// long the eager Python takes, timed as KernelBench does, and how long torch.compile's version
+// takes (gym/guest/reference_shell.py). It runs the code of tasks, which is trusted, and never a
+// candidate's. It starts at the first question. One thread asks: the one that judges on the same
 // device, so that nothing else runs there meanwhile.
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace tritonsmith::gym::judge {
 
 struct PythonReferenceOptions {
-  std::string python;                   // empty: the guests'
-  std::string bytecode_directory = {};  // as CaptureConfig's
+  std::string python;                   // empty: the guests' Python
+  std::string bytecode_directory = {};  // as in CaptureConfig
   std::string device = "cuda:0";
-  double seconds = 300;  // for one answer, the start of Python included
+  double seconds = 300;  // for one answer, including the start of Python
 };
 
-// With the guests' own Python.
+// Returns options for the guests' own Python.
 PythonReferenceOptions python_reference_options(const capture::CaptureConfig& config,
                                                 std::string device);
 
@@ -33,15 +33,16 @@ class PythonReference {
  public:
   explicit PythonReference(PythonReferenceOptions options) : options_(std::move(options)) {}
 
-  // `how`: "eager" or "torch_compile". What was measured before is told again, and measured anew
-  // now and then. Fails where the task does not run so, and says why.
+  // `how` is "eager" or "torch_compile". A known time is returned again, and is measured anew now
+  // and then. Fails with the reason if the task does not run in this way.
   Result<Timing> time(const std::string& task_source, const std::string& how);
-  // The socket of the shell, started where it does not run, for questions with tensors. Whoever
-  // cannot finish one ends the shell: it is started anew.
+  // Returns the socket of the process for questions with tensors, and starts the process if it
+  // does not run. A caller that cannot finish a question calls end(), and the next open() starts
+  // a new process.
   Result<int> open();
   void end();
   const std::string& device() const { return options_.device; }
-  // From any thread: ends what is under way, and every later call.
+  // Ends the present call and every later one. Any thread may call it.
   void interrupt();
 
  private:
@@ -61,7 +62,7 @@ class PythonReference {
   std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
   std::optional<Live> live_;
-  std::map<std::string, Known> known_;  // by how and source
+  std::map<std::string, Known> known_;  // by `how` and source
 };
 
 }  // namespace tritonsmith::gym::judge

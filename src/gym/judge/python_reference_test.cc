@@ -1,4 +1,4 @@
-// With the real Python and torch, on the CPU.
+// These tests run the real Python and PyTorch on the CPU.
 #include "gym/judge/python_reference.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,8 @@ def get_inputs():
     return [torch.randn(4)]
 )";
 
-// A referee that asks in mid-job (testing/fake_referee.py), beside a real shell or none.
+// Asks through a referee that asks during a job (testing/fake_referee.py), beside a real Python
+// reference or none.
 std::string told_by(const std::string& task, PythonReference* shell) {
   RefereeProcess referee({.argv = {TRITONSMITH_PYTHON, "-S", "-E", TRITONSMITH_FAKE_REFEREE}},
                          shell);

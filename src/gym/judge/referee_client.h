@@ -1,6 +1,6 @@
-// RefereeClient: the seam between judging and whoever runs plans. A job is data and so is its
-// outcome; what goes wrong with a referee itself is told apart from what a plan did. Each client is
-// used by one thread.
+// RefereeClient: the interface between judging and the referees that run plans. A job and its
+// outcome are data. A failure of the referee itself is distinct from a failure of a plan. One
+// thread uses each client.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace tritonsmith::gym::judge {
 
-// timeout: no answer within the job's budget and a grace. infrastructure: no referee could be had,
-// or it died of something that no plan does. misjudges: each that took its place misjudged what is
-// known, so that nothing may be judged here.
+// timeout: no answer came within the job's budget and a grace. infrastructure: no referee could
+// start, or it died of something that no plan does. misjudges: each replacement misjudged a known
+// plan, so nothing may be judged here.
 struct RefereeFailure {
   enum class Kind { timeout, infrastructure, misjudges };
   Kind kind = Kind::infrastructure;
@@ -26,13 +26,12 @@ using RefereeOutcome = std::variant<referee::RefereeReport, RefereeFailure>;
 class RefereeClient {
  public:
   virtual ~RefereeClient() = default;
-  // `task_plan` is the plan that job.task_key names; it is handed over only when the referee lacks
-  // it.
+  // `task_plan` is the plan that job.task_key names. It is sent only if the referee lacks it.
   virtual RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) = 0;
-  // From any thread: a judge() under way, and every later one, ends at once with an infrastructure
-  // failure. Called when nobody waits for verdicts any more.
+  // Ends a judge() under way, and every later one, at once with an infrastructure failure. Any
+  // thread may call it, once no one waits for verdicts any more.
   virtual void interrupt() = 0;
-  // From any thread: times that another process took the place of the one that judged.
+  // Returns how often another process replaced the one that judged. Any thread may call it.
   virtual int restarts() const { return 0; }
 };
 

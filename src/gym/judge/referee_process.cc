@@ -14,15 +14,15 @@ namespace tritonsmith::gym::judge {
 namespace {
 
 constexpr int kRefereeFd = 3;
-constexpr double kShellSeconds = 120;  // for one answer, the start of Python included
-// Of an old referee, before the next job goes on beside it: with the longest that a kernel may run,
-// well below the ten seconds within which a GPU serves again.
+constexpr double kShellSeconds = 120;  // for one answer, including the start of Python
+// How long the next job waits for an old referee to end. Together with the longest time of a
+// kernel, this is well below the ten seconds within which a GPU serves again.
 constexpr double kReapSeconds = 3;
-constexpr double kSparePause = 60;    // after a spare that ended by itself
-constexpr double kProbeSeconds = 10;  // for what takes hundredths
-constexpr int kMisjudging = 3;        // referees in a row that err until none is trusted
+constexpr double kSparePause = 60;    // after a spare ended by itself
+constexpr double kProbeSeconds = 10;  // for jobs that take hundredths of a second
+constexpr int kMisjudging = 3;        // after so many misjudging referees in a row, none is trusted
 
-// The job is judged all the same; who reads its times shall know.
+// The job is judged all the same, but a reader of its times must know about the other process.
 Finding beside_a_dying_one() {
   return {.rule = "timed_in_company",
           .severity = Severity::note,
@@ -37,7 +37,7 @@ bool is_accepted(const referee::RefereeReport& report) {
              report.findings.end();
 }
 
-// A machine too busy, or a referee's own trouble, says nothing of how it judges.
+// A busy machine, or a failure of the referee itself, shows nothing about how it judges.
 bool is_answer(const referee::RefereeReport& report) {
   return report.fault != Fault::infrastructure && !report.deadline_hit;
 }
@@ -55,7 +55,7 @@ referee::RefereeReport crashed_twice(const std::string& how) {
 RefereeProcess::RefereeProcess(RefereeProgram program, PythonReference* shell)
     : program_(std::move(program)), shell_(shell) {
   CHECK(!program_.argv.empty(), "a referee's program has no name");
-  // It takes seconds to come up: it begins while others do. What fails here is told by start().
+  // A referee takes seconds to start, so it starts while other parts do. start() reports a failure.
   if (program_.gpu || program_.early)
     if (auto early = spawn()) spares_.push_back(*std::move(early));
 }
@@ -82,7 +82,7 @@ RefereeOutcome RefereeProcess::judge(const referee::RefereeJob& job, const std::
   return RefereeFailure{RefereeFailure::Kind::infrastructure, std::move(last.message)};
 }
 
-// What waits for the referee sees its socket end.
+// A thread that waits for the referee sees its socket end.
 void RefereeProcess::interrupt() {
   const std::lock_guard lock(mutex_);
   interrupted_ = true;
@@ -158,8 +158,7 @@ Status RefereeProcess::take_place() {
   return fail("{}", why_unfit_);
 }
 
-// Its predecessor was alive when it found the same; whatever this one dies of is not held against
-// the job that waits.
+// The previous referee survived the same probes. If this one dies, the waiting job is not blamed.
 RefereeProcess::Answer<RefereeProcess::Showing> RefereeProcess::examine() {
   for (const KnownJob& known : probes_) {
     auto report = put(known.job, known.task_plan, Deadline::in_seconds(kProbeSeconds));
@@ -232,7 +231,7 @@ Result<RefereeProcess::Live> RefereeProcess::spawn() {
   ProcessOptions options{.argv = program_.argv,
                          .environment = {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"},
                          .fds = {{sockets.theirs.get(), kRefereeFd}, {2, 2}}};
-  // Where libraries are, and which GPUs are ours.
+  // The referee needs the paths of libraries and the choice of GPUs.
   for (const std::string name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"})
     if (const char* value = std::getenv(name.c_str()))
       options.environment.push_back(name + "=" + value);
@@ -274,13 +273,13 @@ Status RefereeProcess::start() {
     if (wire::read_frame(live_->socket.get(), Deadline::in_seconds(program_.start_seconds)))
       return ok();
     const Broken how = give_up("it did not come up", Loss::broken);
-    // Whoever killed it while it stood by need not have killed the next.
+    // If a waiting spare was killed, the next one need not be.
     if (!stood_by) return fail("the referee did not start: {}", how.message);
   }
 }
 
-// Not a failure: a job can be judged without spares. One that cannot come up, on a GPU without room
-// for a second context, say, is not tried again with every job.
+// This is no failure: a job can be judged without spares. If a spare cannot start, for example on a
+// GPU without room for a second context, it is not tried again with every job.
 void RefereeProcess::replenish() {
   const auto has_ended = [this](Live& spare) {
     const auto ended = spare.process.wait(Deadline::after(std::chrono::nanoseconds(0)));
@@ -303,8 +302,8 @@ void RefereeProcess::replenish() {
   }
 }
 
-// Ends what is left of the referee and tells how it ended. One that answers no more is not waited
-// for here: its verdict is known.
+// Ends the referee and tells how it ended. A referee that no longer answers is not waited for here,
+// since its verdict is known.
 RefereeProcess::Broken RefereeProcess::give_up(const std::string& what, Loss loss) {
   Live dead = [this] {
     const std::lock_guard lock(mutex_);
@@ -322,16 +321,16 @@ RefereeProcess::Broken RefereeProcess::give_up(const std::string& what, Loss los
     if (is_late) return {Ending::timeout, "no verdict within the time budget"};
     return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
   }
-  // It left because we did: its reply made no sense, but no plan made it die.
+  // The referee left because this client did: its reply made no sense, but no plan killed it.
   if (ended->success())
     return {Ending::infrastructure, fmt::format("the referee broke off: {}", what)};
-  // Nobody but a machine short of memory kills by SIGKILL: not the plan's doing, whose memory is
-  // capped.
+  // Only a machine short of memory kills by SIGKILL. The plan did not cause it, since its
+  // memory is limited.
   const bool killed = ended->kind == ExitStatus::Kind::signalled && ended->code == SIGKILL;
   return {killed ? Ending::infrastructure : Ending::crashed, describe(*ended)};
 }
 
-// A process that ends gives back its GPU only when the driver has stopped its kernels.
+// A process gives back its GPU only after the driver has stopped its kernels.
 bool RefereeProcess::reap() {
   const Stopwatch watch;
   const Deadline patience = Deadline::in_seconds(kReapSeconds);

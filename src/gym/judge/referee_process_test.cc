@@ -52,7 +52,7 @@ TEST_F(RefereeProcessTest, ComesUpBeforeTheFirstJobWhereItIsToldTo) {
   EXPECT_EQ(ready.starts(), 1);
 }
 
-// The fake referees that live below this process.
+// Returns the fake referees among this process's descendants.
 std::vector<pid_t> referees_of_this_process() {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -154,7 +154,7 @@ TEST_F(RefereeProcessTest, KillsARefereeThatDoesNotAnswerInTime) {
   EXPECT_TRUE(std::holds_alternative<referee::RefereeReport>(quick.judge(job("ok"), "the task")));
 }
 
-// One that was told by two probes what is right and what is wrong.
+// A referee process that has judged two probes, one right and one wrong.
 struct ProbedRefereeTest : RefereeProcessTest {
   ProbedRefereeTest() {
     referee::RefereeJob right = job("ok"), wrong = job("wrong " + errs),

@@ -1,5 +1,6 @@
-// RefereeQueue: the jobs of one kind of referees, in the order they came. Each referee takes the
-// next that any may run, or that it alone was asked. Any number of threads.
+// RefereeQueue: the waiting jobs for one kind of referee, in the order of their arrival.
+// Each referee takes the next job that any referee may run, or that names this referee. Any
+// number of threads.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +16,7 @@
 
 namespace tritonsmith::gym::judge {
 
-// Of a candidate, or of a task alone, which `lint_key` then names.
+// A candidate's job, or the job of linting a task, which `lint_key` then names.
 struct RefereeWork {
   std::uint64_t serial = 0;
   std::string lint_key;
@@ -27,15 +28,15 @@ struct RefereeWork {
 
 class RefereeQueue {
  public:
-  // What comes after close() is dropped.
+  // Jobs that arrive after close() are dropped.
   void push(RefereeWork work) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     waiting_.push_back(std::move(work));
-    changed_.notify_all();  // not everybody may take it
+    changed_.notify_all();  // the next referee to wake may not be allowed to take it
   }
 
-  // Waits for work; nothing once the queue is closed and holds none for this referee.
+  // Waits for work. Returns nothing once the queue is closed and holds none for this referee.
   std::optional<RefereeWork> pop(int referee) {
     std::unique_lock lock(mutex_);
     while (true) {

@@ -5,7 +5,7 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-// The candidate's verdict stands without it.
+// The candidate's verdict does not depend on the baseline.
 Finding baseline_failed(const Error& error) {
   return {.rule = "baseline_failed", .severity = Severity::note, .message = error.message};
 }
@@ -25,7 +25,7 @@ void RefereeWithPython::time_otherwise(const referee::RefereeJob& job,
                                        referee::RefereeReport& report) {
   const auto note = [&](const Error& error) { report.findings.push_back(baseline_failed(error)); };
   if (report.reference ==
-      ReferenceKind::shell) {  // nothing was replayed: its Python is what counts
+      ReferenceKind::shell) {  // nothing was replayed, so the Python time counts
     const auto eager = shell_.time(job.task_source, "eager");
     if (eager)
       report.timing->reference = *eager;

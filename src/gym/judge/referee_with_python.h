@@ -1,6 +1,6 @@
-// RefereeWithShell: a referee beside which a reference shell may run. The referee asks it for what
-// forward returns where a task's cannot be captured; once a candidate has been timed, it also tells
-// what the task takes in other ways than by replaying it. Both use their device in turn.
+// RefereeWithPython: a referee beside which a Python reference may run. The referee asks it for the
+// outputs of a forward that cannot be captured. Once a candidate has been timed, it also times the
+// task in other ways than by replaying it. Both use their device in turn.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace tritonsmith::gym::judge {
 class RefereeWithPython : public RefereeClient {
  public:
   using Make = std::function<std::unique_ptr<RefereeClient>(PythonReference&)>;
-  // `baselines`, as ReferenceShell knows them, are timed besides, for every job; others for a job
-  // that asks for them.
+  // `baselines`, as PythonReference::time() knows them, are timed for every job. A job may
+  // ask for others.
   RefereeWithPython(const Make& make, PythonReferenceOptions shell,
                     std::vector<std::string> baselines)
       : shell_(std::move(shell)), referee_(make(shell_)), baselines_(std::move(baselines)) {}

@@ -11,7 +11,7 @@ Status answer_without_shell(int referee, const Json& answer, Deadline deadline) 
   return ok();
 }
 
-// Only what belongs into a question goes on; the source and the device are ours to say.
+// Relays only the members of a question. The source and the device come from this side.
 Json for_shell(const RelayedQuestion& asked, const std::string& device) {
   Json request = {{"source", asked.task_source}, {"device", device}};
   for (const char* name : {"ask", "mode", "init_seed", "forward_seed", "oracle", "tensors",
@@ -20,7 +20,7 @@ Json for_shell(const RelayedQuestion& asked, const std::string& device) {
   return request;
 }
 
-// The question is with the shell; its answer goes back as it comes.
+// The Python reference has the question. Its answer is relayed piece by piece.
 Status pass_answer(const RelayedQuestion& asked, PythonReference& shell, int socket,
                    Deadline deadline) {
   const auto head = wire::read_frame(socket, deadline);
@@ -48,7 +48,7 @@ Status pass_answer(const RelayedQuestion& asked, PythonReference& shell, int soc
     return fail("the referee took no answer: {}", sent.error().error.message);
   const referee::Passed passed = referee::pass_blocks(*sizes, socket, asked.referee, deadline);
   if (passed.read && passed.written) return ok();
-  shell.end();  // in the middle of an answer
+  shell.end();  // it stopped in the middle of an answer
   return fail("the answer of the reference shell broke off");
 }
 
@@ -61,7 +61,7 @@ Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell) {
   const Deadline deadline = Deadline::in_seconds(asked.seconds);
   if (shell != nullptr && socket) {
     const std::string request = to_line(for_shell(asked, shell->device()));
-    if (!wire::write_frame(*socket, request, deadline)) {  // it died since it was last asked
+    if (!wire::write_frame(*socket, request, deadline)) {  // it died since the last question
       shell->end();
       socket = shell->open();
       if (socket && !wire::write_frame(*socket, request, deadline))
@@ -71,7 +71,7 @@ Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell) {
   const referee::Passed passed =
       referee::pass_blocks(sizes, asked.referee, socket ? *socket : -1, deadline);
   if (!passed.read) {
-    if (shell != nullptr) shell->end();  // in the middle of a question
+    if (shell != nullptr) shell->end();  // it stopped in the middle of a question
     return fail("the question to the reference shell broke off");
   }
   if (!socket)

@@ -1,6 +1,6 @@
-// What a referee asks of the reference shell goes through its client, which alone says what source
-// runs there: the referee, where strangers' plans run, names only tensors. Called in mid-job by the
-// thread that judges. Tensors pass through in pieces and are not looked at.
+// Relays a referee's questions to the Python reference. The client alone says which source runs
+// there: the referee, which runs untrusted plans, names only tensors. The thread that judges calls
+// this during a job. Tensors pass through in pieces, and no one looks at their values.
 #pragma once
 
 #include "gym/judge/python_reference.h"
@@ -10,12 +10,12 @@ namespace tritonsmith::gym::judge {
 struct RelayedQuestion {
   const Json& question;  // as the referee sent it; its blocks are still on the socket
   const std::string& task_source;
-  int referee = -1;    // socket
-  double seconds = 0;  // for the answer, the shell's start not included
+  int referee = -1;    // the referee's socket
+  double seconds = 0;  // for the answer, without the start of Python
 };
 
-// Fails only when the referee itself broke off, or can no longer be understood. What goes wrong
-// with the shell, or where there is none (null), is an answer.
+// Fails only if the referee itself broke off or sends nonsense. A failure of the Python reference,
+// or its absence (null), is an answer.
 Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell);
 
 }  // namespace tritonsmith::gym::judge

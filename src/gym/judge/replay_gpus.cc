@@ -17,7 +17,7 @@ std::string properties_of(const cuda::GpuFacts& facts) {
   return to_line(properties);
 }
 
-// Memory is left out: boards of one kind differ in what their firmware keeps for itself.
+// Memory is left out, because boards of one kind reserve different amounts for their firmware.
 bool are_alike(const cuda::GpuFacts& one, const cuda::GpuFacts& other) {
   const auto chip = [](const cuda::GpuFacts& facts) {
     auto properties = facts.properties;

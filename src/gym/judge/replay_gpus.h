@@ -1,5 +1,5 @@
-// ReplayGpu: a GPU on which plans are run, as verdicts name it; and which of those that are here a
-// judge takes. Pure: whoever calls knows what is here.
+// ReplayGpu: a GPU that runs plans, as verdicts name it. choose_gpus() selects a judge's GPUs among
+// those of the machine. Pure: the caller knows the machine's GPUs.
 #pragma once
 
 #include <span>
@@ -15,14 +15,14 @@ struct LocalJudgeConfig;
 
 struct ReplayGpu {
   std::string name, driver;
-  std::string target = "sm_90";  // that kernels are compiled for
-  int ordinal = 0;               // among those that this process may use
+  std::string target = "sm_90";  // the chip for which kernels are compiled
+  int ordinal = 0;               // its number among the GPUs that this process may use
   std::string lease;             // a file; empty: none
-  std::string properties;        // told to the guests whose plans run there: a JSON object
+  std::string properties;        // a JSON object for the guests whose plans run there
 };
 
-// Fails where one that is named is not there, and where they are not alike: one plan is captured
-// for all of them, compiled once, and its times are compared with those of others.
+// Fails if a named GPU is missing, or if the GPUs are not alike: one plan is captured for all of
+// them and compiled once, and times are compared across them.
 Result<std::vector<ReplayGpu>> choose_gpus(const LocalJudgeConfig& config,
                                            std::span<const cuda::GpuFacts> here);
 

@@ -24,7 +24,8 @@ Result<std::string> fresh_secret() {
 Result<std::string> load_or_make_secret(const std::filesystem::path& file) {
   if (file.has_parent_path()) TRY(make_directories(file.parent_path()));
   TRY_ASSIGN(const std::string fresh, fresh_secret());
-  // Whole or not at all, and never over another's: written aside, then linked into place.
+  // The file appears complete or not at all, and never replaces another: it is written aside and
+  // then linked into place.
   const std::string aside = fmt::format("{}.{}", file.string(), ::getpid());
   const Fd out(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!out) return fail_errno(aside);

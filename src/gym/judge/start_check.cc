@@ -12,8 +12,7 @@ namespace {
 
 constexpr int kTimesAsked = 3;
 
-// The machine was too busy, or somebody killed a process: that says nothing of how the judge
-// judges.
+// The machine was too busy, or somebody killed a process. Neither shows whether the judge is right.
 bool is_no_answer(const Verdict& verdict) {
   static const std::set<std::string_view> out_of_time = {"timeout", "compile_timeout", "killed",
                                                          "too_large_to_evaluate"};
@@ -21,7 +20,7 @@ bool is_no_answer(const Verdict& verdict) {
          (verdict.error && out_of_time.contains(verdict.error->error_class));
 }
 
-// One case for one referee; the index among them is the job's id.
+// One case for one referee. Its index among all questions is the job's id.
 struct Question {
   const SelfTestCase& one;
   int referee = 0;
@@ -72,7 +71,7 @@ Status self_test(api::Judge& judge, const SelfTestScope& scope, const std::stop_
     if (!one) continue;
     CHECK(one->id < questions.size(), "a verdict for case {}", one->id);
     Question& question = questions[one->id];
-    // A judge that is started anew for it would only make the machine busier.
+    // A repeated question costs less than a new judge, which would make the machine busier.
     if (is_no_answer(one->verdict) && question.asked < kTimesAsked) {
       TRY(ask(judge, one->id, question));
       continue;

@@ -10,22 +10,22 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-// Knows the cases by heart, but for one.
+// A judge that knows the cases' answers, except for one.
 class Examinee : public api::Judge {
  public:
   std::string_view misjudged;
   Fault fault = Fault::none;
-  int late = 0;                       // answers of the first honest case that run out of time
-  bool never_runs_the_wrong = false;  // which then run out of time
+  int late = 0;                       // how many answers of the first honest case run out of time
+  bool never_runs_the_wrong = false;  // the wrong cases then run out of time
   std::vector<std::vector<std::string>> asked_of = std::vector<std::vector<std::string>>(2);
-  int misjudging = 0;  // of the referees, the one that does
+  int misjudging = 0;  // the number of the referee that misjudges
 
   Status submit(api::JudgeJob job) override {
     jobs_.push_back(std::move(job));
     return ok();
   }
   Result<std::optional<api::Judged>> next(Deadline) override {
-    const api::JudgeJob job = jobs_.back();  // in another order than asked
+    const api::JudgeJob job = jobs_.back();  // in another order than submitted
     jobs_.pop_back();
     const SelfTestCase& asked =
         *std::ranges::find(self_test_cases(), job.kernel, &SelfTestCase::kernel);
@@ -130,7 +130,7 @@ TEST(SelfTest, IsNotRepeatedByWhatPassedAndIsByAnythingElse) {
   Examinee judge;
   ASSERT_TRUE(self_test_once(judge, 1, folder, "this program"));
   judge.misjudged = self_test_cases().front().name;
-  EXPECT_TRUE(self_test_once(judge, 1, folder, "this program"));  // that is no probe
+  EXPECT_TRUE(self_test_once(judge, 1, folder, "this program"));  // that case is no probe
   EXPECT_FALSE(self_test_once(judge, 1, folder, "another program"));
   EXPECT_FALSE(self_test_once(judge, 1, folder, "another program"));
   EXPECT_FALSE(self_test_once(judge, 1, {}, "this program"));

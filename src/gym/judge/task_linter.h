@@ -1,6 +1,7 @@
-// TaskLinter: looks at tasks before anybody is judged by them. Each is captured in a guest and
-// handed to a referee, which says what would pass for a solution without being one
-// (referee/lint.h). The same findings come with every verdict about the task. Serial; one thread.
+// TaskLinter: lints tasks before candidates are judged by them. Each task is captured in a guest
+// and handed to a referee, which finds cheap answers that would pass for a solution
+// (referee/lint.h). Every verdict about the task has the same findings. It lints one task at a
+// time, on one thread.
 #pragma once
 
 #include <memory>
@@ -14,20 +15,20 @@
 
 namespace tritonsmith::gym::judge {
 
-// What a look may take where nobody waits for a verdict: two minutes, and half of the memory that
-// is free now, for a look does not do with less than twice what the task's forward holds.
+// Returns a budget for linting when no one waits for a verdict: two minutes, and half of the memory
+// that is free now. Linting needs at least twice the memory of the task's forward.
 referee::RefereeBudget generous_budget();
 
 class TaskLinter {
  public:
-  // By that budget.
+  // Uses generous_budget().
   static Result<std::unique_ptr<TaskLinter>> start(const capture::CaptureConfig& config,
                                                    RefereeProgram program);
-  // With parts of the caller's own; tests put fakes in.
+  // Uses the caller's own parts. Tests put fakes in.
   TaskLinter(std::unique_ptr<capture::CapturePool> pool, std::unique_ptr<RefereeClient> referee,
              std::string secret, referee::RefereeBudget budget);
 
-  // Fails only when the gym itself is broken. A task that cannot be captured has the finding
+  // Fails only if the gym itself is broken. A task that cannot be captured has the finding
   // task_not_captured.
   Result<std::vector<Finding>> lint(const Task& task);
 

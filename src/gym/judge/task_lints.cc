@@ -54,7 +54,7 @@ TaskLints::Heard TaskLints::hear(const std::string& key, const RefereeOutcome& o
   TaskLook told = task_look(outcome);
   if (!told.is_final && ++look.failures < kAttempts) return {.ask_again = true, .waiting = {}};
   look.is_known = true;
-  look.asked = told.is_final;  // the next candidate's job asks once more
+  look.asked = told.is_final;  // if not final, the next candidate's job asks once more
   look.findings = std::move(told.findings);
   return {.ask_again = false, .waiting = std::exchange(look.waiting, {})};
 }

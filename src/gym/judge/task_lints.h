@@ -1,7 +1,6 @@
-// TaskLints: what a judge knows of tasks themselves, from one look by a referee at each
-// (referee/lint.h). A task is looked at once for each way of judging it, and what was found goes
-// into every verdict on a candidate that was captured for it, so that verdicts do not depend on
-// which came first. The coordinator's; its thread alone.
+// TaskLints: a judge's findings about tasks themselves. A referee lints each task once for each way
+// of judging it (referee/lint.h). The findings go into every verdict on a candidate of that task,
+// so that verdicts do not depend on which job came first. Only the coordinator's thread uses this.
 #pragma once
 
 #include <map>
@@ -13,25 +12,25 @@
 
 namespace tritonsmith::gym::judge {
 
-// What a referee said of a task; a note where it could not look.
+// A referee's findings about a task, or a note if it could not lint the task.
 struct TaskLook {
   std::vector<Finding> findings;
-  bool is_final = true;  // false: the infrastructure failed, another time may tell more
+  bool is_final = true;  // false: the infrastructure failed, and a later attempt may tell more
 };
 TaskLook task_look(const RefereeOutcome& outcome);
 
 class TaskLints {
  public:
-  // Names the task's content and all that decides what passes for a solution of it.
+  // Returns a key for the task's content and everything that decides what passes for a solution.
   static std::string key_of(const api::JudgeJob& job);
 
-  // True where a referee is to be asked now.
+  // Returns true if a referee must be asked now.
   bool begin(const std::string& key);
-  // What was found. None until then: `serial` is among those that hear() gives. Once a key has
-  // begun.
+  // Returns the findings for a key that has begun. Returns null until they are known; hear() then
+  // returns `serial` among those that wait.
   const std::vector<Finding>* await(const std::string& key, std::uint64_t serial);
   struct Heard {
-    bool ask_again = false;  // nobody knows more yet
+    bool ask_again = false;  // the findings are still unknown
     std::vector<std::uint64_t> waiting;
   };
   Heard hear(const std::string& key, const RefereeOutcome& outcome);
@@ -44,7 +43,7 @@ class TaskLints {
     std::vector<Finding> findings;
     std::vector<std::uint64_t> waiting;
   };
-  // Findings are few; who needs one that was forgotten has it looked for again.
+  // Findings are few. If a task's findings were forgotten, a referee lints the task again.
   static constexpr std::size_t kKept = 16384;
   std::map<std::string, Look> known_;
 };

@@ -19,7 +19,8 @@ std::string verdict_key(const api::JudgeJob& job, Backend backend, std::string_v
                 name_of(backend),
                 job.trials,
                 versions};
-  // Verdicts by the default keep the keys that they had before there was another.
+  // Verdicts of the default comparison keep the keys that they had before other
+  // comparisons existed.
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
   return content_key(to_line(parts));

@@ -1,7 +1,7 @@
-// VerdictStore: verdicts by the content they were reached from, in one SQLite file that several
-// programs may share. The key covers all that decides a verdict: task, kernel, policy, comparison,
-// backend, trials and versions. Infrastructure faults are never kept. One thread uses a store. A
-// full disk is one clear error, and what was stored before stays.
+// VerdictStore: verdicts by the content of their jobs, in one SQLite file that several programs may
+// share. The key covers everything that decides a verdict: task, kernel, policy, comparison,
+// backend, trials and versions. Infrastructure faults are never kept. One thread uses a store. If
+// the disk is full, calls fail with one clear error, and earlier verdicts stay.
 #pragma once
 
 #include <filesystem>
@@ -14,30 +14,30 @@
 
 namespace tritonsmith::gym::judge {
 
-// Raised whenever judging changes what verdicts say, so that older ones are not used again.
+// Raise this number whenever judging changes what verdicts say, so that older ones are not reused.
 inline constexpr int kJudgingVersion = 17;
 
-// What verdicts' keys say of the program and the machine.
+// The parts of a verdict's key that name the program and the machine.
 struct JudgeVersions {
-  std::string evaluate, replay;  // empty: not known; the latter also where there is no GPU
+  std::string evaluate, replay;  // empty: unknown; `replay` is also empty without a GPU
   const std::string& of(Backend backend) const {
     return backend == Backend::replay ? replay : evaluate;
   }
 };
-// What `automatic` means there.
+// Returns the backend that `automatic` means with these versions.
 Backend resolved(Backend backend, const JudgeVersions& versions);
 
-// `versions`: torch's and triton's, the target chip; whatever of the machine decides.
+// `versions` names PyTorch's and Triton's version, the target chip, and other facts that decide.
 std::string verdict_key(const api::JudgeJob& job, Backend backend, std::string_view versions);
 
 class VerdictStore {
  public:
-  // Makes the file and its folder where there are none. Write-ahead logging: a crash loses at most
-  // the last verdicts.
+  // Makes the file and its folder if they are missing. With write-ahead logging, a crash loses at
+  // most the last verdicts.
   static Result<VerdictStore> open(const std::filesystem::path& file);
-  // With from_store set.
+  // Returns a verdict with from_store set, or nothing.
   Result<std::optional<Verdict>> find(const std::string& key);
-  // A CHECK against infrastructure faults; an equal key is replaced.
+  // Replaces the verdict of an equal key. CHECKs that the verdict is no infrastructure fault.
   Status put(const std::string& key, const Verdict& verdict);
 
  private:

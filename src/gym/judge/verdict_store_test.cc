@@ -46,7 +46,7 @@ TEST_F(VerdictStoreTest, SaysSoInOneLineWhenTheDiskIsFullAndKeepsWhatItHas) {
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{.rlim_cur = 96 << 10,
-                     .rlim_max = before.rlim_max};  // as a full disk: writes come up short
+                     .rlim_max = before.rlim_max};  // stands for a full disk: writes come up short
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   Verdict large = api::accepted_verdict();
   large.findings.push_back({.rule = "r", .message = std::string(1 << 20, 'x')});

@@ -53,9 +53,9 @@ struct PlanKernel {
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
-  int maxnreg = 0;                     // 0: the launch sets no limit
+  int maxnreg = 0;                     // 0 if the launch sets no limit
   std::vector<std::string> arguments;  // "*fp32", "i32", "u1", ...
-  int line = 0;                        // the line where the kernel function begins; 0: unknown
+  int line = 0;                        // the line where the kernel function begins; 0 if unknown
   bool operator==(const PlanKernel&) const = default;
 };
 
@@ -128,7 +128,7 @@ inline constexpr std::size_t kChoices = 512;
 inline constexpr std::size_t kArguments = 64;
 inline constexpr std::size_t kDimensions = 8;
 inline constexpr std::size_t kTtirBytes = 1u << 20;
-// for one tensor, and for all of them together
+// The limit for one tensor's bytes, and for the bytes of all constants together.
 inline constexpr std::size_t kConstantBytes = 4u << 20;
 inline constexpr std::size_t kName = 256;
 inline constexpr std::size_t kReason = 8192;  // characters

@@ -1,4 +1,4 @@
-// What a plan must satisfy beyond its form: the list at the top of plan.h, in the same order.
+// Checks what a plan must satisfy beyond its form, in the order of the list at the top of plan.h.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -27,8 +27,7 @@ Status check_tensor(const PlanTensor& tensor) {
   std::int64_t end = 0, bytes = 0;
   overflow |= __builtin_add_overflow(last, std::int64_t{1}, &end);
   overflow |= __builtin_mul_overflow(end, bytes_of(tensor.dtype), &end);
-  // A broadcast tensor has more elements than its storage; what it would take as a copy must still
-  // be addressable.
+  // A broadcast tensor has more elements than its storage. A copy of it must still be addressable.
   overflow |= __builtin_mul_overflow(elements, bytes_of(tensor.dtype), &bytes);
   if (tensor.offset < 0 || overflow || bytes > plan_limits::kStorageBytes)
     return fail("the size is out of range");
@@ -55,7 +54,7 @@ bool is_name(std::string_view name, std::string_view also) {
   });
 }
 
-// An argument's kind from its type in Triton's notation.
+// Says whether a value fits a type in Triton's notation.
 bool accepts(std::string_view type, const Value& value) {
   if (type.starts_with("*")) return std::holds_alternative<TensorRef>(value.data);
   if (type.starts_with("fp") || type.starts_with("bf"))
@@ -67,13 +66,13 @@ bool accepts(std::string_view type, const Value& value) {
          std::holds_alternative<std::int64_t>(value.data);
 }
 
-// Walks the steps once, knowing at each which tensors exist.
+// Walks through the steps once and tracks which tensors exist at each step.
 class Walk {
  public:
   explicit Walk(const Plan& plan) : plan_(plan), known_(plan.tensors.size(), false) {}
 
   Status run() {
-    // A candidate is given these; a task makes them in its own steps.
+    // A candidate receives these tensors; a task makes them in its own steps.
     if (plan_.role == PlanRole::candidate) {
       for (const Value& value : plan_.init_args) TRY_WITHIN("init_args", introduce(value));
       for (const Value& value : plan_.inputs) TRY_WITHIN("inputs", introduce(value));
@@ -234,7 +233,7 @@ Status check_unplanned(const Plan& plan) {
 
 }  // namespace
 
-// Only for tensors that passed check_plan, whose product cannot overflow.
+// Callable only for tensors that passed check_plan, so that the product cannot overflow.
 std::int64_t elements_of(const PlanTensor& tensor) {
   std::int64_t elements = 1;
   for (const std::int64_t size : tensor.shape) elements *= size;

@@ -1,5 +1,4 @@
-// The two directions between a Plan and its JSON. Reading checks forms and sizes; check_plan checks
-// what they mean.
+// Converts a Plan to JSON and back. Reading checks forms and sizes; check_plan checks the rest.
 #include <limits>
 
 #include "gym/plan/base64.h"
@@ -8,8 +7,8 @@
 namespace tritonsmith::gym::plan {
 namespace {
 
-// JSON levels around the deepest value: plan, list, step, launch, choice, arguments; each value is
-// two levels.
+// The depth of JSON around the deepest value: plan, list, step, launch, choice and arguments. Each
+// value takes two levels.
 constexpr int kJsonDepth = 2 * plan_limits::kNesting + 16;
 
 Result<std::int64_t> whole(const Json& json, std::int64_t low, std::int64_t high) {
@@ -24,7 +23,7 @@ Result<int> small(const Json& json, int low, int high) {
   return static_cast<int>(number);
 }
 
-// The member of an object, or null where it is absent.
+// Returns the member of an object, or null if it is absent.
 const Json& member(const Json& object, const char* name) {
   static const Json null;
   if (!object.is_object()) return null;
@@ -40,7 +39,7 @@ Result<int> small_member(const Json& object, const char* name, int low, int high
   return number;
 }
 
-// Applies `parse` to each item of a list member, at most `limit` of them.
+// Applies `parse` to each item of a list member. The list has at most `limit` items.
 template <typename T, typename Parse>
 Status read_list(const Json& object, const char* name, std::size_t limit, std::vector<T>& out,
                  Parse parse) {

@@ -14,8 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// y = relu(x + w) as a candidate: one parameter, one constant, one temporary, a launch with two
-// choices.
+// A candidate that computes y = relu(x + w). It has one parameter, one constant, one temporary, and
+// a launch with two choices.
 Json small_plan() {
   return Json::parse(R"({
     "format": 1, "role": "candidate", "target": "sm_90",
@@ -42,7 +42,7 @@ Json small_plan() {
     "mutated_inputs": [0]})");
 }
 
-// A member of a document, by JSON pointer, set to something else; then what parse_plan says of it.
+// Replaces one member of the document, named by a JSON pointer, and returns parse_plan's error.
 std::string refusal(const std::string& pointer, Json value) {
   Json json = small_plan();
   json[Json::json_pointer(pointer)] = std::move(value);
@@ -157,8 +157,8 @@ TEST(Plan, RefusesWhatIsTooLarge) {
   EXPECT_THAT(refusal("/steps", Json::array()), HasSubstr("weight: tensor 1 is read before"));
 }
 
-// Every number, string and list of a good plan replaced by something odd: never a crash, and
-// whatever is accepted can be written and read again.
+// Replaces each number, string and list of a good plan by something odd. parse_plan must not crash,
+// and a plan that it accepts can be written and read again.
 TEST(Plan, SurvivesAnyMemberBeingReplaced) {
   const Json plan = small_plan();
   const Json flat = plan.flatten();

@@ -14,7 +14,7 @@
 
 namespace tritonsmith::gym::plan {
 
-// torch's scalar types, by torch's names.
+// PyTorch's scalar types, by PyTorch's names.
 enum class DType {
   boolean,
   uint8,

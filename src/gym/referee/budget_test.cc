@@ -1,4 +1,4 @@
-// A job's budget of memory and time decides how far its report goes.
+// Tests how a job's budget of memory and time limits its report.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -36,8 +36,8 @@ TEST_F(BudgetTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
   EXPECT_EQ(unknown.fault, Fault::none);
 }
 
-// A kernel that is at work until the time is over would be so on a quiet machine too; one that
-// waited may have waited for others.
+// A kernel that computes until the time is over would do so on a quiet machine too. A kernel that
+// waited may have waited for other processes.
 TEST_F(BudgetTest, ADeadlineHitIsWorthARetryOnlyWhereOthersMayBeTheReason) {
   job.budget.seconds = 0.1;
   const auto report_of = [&](const std::function<void(const Stopwatch&)>& pass_time) {
@@ -52,7 +52,7 @@ TEST_F(BudgetTest, ADeadlineHitIsWorthARetryOnlyWhereOthersMayBeTheReason) {
   const auto waiting = report_of([](const Stopwatch&) { ::poll(nullptr, 0, 10); });
   EXPECT_EQ(error_class(waiting), "too_large_to_evaluate");
   EXPECT_TRUE(waiting.deadline_hit);
-  bool is_retried = true;  // beside other work it may get less than a core
+  bool is_retried = true;  // beside other work the kernel may get less than a core
   for (int attempt = 0; attempt < 50 && is_retried; ++attempt)
     is_retried = report_of([](const Stopwatch&) {}).deadline_hit;
   EXPECT_FALSE(is_retried);
@@ -61,7 +61,7 @@ TEST_F(BudgetTest, ADeadlineHitIsWorthARetryOnlyWhereOthersMayBeTheReason) {
 TEST_F(BudgetTest, DoesWithoutTheOracleWhereMemoryIsShort) {
   plan::PlanBuilder task = language::task_of("aten::relu");
   constexpr std::int64_t declared = 1 << 16;
-  task.tensor({declared / 4});  // never made, so that there is room for the rest
+  task.tensor({declared / 4});  // no step makes it, so there is room for the rest
   job.budget.memory_bytes = 3 * declared;
   const auto report = judge(task, language::candidate_of_kernel(), language::relu_kernel());
   EXPECT_TRUE(report.correct) << error_message(report);

@@ -1,4 +1,5 @@
-// Weights of one value: they get noise in some trials, and whoever uses them does not notice.
+// Tests weights of one value. Some trials change them, and a candidate that uses the
+// weight stays right.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// y = x + shift, zeros as the constructor makes it.
+// The task is y = x + shift, and its constructor fills shift with zeros.
 plan::PlanBuilder task_with_shift(plan::ParameterKind kind) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({language::kLength}), shift = task.tensor({language::kLength}),
@@ -24,7 +25,8 @@ plan::PlanBuilder task_with_shift(plan::ParameterKind kind) {
   return task;
 }
 
-// `k(x, y, own)`, where own is what the constructor makes of its zeros, or beside them.
+// The candidate launches `k(x, y, own)`. Its constructor makes `own` from its zeros, or beside
+// them.
 struct ShiftingCandidate {
   plan::PlanBuilder plan{plan::PlanRole::candidate};
   int x = plan.tensor({language::kLength}), y = plan.tensor({language::kLength}),
@@ -32,7 +34,7 @@ struct ShiftingCandidate {
   ShiftingCandidate() {
     plan.aten(plan::Phase::init, "aten::zeros", {plan::ints({language::kLength})}, {zeros});
   }
-  // Two of it in a row.
+  // Concatenates two copies of the weight.
   int packed() {
     const int both = plan.tensor({2 * language::kLength});
     plan.aten(plan::Phase::init, "aten::cat",
@@ -49,7 +51,7 @@ struct ShiftingCandidate {
   }
 };
 
-// By the elements of own from `first` on; none where it is negative.
+// Shifts x by the elements of `own` from `first` on, or by nothing if `first` is negative.
 language::FakeExecutor::Body shifting(int first) {
   return [first](std::span<const language::KernelArgument> a) {
     for (int k = 0; k < language::kLength; ++k)
@@ -113,7 +115,7 @@ TEST(ChangeableWeights, ATwinMayHaveAxesOfOneBesides) {
   EXPECT_EQ(ending_of(plan, shifting(-1)), "wrong_value");
 }
 
-// No step shows what it holds, but it does not hold the weight's zeros.
+// No step shows what the table holds, but it does not hold the weight's zeros.
 TEST(ChangeableWeights, ATableOfOtherValuesExcusesNobodyFromAWeight) {
   ShiftingCandidate candidate;
   const int drawn = candidate.plan.tensor({2 * language::kLength}),
@@ -124,7 +126,7 @@ TEST(ChangeableWeights, ATableOfOtherValuesExcusesNobodyFromAWeight) {
   EXPECT_EQ(ending_of(candidate.launching_with(table), shifting(-1)), "wrong_value");
 }
 
-// However it came by the same values.
+// Equal values count, whichever way the constructor made them.
 TEST(ChangeableWeights, EqualValuesStandForTheWeight) {
   ShiftingCandidate candidate;
   const int drawn = candidate.plan.tensor({language::kLength}),
@@ -136,7 +138,7 @@ TEST(ChangeableWeights, EqualValuesStandForTheWeight) {
   EXPECT_EQ(ending_of(plan, shifting(-1)), "wrong_value");
 }
 
-// The weight's values stand in it as many times as it would take to hold it, among others.
+// The table holds the weight's value as often as the weight does, but scattered among other values.
 TEST(ChangeableWeights, ATableOfItsValuesAmongOthersExcusesNobodyFromAWeight) {
   ShiftingCandidate candidate;
   const int drawn = candidate.plan.tensor({4 * language::kLength}),
@@ -158,7 +160,8 @@ TEST(ChangeableWeights, APartOfAConstantStandsForTheWeight) {
       << "the first part is the first's";
 }
 
-// y = x + shift, which a generator fills or a table, and `held`, the candidate's of the same name.
+// The task is y = x + shift, where a generator or a table fills shift. `held` is the candidate's
+// tensor of the same name.
 struct Shifts {
   plan::PlanBuilder task{plan::PlanRole::task}, candidate{plan::PlanRole::candidate};
   tensors::TensorTable ours, theirs;
@@ -211,7 +214,7 @@ TEST(ChangeableWeights, WhatIsGivenMovesFarBothWays) {
             0.6);
 }
 
-// Beside 1e5, or under a sigmoid(-12), one more is nothing.
+// Beside 1e5, or under a sigmoid(-12), a change by 1 shows nothing.
 TEST(ChangeableWeights, WhatIsFarFromNothingIsReplacedOnce) {
   for (const double far : {1e5, -12.0}) {
     const at::Tensor given = at::full({language::kLength}, far);

@@ -1,4 +1,4 @@
-// Right outputs for wrong reasons.
+// Tests candidates whose outputs are right for wrong reasons.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -24,7 +24,7 @@ RefereeReport judge(const plan::PlanBuilder& task, const plan::PlanBuilder& cand
                .policy = policy});
 }
 
-// Torch computes `z`; a kernel makes `y` of it.
+// PyTorch computes `z`, and a kernel makes `y` from it.
 plan::PlanBuilder kernel_after_torch(const std::string& op) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int x = candidate.tensor({language::kLength}), z = candidate.tensor({language::kLength}),
@@ -45,7 +45,7 @@ TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
   EXPECT_FALSE(has_rule(judge(language::task_of("aten::relu"), kernel_after_torch("aten::abs"),
                               language::relu_kernel()),
                         "token_kernel"));
-  // Only where the task's own inputs happen to be positive.
+  // The task's own inputs happen to be positive, and only then are the outputs right.
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({language::kLength}), z = task.tensor({language::kLength}),
             y = task.tensor({language::kLength});
@@ -57,13 +57,13 @@ TEST(Cheating, KernelsThatOnlyPassOnWhatTorchComputedAreTokens) {
       .returns(plan::t(y));
   EXPECT_FALSE(has_rule(judge(task, kernel_after_torch("aten::tanh"), language::relu_kernel()),
                         "token_kernel"));
-  // Without arithmetic in torch, copying may be the work itself.
+  // If PyTorch does no arithmetic, copying may be the whole work.
   EXPECT_FALSE(has_rule(judge(language::task_of("aten::relu"), kernel_after_torch("aten::clone"),
                               language::relu_kernel()),
                         "token_kernel"));
 }
 
-// `wrong_at`: which orders of a launch's programs make the kernel fail.
+// `wrong_at` says in which orders of a launch's programs the kernel fails.
 RefereeReport judge_orders(int trials,
                            const std::function<bool(language::ProgramOrder::Kind)>& wrong_at,
                            std::set<language::ProgramOrder::Kind>* seen = nullptr) {
@@ -102,7 +102,7 @@ TEST(Cheating, WhatIsRightOnlyWithProgramsInOrderIsARace) {
   }
   EXPECT_EQ(error_class(judge_orders(5, [](Kind kind) { return kind == Kind::interleaved; })),
             "race");
-  // Wrong anyhow is no race.
+  // A kernel that is wrong in every order has no race.
   EXPECT_EQ(error_class(judge_orders(1, [](Kind) { return true; })), "wrong_value");
   std::set<Kind> seen;
   EXPECT_EQ(error_class(judge_orders(
@@ -111,7 +111,7 @@ TEST(Cheating, WhatIsRightOnlyWithProgramsInOrderIsARace) {
   EXPECT_EQ(seen.size(), 3u);
 }
 
-// Inputs that no generator made alone are only scaled: here x = rand() + shift.
+// Trials only scale inputs that no generator made alone, such as x = rand() + shift.
 plan::PlanBuilder task_after(const std::string& first, const std::string& second, double shift) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int drawn = task.tensor({language::kLength}), x = task.tensor({language::kLength}),
@@ -150,7 +150,7 @@ TEST(Cheating, WhatTheReferenceLeavesAsItIsNoKernelNeedChange) {
   }
 }
 
-// x is positive: only where it is negated a relu differs from a copy.
+// x is positive, so a relu differs from a copy only where x is negated.
 TEST(Cheating, ACopyIsSeenWhereTheReferenceChangesSomething) {
   const plan::PlanBuilder task = task_after("aten::sin", "aten::relu", 0.5);
   const auto honest = judge(task, kernel_after_torch("aten::sin"), language::relu_kernel());
@@ -194,7 +194,8 @@ TEST(Cheating, KernelsThatTheOutputDoesNotNeedAreSeen) {
                         "kernel_output_ignored"));
 }
 
-// -max(|x|, |x| + |x|): the second hides the first, and with it what a kernel made of it.
+// The task computes -max(|x|, |x| + |x|). The second operand hides the first, and with it what a
+// kernel made of it.
 TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
   for (const bool is_flat : {true, false}) {
     plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
@@ -231,11 +232,12 @@ TEST(Cheating, WhatOneValueThroughoutHidesProvesNothing) {
   }
 }
 
-// The greatest of max(sqrt(|x| / 4), 2 exp(y)): the second is always the greater as drawn, scaled
-// and sparse, so that nothing needs the square root. A kernel for it is right, an idle one is seen
-// where y is moved away.
-// With 2 + |y| in place of 2 exp(y) it is the greater in all trials, with 100 added as well, and
-// nothing is ever seen.
+// The task is the greatest element of max(sqrt(|x| / 4), 2 exp(y)). As drawn, scaled and sparse,
+// the second operand is always the greater, so the outputs never need the square root. A kernel
+// that computes it is right. An idle kernel is found where y is moved away.
+//
+// With 2 + |y| in place of 2 exp(y), the second operand is the greater in all trials, even with 100
+// added, so no trial proves anything.
 TEST(Cheating, AnInputThatAnotherHidesProvesNothing) {
   struct Case {
     bool is_idle = false;
@@ -267,7 +269,7 @@ TEST(Cheating, AnInputThatAnotherHidesProvesNothing) {
             .launch(kernel, {plan::t(quarter), plan::t(root)});
       plan->aten(plan::Phase::forward, "aten::maximum", {plan::t(root), plan::t(twice)}, {larger});
       int last = larger;
-      if (plan == &candidate && is_idle) {  // what it makes is never above the greater
+      if (plan == &candidate && is_idle) {  // the kernel's result never exceeds the greater operand
         const int made = tensor(), least = tensor();
         last = tensor();
         plan->aten(plan::Phase::forward, "aten::zeros_like", {plan::t(x)}, {made})
@@ -304,7 +306,7 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
     return language::LaunchOutcome{.loaded = {0, 2}, .stored = {1, 2}};
   };
   EXPECT_EQ(error_class(judge(language::task_of("aten::relu"), candidate, once)), "state_carried");
-  std::vector<float> kept;  // as a buffer of its own would
+  std::vector<float> kept;  // stands for a buffer of the candidate
   const auto remembers = [&](std::span<const language::KernelArgument> arguments) {
     if (language::floats(arguments[2])[0] == 0.0F) {
       kept.clear();
@@ -328,7 +330,8 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
   EXPECT_EQ(error_class(spoilt), "state_carried");
   EXPECT_NE(error_message(spoilt).find("input 0 was changed"), std::string::npos);
   const auto counts =
-      [](std::span<const language::KernelArgument> arguments) {  // and uses it for nothing
+      // the kernel reads it and uses it for nothing
+      [](std::span<const language::KernelArgument> arguments) {
         for (int k = 0; k < language::kLength; ++k)
           language::floats(arguments[1])[k] = language::relu(language::floats(arguments[0])[k]);
         language::floats(arguments[2])[0] += 1;
@@ -339,7 +342,7 @@ TEST(Cheating, WhatOnlyTheFirstCallComputesIsWrong) {
 
 float absolute(float x) { return std::abs(x); }
 
-// As the trial has it that takes 4 from every input.
+// Recognises the trial that subtracts 110 or 4 from every input.
 bool are_all_negative(const language::KernelArgument& x) {
   return std::all_of(language::floats(x), language::floats(x) + language::kLength,
                      [](float v) { return v < 0; });
@@ -360,7 +363,7 @@ TEST(Cheating, WhoDoesNotEndOnLargeOrSmallInputsIsNotAccepted) {
   }
 }
 
-// What it computes there is wrong; whoever would have said so finds no time left.
+// The candidate is wrong there, and it uses up the time in which a comparison would show it.
 TEST(Cheating, TimeThatACandidateUsesUpExcusesItFromNothing) {
   const auto slow = [](std::span<const language::KernelArgument> arguments) {
     if (!are_all_negative(arguments[0]))

@@ -57,7 +57,7 @@ TEST_F(CudaDeviceTest, WideGuardsSeeWritesFarBeside) {
   device::test_gpu()->guard_with(device::CudaDevice::kNarrowGuard);
 }
 
-// What a reference's numbers are worth, and that a comparison of other tensors measures anew.
+// Tests the measured quality of a reference, and that a comparison of other tensors measures anew.
 TEST_F(CudaDeviceTest, MeasuresAReference) {
   const at::Tensor exact = at::randn({50'001}, floats().dtype(at::kDouble));
   at::Tensor reference = exact.to(at::kFloat);
@@ -84,7 +84,7 @@ TEST_F(CudaDeviceTest, TellsAnyChangedByte) {
   }
 }
 
-// The device's comparison and the CPU's, on values of all kinds.
+// The device and the CPU must compare values of all kinds alike.
 TEST_F(CudaDeviceTest, ComparesAsTheCpuDoes) {
   for (const auto dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     const at::Tensor exact = at::randn({40'001}, at::kDouble);
@@ -112,7 +112,7 @@ TEST_F(CudaDeviceTest, ComparesAsTheCpuDoes) {
   }
 }
 
-// What the device finds wrong is looked at once more where the reference is coarse.
+// Outputs that the device finds wrong are compared once more if the reference is coarse.
 TEST_F(CudaDeviceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   const at::Tensor exact = at::linspace(0, 3, 64, floats().dtype(at::kDouble)).cos();
   const at::Tensor sign = at::arange(64, floats()).remainder(2) * 2 - 1;
@@ -129,7 +129,7 @@ TEST_F(CudaDeviceTest, LetsBeWhoIsAboutAsExactAsACoarseReference) {
   EXPECT_EQ(unlike.tolerance_extension, 0);
 }
 
-// Also where a type's own rounding is all that the reference is off.
+// The budget also applies if a type's own rounding is the reference's only error.
 TEST_F(CudaDeviceTest, HasABudgetIn16Bits) {
   const at::Tensor exact = at::softmax(at::rand({8, 4096}, floats().dtype(at::kDouble)), -1);
   for (const auto half : {at::kHalf, at::kBFloat16}) {
@@ -144,7 +144,8 @@ TEST_F(CudaDeviceTest, HasABudgetIn16Bits) {
   }
 }
 
-// Whatever the one pass calls right, the close look finds right too; and it knows most of that.
+// The close comparison must find right whatever the single pass finds right. The single pass must
+// be sure about most right outputs.
 TEST_F(CudaDeviceTest, JudgesInOnePassByTheSameRules) {
   for (const auto dtype : {at::kFloat, at::kBFloat16}) {
     const at::Tensor exact = at::randn({40'004}, floats().dtype(at::kDouble));
@@ -191,7 +192,7 @@ TEST_F(CudaDeviceTest, HasNoBudgetByAllclose) {
   }
 }
 
-// What a kernel computes in registers, against LibTorch's own operators in float64.
+// Compares results that a kernel computes in registers with LibTorch's own operators in float64.
 TEST_F(CudaDeviceTest, FusedOraclesGiveWhatLibTorchDoes) {
   language::triton::CudaExecutor executor(device::test_gpu()->driver());
   cuda::FusedOracles oracles(device::test_gpu()->driver(), device::test_gpu()->nvrtc(),
@@ -324,7 +325,7 @@ TEST_F(CudaDeviceTest, JudgesAndTimesAPlanOfOperators) {
   EXPECT_EQ(untimed.numerics->trials, 4);
 }
 
-// The linter's rules themselves: lint_test.cc.
+// lint_test.cc tests the linter's rules themselves.
 TEST_F(CudaDeviceTest, LooksAtATaskAsTheCpuDoes) {
   Referee referee(device::CudaDevice::open(0).value());
   for (const std::int64_t n : {std::int64_t{64}, std::int64_t{1} << 22})
@@ -346,7 +347,8 @@ TEST_F(CudaDeviceTest, LooksAtATaskAsTheCpuDoes) {
     }
 }
 
-// Two sets of buffers: a run finds the one poisoned, and the other is poisoned before the next.
+// There are two sets of buffers. A run finds its set poisoned, and the other set is poisoned
+// before the next run.
 TEST_F(CudaDeviceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
   const c10::InferenceMode no_gradients(true);
   constexpr std::int64_t n = 1 << 23;
@@ -379,17 +381,17 @@ TEST_F(CudaDeviceTest, TimedRunsTakeTurnsBetweenPoisonedBuffers) {
   EXPECT_FALSE(device::test_gpu()->wait(Deadline::never()));
 }
 
-// Last: the place is lost.
+// This test runs last, because it loses the GPU's context.
 TEST_F(CudaDeviceTest, ZzzGivesUpOnAKernelThatDoesNotEnd) {
   ASSERT_EQ(device::test_gpu()->kernels().launch_endless(), CUDA_SUCCESS);
   const auto error = device::test_gpu()->wait(Deadline::after(std::chrono::milliseconds(50)));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->error_class, "timeout");
   EXPECT_TRUE(device::test_gpu()->spent());
-  // Nothing of the driver's may be called again: it would wait for the kernel. So this test, the
-  // last, says what GoogleTest would.
+  // No driver function may be called again, because it would wait for the kernel. So this last test
+  // prints what GoogleTest would print.
   const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
-  const int passed = all.successful_test_count();  // this one counts as long as it has not failed
+  const int passed = all.successful_test_count();  // this test counts as long as it has not failed
   std::printf("[  PASSED  ] %d of %d tests.\n", passed, all.test_to_run_count());
   std::fflush(nullptr);
   std::_Exit(passed == all.test_to_run_count() ? 0 : 1);

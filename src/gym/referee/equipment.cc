@@ -5,7 +5,7 @@
 
 namespace tritonsmith::gym::referee {
 
-// LibTorch's own threads stay off: many referees run side by side.
+// LibTorch uses one thread, because many referees run side by side.
 Equipment::Equipment(std::unique_ptr<language::KernelExecutor> kernel_executor)
     : executor(std::move(kernel_executor)), device(device::cpu_device()) {
   at::set_num_threads(1);

@@ -1,5 +1,5 @@
-// Equipment: what one referee runs trials with: a device, an executor for kernels, and on a GPU the
-// oracle kernels and the lease. The referee's one thread uses it.
+// Equipment: the device and the executor with which one referee runs trials. On a GPU it also has
+// the oracle kernels and the lease. The referee's one thread uses it.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace tritonsmith::gym::referee {
 
 struct Equipment {
-  // On the CPU.
+  // Runs trials on the CPU.
   explicit Equipment(std::unique_ptr<language::KernelExecutor> kernel_executor);
   Equipment(std::unique_ptr<device::CudaDevice> cuda_device, std::optional<Lease> gpu_lease);
 

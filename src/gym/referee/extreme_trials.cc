@@ -6,8 +6,8 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Whether the stop is broken machinery, or lack of time or memory. A reference that only refuses
-// its inputs did not break off.
+// Says whether the stop comes from broken machinery, or from lack of time or memory. A reference
+// that only refuses its inputs did not break off.
 bool broke_off(const replay::Stop& stop) {
   return stop.fault == Fault::infrastructure || stop.error.error_class == "too_large_to_evaluate";
 }
@@ -32,7 +32,7 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
   const Numerics before = *report.numerics;
   add_trial(report, result);
-  report.numerics = before;  // these differences are of another size
+  report.numerics = before;  // differences in these trials have another scale
   if (!ends_job(report, result, context.deadline)) return TrialOutcome::right;
   if (report.fault != Fault::infrastructure)
     report.error->message =

@@ -22,7 +22,7 @@ Finding eval_mode_note() {
           .message = "the reference draws random numbers in training mode"};
 }
 
-// The start of the Python reference and its first run of the task are not on the job's time.
+// The start of the Python reference and its first run of the task do not count as the job's time.
 PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& python,
                                         const RefereeJob& job, const plan::Plan& task,
                                         const plan::Plan& candidate) {

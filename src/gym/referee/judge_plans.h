@@ -1,5 +1,5 @@
-// Judges a candidate's plan by its task's plan: refuses what cannot be judged, chooses who runs the
-// reference and in which mode, and runs the trials.
+// Judges a candidate's plan by its task's plan: refuses plans that cannot be judged, chooses how
+// and in which mode the reference runs, and runs the trials.
 #pragma once
 
 #include <optional>

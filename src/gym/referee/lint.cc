@@ -17,28 +17,28 @@ constexpr auto kKinds =
     std::to_array<trial::Perturbation>({trial::Perturbation::plain, trial::Perturbation::scaled,
                                         trial::Perturbation::sparse, trial::Perturbation::plain});
 
-// Of outputs with more elements a glance at some comes before the close look at all.
+// Outputs with more elements are first compared at some elements, and only then at all.
 constexpr std::int64_t kFewElements = 1 << 20, kGlance = 1 << 16;
 
 enum class Exactness { as_written, with_float64 };
 
-// The reference's answer to one draw, tensor by tensor.
+// The reference's outputs for one draw.
 struct Sample {
   int draw = 0;
   tensors::TensorTable outputs;
-  tensors::TensorTable exact;  // in float64, undefined where that is not known; as many
+  tensors::TensorTable exact;  // in float64, one for each output; undefined where not known
   bool has_exact = false;
   compare::CompareOptions how;
 };
 
-// An answer that takes no work: one value for each output, or what another draw's were.
+// An answer that takes no work: one value for each output, or the outputs of another draw.
 struct CheapAnswer {
   std::vector<double> values;
   tensors::TensorTable replayed;
 
-  // For elements of output k, flat, from `first` on.
+  // Returns the answer for the elements of output k, flattened, from `first` on.
   at::Tensor like(const at::Tensor& expected, std::size_t k, std::int64_t first) const {
-    // Python that looks at values may return other tensors another time.
+    // Python code that looks at values may return other tensors for another draw.
     const bool fits = k < replayed.size() && replayed[k].scalar_type() == expected.scalar_type() &&
                       replayed[k].numel() >= first + expected.numel();
     if (fits) return replayed[k].contiguous().flatten().narrow(0, first, expected.numel());
@@ -46,7 +46,7 @@ struct CheapAnswer {
   }
 };
 
-// Few operators know numbers of eight bits.
+// Converts 8-bit floats to float32, because few operators support 8 bits.
 at::Tensor readable(const at::Tensor& tensor) {
   return tensor.is_floating_point() && tensor.element_size() == 1 ? tensor.to(at::kFloat) : tensor;
 }
@@ -117,8 +117,9 @@ class Linter {
     device_.seed(trial::trial_seed(setting_.secret, purpose, draw));
   }
 
-  // The last draw that was asked for is kept. None where the look ends here, or, with another kind
-  // than plain, where the task cannot take the draw: then the judge does not draw it either.
+  // Returns the sample of a draw, and keeps the last one. Returns null if the linter must stop
+  // here. It also returns null if the task cannot take this changed draw; then the judge does not
+  // use it either.
   const Sample* sample(int draw, Exactness exactness) {
     const bool exact = exactness == Exactness::with_float64 && with_oracle_;
     if (!sample_ || sample_->draw != draw || (exact && !sample_->has_exact)) {
@@ -244,10 +245,10 @@ class Linter {
     return compare::tightened(widest, setting_.tolerance);
   }
 
-  // Whether the answer would be taken for right on every draw from `first` on.
+  // Says whether the answer would pass on every draw from `first` on.
   bool stands(const CheapAnswer& answer, int first) {
     for (int draw = first; draw < std::ssize(kKinds); ++draw) {
-      // Most are refuted at their first glance.
+      // Most answers fail at the first few elements.
       const bool is_young = draw == first && first > 0 && std::ranges::any_of(known_, is_large);
       const Sample* against =
           sample(draw, is_young ? Exactness::as_written : Exactness::with_float64);
@@ -260,7 +261,7 @@ class Linter {
     return true;
   }
 
-  // By elements alone: of a large output nothing else than the plain tolerance lets them pass.
+  // Compares some elements only. Elements of a large output pass by the plain tolerance alone.
   bool is_refuted_at_a_glance(const CheapAnswer& answer, const Sample& sample) const {
     for (std::size_t k = 0; k < sample.outputs.size(); ++k) {
       const at::Tensor& output = sample.outputs[k];
@@ -316,7 +317,7 @@ class Linter {
   }
 
   void find_ignored_inputs() {
-    sample_.reset();  // its memory is needed
+    sample_.reset();  // the next step needs its memory
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       const auto other = answer_to(0, false, inputs_[k]);
       if (!other && (setting_.deadline.passed() || !report_.is_final)) {
@@ -341,8 +342,8 @@ class Linter {
     return on_device ? device->measure(output, exact).own_error : compare::own_error(output, exact);
   }
 
-  // On the task's own inputs. A correct kernel that rounds elsewhere is then as far off. It is
-  // accepted where it is about as exact as PyTorch (compare.h).
+  // Uses the task's own inputs. A correct kernel that rounds elsewhere is then as far off as
+  // PyTorch. It is accepted if it is about as exact as PyTorch (compare.h).
   void find_lost_digits(const Sample& sample) {
     double error = 0;
     for (std::size_t k = 0; k < sample.outputs.size(); ++k)
@@ -363,7 +364,7 @@ class Linter {
   device::Device& device_;
   bool with_oracle_;
   std::vector<int> inputs_, outputs_;
-  tensors::TensorTable known_;  // outputs of the first draw
+  tensors::TensorTable known_;  // the outputs of the first draw
   std::optional<Sample> sample_;
   LintReport report_;
   std::string why_, stop_message_;
@@ -380,9 +381,9 @@ LintReport lint_task(const LintSetting& setting, language::KernelExecutor& execu
                      device::Device& device) {
   device.begin(tensors::Filler::zero, setting.memory_bytes);
   LintReport report = Linter(setting, executor, device).lint();
-  const auto fault = device.wait(setting.deadline);  // a device's own comes late
+  const auto fault = device.wait(setting.deadline);  // the device reports its faults late
   device.end();
-  if (fault) return {.findings = {not_linted(fault->message)}};  // another time it is the same
+  if (fault) return {.findings = {not_linted(fault->message)}};  // a repeated run would fail alike
   return report;
 }
 

@@ -50,7 +50,7 @@ RefereeReport lint_job(Equipment& equipment, PythonReferences& python, const Ref
     if (looked.refusal && python.source() != nullptr)
       looked = lint_by_python_reference(equipment, python, job,
                                         plan::analysis::without_forward(task, *looked.refusal));
-  } catch (const std::exception& error) {  // LibTorch's, for lack of memory as a rule
+  } catch (const std::exception& error) {  // LibTorch throws it, usually for lack of memory
     equipment.device.end();
     const std::string what = error.what();
     looked = {.findings = {not_linted(what.substr(0, what.find('\n')))}};

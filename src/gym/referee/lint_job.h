@@ -1,4 +1,5 @@
-// A job without a candidate: the referee lints its task before anybody is judged by it (lint.h).
+// Runs a job without a candidate: the referee lints the task before it judges candidates
+// by it (lint.h).
 #pragma once
 
 #include "gym/plan/plan.h"
@@ -8,8 +9,8 @@
 
 namespace tritonsmith::gym::referee {
 
-// The report has the findings. It has a fault of the infrastructure where that failed, and another
-// time may tell more.
+// Returns a report with the findings. The report has an infrastructure fault if the linter could
+// not work; a later attempt may tell more.
 RefereeReport lint_job(Equipment& equipment, PythonReferences& python, const RefereeJob& job,
                        const plan::Plan& task);
 

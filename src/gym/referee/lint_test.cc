@@ -1,4 +1,4 @@
-// What a referee says of a task alone.
+// Tests the referee's findings about a task alone.
 #include <gtest/gtest.h>
 
 #include "gym/language/testing/vector_plans.h"
@@ -24,7 +24,7 @@ struct LintTest : ::testing::Test {
   RefereeJob job;
 };
 
-// forward(x) over n floats: x + added, times `times`.
+// The task is forward(x) = x * times + added over n floats.
 plan::PlanBuilder linear(std::int64_t n, double times, double added) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({n}), scaled = task.tensor({n}), y = task.tensor({n});
@@ -101,15 +101,14 @@ TEST_F(LintTest, ComparesAsTheJudgeDoes) {
 }
 
 TEST_F(LintTest, SaysWhatMemoryItLacked) {
-  const plan::PlanBuilder task =
-      linear(kLarge, 0, 0);  // three tensors of 6 MiB, of which a look keeps
+  const plan::PlanBuilder task = linear(kLarge, 0, 0);  // three tensors of 6 MiB each
   job.budget.memory_bytes = 16 << 20;
   const auto lacking = look(task);
   ASSERT_EQ(lacking.findings.size(), 1U);
   EXPECT_EQ(lacking.findings[0].rule, "task_not_linted");
   EXPECT_NE(lacking.findings[0].message.find("of memory"), std::string::npos);
   EXPECT_EQ(lacking.fault, Fault::none);
-  for (const int mebibytes : {64, 256}) {  // without float64, and with
+  for (const int mebibytes : {64, 256}) {  // without float64, and with it
     job.budget.memory_bytes = std::int64_t{mebibytes} << 20;
     EXPECT_EQ(rules(task), (Rules{"task_zeros_pass", "task_ignores_input"})) << mebibytes;
   }
@@ -121,7 +120,8 @@ TEST_F(LintTest, SaysThatItsTimeWasUp) {
 }
 
 TEST_F(LintTest, SaysWhatTheTaskItselfFailsBy) {
-  const plan::PlanBuilder task = language::task_of("aten::log");  // of negative numbers
+  // the inputs have negative numbers
+  const plan::PlanBuilder task = language::task_of("aten::log");
   const auto report = look(task);
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].message, "its outputs are not finite");

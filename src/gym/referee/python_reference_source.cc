@@ -20,7 +20,7 @@ tl::unexpected<replay::Stop> broken(const std::string& message) {
       .fault = Fault::infrastructure});
 }
 
-// An answer's own words for why there is none.
+// Returns the answer's own reason why it has no result, if it gives one.
 std::optional<replay::Stop> refusal_in(const Json& answer) {
   if (answer.contains("fault") && answer["fault"].is_string())
     return broken(answer["fault"].get<std::string>()).value();
@@ -40,7 +40,7 @@ tl::expected<Json, replay::Stop> read_answer(int socket) {
   return *std::move(answer);
 }
 
-// The tensors of a question as JSON, and their memories, each once.
+// The tensors of a question as JSON, with each memory once.
 struct QuestionTensors {
   Json tensors = Json::object(), parameters = Json::array(), blocks = Json::array();
   tensors::TensorTable memories;  // as bytes, on the CPU
@@ -73,8 +73,8 @@ QuestionTensors tensors_of(const trial::ReferenceQuestion& question) {
   return sent;
 }
 
-// All of what follows the answer, before anything is made of it: the socket is then free for what
-// comes next, whatever is wrong with this.
+// Reads all blocks that follow the answer before anything uses them. The socket is then ready for
+// the next message, even if this answer is wrong.
 Result<std::vector<std::string>> read_blocks(int socket, const Json& answer) {
   TRY_ASSIGN(const std::vector<std::size_t> sizes, block_sizes(answer));
   std::vector<std::string> blocks;
@@ -86,8 +86,8 @@ Result<std::vector<std::string>> read_blocks(int socket, const Json& answer) {
   return blocks;
 }
 
-// The same values with the strides that they had there; where several elements share memory, one of
-// them is written.
+// Returns the same values with the strides that they had in the Python process. If several elements
+// share memory, one of them is written.
 at::Tensor with_strides(const at::Tensor& dense, const std::vector<std::int64_t>& strides) {
   if (dense.numel() == 0 || dense.strides() == at::IntArrayRef(strides)) return dense;
   const at::Tensor made = at::empty_strided(dense.sizes(), strides, dense.options());
@@ -101,7 +101,7 @@ at::Tensor with_strides(const at::Tensor& dense, const std::vector<std::int64_t>
   return made;
 }
 
-// Sizes or strides; a negative one is said by -1.
+// Returns sizes or strides. A negative one becomes -1.
 std::vector<std::int64_t> extents(const Json& list) {
   std::vector<std::int64_t> all;
   for (const Json& each : list)

@@ -1,4 +1,5 @@
-// Tasks whose forward no plan has, or whose forward does not replay, with a source that is none.
+// Tests tasks whose plan lacks forward or whose forward does not replay. A fake stands for the
+// Python reference.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Answers with relu(x + w), and counts.
+// Answers with relu(x + w) and counts the questions.
 struct FakeSource : trial::ReferenceSource {
   tl::expected<trial::ReferenceMode, replay::Stop> prepare() override {
     ++prepared;
@@ -36,11 +37,11 @@ struct FakeSource : trial::ReferenceSource {
   trial::ReferenceMode mode = trial::ReferenceMode::train;
   std::optional<replay::Stop> refusal;
   bool changes_weight = false, ignores_input = false;
-  int dies_when_asked = 0;  // counted from 1
+  int dies_when_asked = 0;  // the number of the question at which the source fails, counted from 1
   int prepared = 0, asked = 0;
 };
 
-// A drawn input and a drawn weight; what forward makes of them is not in the plan.
+// A task with a drawn input and a drawn weight. The plan does not hold forward.
 plan::PlanBuilder task_without_forward() {
   plan::PlanBuilder builder(plan::PlanRole::task);
   const int x = builder.tensor({language::kLength}), w = builder.tensor({language::kLength});
@@ -66,7 +67,7 @@ plan::PlanBuilder candidate_with_weight() {
   return builder;
 }
 
-// y = max(x + w, least)
+// The kernel computes y = max(x + w, least).
 language::FakeExecutor::Body relu_of_sum(float least) {
   return [least](std::span<const language::KernelArgument> arguments) {
     for (int k = 0; k < language::kLength; ++k)

@@ -1,5 +1,5 @@
-// PythonReferences: which tasks the Python reference runs, and how. It runs forward of tasks whose
-// plan lacks it or does not replay.
+// PythonReferences: tracks which tasks the Python reference runs, and in which mode. It runs
+// forward of tasks whose plan lacks it or does not replay.
 #pragma once
 
 #include <map>
@@ -12,13 +12,14 @@ namespace tritonsmith::gym::referee {
 
 class PythonReferences {
  public:
-  // Must outlive this. Without a source no such task can be judged.
+  // The source must outlive this object. Without a source no such task can be judged.
   void use(trial::ReferenceSource* source) { source_ = source; }
   trial::ReferenceSource* source() const { return source_; }
 
-  // The mode in which the task's forward draws nothing at random. The source is asked once a task.
+  // Returns the mode in which the task's forward draws nothing at random. Asks the source once
+  // for each task.
   tl::expected<trial::ReferenceMode, replay::Stop> mode_of(const std::string& task_key);
-  // Whether the task is worth a try: there is a source, and the task has not failed in Python.
+  // Says whether to try the task in Python: there is a source, and the task has not failed there.
   bool may_run(const std::string& task_key) const;
   void note_failure(const std::string& task_key) { failed_.insert(task_key); }
   void forget_tasks();

@@ -12,7 +12,7 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Seconds of processor time of this process so far.
+// Returns the seconds of processor time that this process has used so far.
 double processor_seconds() {
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -50,7 +50,7 @@ RefereeReport Referee::judge(const RefereeJob& job) {
   const Stopwatch watch;
   const double before = processor_seconds();
   RefereeReport report = judge_known(job);
-  // It had a core: on a machine that does nothing else it would take as long.
+  // The job had a core to itself, so it would take as long on a machine that does nothing else.
   if (equipment_->gpu == nullptr && processor_seconds() - before >= nearly_all * watch.seconds())
     report.deadline_hit = false;
   add_time(report, "referee", watch.milliseconds());
@@ -65,7 +65,7 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   if (!candidate) return ended("bad_plan", candidate.error().message, Fault::candidate);
   if (candidate->role != plan::PlanRole::candidate)
     return ended("bad_plan", "the plan is no candidate's", Fault::candidate);
-  // Drawing and comparing call LibTorch outside a plan's steps; what it throws there is lack of
+  // Drawing and comparing call LibTorch outside a plan's steps. Exceptions there mean lack of
   // memory.
   try {
     PlanJudgement judgement = judge_plans(*equipment_, python_, job, task->second, *candidate);

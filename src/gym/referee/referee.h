@@ -1,9 +1,9 @@
-// Referee: compares a candidate's plan with its task's over several trials, and reports what running
-// them showed. It keeps the task plans that it was given. One thread uses a Referee. Whatever plans
-// do is in the report; only broken machinery is an Error.
+// Referee: compares a candidate's plan with its task's plan over several trials, and reports what
+// running them showed. It keeps the task plans that it received. One thread uses a Referee. The
+// report describes every failure of a plan; an Error means broken machinery.
 //
-// A job goes through judge_plans.h, which refuses plans or runs the trials (run_trials.h); on a GPU
-// the timing follows (time_plans.h). A job without a candidate lints its task (lint_job.h).
+// judge_plans.h refuses a job's plans or runs the trials (run_trials.h). On a GPU the timing
+// follows (time_plans.h). If a job has no candidate, the referee lints its task (lint_job.h).
 #pragma once
 
 #include <map>
@@ -28,16 +28,16 @@ struct PlanJudgement;
 
 class Referee {
  public:
-  // On the CPU.
+  // Runs on the CPU.
   explicit Referee(std::unique_ptr<language::KernelExecutor> executor);
-  // On a GPU: its verdicts have timings. With a lease, a candidate is timed alone: the others who
-  // hold the lease pause meanwhile.
+  // Runs on a GPU, so its verdicts have timings. With a lease, a candidate is timed alone: other
+  // programs that share the lease pause meanwhile.
   explicit Referee(std::unique_ptr<device::CudaDevice> gpu,
                    std::optional<Lease> lease = std::nullopt);
   ~Referee();
 
   bool knows(const std::string& task_key) const { return tasks_.contains(task_key); }
-  // Fails when it is no plan of a task.
+  // Fails if the JSON is no plan of a task.
   Status add_task(const std::string& task_key, std::string_view plan_json);
 
   // The Python reference runs forward of tasks whose plan lacks it, or does not replay. It must
@@ -46,13 +46,15 @@ class Referee {
 
   // The job's task must be known. A job without a candidate lints the task itself.
   RefereeReport judge(const RefereeJob& job);
-  // No job is due. Gives back memory that others on the same device would miss.
+  // Call this when no job is due. It gives back memory that other programs on the same
+  // device may need.
   void rest();
-  // A candidate broke the GPU's context: no further job may be given.
+  // Says whether a candidate broke the GPU's context. The referee then takes no further job.
   bool spent() const;
 
  private:
-  // How many task plans are kept at once. A run has many tasks, and a forgotten one is sent again.
+  // The number of task plans that are kept at once. A run has many tasks, and a forgotten one
+  // is sent again.
   static constexpr std::size_t kKeptTasks = 512;
   RefereeReport judge_known(const RefereeJob& job);
   RefereeReport judge_in_python(const RefereeJob& job, const plan::Plan& candidate,

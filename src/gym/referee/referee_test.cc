@@ -87,7 +87,7 @@ TEST_F(RefereeTest, DoesNotSpeakForKernelBenchOfTypesItHasNoToleranceFor) {
 }
 
 TEST_F(RefereeTest, WantsNanWhereTheReferenceHasIt) {
-  const auto log = language::task_of("aten::log");  // of negative numbers too
+  const auto log = language::task_of("aten::log");  // its inputs have negative numbers
   EXPECT_TRUE(judge(log, language::candidate_of_kernel(),
                     language::elementwise(language::kLength, [](float x) { return std::log(x); }))
                   .correct);
@@ -217,7 +217,7 @@ TEST_F(RefereeTest, RefusesOutputsThatShareMemoryWhereTheReferencesDoNot) {
   plan::PlanBuilder same = language::candidate_of_kernel();
   same.returns(plan::Value{plan::Tuple{{plan::t(1), plan::t(1)}}});
   EXPECT_EQ(error_class(judge(task, same, language::relu_kernel())), "output_aliases_output");
-  // Two halves of one memory are nobody's but their own.
+  // The outputs may be the two halves of one memory that belongs to forward.
   plan::PlanBuilder halves(plan::PlanRole::candidate);
   const int x = halves.tensor({language::kLength}), both = halves.tensor({2, language::kLength}),
             first = halves.view(both, {language::kLength}, {1}),
@@ -262,7 +262,7 @@ TEST_F(RefereeTest, RefusesAnotherShapeDtypeOrStructure) {
   EXPECT_EQ(error_class(judge(language::task_of("aten::relu"), pair, {})), "wrong_structure");
 }
 
-// y = x + bias, the bias a parameter of zeros as many constructors make it.
+// The task is y = x + bias. The bias is a parameter of zeros, as many constructors make it.
 plan::PlanBuilder task_with_bias() {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({language::kLength}), bias = task.tensor({language::kLength}),
@@ -309,7 +309,7 @@ TEST_F(RefereeTest, SeesAnIgnoredBiasThatTheConstructorFilledWithZeros) {
             "wrong_value");
 }
 
-// As nn.Parameter(torch.zeros(1).expand(n)) is one.
+// nn.Parameter(torch.zeros(1).expand(n)) makes such a weight.
 TEST_F(RefereeTest, AWeightWhoseElementsShareMemoryIsTheCandidatesError) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int x = candidate.tensor({language::kLength}), one = candidate.tensor({1}),
@@ -363,7 +363,8 @@ TEST_F(RefereeTest, JudgesDropoutInEvaluationModeAndSaysSo) {
       "nondeterministic_reference");
 }
 
-// Noise of a fixed shape: who draws the same has the same numbers, and no other passes.
+// The task draws noise of a fixed shape. A candidate that draws the same gets the same numbers, and
+// no other candidate passes.
 TEST_F(RefereeTest, GivesBothSidesWhatForwardDraws) {
   plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
   const int x = task.tensor({language::kLength}), noise = task.tensor({language::kLength}),

@@ -10,20 +10,20 @@
 
 namespace tritonsmith::gym::referee {
 
-// KernelBench has no tolerance for one of the task's dtypes, and the job compares as KernelBench
-// does. Nobody could compare such a verdict with KernelBench's.
+// Refuses a job that compares as KernelBench does, if KernelBench has no tolerance for one of the
+// task's dtypes. No verdict of KernelBench could be compared with this one.
 std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const plan::Plan& task);
-// The candidate's plan has an operator that the judge does not run for a candidate.
+// Refuses a candidate whose plan has an operator that the judge does not run for candidates.
 std::optional<RefereeReport> unsafe(const RefereeJob& job, const plan::Plan& task,
                                     const plan::Plan& candidate);
-// The candidate has atomics whose scope is too narrow. On a GPU they give a wrong value, do not
-// end, or show nothing, at random.
+// Refuses a candidate with atomic operations whose scope is too narrow. On a GPU these give a wrong
+// value, do not end, or show nothing, at random.
 std::optional<RefereeReport> racing(const plan::Plan& candidate);
-// The two sides do not fit into the memory.
+// Refuses a job whose two sides do not fit into the memory.
 std::optional<RefereeReport> too_large(const RefereeJob& job, const plan::Plan& task,
                                        const plan::Plan& candidate, const device::Device& device);
 
-// Whether the reference in float64 fits into the memory, whatever the candidate needs.
+// Says whether the reference in float64 fits into the memory, whatever the candidate needs.
 bool has_room_for_oracle(const RefereeJob& job, const plan::Plan& task,
                          const device::Device& device);
 

@@ -30,7 +30,7 @@ void add_trial(RefereeReport& report, const trial::TrialResult& result) {
   add_time(report, "evaluate", result.candidate_ms);
   add_time(report, "reference", result.reference_ms);
   add_time(report, "compare", result.compare_ms);
-  // Which element shows a race first differs from trial to trial.
+  // The element that shows a race first differs from trial to trial.
   for (const Finding& finding : result.findings)
     if (std::ranges::none_of(report.findings, [&](const Finding& known) {
           return known.rule == finding.rule && known.line == finding.line;
@@ -54,7 +54,7 @@ bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
     report.error = result.reference_stop->error;
     report.fault = result.reference_stop->fault;
     if (report.fault == Fault::infrastructure) return true;
-    // The line is the task's: it would point into the wrong file.
+    // The line belongs to the task's file. As the error's line it would point into the candidate's.
     const std::string line =
         report.error->line > 0 ? fmt::format(", line {}", report.error->line) : "";
     report.error->message = fmt::format("the task itself{}: {}", line, report.error->message);

@@ -10,7 +10,7 @@
 
 namespace tritonsmith::gym::referee {
 
-// The report of a job that ended before it was judged.
+// Returns the report of a job that ended before it was judged.
 RefereeReport ended(std::string error_class, std::string message, Fault fault);
 
 // Adds to the time of the stage of this name.
@@ -19,12 +19,12 @@ void add_time(RefereeReport& report, const std::string& name, double millisecond
 void add_findings(RefereeReport& report, const std::vector<Finding>& findings);
 // Adds a trial's times, findings and numerics.
 void add_trial(RefereeReport& report, const trial::TrialResult& result);
-// Puts the trial's failure into the report; false when there is none.
+// Puts the trial's failure into the report. Returns false if there is none.
 bool take_failure(RefereeReport& report, const trial::TrialResult& result);
-// The same, and notes whether the job's time was over.
+// Does the same as take_failure(), and notes whether the job's time was over.
 bool ends_job(RefereeReport& report, const trial::TrialResult& result, Deadline deadline);
 
-// The note that the plain tolerance alone decides, and why.
+// Returns the note that the plain tolerance alone decides, with the reason.
 Finding missing_oracle_note(const std::string& why);
 
 }  // namespace tritonsmith::gym::referee

@@ -11,12 +11,13 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// A perturbed trial counts only where the reference's numbers are as sound as on the task's own
-// inputs: sin(exp(x * x)) loses all its digits at twice the inputs, in PyTorch and in a right
-// kernel. If they are not, the trial changes weights less, then inputs not at all, then neither.
+// Runs a perturbed trial that counts. It counts only if the reference's numbers are as sound as on
+// the task's own inputs. For example, sin(exp(x * x)) loses all its digits at twice the inputs, in
+// PyTorch and in a right kernel. If they are less sound, the trial changes weights less, then it
+// leaves the inputs alone, then both.
 trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig config,
                                     const Soundness& plain) {
-  // The first trial looks at what kernels write, and closely at writes beside their buffers.
+  // The first trial watches what kernels write, and closely checks for writes beside their buffers.
   const bool is_first = config.trial == 0;
   if (equipment.cuda != nullptr) {
     equipment.cuda->observe_with(
@@ -38,8 +39,8 @@ trial::TrialResult run_usable_trial(Equipment& equipment, trial::TrialConfig con
   return run_ordered_trial(equipment, config);
 }
 
-// Judges the second call of forward: what the first call left behind shows there. False when the
-// job ends here.
+// Judges the second call of forward, which shows what the first call left behind. Returns false if
+// the job ends here.
 bool run_later_call(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
   trial::TrialConfig config = context.config_of(context.job.trials, trial::Perturbation::plain);
   config.later_call = true;
@@ -80,7 +81,7 @@ bool run_trials(Equipment& equipment, TrialContext context, PlanJudgement& judge
   Soundness plain;
   trial::KernelUse kernel_use{.torch_computed = trial::computes_in_torch(context.candidate)};
   for (int trial = 0; trial < std::max(1, context.job.trials); ++trial) {
-    if (trial == timed_trial(equipment, context)) continue;  // comes last
+    if (trial == timed_trial(equipment, context)) continue;  // the timed trial comes last
     trial::TrialConfig config = context.config_of(trial, trial::perturbation_of_trial(trial));
     config.try_without_kernels = kernel_use.needless.stands;
     config.watch_launches = watches(context.job.policy, kernel_use);

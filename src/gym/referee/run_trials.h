@@ -1,5 +1,5 @@
-// Runs the trials of one job in their order: those that were asked for, then extreme inputs, then
-// other configs of tuned launches, and last the timing.
+// Runs the trials of one job in their order: the trials that the job asks for, then extreme inputs,
+// then other configs of tuned launches, and last the timing.
 #pragma once
 
 #include "gym/referee/equipment.h"
@@ -8,10 +8,10 @@
 
 namespace tritonsmith::gym::referee {
 
-// Writes what the trials show into the report. False when the candidate is not correct.
+// Writes what the trials show into the report. Returns false if the candidate is not correct.
 bool run_trials(Equipment& equipment, TrialContext context, PlanJudgement& judgement);
 
-// One trial. A candidate that fails with its programs in another order runs again with them in
+// Runs one trial. A candidate that fails with its programs in another order runs again with them in
 // order. If it is right there, it has a race: a GPU guarantees no order.
 trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig config);
 

@@ -18,8 +18,7 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// What libraries load lazily must be in before the jail closes: oneDNN's and MKL's tables,
-// generators.
+// Loads what libraries load lazily before the jail closes: oneDNN's and MKL's tables, generators.
 void warm_up() {
   const at::Tensor image = at::rand({1, 8, 16, 16});
   const at::Tensor filter = at::rand({8, 8, 3, 3});
@@ -28,8 +27,9 @@ void warm_up() {
   static_cast<void>(at::mm(matrix, matrix).softmax(1).to(at::kBFloat16).sum().item<float>());
 }
 
-// The driver needs its device nodes, its system calls and its own threads: of the jail's layers
-// only those that it bears. No candidate's code runs in this process, whose kernels run on the GPU.
+// Closes only those layers of the jail that the GPU driver tolerates, because the driver needs its
+// device nodes, its system calls and its own threads. No candidate's code runs in this process; the
+// candidates' kernels run on the GPU.
 sandbox::JailReport close_jail_beside_gpu() {
   sandbox::JailReport report;
   rlimit no_core{0, 0};
@@ -46,7 +46,7 @@ sandbox::JailReport close_jail(int socket, std::int64_t budget) {
   const std::uint64_t beside =
       static_cast<std::uint64_t>(std::max<std::int64_t>(budget, 0)) + usual / 2;
   constexpr std::uint64_t never =
-      1'000'000'000;  // many jobs share this process; its client watches the time
+      1'000'000'000;  // many jobs share this process, and its client watches the time
   return sandbox::enter_jail({.role = sandbox::JailRole::capture,
                               .keep_fds = {socket},
                               .cpu_seconds = never,
@@ -71,7 +71,7 @@ Json reply_to(Referee& referee, const Json& head, std::string plan, const std::s
   return {{"report", to_json(report)}};
 }
 
-// A lease that is not to be had is no reason to judge nothing.
+// Without a lease the referee still judges, so a failure to open it is no error.
 std::optional<Lease> open_lease(const std::filesystem::path& file) {
   if (file.empty()) return std::nullopt;
   auto lease = Lease::open(file);
@@ -80,7 +80,7 @@ std::optional<Lease> open_lease(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-// LibTorch's advice to authors of models is nothing that anybody here could follow.
+// Drops LibTorch's warnings: they advise authors of models, and no one here could follow them.
 class NoAdvice final : public c10::WarningHandler {
  public:
   void process(const c10::Warning&) override {}
@@ -98,7 +98,7 @@ Result<std::unique_ptr<Referee>> open_referee(std::optional<int> gpu,
   return referee;
 }
 
-// Memory that was kept for the next job goes back when none comes.
+// Gives back memory that was kept for the next job if no job comes.
 void await_job(Referee& referee, int socket) {
   constexpr int soon_ms = 200;
   pollfd waiting{.fd = socket, .events = POLLIN, .revents = 0};
@@ -129,8 +129,8 @@ int serve_jobs(Referee& referee, int socket) {
 }  // namespace
 
 int serve_referee(int socket, const ServeOptions& options) {
-  // Trials allocate and free the same few sizes for ever: keep them, instead of asking the kernel
-  // each time.
+  // Trials allocate and free the same few sizes all the time. These settings keep that memory
+  // instead of asking the kernel for it each time.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 28);
   ::mallopt(M_TRIM_THRESHOLD, 1 << 28);
   static NoAdvice no_advice;
@@ -150,7 +150,7 @@ int serve_referee(int socket, const ServeOptions& options) {
   PythonReferenceSource python_reference(socket);
   (*referee)->use_python_reference(&python_reference);
   const int code = serve_jobs(**referee, socket);
-  // The driver's and LibTorch's own endings stumble over a context that is lost.
+  // The exit handlers of the driver and of LibTorch fail if the context is lost.
   if ((*referee)->spent()) ::_exit(code);
   return code;
 }

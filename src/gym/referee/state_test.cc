@@ -1,4 +1,4 @@
-// References whose forward leaves something behind, and those with several outputs.
+// Tests references whose forward leaves something behind, and references with several outputs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 const std::pair<std::string, plan::Value> kWhole = {"dtype", plan::Value{plan::DType::int64}};
 
-// forward is x * step, and step goes up by one.
+// The task's forward is x * step, and each call adds one to step.
 plan::PlanBuilder task_of_steps() {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int step = task.tensor({language::kLength}, plan::DType::int64),
@@ -31,7 +31,7 @@ plan::PlanBuilder task_of_steps() {
 
 enum class Steps { counted, known_by_another_name, absent };
 
-// The kernel takes (x, y), or (x, y, step) where it has steps.
+// The kernel takes (x, y), or (x, y, step) if the candidate counts steps.
 plan::PlanBuilder candidate_of_steps(Steps steps) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int step = candidate.tensor({language::kLength}, plan::DType::int64),
@@ -87,7 +87,7 @@ TEST(State, ThatTheReferenceChangesTheCandidateMustHave) {
   EXPECT_NE(error_message(report).find("step"), std::string::npos);
 }
 
-// exp(x) is endless where 100 is added, and says nothing there.
+// exp(x) overflows where 100 is added, so that output is inconclusive there.
 TEST(Outputs, ThatOverflowExcuseNoOther) {
   plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
   const int x = task.tensor({language::kLength}), e = task.tensor({language::kLength}),

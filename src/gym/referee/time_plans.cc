@@ -9,7 +9,8 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-// Others who compute on this GPU pause meanwhile. If one does not, the verdict says so.
+// Times the trial while other programs that share the lease of this GPU pause. If one of them does
+// not pause, the verdict says so.
 timing::TimingOutcome time_alone(Equipment& equipment, trial::FinishedTrial& trial,
                                  const RefereeJob& job) {
   constexpr std::chrono::seconds patience{5};
@@ -30,8 +31,8 @@ timing::TimingOutcome time_alone(Equipment& equipment, trial::FinishedTrial& tri
   return outcome;
 }
 
-// Runs the trial whose candidate is timed. Its weights are changed gently: what a constructor fills
-// with zeros need not be multiplied, and no user stops there.
+// Runs the trial whose candidate is timed. Its weights are changed gently. Otherwise a kernel might
+// gain time from weights that the constructor fills with zeros, and trained weights are no zeros.
 trial::FinishedTrial run_timed_trial(Equipment& equipment, trial::TrialConfig& config,
                                      const Soundness& plain) {
   config.weights = trial::WeightChange::gentle;
@@ -47,8 +48,8 @@ trial::FinishedTrial run_timed_trial(Equipment& equipment, trial::TrialConfig& c
   return finish();
 }
 
-// Times the candidate and writes the times into the report. Returns the tuned configs that ran;
-// none where a round failed.
+// Times the candidate and writes the times into the report. Returns the tuned configs that ran, or
+// nothing if a round failed.
 std::optional<replay::Choices> time_trial(Equipment& equipment, const TrialContext& context,
                                           trial::FinishedTrial& trial, RefereeReport& report) {
   const Stopwatch watch;
@@ -76,7 +77,8 @@ int timed_trial(const Equipment& equipment, const TrialContext& context) {
   return context.job.trials > second_plain ? second_plain : kBeyondAllChoices;
 }
 
-// Few candidates change what their forward finds. Their trial runs once more, and saves all of it.
+// Few candidates change the state that their forward finds. For such a candidate, the trial runs
+// once more and saves all of that state.
 void time_plans(Equipment& equipment, const TrialContext& context, const Soundness& plain,
                 RefereeReport& report) {
   const int number = timed_trial(equipment, context);

@@ -8,12 +8,13 @@ namespace tritonsmith::gym::referee {
 
 bool is_timed(const Equipment& equipment, const RefereeJob& job);
 
-// The number of the trial that is timed; it comes last. It is the second plain trial where that was
-// asked for, else a trial of its own. On a CPU, or without time for it, there is none: -1.
+// Returns the number of the trial that is timed; this trial comes last. It is the second plain
+// trial if the job asks for one, or else a trial of its own. Returns -1 on a CPU, or if the job
+// leaves no time for it.
 int timed_trial(const Equipment& equipment, const TrialContext& context);
 
-// Runs that trial, whose outcome counts, and times its candidate. Then the configs that the timing
-// picked are tried.
+// Runs that trial, whose outcome counts, and times its candidate. Then it tries the configs that
+// the timing picked.
 void time_plans(Equipment& equipment, const TrialContext& context, const Soundness& plain,
                 RefereeReport& report);
 

@@ -10,7 +10,7 @@
 
 namespace tritonsmith::gym::referee {
 
-// Trials that a job adds after all of its tuned configs have numbers from here on.
+// Trials that a job adds after all tuned configs were tried have numbers from here on.
 inline constexpr int kBeyondAllChoices = 1 << 20;
 
 inline Deadline deadline_of(const RefereeJob& job) {
@@ -21,7 +21,7 @@ inline Deadline deadline_of(const RefereeJob& job) {
 struct Soundness {
   bool is_finite = true;
   double error = 0;  // TrialResult::reference_error
-  // Whether they are as sound in this trial.
+  // Says whether they are as sound in this trial.
   bool holds_for(const trial::TrialResult& result) const {
     // A right kernel may be 32 times as far off as PyTorch (docs/numerics.md). If PyTorch itself is
     // near that, a few times its error on the task's own inputs is allowed.
@@ -42,7 +42,7 @@ struct TrialContext {
   trial::ReferenceSource* python_reference = nullptr;  // null where the task's plan has forward
   trial::ReferenceMode mode = trial::ReferenceMode::train;
   std::optional<cuda::FusedOracle> fused = {};
-  bool is_finite = true;  // the reference's outputs, on the task's own inputs
+  bool is_finite = true;  // the reference's outputs are finite on the task's own inputs
 
   trial::TrialConfig config_of(int trial, trial::Perturbation kind,
                                replay::Choices choices = {}) const {
@@ -62,7 +62,8 @@ struct TrialContext {
             .mode = mode,
             .fused = fused ? &*fused : nullptr};
   }
-  // In which order the programs of a launch run. Even a single trial does not run them forwards.
+  // Returns the order in which the programs of a launch run. Even a job with a single trial does
+  // not run them forwards.
   language::ProgramOrder order_of(int trial) const {
     using Kind = language::ProgramOrder::Kind;
     const int nth = job.trials > 1 ? trial : trial + 1;

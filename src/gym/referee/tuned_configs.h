@@ -1,4 +1,4 @@
-// Trials of a candidate with tuned launches, over configs other than the first
+// Runs trials of a candidate with tuned launches, over configs other than the first one
 // (gym/trial/choice_trials.h).
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace tritonsmith::gym::referee {
 
-// Every config that an autotuner may pick. False when the job ends here.
+// Tries every config that an autotuner may pick. Returns false if the job ends here.
 bool run_other_choices(Equipment& equipment, const TrialContext& context, RefereeReport& report);
 
-// The configs that the timing picked, on every kind of trial that has not tried them: users get the
-// configs that were timed. False when the job ends here.
+// Tries the configs that the timing picked on every other kind of trial, because users get the
+// configs that were timed. Returns false if the job ends here.
 bool run_picked_choices(Equipment& equipment, const TrialContext& context,
                         const replay::Choices& picked, RefereeReport& report);
 

@@ -1,4 +1,4 @@
-// What the referee makes of candidates whose launches have several configs.
+// Tests how the referee judges candidates whose launches have several configs.
 #include <gtest/gtest.h>
 
 #include "gym/language/testing/vector_plans.h"
@@ -13,7 +13,8 @@ RefereeReport judge_tuned(const plan::PlanBuilder& task, const plan::PlanBuilder
       ->judge({.task_key = "task", .candidate_plan = plan_json(candidate), .secret = "secret"});
 }
 
-// `k(x, y, config)`, and where there are two, of x by way of z; each with so many configs.
+// The candidate launches `k(x, y, config)`. With two launches, it computes y from x by way of z.
+// Each launch has as many configs.
 plan::PlanBuilder tuned_candidate(int launches, int configs) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int x = candidate.tensor({language::kLength}), z = candidate.tensor({language::kLength}),
@@ -65,7 +66,7 @@ TEST(TunedLaunches, AConfigThatDoesNotRunIsNotAccepted) {
   EXPECT_EQ(report.fault, Fault::none);
 }
 
-// Of numbers that are positive as drawn.
+// The drawn numbers are positive.
 TEST(TunedLaunches, EveryConfigMeetsMoreThanTheTasksOwnInputs) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({language::kLength}), y = task.tensor({language::kLength});

@@ -1,5 +1,5 @@
 // EventStreamReader: parses server-sent events from a connection that may cut them anywhere. An
-// event larger than the limit is an error, so its memory is bounded. One thread.
+// event larger than the limit is an error, which bounds the memory. One thread uses a reader.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ std::string fresh_name() {
   return fmt::format("tritonsmith-{:08x}{:08x}", device(), device());
 }
 
-// What the service says when it refuses.
+// Returns the service's own message for a refusal.
 std::string refusal_of(const httplib::Result& reply) {
   if (!reply)
     return fmt::format("no answer (error: {}); is `tritonsmith gym serve` running there?",
@@ -35,7 +35,7 @@ std::string refusal_of(const httplib::Result& reply) {
                      typed ? ": " + (*json)["error"]["message"].get<std::string>() : "");
 }
 
-// Trying again does not help.
+// Says whether the status is final, so that a repeated request would fail too.
 bool is_final(int status) {
   return status >= 400 && status < 500 && status != 429 && status != 408;
 }
@@ -97,7 +97,8 @@ RemoteJudge::~RemoteJudge() {
   if (sender_.joinable()) sender_.join();
   if (listener_.joinable()) listener_.join();
   if (waiting_.empty()) return;
-  // For good: a submission that stop() cut short may still be read after this.
+  // The service refuses this client's later submissions too: it may still read one that
+  // stop() cut short.
   sending_->http.set_read_timeout(2);
   const auto ignored = sending_->http.Delete("/v1/clients/" + client_);
   static_cast<void>(ignored);
@@ -137,7 +138,7 @@ void RemoteJudge::cancel(std::uint64_t id) {
   changed_.notify_all();
 }
 
-// Ids to post, once cancellations have gone out.
+// Sends cancellations first, then returns the ids of the jobs to post.
 std::vector<std::uint64_t> RemoteJudge::wait_for_work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, stop, [this] { return !unsent_.empty() || !unwanted_.empty(); });
@@ -150,7 +151,7 @@ std::vector<std::uint64_t> RemoteJudge::wait_for_work(const std::stop_token& sto
   unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<std::ptrdiff_t>(taken));
   lock.unlock();
   for (const std::string& name : unwanted) {
-    // Where this fails the job is judged in vain, which harms nobody.
+    // If this fails, the job is judged in vain, which does no harm.
     const auto ignored = sending_->http.Delete("/v1/jobs/" + name + "?client=" + client_);
     static_cast<void>(ignored);
   }
@@ -223,7 +224,8 @@ void RemoteJudge::listen(const std::stop_token& stop) {
   }
 }
 
-// The service may have been away, and even have forgotten us.
+// Sends all jobs without a verdict again: the service may have been away, and may even have
+// forgotten this client.
 void RemoteJudge::send_again() {
   const std::lock_guard lock(mutex_);
   for (const auto& [id, entry] : waiting_)

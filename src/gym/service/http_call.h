@@ -15,17 +15,17 @@ namespace tritonsmith::gym::service {
 struct HttpCall {
   std::string method, path;
   std::map<std::string, std::string> query;
-  std::string last_event_id;  // the header
+  std::string last_event_id;  // the Last-Event-ID header
   std::string body;
-  Submitter submitter;  // whose token came with it
+  Submitter submitter;  // the owner of the token that came with it
 
-  // GET, or HEAD, which is answered alike.
+  // True for GET, and for HEAD, which is answered alike.
   bool gets() const { return method == "GET" || method == "HEAD"; }
   // Returns "" for a parameter that the query lacks.
   std::string parameter(const std::string& name) const;
 };
 
-// Verdicts of one client, until there are no more to come or for ever.
+// Asks for the verdicts of one client, until no more are due or for ever.
 struct StreamRequest {
   std::string client;
   std::int64_t after = 0;
@@ -37,12 +37,12 @@ struct HttpReply {
   std::string content_type = "application/json";
   std::string body;
   int retry_after_seconds = 0;
-  std::string allow;                    // of status 405: the methods that the path has
+  std::string allow;                    // for status 405: the methods that the path has
   std::optional<StreamRequest> stream;  // instead of a body
 };
 
 HttpReply json_reply(int status, const Json& json);
-// {"error": {"code": "...", "message": "..."}}, one line.
+// Returns {"error": {"code": "...", "message": "..."}}. The message is one line.
 HttpReply error_reply(int status, std::string_view code, std::string_view message);
 
 }  // namespace tritonsmith::gym::service

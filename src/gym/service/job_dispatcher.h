@@ -1,8 +1,8 @@
-// JobDispatcher: a worker of the job store. It takes jobs to a judge and brings the verdicts back. Its
-// one thread owns the judge. It hands over only as many jobs as the judge works on at a time, so
-// that urgent jobs overtake those that wait. A judge that breaks down (a full disk) is made anew,
-// with growing pauses, and its jobs are given back to the store: none is lost, and none is judged
-// twice for one event.
+// JobDispatcher: a worker of the job store. It takes jobs to a judge and brings the verdicts back.
+// Its one thread owns the judge. It hands over only as many jobs as the judge works on at a time,
+// so that urgent jobs overtake those that wait. If a judge breaks down (a full disk), the
+// dispatcher makes a new one, with growing pauses, and gives its jobs back to the store: none is
+// lost, and none is judged twice for one event.
 #pragma once
 
 #include <map>
@@ -17,18 +17,19 @@
 
 namespace tritonsmith::gym::service {
 
-// May take its time, but for a stop.
+// Makes a judge. It may take its time, but must end when it is asked to stop.
 using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::stop_token&)>;
 
 class JobDispatcher {
  public:
-  // `at_once`: jobs that the judge has at a time.
+  // `at_once` is the number of jobs that the judge has at a time.
   JobDispatcher(JobStore& job_store, MakeJudge make_judge, int at_once, ServiceMetrics& metrics);
   ~JobDispatcher();
 
-  // Empty while verdicts come; else why they do not, in one line.
+  // Returns why no verdicts come, in one line; empty while they come.
   std::string trouble() const;
-  // Empty while a judge that passed its self-test takes jobs; else why not, in one line.
+  // Returns why no jobs are taken, in one line; empty while a judge that passed its
+  // self-test takes jobs.
   std::string why_not_ready() const;
 
  private:

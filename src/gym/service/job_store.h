@@ -51,8 +51,8 @@ struct VerdictEvent {
   std::string verdict;  // JSON text
 };
 
-// Who submits, and how many unfinished jobs may be its own. A job is its own if it was the first to
-// submit it.
+// Who submits, and how many unfinished jobs may be its own. A job is its own if it was the
+// first to submit it.
 struct Submitter {
   std::string name;    // empty: nobody in particular
   int unfinished = 0;  // 0: no limit but that of the store
@@ -93,7 +93,8 @@ class JobStore {
 
   virtual ~JobStore() = default;
 
-  // For doors.
+  // Doors call these.
+  //
   // Takes all of them or none. Jobs whose verdict is known come back done and need no room.
   virtual Result<Submitted> submit(std::span<const api::Submission> submissions,
                                    const Submitter& submitter) = 0;
@@ -119,7 +120,8 @@ class JobStore {
   virtual Result<std::string> find_alias(const std::string& alias) = 0;
   virtual Result<JobCounts> counts() const = 0;
 
-  // For workers.
+  // Workers call these.
+  //
   // Concludes queued jobs whose verdict is known from elsewhere, whatever their turn.
   virtual Status recall_queued() = 0;
   // Takes the most urgent queued job, or one whose lease has ended. It runs from now on. A worker
@@ -138,12 +140,13 @@ class JobStore {
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
 
-  // For both.
-  // A number that grows with every change.
+  // Both call these.
+  //
+  // Returns a number that grows with every change.
   virtual std::uint64_t changes() const = 0;
   // Waits until there is a change after the state that `seen` (from changes()) counts.
   virtual void wait_for_change(std::uint64_t seen, Deadline deadline) const = 0;
-  // Wakes everybody who waits.
+  // Wakes every caller that waits.
   virtual void notify() = 0;
 };
 

@@ -1,5 +1,5 @@
-// Every JobStore held to the promises of job_store.h. Another implementation is one more line at the
-// end.
+// Tests that every JobStore keeps the promises of job_store.h. Another implementation is one more
+// line at the end.
 #include <thread>
 
 #include "gym/service/sqlite_job_store.h"
@@ -20,7 +20,7 @@ class JobStoreContract : public JobStoreFixture, public ::testing::WithParamInte
 
 TEST_P(JobStoreContract, JudgesEqualJobsOnceAndTellsEachClientOnce) {
   submit({wish("k", "ann"), wish("k", "bob")});
-  submit({wish("k", "ann")});  // her reply got lost, she asks again
+  submit({wish("k", "ann")});  // ann's reply got lost, and she asks again
   EXPECT_EQ(take_kernel(), "k");
   EXPECT_EQ(take_kernel(), "");
   EXPECT_EQ(submit({wish("k", "ann")}).at(0).state, JobState::running);
@@ -62,7 +62,7 @@ TEST_P(JobStoreContract, GivesOutTheMostUrgentFirstAndEqualOnesInOrder) {
   EXPECT_EQ(take_kernel(), "first");
   store().give_back(lease.worker, api::job_name(wish("first")));
   EXPECT_EQ(take_kernel(), "first");
-  idle.priority = api::Priority::high;  // somebody else is in a hurry
+  idle.priority = api::Priority::high;  // another client is in a hurry
   submit({idle});
   EXPECT_EQ(take_kernel(), "idle");
 }
@@ -134,7 +134,7 @@ TEST_P(JobStoreContract, KnowsWhatIsOverdueAndLetsThePatientWait) {
   hasty.deadline_seconds = 5;
   other.deadline_seconds = 5;
   submit({hasty, other});
-  submit({wish("l", "bob")});  // has all the time
+  submit({wish("l", "bob")});  // bob sets no deadline
   EXPECT_TRUE(store().overdue()->empty());
   now += 5000;
   const auto late = store().overdue();
@@ -182,7 +182,8 @@ TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
   take_kernel();
   now += lease.span.count();
   take_kernel(other);
-  conclude_by(lease.worker, "k", api::failed_verdict(Stage::ran, "wrong_value"));  // after all
+  // the first worker is done after all
+  conclude_by(lease.worker, "k", api::failed_verdict(Stage::ran, "wrong_value"));
   EXPECT_EQ(*store().take_withdrawn(other.worker), std::vector{api::job_name(wish("k"))});
   conclude_by(other.worker, "k", api::accepted_verdict());
   EXPECT_NE(view("k").verdict.find("wrong_value"), std::string::npos);

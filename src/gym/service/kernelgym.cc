@@ -12,9 +12,9 @@ namespace {
 constexpr double kNotMeasured = -1;
 constexpr std::size_t kLongestTaskId = 100;
 
-constexpr std::string_view kCompiled = "torch_compile";  // as our baselines name it
+constexpr std::string_view kCompiled = "torch_compile";  // the name of this baseline
 
-// What KernelGYM takes for one or the other.
+// Returns the backend for a name that KernelGYM accepts.
 Result<ReferenceBackend> reference_backend(JsonReader& reader) {
   const std::string name = reader.string("reference_backend", "eager");
   if (name == "eager") return ReferenceBackend::eager;
@@ -23,9 +23,10 @@ Result<ReferenceBackend> reference_backend(JsonReader& reader) {
   return fail("reference_backend: `{}` is neither eager nor torch_compile", name);
 }
 
-// Their rule: the reference defines `class {entry_point}`, the kernel `class {entry_point}New`.
-// Both get the names that our judge looks for behind their last line, so that lines keep their
-// numbers; a kernel without its class fails there, whatever else it defines.
+// KernelGYM's rule: the reference defines `class {entry_point}`, and the kernel `class
+// {entry_point}New`. Lines at the end of both files add the names that this judge looks
+// for, so that line numbers stay the same. A kernel without its class fails there, whatever
+// else it defines.
 Status name_the_models(const std::string& entry_point, Json& job) {
   constexpr std::string_view ours = "Model";
   constexpr std::size_t longest = 100;
@@ -75,7 +76,8 @@ std::string error_code_of(const Verdict& verdict) {
   return "RUNTIME_ERROR";
 }
 
-// The reference's time, as the request asked for it; -1 where it was not taken.
+// Returns the reference's time in milliseconds for the backend of the request, or -1 if it
+// was not measured.
 double reference_runtime(const Verdict& verdict, ReferenceBackend reference) {
   if (reference == ReferenceBackend::eager)
     return verdict.reference_ms ? verdict.reference_ms->median : kNotMeasured;
@@ -90,7 +92,8 @@ double speedup_of(const Verdict& verdict, ReferenceBackend reference) {
   return speedup.value_or(0);
 }
 
-// A right kernel was timed, and what it is to be held against was not: nobody's verdict.
+// Returns a message if a right kernel was timed but its reference was not. The response is then no
+// verdict on the kernel.
 std::optional<std::string> missing_reference(const Verdict& verdict, ReferenceBackend reference) {
   if (!verdict.accepted || !verdict.time_ms || reference_runtime(verdict, reference) > 0)
     return std::nullopt;
@@ -107,8 +110,9 @@ std::string status_of(const JobView& job, const Verdict& verdict) {
   return verdict.fault == Fault::infrastructure ? "failed" : "completed";
 }
 
-// As their profiler tells it, of one forward: each kernel of the candidate and each operator that
-// it leaves to torch. Ours is the device's time alone, hence no time on the CPU.
+// Returns the profile of one forward in the form of KernelGYM's profiler: each kernel of the
+// candidate, and each operator that it leaves to PyTorch. This judge measures the device's time
+// alone, so there is no time on the CPU.
 Json profile_of(const Verdict& verdict) {
   Json rows = Json::array();
   double total_us = 0;
@@ -131,7 +135,8 @@ Json profile_of(const Verdict& verdict) {
           {"cuda_time_event_count", events}};
 }
 
-// What their rewards read: which kernels ran, and their share of the device's time.
+// Adds the facts that KernelGYM's rewards read: which kernels ran, and their share of the
+// device's time.
 void add_profile(const Verdict& verdict, int own, int all, Json& metadata) {
   Json names = Json::array();
   double own_us = 0;
@@ -141,11 +146,11 @@ void add_profile(const Verdict& verdict, int own, int all, Json& metadata) {
   }
   metadata["triton_profiler_used"] = own > 0;
   metadata["triton_profiler_matches"] = names;
-  if (!verdict.coverage) return;  // nothing was timed
+  if (!verdict.coverage) return;  // the verdict has no timing
   metadata["profiling"] = profile_of(verdict);
   metadata["triton_kernel_in_profiling"] = std::move(names);
   metadata["triton_kernel_not_in_profiling"] =
-      Json::array();  // each is launched by us, or not there
+      Json::array();  // this judge launches every kernel itself, or it is absent
   metadata["triton_kernel_coverage"] = fmt::format("{:.4f}", all > 0 ? 1.0 * own / all : 0);
   metadata["custom_kernel_cuda_time_in_profiling_us"] = own_us;
   metadata["total_kernel_run_time_in_profiling_us"] = metadata["profiling"]["total_cuda_time_us"];
@@ -201,7 +206,7 @@ Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
       {"priority", name_of(reader.enumerated("priority", std::optional(api::Priority::normal)))},
       {"deadline_seconds", request.timeout_seconds}};
   if (request.reference == ReferenceBackend::torch_compile) job["baselines"] = {kCompiled};
-  // Their "again, please" has no name of its own; the same task asked for twice is judged twice.
+  // A repeated request has no name of its own, so the time makes its job a new one.
   if (reader.boolean("force_refresh", false))
     job["fresh"] = fmt::format("kernelgym-{}-{}", content_key(request.task_id).substr(0, 16),
                                std::chrono::steady_clock::now().time_since_epoch().count());
@@ -213,7 +218,7 @@ Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
   return request;
 }
 
-// Longer than any task_id, so that none is it.
+// The alias is longer than any task_id, so it equals none.
 std::string compiled_alias(const std::string& task_id) {
   return std::string(kLongestTaskId, '/') + std::string(kCompiled) + "/" + task_id;
 }

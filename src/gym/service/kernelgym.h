@@ -1,5 +1,5 @@
-// KernelGYM's POST /evaluate, so that its users switch by changing a URL: its request becomes a
-// submission, and a verdict its response. Pure. docs/service.md says what differs.
+// KernelGYM's POST /evaluate, so that its users switch by changing a URL. Its request becomes a
+// submission, and a verdict its response. Pure. docs/service.md lists the differences.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace tritonsmith::gym::service {
 
-// What their speedups are against: the task as it is written, or as torch.compile makes it.
+// The reference that speed-ups compare with: the task as it is written, or compiled by
+// torch.compile.
 enum class ReferenceBackend { eager, torch_compile };
 
 struct KernelGymRequest {
@@ -19,18 +20,18 @@ struct KernelGymRequest {
   api::Submission submission;
   double timeout_seconds = 300;
 };
-// One line that names the field at fault. Fields that mean nothing here are passed over.
+// Fails with one line that names the wrong field. Fields without a meaning here are ignored.
 Result<KernelGymRequest> parse_kernelgym_request(std::string_view body,
                                                  const api::SubmissionLimits& limits = {});
 
-// What /results finds its job by: the task_id; besides, where the reference was to be compiled,
-// compiled_alias, which points to the same job (no eager one is equal to it).
+// Returns the names by which /results finds the job: the task_id, and for a compiled reference also
+// compiled_alias, which points to the same job (no eager job is equal to it).
 std::vector<std::string> aliases_of(const KernelGymRequest& request);
 std::string compiled_alias(const std::string& task_id);
 
-// EvaluationResponse of a job that is done, cancelled, or not yet done.
+// Returns KernelGYM's EvaluationResponse for a job that is done, cancelled, or not yet done.
 Json kernelgym_response(const std::string& task_id, const JobView& job, ReferenceBackend reference);
-// TaskStatusResponse.
+// Returns KernelGYM's TaskStatusResponse.
 Json kernelgym_status(const std::string& task_id, const JobView& job);
 
 }  // namespace tritonsmith::gym::service

@@ -15,7 +15,7 @@ Timing taking(double milliseconds) {
           .n = 9};
 }
 
-// A kernel that takes a quarter of its forward, a copy besides.
+// The verdict on a candidate whose kernel takes a quarter of forward's time, beside a copy.
 Verdict timed_verdict(const std::vector<std::string>& baselines) {
   Verdict verdict = api::accepted_verdict();
   verdict.time_ms = taking(0.5);
@@ -107,7 +107,7 @@ TEST(KernelGym, MeasuresAgainstTheTaskCompiledWhereItIsAsked) {
   EXPECT_EQ(kernelgym_response("t", job, ReferenceBackend::eager)["speedup"], 2);
 }
 
-// Else a reward would hold it against the kernel.
+// Otherwise a reward would blame the kernel.
 TEST(KernelGym, CallsARightKernelWithoutItsReferenceAFailureOfOurs) {
   Verdict verdict = timed_verdict({});
   verdict.findings = {

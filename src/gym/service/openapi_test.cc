@@ -1,5 +1,5 @@
-// docs/openapi.json held against what the service answers: every path with every method, and each
-// reply's status and body. A member that the document does not name is a fault like a missing one.
+// Compares docs/openapi.json with the service's answers: every path with every method, and each
+// reply's status and body. An undocumented member is a fault like a missing one.
 #include <gtest/gtest.h>
 
 #include "gym/service/service.h"
@@ -8,8 +8,8 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// What is wrong with `value` in the eyes of an OpenAPI 3.0 schema, of the parts that ours uses;
-// empty: nothing.
+// Checks values against the parts of OpenAPI 3.0 schemas that this document uses. It returns the
+// first fault, or an empty string.
 class Schemas {
  public:
   explicit Schemas(const Json& document) : document_(document) {}
@@ -71,7 +71,7 @@ class Schemas {
 };
 
 struct OpenapiTest : ServiceFixture {
-  // Of one call, held against the document.
+  // Compares one call with the document.
   void expect_documented(const std::string& method, const std::string& path,
                          const HttpReply& reply) const {
     const Json& operation = document["paths"].at(path).at(method);
@@ -92,7 +92,7 @@ struct OpenapiTest : ServiceFixture {
   std::string fault_of(const std::string& name, const Json& value) const {
     return Schemas(document).fault_of(value, schema_of(name), name);
   }
-  // What has everything is as documented, and nothing is documented that it lacks.
+  // Checks that a full value is as documented, and that it has every documented member.
   void expect_described(const std::string& name, const Json& full) const {
     EXPECT_EQ(fault_of(name, full), "");
     for (const auto& [member, property] : schema_of(name)["properties"].items())
@@ -102,7 +102,7 @@ struct OpenapiTest : ServiceFixture {
   const Json document = Json::parse(openapi_document());
 };
 
-// With everything in it that a verdict can have.
+// Returns a verdict with every member that a verdict can have.
 Verdict full_verdict() {
   const Timing timing{
       .median = 1, .mean = 1, .p10 = 1, .p90 = 1, .n = 9, .median_low = 1, .median_high = 1};

@@ -54,7 +54,7 @@ TEST_F(RemoteJudgeTest, JudgesAsALocalOneDoes) {
   const auto judge = *remote::RemoteJudge::open(config());
   ASSERT_TRUE(judge->submit(job(1, "good")));
   ASSERT_TRUE(judge->submit(job(2, "bad")));
-  ASSERT_TRUE(judge->submit(job(3, "good")));  // equal to the first, but for its task's name
+  ASSERT_TRUE(judge->submit(job(3, "good")));  // equal to the first job, except for its task's name
   const auto verdicts = take(*judge, 3);
   EXPECT_TRUE(verdicts.at(1).accepted && verdicts.at(3).accepted);
   EXPECT_EQ(verdicts.at(2).error->error_class, "wrong_value");
@@ -74,7 +74,7 @@ TEST_F(RemoteJudgeTest, GoesOnWhenTheServiceComesBack) {
     std::this_thread::yield();
   const int port = server->port();
   server.reset();
-  // As after a restart without the list of jobs: all is forgotten.
+  // Imitates a restart without the list of jobs.
   forget_everything();
   hold = false;
   serve(port);
@@ -102,8 +102,8 @@ TEST_F(RemoteJudgeTest, LeavesNothingBehind) {
   EXPECT_TRUE(soon([this] { return job_store->counts()->running == 0; }));
 }
 
-// What a busy machine does to a judge that leaves: its second submission (all is sent again when a
-// stream begins) is read, but not yet looked at, when its farewell arrives.
+// On a busy machine, a judge may leave while its second submission is read but not yet handled. (It
+// sends everything again when a stream begins.)
 TEST_F(RemoteJudgeTest, LeavesNothingBehindThatArrivesLate) {
   hold = true;
   service();

@@ -1,6 +1,6 @@
-// Service: what `gym serve` answers to each HTTP call, as a function of the call and the job store.
-// The endpoints are in routes/, sockets in http/. Any thread; a call waits only where the caller
-// asked it to. The API is docs/openapi.json, explained in docs/service.md.
+// Service: answers each HTTP call of `gym serve`, as a function of the call and the job store. The
+// endpoints are in routes/, sockets in http/. Any thread may call it; a call waits only if the
+// caller asked it to. The API is docs/openapi.json, explained in docs/service.md.
 #pragma once
 
 #include "gym/service/routes/routes.h"
@@ -19,13 +19,13 @@ class Service {
   const std::vector<Route>& routes() const { return table_.routes(); }
 
   HttpReply answer(const HttpCall& call) const { return table_.answer(call); }
-  // Whether the path is answered to anybody.
+  // Says whether the path is answered without a token.
   bool is_public(const std::string& path) const { return table_.is_public(path); }
 
-  // The next piece of a stream: verdicts, a sign of life, or "" when it is over. Waits for at most
-  // `patience`.
+  // Returns the next piece of a stream: verdicts, a sign of life, or "" when it is over. Waits for
+  // at most `patience`.
   std::string next_events(StreamRequest& stream, Milliseconds patience) const;
-  // Lets everybody go who waits, for good.
+  // Ends all waiting calls for good.
   void stop();
 
  private:
@@ -34,7 +34,7 @@ class Service {
   RouteTable table_;
 };
 
-// docs/openapi.json.
+// Returns docs/openapi.json.
 std::string_view openapi_document();
 
 }  // namespace tritonsmith::gym::service

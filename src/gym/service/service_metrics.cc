@@ -5,7 +5,8 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// Wrong: it ran, and what it computed is not what the task asks for. Failed: it did not get so far.
+// Wrong: the kernel ran, and its outputs are not what the task asks for. Failed: it did
+// not get so far.
 JobOutcome outcome_of(const Verdict& verdict) {
   if (verdict.fault == Fault::infrastructure) return JobOutcome::infrastructure;
   if (verdict.accepted) return JobOutcome::accepted;

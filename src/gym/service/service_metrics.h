@@ -1,4 +1,4 @@
-// ServiceMetrics: what `gym serve` counts, in Prometheus' text form. Any thread.
+// ServiceMetrics: the counters of `gym serve`, in Prometheus' text form. Any thread may call it.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ class ServiceMetrics {
   void count_verdict(const Verdict& verdict, double seconds);
   void count_reply(int status);
   void change_streams(int by);
-  // A judge begins, which counts what its devices do from 0.
+  // Begins to count for a new judge, which counts its devices' work from 0.
   void begin_judge();
   // The work of the judge's devices since the judge began.
   void set_devices(const std::vector<api::DeviceUse>& devices);
   int streams() const;
   std::map<JobOutcome, std::uint64_t> verdicts() const;
 
-  // Counters and, beside them, the job store as it is.
+  // Returns the counters, and the present state of the job store.
   std::string text(const JobCounts& counts, bool works, bool ready) const;
 
  private:
@@ -42,11 +42,12 @@ class ServiceMetrics {
   std::map<JobOutcome, std::uint64_t> verdicts_{
       {JobOutcome::accepted, 0}, {JobOutcome::refused, 0},   {JobOutcome::wrong, 0},
       {JobOutcome::failed, 0},   {JobOutcome::undecided, 0}, {JobOutcome::infrastructure, 0}};
-  std::map<std::string, api::DeviceUse> devices_;          // of the judge that works, by name
-  std::map<std::string, api::DeviceUse> earlier_devices_;  // of the judges before it
+  std::map<std::string, api::DeviceUse> devices_;  // the devices of the present judge, by name
+  std::map<std::string, api::DeviceUse> earlier_devices_;  // the devices of the judges before it
   std::map<int, std::uint64_t> replies_;                   // by status
   std::map<std::string, double> stage_seconds_;
-  std::array<std::uint64_t, kBounds.size() + 1> seconds_{};  // not cumulated; the last: more
+  // not cumulated; the last counts all larger values
+  std::array<std::uint64_t, kBounds.size() + 1> seconds_{};
   double seconds_sum_ = 0;
   int streams_ = 0;
 };

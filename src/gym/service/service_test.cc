@@ -284,7 +284,7 @@ TEST_F(ServiceTest, AnswersAsKernelGymDoes) {
   EXPECT_EQ(call("GET", "/status/t-2").status, 404);
 }
 
-// Nobody may take a verdict of one comparison for one of the other.
+// A verdict of one comparison must never answer a job of the other.
 TEST_F(ServiceTest, AJobComparedOtherwiseIsAnotherJob) {
   const auto judged = [&](const Json& job) {
     const std::string id = json_of(call("POST", "/v1/jobs", job.dump()))["id"];

@@ -73,7 +73,7 @@ class SqliteJobStore : public JobStore {
     bool is_final = false;
   };
   Result<std::optional<Row>> read(const std::string& name);
-  // A submission, and what was recalled of it.
+  // A submission, and its verdict if one was recalled.
   struct Offer {
     const api::Submission& submission;
     std::string name;
@@ -82,7 +82,7 @@ class SqliteJobStore : public JobStore {
   Result<JobView> submit_one(const Offer& offer, Admission& admission);
   Result<JobView> enter_new(const Offer& offer, UnfinishedJob entry, Admission& admission);
   Result<JobView> enter_recalled(const Offer& offer);
-  // Nothing where the jobs that were added fit.
+  // Returns nothing if the jobs that were added fit.
   std::optional<JobStoreFull> lack_of_room(const Admission& admission) const;
   Status want(const std::string& client, const std::string& name, bool is_done);
   Status conclude_one(const ConcludedJob& concluded);
@@ -96,15 +96,15 @@ class SqliteJobStore : public JobStore {
   RecallVerdict recall_;
   UnixMilliseconds now_;
   std::string epoch_;
-  std::int64_t run_ = 0;  // of the program over this file
+  std::int64_t run_ = 0;  // counts the programs that opened this file
 
-  mutable std::mutex mutex_;  // guards all below, and the database
+  mutable std::mutex mutex_;  // guards the members below, and the database
   mutable std::condition_variable changed_;
   std::uint64_t changes_ = 0;
   std::int64_t last_event_ = 0;
   std::int64_t concluded_since_cleaning_ = 0;
   UnfinishedJobs unfinished_;
-  std::set<std::string> gone_;         // clients that have left; the last so many of them
+  std::set<std::string> gone_;         // the last clients that have left
   std::deque<std::string> farewells_;  // the same, in order
 };
 

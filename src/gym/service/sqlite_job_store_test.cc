@@ -1,5 +1,5 @@
-// Only the embedded store forgets old jobs, and leaves verdicts of earlier runs to the recall
-// function.
+// Tests what only the embedded store does: it forgets old jobs, and it leaves verdicts of earlier
+// runs to the recall function.
 #include "gym/service/sqlite_job_store.h"
 
 #include "gym/service/testing/job_store_fixture.h"
@@ -34,7 +34,7 @@ TEST_F(SqliteJobStoreTest, AnswersAtOnceWhatIsInTheStoreHoweverLongTheQueue) {
   take_kernel();
   conclude("k");
   reopened();
-  submit({wish("a", "ann"), wish("b", "ann")});  // no room for more
+  submit({wish("a", "ann"), wish("b", "ann")});  // these fill the store
   known["k"] = api::failed_verdict(Stage::ran, "wrong_value");
   known["new"] = api::accepted_verdict();  // judged by another program over the same store
   const auto views = submit({wish("k", "bob"), wish("new", "bob"), wish("k", "bob")});

@@ -15,10 +15,10 @@ namespace tritonsmith::gym::service {
 
 struct UnfinishedJob {
   api::Priority priority = api::Priority::normal;
-  std::int64_t sequence = 0;     // of its arrival
+  std::int64_t sequence = 0;     // numbers the jobs in the order of their arrival
   std::int64_t deadline_ms = 0;  // 0: none
-  std::string submitter;         // the first that sent it; empty: nobody in particular
-  std::string worker;            // that has it; empty: it is queued
+  std::string submitter;         // the first that sent it; empty: unknown
+  std::string worker;            // the worker that has it; empty: it is queued
   std::int64_t lease_end_ms = 0;
   bool is_running() const { return !worker.empty(); }
 };

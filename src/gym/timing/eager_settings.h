@@ -1,5 +1,5 @@
-// PyTorch's own settings, under which both sides are timed: TF32 in cuDNN. Elsewhere the judge
-// compares with full float32.
+// EagerSettings: lets cuDNN compute in TF32 while both sides are timed, as PyTorch does by default.
+// Everywhere else the judge compares in full float32.
 #pragma once
 
 #include <ATen/Context.h>
@@ -8,7 +8,7 @@ namespace tritonsmith::gym::timing {
 
 enum class Setting { full_float32, eager };
 
-// Applies the setting while it lives. The process has one such setting.
+// Applies the setting while this object lives. The setting belongs to the whole process.
 class EagerSettings {
  public:
   explicit EagerSettings(Setting setting) {

@@ -1,4 +1,5 @@
-// Rounds of a timing: whether one finds what another computed, and whether each is looked at.
+// Tests that no timed round can use what an earlier round computed, and that each round's
+// output is checked.
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ constexpr std::int64_t kCount = 1 << 20;
 
 bool is_forgotten(const at::Tensor& tensor) { return tensor.isnan().all().item<bool>(); }
 
-// A task of relu; between the two, a step whose result is not the output.
+// A task of relu. Another step follows whose result is not an output.
 plan::PlanBuilder relu_task() {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({kCount}), h = task.tensor({kCount}), y = task.tensor({kCount});
@@ -39,7 +40,7 @@ plan::PlanBuilder relu_task() {
   return task;
 }
 
-// One launch into memory that `make` gives.
+// Launches the kernel once, into memory that the operator `make` allocates.
 plan::PlanBuilder one_launch(const std::string& make) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int x = candidate.tensor({kCount}), y = candidate.tensor({kCount});
@@ -51,8 +52,8 @@ plan::PlanBuilder one_launch(const std::string& make) {
   return candidate;
 }
 
-// Kernels that take long for a relu. One keeps what it computed where nobody looks, by the input
-// that it was computed from. One is quick for few draws of the inputs.
+// Kernels that take long for a relu. One of them keeps its results in memory that nobody checks and
+// finds them again by the input. Another one is fast for a few draws of the inputs only.
 constexpr const char* kSource = R"(
 __device__ float slowly(float x) {
   float waste = x;
@@ -140,7 +141,7 @@ TEST_F(FreshInputsTest, FindWhoUsesWhatAnEarlierRoundLeft) {
   }
 }
 
-// Such a kernel is right, and takes what it takes on most inputs.
+// The kernel here is right, and it takes equally long on most inputs.
 TEST_F(FreshInputsTest, ATimeThatFollowsFromTheDataIsThatOfNewInputs) {
   const plan::PlanBuilder task = relu_task(), candidate = one_launch("aten::empty_like");
   Kernels kernels;
@@ -160,7 +161,7 @@ TEST_F(FreshInputsTest, ATimeThatFollowsFromTheDataIsThatOfNewInputs) {
     if (trial.sides.reference.tensors()[0][0].item<float>() >= -1.5F) continue;
     const TimingOutcome outcome = time_trial(trial, *device::test_gpu(), {.seconds = 2});
     ASSERT_FALSE(outcome.stop) << outcome.stop->error.message;
-    if (outcome.findings.empty()) continue;  // one of the new inputs was a quick one, too
+    if (outcome.findings.empty()) continue;  // one of the new inputs was a fast one, too
     EXPECT_EQ(outcome.findings[0].rule, "time_depends_on_data");
     EXPECT_NEAR(outcome.timing->candidate.median / slow, 1, 0.2);
     return;
@@ -168,7 +169,7 @@ TEST_F(FreshInputsTest, ATimeThatFollowsFromTheDataIsThatOfNewInputs) {
   FAIL() << "no draw was quick";
 }
 
-// A candidate that writes its output into what it drew finds the same draws in each round.
+// A candidate that overwrites the numbers that it drew finds the same draws in each round.
 TEST_F(FreshInputsTest, ARoundFindsItsDrawsAnew) {
   plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
   const int x = task.tensor({kCount}), noise = task.tensor({kCount}), y = task.tensor({kCount});
@@ -195,7 +196,7 @@ TEST_F(FreshInputsTest, ARoundFindsItsDrawsAnew) {
   EXPECT_TRUE(outcome.findings.empty()) << outcome.findings[0].message;
 }
 
-// cuDNN rounds to TF32 while both sides are timed, and in no trial.
+// cuDNN rounds to TF32 while both sides are timed, but in no trial.
 TEST_F(FreshInputsTest, AConvolutionIsTimedAsPyTorchRunsIt) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({8, 64, 56, 56}), w = task.tensor({64, 64, 3, 3}),
@@ -235,7 +236,7 @@ TEST_F(FreshInputsTest, TheReferenceLeavesNothing) {
   EXPECT_TRUE(is_forgotten(trial.sides.reference.tensors()[2]));
 }
 
-// Also of memory that an operator fills anew in each run.
+// This also holds for memory that an operator fills again in each run.
 TEST_F(FreshInputsTest, ARunFindsNothingOfTheOneBefore) {
   const c10::InferenceMode no_gradients(true);
   for (const std::string make : {"aten::empty_like", "aten::zeros_like", "aten::clone"}) {
@@ -256,7 +257,7 @@ TEST_F(FreshInputsTest, ARunFindsNothingOfTheOneBefore) {
   }
 }
 
-// Tensors that operators made for a kernel lie between guard zones, as empty memory does.
+// Tensors that operators make for a kernel lie between guard zones, as empty memory does.
 TEST_F(FreshInputsTest, SeesWritesBesideWhatAnOperatorFilled) {
   const plan::PlanBuilder candidate = one_launch("aten::zeros_like");
   language::FakeExecutor executor;
@@ -292,7 +293,7 @@ TEST_F(FreshInputsTest, AnArchiveGivesBackWhatNobodyCanRead) {
   EXPECT_LE(same.item<std::int64_t>(), 1);
 }
 
-// relu, and now and then something else besides.
+// A candidate that computes relu and then applies `op`, which changes few results or none.
 plan::PlanBuilder relu_and(const std::string& op, std::vector<plan::Value> arguments) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int x = candidate.tensor({kCount}), h = candidate.tensor({kCount});
@@ -316,7 +317,8 @@ TEST_F(FreshInputsTest, EveryTimedOutputIsChecked) {
   EXPECT_FALSE(fine.stop) << fine.stop->error.message;
   EXPECT_TRUE(fine.timing);
 
-  // Wrong in three runs of ten. Which, follows from the secret: one that is right in the trial.
+  // This candidate is wrong in three runs of ten, and the secret decides in which. The test looks
+  // for a secret under which the trial passes.
   const plan::PlanBuilder seldom = relu_and("aten::threshold", {plan::f(0.7), plan::f(0)});
   for (int k = 0; k < 50; ++k) {
     const std::string secret = std::to_string(k);

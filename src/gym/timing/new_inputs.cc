@@ -12,8 +12,8 @@
 namespace tritonsmith::gym::timing {
 namespace {
 
-constexpr int kMost = 8;   // until a candidate is fast on one
-constexpr int kAgain = 3;  // on the same, where it was slow
+constexpr int kMost = 8;   // the largest number of new inputs, while the candidate is fast on none
+constexpr int kAgain = 3;  // further runs on an input on which the first run was slow
 
 void seed_draws(const TimedSides& sides, int nth) {
   const std::uint64_t seed = trial::trial_seed(sides.trial.config.secret, "new draws", nth);
@@ -30,7 +30,8 @@ std::optional<replay::Stop> draw_inputs(const TimedSides& sides, int nth) {
   return stop ? std::optional(as_task_failure(std::move(*stop))) : std::nullopt;
 }
 
-// Into the memory of the candidate's inputs, whose addresses stay what they were.
+// Binds the nth inputs: copies them into the memory of the candidate's inputs, so that their
+// addresses stay the same.
 std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler filler, int nth) {
   seed_draws(sides, nth);
   if (auto stop = sides.candidate.prepare(filler)) return stop;
@@ -49,12 +50,14 @@ std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler
   return std::nullopt;
 }
 
-// Compares with the reference in full float32, then as it is timed, and at last with exact values,
-// since only these tell how coarse the reference is.
+// Compares the candidate's outputs with the reference in full float32, then with the
+// reference as it is timed. At last it also uses exact values, because only these tell how
+// coarse the reference is.
 tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSides& sides,
                                                                    int nth) {
   const tensors::TensorTable& tensors = sides.candidate.replay().tensors();
-  const auto bring_inputs = [&] { return draw_inputs(sides, nth); };  // a reference may change them
+  // a reference may change its inputs
+  const auto bring_inputs = [&] { return draw_inputs(sides, nth); };
   std::optional<VerdictError> wrong;
   auto stop = ask_until_right(sides, bring_inputs, [&](double coarseness) {
     wrong = compare_sides(sides, tensors, {}, {.coarseness = coarseness});
@@ -84,12 +87,12 @@ std::optional<replay::Stop> check(const TimedSides& sides, int nth) {
 }
 
 bool is_slower(double ms, double than_ms) {
-  // As measured: docs/results/replay-timing.md.
+  // docs/results/replay-timing.md has the measurement behind these numbers.
   constexpr double share = 1.05, milliseconds = 0.003;
   return ms > share * than_ms + milliseconds;
 }
 
-// Draws the nth inputs, times a run over them, and looks at what came out.
+// Draws the nth inputs, times one run of the candidate on them, and checks its outputs.
 tl::expected<double, replay::Stop> meet(const TimedSides& sides, tensors::Filler filler, int nth,
                                         const TimeOnce& time_once) {
   if (auto stop = bind_inputs(sides, filler, nth)) return tl::unexpected(*std::move(stop));

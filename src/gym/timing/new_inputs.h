@@ -1,7 +1,6 @@
-// New inputs for a candidate after its timed rounds, which all ran on the same inputs. Whatever a
-// round left for the next is of no use on new inputs. The candidate must be right on them, and
-// about
-// as fast as in the rounds.
+// New inputs for a candidate after its timed rounds, which all ran on the same inputs. Results that
+// a round left for the next one are of no use on new inputs. The candidate must be right on them,
+// and about as fast as in the rounds.
 #pragma once
 
 #include <functional>
@@ -13,25 +12,26 @@
 
 namespace tritonsmith::gym::timing {
 
-// Milliseconds that one run of the candidate took.
+// Runs the candidate once and returns the time in milliseconds.
 using TimeOnce = std::function<tl::expected<double, replay::Stop>()>;
 
-// Times of the candidate on new inputs, one input after the other, until one time is low enough.
-// They
-// hold its first call on each input. Where that was slow, they also hold the median of a few more.
+// The candidate's times on new inputs, in milliseconds. The inputs follow one another until one
+// time is low enough. `first_ms` has the first run on each input. Where that run was slow,
+// `again_ms` has the median of a few more runs on the same input.
 struct NewInputs {
   std::vector<double> first_ms, again_ms;
 };
 
-// `rounds_ms` is the median of the rounds. This changes the inputs of both sides. A wrong candidate
-// comes back as a Stop.
+// `rounds_ms` is the median of the rounds in milliseconds. The call changes the inputs of both
+// sides. If the candidate is wrong on new inputs, it returns a Stop.
 tl::expected<NewInputs, replay::Stop> time_on_new_inputs(const TimedSides& sides,
                                                          tensors::Filler filler, double rounds_ms,
                                                          const TimeOnce& time_once);
 
-// A finding where the rounds were too fast for what forward takes on new inputs. If each first call
-// is slower than those after it, forward remembered results: the candidate is refused. If later
-// calls are as slow, the time follows from the data: this is a note.
+// Returns a finding if the rounds were too fast for what forward takes on new inputs. If each
+// first run is slower than the runs after it, forward remembered results, and the finding
+// refuses the candidate. If the later runs are as slow, the time depends on the data, and the
+// finding is a note.
 std::optional<Finding> judge_new_inputs(double rounds_ms, const NewInputs& met);
 
 }  // namespace tritonsmith::gym::timing

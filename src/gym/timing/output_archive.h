@@ -1,7 +1,6 @@
 // OutputArchive: keeps outputs of timed rounds on the device until the reference may run on the
-// same
-// inputs. A candidate cannot read them there: each output is XORed with random numbers that follow
-// from a secret, and these numbers are overwritten at once.
+// same inputs. A candidate cannot read them there: each output is XORed with random numbers that
+// follow from a secret, and these numbers are overwritten at once.
 #pragma once
 
 #include <span>
@@ -18,13 +17,13 @@ class OutputArchive {
   OutputArchive(device::CudaDevice& device, std::string_view secret)
       : device_(device), secret_(secret) {}
 
-  // Only queues the work. All outputs must be contiguous.
+  // Queues the work on the device and does not wait for it. All outputs must be contiguous.
   void keep(std::span<const at::Tensor> outputs);
   std::size_t size() const { return rounds_.size(); }
   void clear() { rounds_.clear(); }
-  // The outputs of the nth round as they were.
+  // Returns the outputs of the nth round as the candidate made them.
   std::vector<at::Tensor> read(std::size_t nth) const;
-  // The masked bytes that lie on the device instead of the outputs, as int64.
+  // Returns the masked bytes of the nth round as they lie on the device, as int64.
   std::vector<at::Tensor> masked(std::size_t nth) const;
 
  private:

@@ -20,7 +20,8 @@ std::vector<double> ReferenceTimes::reported() const {
   return tells(all) ? all : now_;
 }
 
-// If another clock rate, say, makes today's rounds differ, the memory starts anew.
+// Returns only this job's rounds if they disagree with those of earlier jobs, for example because
+// the clock rate has changed.
 std::vector<double> ReferenceTimes::remembered() const {
   std::vector<double> all;
   if (earlier_ != nullptr && confirms(samples(now_), samples(*earlier_), share_)) all = *earlier_;

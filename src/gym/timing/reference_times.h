@@ -1,5 +1,5 @@
-// ReferenceTimes: what the reference took in this job's rounds and in those of earlier jobs.
-// Earlier jobs count only while this job's rounds agree with them. Pure.
+// ReferenceTimes: the times that the reference took in this job's rounds and in those of earlier
+// jobs. Earlier jobs count only while this job's rounds agree with them. Pure.
 #pragma once
 
 #include <vector>
@@ -10,25 +10,25 @@ namespace tritonsmith::gym::timing {
 
 class ReferenceTimes {
  public:
-  // `earlier` are milliseconds of earlier jobs; null where nobody keeps them. `share` is how near
-  // to the median both ends of its interval must be.
+  // `earlier` has the milliseconds of earlier jobs' rounds, or is null if nobody keeps them.
+  // `share` says how near to the median both ends of its interval must be, relative to the median.
   ReferenceTimes(const std::vector<double>* earlier, double share)
       : earlier_(earlier), share_(share) {}
 
-  // How many rounds make a sample (round_plan.h).
+  // Sets the number of rounds that make one sample (round_plan.h).
   void sample_by(int rounds) { rounds_a_sample_ = rounds; }
   void add(double milliseconds) { now_.push_back(milliseconds); }
   // Forgets this job's rounds.
   void clear() { now_.clear(); }
 
-  // Whether earlier jobs alone tell the median to the share.
+  // Says whether the rounds of earlier jobs alone give the median to within `share`.
   bool is_known_from_earlier() const;
-  // Whether the reported rounds tell the median to the share.
+  // Says whether the reported rounds give the median to within `share`.
   bool is_known() const;
-  // With the rounds of earlier jobs where all of them together tell the median to the share, else
-  // this job's alone.
+  // Returns the rounds of earlier jobs and of this one if together they give the median to within
+  // `share`, and otherwise this job's rounds alone.
   std::vector<double> reported() const;
-  // The last few hundred rounds, for the next job.
+  // Returns the last 400 rounds at most, for the next job.
   std::vector<double> remembered() const;
 
  private:

@@ -30,7 +30,7 @@ TEST(RoundPlan, TheFirstBatchIsEnoughForAnIntervalOfBothSides) {
   }
 }
 
-// A batch that ends within a sample would pair rounds that did not follow each other.
+// If a batch ended within a sample, the sample would pair rounds that are not consecutive.
 TEST(RoundPlan, BatchesHoldWholeSamples) {
   for (const double milliseconds : {0.07, 30.0}) {
     const RoundPlan plan = round_plan(milliseconds);

@@ -7,7 +7,7 @@
 namespace tritonsmith::gym::timing {
 namespace {
 
-// Between two samples where none is in the middle.
+// Interpolates between two samples if none lies exactly at this share.
 double at_share(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -15,7 +15,8 @@ double at_share(const std::vector<double>& sorted, double share) {
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
-// The greatest r of which at most 2.5 % of n fair coins' throws show fewer than r heads.
+// Returns the greatest r such that n throws of a fair coin show fewer than r heads with a
+// probability of at most 2.5 %.
 std::size_t rank_of_interval(std::size_t n) {
   double exactly = std::pow(0.5, static_cast<double>(n)), fewer = 0;
   std::size_t r = 0;

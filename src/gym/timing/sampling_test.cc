@@ -15,7 +15,7 @@ TEST(MedianInterval, IsUnknownOfAFewSamples) {
   EXPECT_FALSE(median_interval({1, 1, 1}).within(0.01));
 }
 
-// The table of Conover, and of others: 6 samples give the extremes, 20 the 6th and the 15th.
+// Conover's table and others agree: 6 samples give the extremes, 20 give the 6th and the 15th.
 TEST(MedianInterval, TakesTheRanksOfTheBinomialDistribution) {
   for (const auto& [count, low] : {std::pair{6, 1}, {8, 1}, {9, 2}, {20, 6}, {30, 10}, {100, 40}}) {
     std::vector<double> samples;
@@ -91,7 +91,8 @@ TEST(Sampling, FewRoundsAreTheirOwnSamples) {
   EXPECT_EQ(samples_of(twelve, 1), twelve);
 }
 
-// As a memory-bound kernel does on an H200: two heaps 2.4 % apart, by turns three times in four.
+// Imitates a memory-bound kernel on an H200: its times form two groups 2.4 % apart, and three
+// rounds of four switch to the other group.
 std::vector<double> alternating_rounds(std::mt19937_64& random, std::size_t count) {
   std::uniform_real_distribution<double> chance(0, 1);
   std::normal_distribution<double> within(0, 0.004);

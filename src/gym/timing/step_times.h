@@ -1,5 +1,6 @@
-// StepTimes: times each step of the candidate by itself. It picks the fastest config of each tuned
-// launch, as the autotuner would, and fills in the share of the time that own kernels take.
+// StepTimes: times each step of the candidate by itself. It picks the fastest config of each
+// tuned launch, as the autotuner would. It also computes the share of the time that the
+// candidate's own kernels take.
 #pragma once
 
 #include <functional>
@@ -19,11 +20,12 @@ class StepTimes {
   // Tries the configs of all tuned launches until the deadline and keeps the fastest of each.
   std::optional<replay::Stop> choose_configs(Deadline deadline);
   replay::Choices picked() const;
-  // Adds the steps and the coverage. A candidate of one launch takes `forward_ms`, its median.
+  // Adds the steps and the coverage to `timing`. If the candidate has a single launch, that step
+  // takes `forward_ms`, the median of forward in milliseconds.
   std::optional<replay::Stop> add_to(referee::PlanTiming& timing, double forward_ms);
 
  private:
-  // Microseconds of each step, the median of a few rounds.
+  // Measures the microseconds of each step, as the median of a few rounds.
   std::optional<replay::Stop> profile(std::vector<double>& step_us);
   const plan::LaunchStep* launch_at(std::size_t k) const;
   void set_choices(const std::function<int(std::size_t)>& choice);

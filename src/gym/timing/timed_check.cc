@@ -39,7 +39,8 @@ std::vector<at::Tensor> copies_of_outputs(const TimedSides& sides) {
   return copies;
 }
 
-// Of the worst output. None where it is not known: something is not finite on one side only.
+// Returns the coarseness of the worst output, or 0 where it is unknown because a value is finite on
+// one side only.
 double coarseness(const std::vector<at::Tensor>& coarse, const std::vector<at::Tensor>& fine) {
   double worst = 0;
   for (std::size_t k = 0; k < fine.size(); ++k)
@@ -108,7 +109,8 @@ std::optional<replay::Stop> ask_until_right(
   std::vector<at::Tensor> coarse = copies_of_outputs(sides);
   auto failed = ask_again(Setting::full_float32);
   if (!failed) is_right(coarseness(coarse, reference_outputs(sides)));
-  for (at::Tensor& copy : coarse) copy.zero_();  // the candidate may run again
+  // the candidate may run again and must not find these values
+  for (at::Tensor& copy : coarse) copy.zero_();
   return failed;
 }
 

@@ -1,4 +1,4 @@
-// Checks what a candidate made while it was timed.
+// Checks the outputs that a candidate computed while it was timed.
 #pragma once
 
 #include <functional>
@@ -17,44 +17,44 @@ struct TimedSides {
   device::CudaDevice& device;
   TimedSide& candidate;
   TimedSide& reference;
-  Setting setting;                 // of the timed rounds
-  double tolerance_extension = 0;  // that the trial needed
+  Setting setting;                 // the setting of the timed rounds
+  double tolerance_extension = 0;  // the extension that the trial needed
 };
 
-// Eager for a task whose own forward uses what the setting changes: a candidate's numbers may then
-// be as coarse as PyTorch's own. For other tasks both sides are timed in full float32, by which the
+// Returns `eager` for a task whose own forward uses cuDNN: a candidate's numbers may then be as
+// coarse as PyTorch's own. For all other tasks both sides are timed in full float32, by which the
 // candidate is judged.
 Setting timed_setting(const plan::Plan& task);
-// How near a timed output must be to the reference's.
+// How near a timed output must be to the reference's output.
 struct Nearness {
   double tolerance_extension = 0;  // as in CompareOptions
   // How far the timed setting takes the reference itself from full float32, by
-  // own_error_by_element(). A candidate's own calls of cuDNN may round other products, such as those
-  // of folded weights, so it may be twice as far off.
+  // own_error_by_element(). A candidate's own cuDNN calls may round other products, such as those
+  // of folded weights, so the candidate may be twice as far off.
   double coarseness = 0;
 };
 
-// Compares the candidate's outputs, which are in `tensors`, with what the reference made last.
-// `oracle` has exact values, or is empty.
+// Compares the candidate's outputs, which are in `tensors`, with the outputs that the reference
+// made last. `oracle` has exact values, or is empty.
 std::optional<VerdictError> compare_sides(const TimedSides& sides,
                                           const tensors::TensorTable& tensors,
                                           const tensors::TensorTable& oracle,
                                           const Nearness& nearness);
 
-// Runs the reference until `is_right` accepts what it made: in full float32, then as it was timed if
-// that is another setting, then in full float32 once more, with the coarseness known by then.
-// `bring_inputs` restores the reference's inputs before all runs but the first. A stop of the
-// reference is the task's fault alone.
+// Runs the reference until `is_right` accepts its outputs: first in full float32, then in the timed
+// setting if that is another one, then in full float32 once more, with the coarseness known by
+// then. `bring_inputs` restores the reference's inputs before all runs but the first. If the
+// reference stops, only the task is at fault.
 std::optional<replay::Stop> ask_until_right(
     const TimedSides& sides, const std::function<std::optional<replay::Stop>()>& bring_inputs,
     const std::function<bool(double coarseness)>& is_right);
 
-// Runs the reference once, on what its inputs hold. A stop of it is the task's fault alone.
+// Runs the reference once on its present inputs. If it stops, only the task is at fault.
 std::optional<replay::Stop> run_reference_in(const TimedSides& sides, Setting setting);
 replay::Stop as_task_failure(replay::Stop stop);
 
 // Compares archived outputs of rounds with the reference on the inputs that it is bound to. Each
-// output must be right by one of the reference's answers.
+// round's outputs must agree with one of the reference's answers.
 std::optional<replay::Stop> check_archive(const TimedSides& sides, const OutputArchive& archive);
 
 }  // namespace tritonsmith::gym::timing

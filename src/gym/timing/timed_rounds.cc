@@ -95,7 +95,7 @@ ReferenceTime TimedRounds::reference_time() const {
   return is_known_from_earlier_ ? ReferenceTime::remembered : ReferenceTime::unknown;
 }
 
-// Every round may take as long as a trial might.
+// Every round may take as long as a trial may take.
 std::optional<replay::Stop> TimedRounds::run_batch(int rounds) {
   const Stopwatch watch;
   sides_.device.set_patience(Deadline::after((rounds + 1) * 2 * replay::kKernelPatience));
@@ -168,8 +168,8 @@ void TimedRounds::report_round(int round) {
                                .with_reference = with_reference_[static_cast<std::size_t>(round)]});
 }
 
-// The warm-up was not enough to see that the bits differ. All rounds run once more, and only their
-// outputs count.
+// Starts the rounds once more and compares their outputs by value. The warm-up was not enough to
+// see that the bits differ from run to run, so only the outputs of the new rounds count.
 void TimedRounds::start_by_value() {
   archives_ = true;
   reference_is_known_ = false;
@@ -188,7 +188,7 @@ Timing TimedRounds::reference_timing() const {
   return timing_of(samples_of(reference_times_.reported(), plan_.rounds_a_sample));
 }
 
-// As in a round, without the reference's turn.
+// Runs a round without the reference's turn.
 tl::expected<double, replay::Stop> TimedRounds::time_once() {
   const EagerSettings eager(sides_.setting);
   sides_.device.set_patience(Deadline::after(2 * replay::kKernelPatience));

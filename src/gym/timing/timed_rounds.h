@@ -1,7 +1,7 @@
 // TimedRounds: the rounds of a timing. A round runs the candidate, and in some rounds the reference
-// behind it, each on a cold cache. Rounds are queued in batches, until the medians are known to the
-// share that was asked for or the time is up. After each round the outputs are checked: they have
-// the trial's bits, or they are archived to be compared by value.
+// after it, each on a cold cache. Rounds are queued in batches until the medians are known to the
+// required share or the time is up. Each round's outputs are checked: they have the trial's bits,
+// or they are archived and compared by value later.
 #pragma once
 
 #include <array>
@@ -20,19 +20,20 @@ class TimedRounds {
  public:
   TimedRounds(const TimedSides& sides, const TimingLimits& limits, TimedRun& timed);
 
-  // Gets events from the device and remembers what the outputs of the trial are.
+  // Gets events from the device and remembers the outputs of the trial.
   std::optional<replay::Stop> set_up();
   // Gets both sides ready for a round, outside the clock.
   std::optional<replay::Stop> prepare();
-  // From now on each run of the reference is followed by overwriting what it made.
+  // From now on, each run of the reference is followed by overwriting its results.
   void erase_reference() { erases_ = true; }
   bool erases_reference() const { return erases_; }
-  // One round. It also finds out whether the candidate gives the same bits each time. If it does
-  // not (atomic additions in floating point), outputs are kept and compared by value at the end.
+  // Runs one round. It also finds out whether the candidate gives the same bits each time. If
+  // it does not (atomic additions in floating point), outputs are archived and compared by
+  // value at the end.
   std::optional<replay::Stop> warm_up();
   std::optional<replay::Stop> take_samples(const Deadline& deadline);
 
-  // One run of the candidate by itself, in milliseconds.
+  // Runs the candidate once by itself and returns the time in milliseconds.
   tl::expected<double, replay::Stop> time_once();
 
   OutputArchive& archive() { return archive_; }
@@ -42,7 +43,7 @@ class TimedRounds {
 
  private:
   std::uint64_t print_of_outputs();
-  // Time between two marks of the round's four.
+  // Returns the milliseconds between the round's marks `first` and `first` + 1, of its four.
   double milliseconds(int round, int first) const;
   cuda::Event& mark(int round, int position);
   std::optional<replay::Stop> queue_round(int round);
@@ -51,7 +52,7 @@ class TimedRounds {
   std::optional<replay::Stop> run_batch(int rounds);
   std::optional<replay::Stop> run_rounds(int rounds);
   int most_rounds() const;
-  // False where a round gave other bits than the trial.
+  // Returns false if a round gave other bits than the trial.
   bool keep_times(int rounds);
   void report_round(int round);
   void start_by_value();
@@ -66,9 +67,9 @@ class TimedRounds {
   std::uint64_t expected_ = 0;
   bool archives_ = false, erases_ = false;
   bool reference_is_known_ = false;
-  bool is_known_from_earlier_ = false;  // the reference's time
+  bool is_known_from_earlier_ = false;  // the reference's time is known from earlier jobs
   double round_seconds_ = 0;
-  std::array<bool, kLargestBatch> with_reference_{};  // of the batch's rounds
+  std::array<bool, kLargestBatch> with_reference_{};  // for each round of the batch
   RoundPlan plan_;
   std::vector<double> candidate_ms_;
 };

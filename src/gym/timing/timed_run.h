@@ -1,8 +1,8 @@
 // TimedRun: queues one run of a side between two marks, on a full device queue and a cold cache.
-// The device waits until the host has queued all of it. Otherwise small kernels would be timed by
-// how fast the host queues them, and LibTorch's operators are queued more slowly. The device waits
-// before the cache is flushed: after the flush, lines would be written back for as long as the host
-// takes.
+// The device waits until the host has queued the whole run. Otherwise the time of small kernels
+// would depend on how fast the host queues them, and the host queues LibTorch's operators more
+// slowly. The device waits before the cache is flushed, because after the flush lines would be
+// written back while the host is still queueing.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,19 @@ namespace tritonsmith::gym::timing {
 
 class TimedRun {
  public:
-  // `filler` is what the candidate's unwritten memory holds.
+  // `filler` says what the candidate's unwritten memory holds.
   TimedRun(device::CudaDevice& device, tensors::Filler filler) : device_(device), filler_(filler) {}
 
   // Allocates the memory whose writing flushes the cache.
   void reserve();
   std::optional<replay::Stop> queue(TimedSide& side, cuda::Event& before, cuda::Event& after);
-  // The same with a mark behind each step: marks[0] before an empty interval, marks[1] before the
-  // first step, marks[k + 2] behind step k.
+  // Does the same with a mark after each step. marks[0] stands before an empty interval, marks[1]
+  // before the first step, and marks[k + 2] after step k.
   std::optional<replay::Stop> queue_steps(TimedSide& side, std::span<cuda::Event> marks);
   tensors::Filler filler() const { return filler_; }
 
  private:
-  // Writes over the cache. The poison of buffers fills a part of it already.
+  // Flushes the cache by overwriting it. Poisoning the buffers has filled a part of it already.
   void flush(TimedSide& side);
 
   device::CudaDevice& device_;
@@ -34,7 +34,7 @@ class TimedRun {
   at::Tensor flush_;
 };
 
-// Waits for the device, until its patience ends. A fault of the device shows here.
+// Waits for the device until its patience ends. A fault of the device shows here.
 std::optional<replay::Stop> late_fault(device::CudaDevice& device);
 replay::Stop infrastructure_fault(const std::string& message);
 

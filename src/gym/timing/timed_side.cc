@@ -37,7 +37,7 @@ TimedSide::TimedSide(const plan::Plan& plan, replay::Replay& replay, device::Cud
     if (std::ranges::find(reserved_, index) == reserved_.end()) made_.push_back(index);
 }
 
-// The steps that make views of a buffer are repeated, and see the one that is bound.
+// Steps that make views of a buffer are repeated in each run, so they see the buffer that is bound.
 void TimedSide::take_turns() {
   std::int64_t bytes = 0;
   for (const at::Tensor& buffer : sets_[0].tensors)

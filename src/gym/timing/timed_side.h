@@ -1,8 +1,8 @@
 // TimedSide: one side of a timing, the candidate's forward or the reference's. It runs again and
-// again over the tensors of a finished trial. Steps that only reserve memory are not repeated: their
-// buffers stay, and are poisoned outside the clock. If there is a second set of buffers, runs take
-// turns between the two. What a candidate's operators make in a run is overwritten before the next,
-// so that no run finds what another computed.
+// again over the tensors of a finished trial. Steps that only reserve memory are not repeated:
+// their buffers stay, and are poisoned outside the clock. If there is a second set of buffers, runs
+// take turns between the two. Results of a candidate's operators are overwritten before the next
+// run, so that no run finds what another one computed.
 #pragma once
 
 #include <array>
@@ -17,29 +17,30 @@ namespace tritonsmith::gym::timing {
 
 class TimedSide {
  public:
-  // `state` is what forward found in the trial. What forward changed of it is put back before each
-  // round. `forgets`: nothing that a run made is left for the next.
+  // `state` holds the memory that forward found in the trial. Changes that forward makes there are
+  // undone before each round. If `forgets` is true, no result of a run is left for the next one.
   TimedSide(const plan::Plan& plan, replay::Replay& replay, device::CudaDevice& device,
             std::vector<trial::SavedState> state, bool forgets);
 
-  // Adds the second set of buffers, where it is worth it (round_plan.h) and there is room.
+  // Adds the second set of buffers if it is worth it (round_plan.h) and there is room.
   void take_turns();
-  // Outside the clock, before each run: restores what forward changed, makes its draws once more,
-  // and poisons the buffers whose turn it is, unless they are poisoned already.
+  // Runs outside the clock, before each run: restores what forward changed, repeats its random
+  // draws, and poisons the buffers whose turn it is, unless they are poisoned already.
   std::optional<replay::Stop> prepare(tensors::Filler filler);
-  // Outside the clock, after prepare(): poisons the buffers of the last run, which nobody reads any
-  // more. Returns how many bytes it wrote; 0 without a second set.
+  // Runs outside the clock, after prepare(): poisons the buffers of the last run, which nobody
+  // reads any more. Returns how many bytes it wrote, or 0 without a second set.
   std::int64_t poison_others(tensors::Filler filler);
-  // Inside the clock. `after`, where given, is called when a step has been queued.
+  // Runs inside the clock. It calls `after`, if given, with the step's position once a step
+  // has been queued.
   std::optional<replay::Stop> run(const std::function<void(std::size_t)>& after = {});
 
   bool changes_state() const { return !state_.empty(); }
   const std::vector<std::size_t>& steps() const { return steps_; }
   const plan::Plan& plan() const { return plan_; }
   replay::Replay& replay() { return replay_; }
-  // The outputs as they are now, contiguous.
+  // Returns the outputs as they are now, made contiguous.
   std::vector<at::Tensor> outputs() const;
-  // Overwrites those outputs that were copied to be contiguous.
+  // Overwrites those outputs that outputs() copied to make them contiguous.
   void forget_copies(std::span<const at::Tensor> outputs) const;
 
  private:
@@ -54,7 +55,7 @@ class TimedSide {
   };
   std::int64_t poison(Buffers& buffers, tensors::Filler filler);
   std::vector<int> reserved_;  // which tensors of the plan the buffers are
-  std::vector<int> made_;      // which are new memory in every run
+  std::vector<int> made_;      // the tensors of the plan that are new memory in every run
   std::array<Buffers, 2> sets_;
   std::size_t turn_ = 0;
   bool takes_turns_ = false;

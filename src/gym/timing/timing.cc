@@ -74,7 +74,7 @@ class Timer {
     if (auto stop = rounds_.prepare()) return stop;
     keep_original_inputs();
     trial::forget_expected(trial_.sides);
-    // A reference that changes its inputs keeps those that it changes back.
+    // A reference that changes its inputs keeps the drawn ones, since each run restores them.
     if (!reference_.changes_state()) {
       trial_.sides.seed("timing");
       if (auto stop = reference_.replay().run(plan::Phase::inputs)) return stop;
@@ -89,8 +89,9 @@ class Timer {
                                     tensors::tensor_at(reference_.replay().tensors(), index));
   }
 
-  // Whether the task's inputs are not random, or were kept. What the reference makes in a round is
-  // then what the candidate owes in the next, so it must go.
+  // Says whether the task's inputs are the same in each draw, or were kept. The results of the
+  // reference in one round are then the outputs that the candidate owes in the next round, so they
+  // must be erased.
   bool has_same_inputs() {
     for (const auto& [index, drawn] : original_inputs_) {
       const at::Tensor& now = tensors::tensor_at(reference_.replay().tensors(), index);
@@ -114,7 +115,7 @@ class Timer {
     return stop;
   }
 
-  // If the candidate's time follows from its data, the time on new inputs counts.
+  // If the candidate's time depends on its data, the time on new inputs counts.
   std::optional<replay::Stop> meet_new_inputs(Timing& timing, std::vector<Finding>& findings) {
     auto met = time_on_new_inputs(sides_, timed_.filler(), timing.median,
                                   [this] { return rounds_.time_once(); });

@@ -11,7 +11,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// The tensor's bytes as a view of its memory. A dimension of stride 0 counts once.
+// Returns the tensor's bytes as a view of its memory. A dimension of stride 0 counts once.
 at::Tensor bytes_among(const at::Tensor& memory, const at::Tensor& tensor) {
   const std::int64_t width = tensor.element_size();
   std::vector<std::int64_t> sizes, strides;
@@ -40,7 +40,7 @@ std::vector<at::Tensor> outputs_of(const plan::Plan& plan, tensors::TensorTable&
   return outputs;
 }
 
-// For each output in order: whether it lies in one of these memories.
+// For each output in order: says whether it lies in one of these memories.
 std::vector<bool> each_in(const std::set<const void*>& memory,
                           std::span<const at::Tensor> outputs) {
   std::vector<bool> all;
@@ -79,7 +79,8 @@ std::set<const void*> memory_of_state(const plan::Plan& plan, const tensors::Ten
   std::vector<int> indices;
   for (const plan::PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
   for (const plan::PlanStep& step : plan.steps) {
-    if (step.phase != plan::Phase::init || step.draw >= 0) continue;  // forward draws those anew
+    // forward repeats this draw in memory of its own
+    if (step.phase != plan::Phase::init || step.draw >= 0) continue;
     if (const auto* call = std::get_if<plan::AtenCall>(&step.action)) {
       for (const int output : call->outputs)
         if (output >= 0) indices.push_back(output);

@@ -1,5 +1,6 @@
-// Which memory outputs lie in. What forward returns belongs to its caller. Where the reference gives
-// each output memory of its own, so must the candidate. Pure but for reading tensors.
+// Compares the memory in which the outputs of both sides lie. The caller of forward owns what
+// forward returns. Where the reference gives each output memory of its own, the candidate must do
+// so too. Pure but for reading tensors.
 #pragma once
 
 #include <set>
@@ -10,17 +11,18 @@
 
 namespace tritonsmith::gym::trial {
 
-// Whether some byte belongs to both tensors. Slices of one memory that lie beside or between each
-// other share none.
+// Says whether some byte belongs to both tensors. Slices of one memory that lie beside or between
+// each other share none.
 bool share_memory(const at::Tensor& a, const at::Tensor& b);
 
 // The memories of forward's inputs.
 std::set<const void*> memory_of_inputs(const plan::Plan& plan, const tensors::TensorTable& tensors);
-// The memories that forward finds besides: weights, and what the constructor made.
+// The memories that forward finds apart from its inputs: weights, and what the constructor made.
 std::set<const void*> memory_of_state(const plan::Plan& plan, const tensors::TensorTable& tensors);
 
 // Outputs may share memory with inputs, with the module's state and with each other only where the
-// reference's outputs do. The Python reference only tells whether one lies in an input.
+// reference's outputs do. The Python reference only tells whether an output lies in an input.
+// Returns the difference, if any.
 std::optional<VerdictError> compare_aliases(Sides& sides);
 
 }  // namespace tritonsmith::gym::trial

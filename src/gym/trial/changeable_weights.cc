@@ -25,9 +25,9 @@ std::set<int> made_by_init(const plan::Plan& plan) {
   return made;
 }
 
-// A module's own tensors: forward reads them, the constructor made them, and they are no parameter
-// that the other side knows. If the Python reference runs forward, no plan says what forward reads,
-// so all count.
+// Returns a module's own tensors: forward reads them, the constructor made them, and they are no
+// parameter that the other side knows. If the Python reference runs forward, no plan says what
+// forward reads, so all tensors of the constructor count.
 std::vector<int> own_tensors(const plan::Plan& plan, const std::set<int>& known_storages) {
   const std::set<int> made = made_by_init(plan);
   std::vector<int> own;
@@ -55,7 +55,8 @@ bool writes(const plan::Plan& plan, const plan::PlanStep& step, int tensor) {
          !reads_storage(plan, *call, plan::analysis::storage_of(plan, tensor));
 }
 
-// The last step of the constructor that gives the tensor's memory values, or first names it.
+// Returns the last step of the constructor that gives the tensor's memory values, or else the first
+// that names the tensor.
 std::optional<std::size_t> made_at(const plan::Plan& plan, int tensor) {
   std::optional<std::size_t> at;
   bool is_named = false;
@@ -85,7 +86,7 @@ bool is_changeable(const at::Tensor& tensor) {
 
 bool is_finite(const at::Tensor& tensor) { return at::isfinite(tensor).all().item<bool>(); }
 
-// What a norm's forward in evaluation mode reads as the statistics of its training.
+// Returns the tensors that a norm's forward in evaluation mode reads as its running statistics.
 std::set<int> statistics_of_norms(const plan::Plan& plan) {
   constexpr std::size_t mean = 3, variance = 4, training = 5;
   std::set<int> statistics;
@@ -110,7 +111,7 @@ std::set<int> storages_of_parameters(const plan::Plan& plan) {
   return storages;
 }
 
-// Nothing where one of them is not to be had.
+// Returns nothing if some copy has no such step.
 std::optional<std::vector<std::size_t>> steps_that_make(const plan::Plan& plan,
                                                         const std::vector<WeightCopy>& copies) {
   std::vector<std::size_t> steps;
@@ -122,7 +123,7 @@ std::optional<std::vector<std::size_t>> steps_that_make(const plan::Plan& plan,
   return steps;
 }
 
-// The first of those already there that has the same values, or none: the weight itself.
+// Returns the first tensor already there that has the same values, or else the weight itself.
 int first_alike(const std::map<int, int>& alike, const at::Tensor& weight,
                 const ModuleSide& reference, int itself) {
   for (const auto& [tensor, first] : alike) {
@@ -138,7 +139,7 @@ int first_alike(const std::map<int, int>& alike, const at::Tensor& weight,
 
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs) {
-  std::map<int, int> held;  // the reference's tensor -> the candidate's
+  std::map<int, int> held;  // from the reference's tensor to the candidate's
   std::set<int> matched;
   for (const WeightPair& pair : pairs) {
     held[pair.reference] = pair.candidate;
@@ -164,7 +165,7 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     const bool is_table = !is_drawn && !has_one_value;
     if (is_table && (!is_parameter || parameter.is_frozen || !is_finite(weight))) continue;
     const bool is_statistic = statistics.contains(parameter.tensor);
-    // This may be a scale that is a number in the code.
+    // The candidate may have written this scale as a number in its code.
     if (!is_parameter && !is_statistic && weight.numel() == 1) continue;
     const auto theirs = held.find(parameter.tensor);
     const bool is_held = theirs != held.end();

@@ -1,7 +1,7 @@
-// Which of the reference's weights may take other values than its constructor gave them. A changed
-// weight shows whether a candidate ignores it: a norm's ones and zeros would hide that. The change
-// must reach all that a candidate may have made of such a weight. Its constructor may pack, fold or
-// cast the weight into tensors of its own. It is then replayed once more, and finds the changed
+// Finds the reference's weights that may take other values than its constructor gave them. A
+// changed weight shows whether a candidate ignores it: a norm's ones and zeros would hide that. The
+// change must reach every tensor that a candidate made from such a weight. Its constructor may
+// pack, fold or cast the weight. The constructor is then replayed once more, and finds the changed
 // values at the step that made the weight or a copy of it.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// After this step of the constructor, the candidate's tensor takes the values of the reference's,
-// from its element `first` on.
+// After this step of the constructor, the candidate's tensor takes the values of the reference's
+// tensor, from the candidate's element `first` on.
 struct EarlyWeight {
   std::size_t step = 0;
   int reference = 0;
@@ -22,21 +22,23 @@ struct EarlyWeight {
   std::int64_t first = 0;
 };
 
-// Tensors of the reference's plan.
+// All tensors are indices into the reference's plan.
 struct ChangeableWeights {
-  std::set<int> given;       // parameters whose values are not random
+  std::set<int> given;       // parameters and buffers whose values are not random
   std::set<int> drawn;       // parameters that a generator fills
   std::set<int> statistics;  // buffers of one value; also in `given`
-  // For each given parameter that the candidate does not hold: the first with the same values. They
-  // change alike, since nobody knows which copy stands for which of them.
+  // Maps each given parameter that the candidate does not hold to the first one with the same
+  // values. Parameters with equal values change alike, since nobody knows which copy stands for
+  // which of them.
   std::map<int, int> alike;
   std::vector<EarlyWeight> early;
 };
 
-// Both sides are as their constructors, replayed under one seed, left them. Some weights stay as
-// they are: those of which the reference's own constructor made other tensors; buffers of several
-// values (tables, masks) and of one number; tables that are frozen parameters; and buffers that the
-// candidate does not have. The running statistics that a norm's forward reads always change.
+// Both sides must be as their constructors, replayed under one seed, left them. Some weights stay
+// as they are: those from which the reference's own constructor made other tensors; buffers of
+// several values (tables, masks) and of one number; tables that are frozen parameters; and
+// buffers that the candidate does not have. The running statistics that a norm's forward reads
+// always change.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);
 

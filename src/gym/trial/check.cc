@@ -12,7 +12,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Compares both sides' results. Says whether all that they share is as it was before forward.
+// Compares both sides' results. Returns whether all that they share is as it was before forward.
 bool compare_sides(Sides& sides, const PreparedSides& prepared,
                    std::optional<tensors::TensorTable> oracle_inputs, CheckedTrial& checked) {
   const c10::InferenceMode no_gradients(true);

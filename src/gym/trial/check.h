@@ -1,4 +1,4 @@
-// The third phase of a trial: compare what the two sides made. Values come first, then devices,
+// The third phase of a trial: compares what the two sides made. Values come first, then devices,
 // state and shared memory. If all of that is right, the candidate runs again, and the trial finds
 // out whether the outputs needed the kernels.
 #pragma once
@@ -9,11 +9,11 @@ namespace tritonsmith::gym::trial {
 
 struct CheckedTrial {
   TrialResult result;
-  // Whether one of the sides changed what its forward found. Known where the state was watched or
-  // saved and the candidate is right.
+  // Says whether one of the sides changed the memory that its forward found. This is known if the
+  // state was watched or saved and the candidate is right.
   bool changed_state = false;
-  // The tolerance extension, as Numerics has it, that the trial's one output needed. With several
-  // outputs it is 0: they get no extension a second time.
+  // The tolerance extension, as in Numerics, that the trial's one output needed. With several
+  // outputs it is 0: later comparisons do not extend the tolerance again.
   double tolerance_extension = 0;
 };
 

@@ -13,16 +13,17 @@ struct StateCheck {
   std::optional<VerdictError> difference;
   bool is_intact = false;              // neither side changed an input or a weight that both hold
   bool reference_keeps_state = false;  // the reference changed a weight or a buffer
-  double tolerance_extension = 0;      // that the changed values needed
+  double tolerance_extension = 0;      // the extension that the changed values needed
 };
 
 StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
                        const tensors::TensorTable& exact, const compare::CompareOptions& how);
 
-// The shared tensors as they are now: the reference's and the candidate's alternate.
+// Returns the shared tensors as they are now: the reference's and the candidate's alternate.
 std::vector<at::Tensor> shared_now(const Sides& sides, const std::vector<SharedTensor>& shared);
 
-// The outputs on the CPU must be those that the reference returns there.
+// The candidate may return an output on the CPU only if the reference does. Returns the first
+// violation, if any.
 std::optional<VerdictError> compare_devices(const Sides& sides);
 
 }  // namespace tritonsmith::gym::trial

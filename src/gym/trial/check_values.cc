@@ -12,8 +12,8 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Where one pass over the output finds its exact values: in a tensor in float64, or computed from
-// the task's inputs. None where they do not fit that pass.
+// Returns where one pass over the output finds its exact values: in a float64 tensor, or computed
+// from the task's inputs. Returns nothing where the values do not fit that pass.
 std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::Tensor& reference,
                                                  const tensors::TensorTable& exact_table,
                                                  int output) {
@@ -38,7 +38,7 @@ std::optional<compare::ExactValues> exact_values(const Sides& sides, const at::T
   return exact;
 }
 
-// One pass finds most candidates right. False where it is not sure.
+// Compares in one pass, which finds most candidates right. Returns false if it is not sure.
 bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_table,
                       TrialResult& result) {
   if (is_spiked(sides.config.kind)) return false;  // own_error_by_element() is needed
@@ -50,7 +50,7 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   const at::Tensor& got = tensors::tensor_at(sides.candidate.tensors(), theirs->index);
   if (!got.defined() || got.scalar_type() != expected.scalar_type() ||
       got.sizes() != expected.sizes() || !got.is_contiguous() || !expected.is_contiguous() ||
-      got.is_neg() || expected.is_neg() ||  // not as it lies in memory
+      got.is_neg() || expected.is_neg() ||  // the memory holds the opposite values
       !expected.is_floating_point() || expected.numel() == 0)
     return false;
   const auto exact = exact_values(sides, expected, exact_table, ours->index);
@@ -59,7 +59,7 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   if (!judged.is_right) return false;
   result.reference_is_finite = judged.reference.is_finite;
   result.reference_error = judged.reference.own_error / tolerance_of(sides).value;
-  if (may_widen(sides)) {  // right without it: nothing is excused
+  if (may_widen(sides)) {  // the output is right without an extension, so nothing is excused
     result.is_error_widened = true;
     result.reference_error = 0;
   }

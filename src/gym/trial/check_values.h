@@ -1,6 +1,6 @@
-// Compares the candidate's outputs with the reference's, and measures how exact the reference is.
-// One pass on the device finds most candidates right. Only what that pass does not find right is
-// looked at closely.
+// Compares the candidate's outputs with the reference's, and measures how exact the reference
+// is. One pass on the device finds most candidates right. Only the other candidates are
+// examined closely.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 namespace tritonsmith::gym::trial {
 
 struct ComparedValues {
-  tensors::TensorTable exact;      // the reference in float64; empty where nobody ran it
-  compare::CompareOptions how;     // with the tolerance that was widened
-  double tolerance_extension = 0;  // that the one output needed; 0 with several
+  tensors::TensorTable exact;      // the reference in float64; empty if there is none
+  compare::CompareOptions how;     // the options with the widened tolerance
+  double tolerance_extension = 0;  // the extension that the one output needed; 0 with several
 };
 
 // Writes the difference, the numerics and the facts about the reference into the result. The
-// comparison ends early where the result then has a stop.
+// comparison ends early if the result then has a stop.
 ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> oracle_inputs,
                               TrialResult& result);
 

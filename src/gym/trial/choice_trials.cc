@@ -27,7 +27,7 @@ std::vector<std::size_t> shuffled(std::size_t count, Rng& rng) {
   return order;
 }
 
-// Mixtures of several launches' configs, pass by pass.
+// Mixes the configs of several launches, pass by pass.
 class Mixer {
  public:
   Mixer(std::vector<Tuned> tuned, Rng& rng) : tuned_(std::move(tuned)), rng_(rng) {
@@ -37,8 +37,9 @@ class Mixer {
     }
   }
 
-  // Each config of each launch at least once. Against the first launch the second moves on by one
-  // from pass to pass; all others are drawn at random.
+  // Returns mixtures that hold each config of each launch at least once. From pass to pass the
+  // second launch moves on by one config against the first. The configs of all other launches are
+  // drawn at random.
   std::vector<replay::Choices> pass(std::size_t nth) {
     for (std::size_t k = 2; k < tuned_.size(); ++k) rng_.shuffle(orders_[k]);
     std::vector<replay::Choices> rounds(rounds_);
@@ -71,7 +72,7 @@ std::vector<Perturbation> perturbations_for_choices(const plan::Plan& task) {
 
 std::vector<ChoiceTrial> choice_trials(const plan::Plan& task, const plan::Plan& candidate,
                                        std::string_view secret) {
-  constexpr std::size_t many = 24;  // trials
+  constexpr std::size_t many = 24;  // the most further trials
   const std::vector<Tuned> tuned = tuned_launches(candidate);
   if (tuned.empty()) return {};
   Rng rng(trial_seed(secret, "choices", 0), "choices", 0);

@@ -10,7 +10,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// As many launches as numbers, each with as many configs.
+// Makes a candidate with one launch for each number, which is the count of its configs.
 plan::PlanBuilder tuned(const std::vector<int>& configs) {
   plan::PlanBuilder candidate = language::candidate_of_kernel();
   const plan::LaunchStep launch = std::get<plan::LaunchStep>(candidate.plan().steps.back().action);

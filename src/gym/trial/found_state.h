@@ -1,6 +1,6 @@
-// The memory that a candidate's or a reference's forward finds when it starts: weights, buffers and
-// whatever the constructor made. These functions remember it, so that a trial sees whether forward
-// changes it, and a timing can put it back.
+// Remembers the memory that a candidate's or a reference's forward finds when it starts: weights,
+// buffers and whatever the constructor made. A trial then sees whether forward changes it, and a
+// timing can restore it.
 #pragma once
 
 #include <vector>
@@ -29,11 +29,11 @@ struct WatchedState {
   std::vector<device::Snapshot> before;
 };
 
-// Copies every memory of one side that its forward finds, each once.
+// Copies each memory that the side's forward finds once.
 std::vector<SavedState> save_state(const plan::Plan& plan, const tensors::TensorTable& tensors);
-// Remembers the candidate's own state, each memory once.
+// Remembers each memory of the candidate's own state once.
 std::vector<OwnState> remember_own_state(Sides& sides, const std::vector<SharedTensor>& shared);
-// Remembers what the sides do not share. check_state() looks at what they share anyway.
+// Remembers the memory that the sides do not share. check_state() compares what they share anyway.
 WatchedState watch_state(Sides& sides, const std::vector<SharedTensor>& shared);
 bool is_changed(const WatchedState& watched, device::Device& device);
 

@@ -17,7 +17,8 @@ bool is_measured(const at::Tensor& tensor) {
          tensor.numel() > 0;
 }
 
-// A number far from all values of these inputs, and from their squares. It is finite in its type.
+// Returns a number far from all values of these inputs and from their squares. The number is finite
+// in the inputs' type.
 double far_away(const std::vector<int>& inputs, const tensors::TensorTable& tensors,
                 at::ScalarType type) {
   constexpr double least = 1e4, times = 16, finite_in_half = 6e4;
@@ -30,8 +31,9 @@ double far_away(const std::vector<int>& inputs, const tensors::TensorTable& tens
   return std::min(far, type == at::kHalf ? finite_in_half : 1e30);
 }
 
-// Whether the reference, run again on copies with these values for one input, gives the outputs
-// that it gave. An input of -1 leaves all inputs as they are. Nothing where it does not run.
+// Runs the reference again on copies, with these values for one input. Returns whether it gives the
+// same outputs as before. An input of -1 leaves all inputs as they are. Returns nothing if the
+// reference does not run.
 std::optional<bool> same_with(Sides& sides, int input, const at::Tensor& values) {
   const plan::Plan& task = sides.config.task;
   replay::Replay again(task, sides.executor,
@@ -57,8 +59,8 @@ std::optional<bool> same_with(Sides& sides, int input, const at::Tensor& values)
                                    comparison_of(sides), ignored);
 }
 
-// Whether an input's own values decide nothing here, though other values would. In a maximum of two
-// inputs the smaller one is hidden. An input that never decides anything is not hidden.
+// Says whether an input's own values decide nothing here, though other values would. In a maximum
+// of two inputs the smaller one is hidden. An input that never decides anything is not hidden.
 bool is_hidden(Sides& sides, int input) {
   const tensors::TensorTable& tensors = sides.reference.tensors();
   const at::Tensor& values = tensors::tensor_at(tensors, input);
@@ -72,7 +74,7 @@ bool is_hidden(Sides& sides, int input) {
   return same_with(sides, input, values + far) == false;
 }
 
-// Whether no input that kernels read decides anything here.
+// Says whether no input that kernels read decides anything here.
 bool hides_what_kernels_read(Sides& sides, const replay::LaunchTraces& launches) {
   if (same_with(sides, -1, {}) != true) return false;  // the reference changes what it reads
   const std::vector<int> ours = input_tensors(sides.config.task);

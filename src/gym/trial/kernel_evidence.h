@@ -1,5 +1,5 @@
-// Whether a trial proves anything about kernels that seem to do nothing. Some inputs cannot show
-// what a kernel does: where the reference leaves values unchanged too, or where the input that the
+// Decides whether a trial proves anything about kernels that seem to do nothing. Some inputs cannot
+// show what a kernel does: the reference leaves their values unchanged too, or the input that the
 // kernels read decides nothing.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace tritonsmith::gym::trial {
 
-// Marks the result's suspicions as inconclusive where these inputs prove nothing. It does nothing
-// without a suspicion, which is the rule. On a GPU it also adds stores to the launch traces that
-// nobody could see there.
+// Marks the result's suspicions as inconclusive if these inputs prove nothing. Without a suspicion,
+// which is the rule, it does nothing. On a GPU it also adds stores to the launch traces that the
+// device could not see.
 void weigh_unchanged_values(Sides& sides, TrialResult& result);
 
 }  // namespace tritonsmith::gym::trial

@@ -9,8 +9,8 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Which storages hold something that own kernels wrote, or that follows from these inputs, after
-// each step.
+// Tracks, after each step, which storages hold data that the candidate's own kernels wrote, and
+// which hold data that follows from these inputs.
 class Dataflow {
  public:
   Dataflow(const plan::Plan& plan, const replay::LaunchTraces& launches,
@@ -51,7 +51,8 @@ class Dataflow {
     std::vector<int> read;
     for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
     for (const auto& [name, argument] : call.kwargs) plan::append_tensors(argument, read);
-    // These replace what the tensor held; when that is all its memory, nothing of the past is left.
+    // These operators replace what the tensor held. If the tensor is all of its memory, nothing of
+    // the past is left.
     const bool overwrites = plan::operators::is(call.op, plan::operators::Trait::overwrites);
     if (overwrites && !read.empty() && fills_its_storage(read.front())) {
       own_.erase(storage_of(read.front()));
@@ -98,14 +99,14 @@ bool torch_may(std::string_view op, Policy policy) {
   return policy == Policy::fused && plan::operators::is_vendor_grade(op);
 }
 
-// "; policy fused allows it": the strictest policy that does.
+// Returns "; policy fused allows it", with the strictest policy that allows the operator.
 std::string policy_that_allows(std::string_view op) {
   for (const Policy policy : {Policy::strict, Policy::fused, Policy::open})
     if (torch_may(op, policy)) return fmt::format("; policy {} allows it", name_of(policy));
   return "";
 }
 
-// One whole number that goes up: how many batches a norm has seen.
+// Says whether the call adds to one whole number, as a norm does that counts its batches.
 bool counts_up(const plan::Plan& plan, const plan::AtenCall& call) {
   if (plan::operators::aten_base_name(call.op) != "add_" || call.args.size() < 2 ||
       !std::holds_alternative<std::int64_t>(call.args[1].data))
@@ -117,7 +118,7 @@ bool counts_up(const plan::Plan& plan, const plan::AtenCall& call) {
          (tensor.dtype == plan::DType::int64 || tensor.dtype == plan::DType::int32);
 }
 
-// One finding an operator, at the first line that uses it.
+// Adds one finding for each operator, at the first line that uses it.
 void find_torch_compute(const plan::Plan& candidate, Policy policy,
                         std::vector<Finding>& findings) {
   std::set<std::string_view> seen;
@@ -138,7 +139,7 @@ void find_torch_compute(const plan::Plan& candidate, Policy policy,
 }
 
 void find_idle_kernels(const plan::Plan& candidate, std::vector<Finding>& findings) {
-  std::set<int> launched;  // by the constructor, too
+  std::set<int> launched;  // kernels of the constructor's launches count, too
   bool forward_launches = false;
   for (const plan::PlanStep& step : candidate.steps)
     if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action)) {
@@ -175,7 +176,7 @@ std::vector<Finding> find_evidence(const plan::Plan& candidate,
     findings.push_back({.rule = "kernel_output_unused",
                         .severity = Severity::reject,
                         .message = "nothing that the kernels wrote reaches the output"});
-  // Of a forward that no plan has it is taken for granted.
+  // A forward that no plan holds is assumed to depend on its inputs.
   const Dataflow reference_flow(reference, {}, all_inputs(reference));
   const bool reference_depends =
       !reference.unplanned.empty() || reference_flow.output_is(reference_flow.from_inputs());
@@ -187,7 +188,7 @@ std::vector<Finding> find_evidence(const plan::Plan& candidate,
 }
 
 std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate) {
-  std::set<int> launched;  // by several programs
+  std::set<int> launched;  // the kernels of launches with several programs
   for (const plan::PlanStep& step : candidate.steps)
     if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action))
       for (const plan::LaunchChoice& choice : launch->choices)
@@ -225,7 +226,7 @@ std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const Kern
     return step.phase == plan::Phase::forward &&
            std::holds_alternative<plan::LaunchStep>(step.action);
   });
-  if (!launches) return {};  // no_kernel says so
+  if (!launches) return {};  // the finding no_kernel says so already
   if (use.needless.holds())
     return {{.rule = "kernel_output_ignored",
              .severity = Severity::reject,

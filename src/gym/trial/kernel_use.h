@@ -1,6 +1,7 @@
-// Evidence of who did the work of a candidate's plan: which operators its forward left to torch,
-// whether its own kernels ran and feed the output, and whether the output depends on the inputs.
-// These are facts of the plan and of one replay of it, judged by the policy. No values are read.
+// Finds evidence of which code did the work of a candidate's plan: which operators its forward
+// left to PyTorch, whether its own kernels ran and feed the output, and whether the output depends
+// on the inputs. These are facts of the plan and of one replay of it, judged by the policy. No
+// values are read.
 #pragma once
 
 #include <map>
@@ -12,20 +13,21 @@
 
 namespace tritonsmith::gym::trial {
 
-// `launches` is null where the candidate's forward did not come to its end. The findings are then
-// those that the plan alone shows.
+// `launches` is null if the candidate's forward did not finish. The findings are then those that
+// the plan alone shows.
 std::vector<Finding> find_evidence(const plan::Plan& candidate,
                                    const replay::LaunchTraces* launches,
                                    const plan::Plan& reference, Policy policy);
 
-// Finds atomics whose scope is one program, in a launch of several programs. On a GPU their effect
-// is random, and a trial may not show it: nothing tells whether two programs meet.
+// Finds atomic operations with the scope of one program in a launch of several programs. On a
+// GPU their effect is random. A trial may not show it, because two programs need not meet at
+// the same address.
 std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate);
 
-// Whether a kernel reads this input, or values that follow from it.
+// Says whether a kernel reads this input, or values that follow from it.
 bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input);
 
-// Whether forward leaves any arithmetic to torch.
+// Says whether forward leaves any arithmetic to PyTorch.
 bool computes_in_torch(const plan::Plan& candidate);
 
 // A suspicion about a candidate's kernels, over several trials. It stands until one trial speaks
@@ -46,7 +48,7 @@ struct Suspicion {
 struct KernelUse {
   bool torch_computed = false;
   Suspicion needless;  // the outputs were right without any kernel
-  Suspicion copies;    // kernels only passed on what torch had computed
+  Suspicion copies;    // kernels only passed on what PyTorch had computed
 };
 std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const KernelUse& use,
                                          Policy policy);

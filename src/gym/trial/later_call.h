@@ -1,6 +1,6 @@
-// A trial of the second call of forward. It runs both sides once on inputs that nobody looks at, so
-// that whatever the first call leaves behind shows in the second. The reference's weights and
-// buffers after its first call are then the candidate's too.
+// A trial of the second call of forward. It runs both sides once on inputs that no one compares, so
+// that anything that the first call leaves behind shows in the second. The candidate then takes
+// over the reference's weights and buffers as they are after its first call.
 #pragma once
 
 #include "gym/trial/prepare.h"
@@ -8,7 +8,7 @@
 namespace tritonsmith::gym::trial {
 
 // Takes the sides that were prepared for the first call and returns them prepared for the second.
-// Where the trial ends here, the unexpected value is its result.
+// If the trial ends here, the unexpected value is its result.
 tl::expected<PreparedSides, TrialResult> prepare_later_call(Sides& sides, PreparedSides prepared);
 
 }  // namespace tritonsmith::gym::trial

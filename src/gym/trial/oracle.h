@@ -11,22 +11,23 @@ namespace tritonsmith::gym::trial {
 
 struct OracleRun {
   tensors::TensorTable exact;  // by index of the task's plan; empty where there is no oracle
-  // Memory or time ran out: there was room for an oracle, so no plain tolerance may decide.
+  // Memory or time ran out. The oracle exists in principle, so the plain tolerance must
+  // not decide alone.
   std::optional<replay::Stop> candidate_stop, reference_stop;
 };
 
-// Copies of the reference's tensors with floating values in float64. The unexpected value says that
-// no memory is left for them.
+// Returns copies of the reference's tensors with floating values in float64. The unexpected value
+// says that no memory is left for them.
 tl::expected<tensors::TensorTable, replay::Stop> widened_inputs(const Sides& sides);
 
-// Runs the reference in float64 on these inputs. Where the Python reference runs forward, its last
+// Runs the reference in float64 on these inputs. If the Python reference runs forward, its last
 // answer has the exact values.
 OracleRun run_oracle(Sides& sides, std::optional<tensors::TensorTable> inputs);
 
-// Widens what the reference's tensors hold now, and runs on that.
+// Widens the reference's present tensors to float64 and runs the reference on them.
 OracleRun run_oracle_now(Sides& sides);
 
-// Adds the stops to the result, and gives the exact values.
+// Adds the stops of the run to the result and returns the exact values.
 tensors::TensorTable take_oracle_run(TrialResult& result, OracleRun run);
 
 }  // namespace tritonsmith::gym::trial

@@ -13,7 +13,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Expanded tensors have several elements in one place, which in-place operators refuse.
+// Expanded tensors have several elements at one address, which in-place operators refuse.
 bool can_change(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_floating_point() && tensor.numel() > 0 &&
          tensor.is_non_overlapping_and_dense();
@@ -23,23 +23,24 @@ bool straight_from_generator(const plan::Plan& task, int tensor) {
   return plan::analysis::random_origin_of(task, tensor) != plan::analysis::RandomOrigin::none;
 }
 
-// An input that is not random may be sorted, or a width: its sign stays.
+// An input that is not random may be sorted or hold widths, so its sign stays.
 device::InputChange scaled(Rng& rng, bool is_random) {
   const double factor = 0.5 + 2.5 * rng.uniform();
   return {.factor = is_random && rng.below(2) == 0 ? -factor : factor};
 }
 
-// Zeros that the task always makes, like a first hidden state: no factor changes them.
+// True for zeros that the task always makes, like a first hidden state. No factor changes them.
 bool is_nothing(const at::Tensor& tensor) {
-  return tensor.element_size() > 1 && !tensor.any().item<bool>();  // of 8 bits nobody asks any()
+  // any() lacks some types of 8 bits
+  return tensor.element_size() > 1 && !tensor.any().item<bool>();
 }
 
-// `nth` of the inputs that come straight from a generator; `beyond_all`: farther than nearly all of
-// its numbers.
+// `nth` counts the inputs that come straight from a generator. `beyond_all` is farther from 0 than
+// nearly all of the generator's numbers.
 device::InputChange extreme(Perturbation kind, int nth, double beyond_all, bool is_coarse) {
   constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
   constexpr double below_exponentials = -110;  // exp(-104) is 0
-  // Its square makes a norm's 1e-5 count: for a few thousandths in 16 bits.
+  // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
   const double near_epsilons = is_coarse ? 1.0 / 256 : 0.05;
   const bool even = nth % 2 == 0;
   if (kind == Perturbation::shifted) return {.shift = beyond_exponentials};
@@ -74,7 +75,8 @@ bool has_16_bits(const plan::Plan& task, int tensor) {
   return is_floating(task, tensor) && !has_digits_for_hundreds(task, tensor);
 }
 
-// Few, so that most parts of a row have none; so large that each moves a mean of tens of thousands.
+// The spikes are few, so that most parts of a row have none. They are large, so that each one moves
+// a mean of tens of thousands of elements.
 device::InputChange spiked(const at::Tensor& tensor, Rng& rng) {
   constexpr double one_in = 8192, least = 16, times = 1024;
   const double share = std::max(1 / one_in, least / static_cast<double>(tensor.numel()));
@@ -106,7 +108,8 @@ std::vector<int> input_tensors(const plan::Plan& plan) {
   return distinct;
 }
 
-// Whether a task whose forward gives places among ordered values would have many that are equal.
+// True for a task whose forward gives places among ordered values. Zeros would make many of
+// its values equal.
 bool asks_for_places(const plan::Plan& task) {
   return std::ranges::any_of(task.steps, [](const plan::PlanStep& step) {
     const auto* call = std::get_if<plan::AtenCall>(&step.action);
@@ -266,9 +269,8 @@ at::Tensor noise_like(const at::Tensor& tensor, Rng& rng) {
 }
 
 // Moves each element up or down at random. The kind of trial decides about the first element, so
-// that a single element goes both ways. In sparse trials elements start from 0: beside 1e5, or
-// under
-// a sigmoid(-12), a move by 1 shows nothing.
+// that a single element goes both ways. In sparse trials elements start from 0, because beside 1e5,
+// or under a sigmoid(-12), a move by 1 shows nothing.
 void move_far(at::Tensor& tensor, Perturbation kind, Rng& rng) {
   at::Tensor noise = noise_like(tensor, rng);
   noise = noise.sign() * (1 + noise.abs().fmod(1));
@@ -281,7 +283,7 @@ void move_far(at::Tensor& tensor, Perturbation kind, Rng& rng) {
   tensor.add_(noise.to(tensor.options()));
 }
 
-// Draws the signs at random, where all elements have the same sign.
+// Draws the signs at random if all elements have the same sign.
 void mix_signs(at::Tensor& tensor, Rng& rng) {
   const at::Tensor sign = tensor.sign();
   if (!sign.eq(sign.flatten()[0]).all().item<bool>()) return;
@@ -307,7 +309,7 @@ void change_weights(const plan::Plan& task, const ChangeableWeights& changeable,
     const auto at = changeable.alike.find(tensor);
     return at == changeable.alike.end() ? tensor : at->second;
   };
-  std::set<int> calm;  // a variance stays above 0
+  std::set<int> calm;  // variances, which stay above 0
   for (const int tensor : changeable.statistics) calm.insert(group_of(tensor));
   const std::uint64_t noise_seed = rng.next_u64();
   std::set<const void*> seen;  // tied weights change once

@@ -1,5 +1,6 @@
-// Perturbations: what each trial does to the inputs and weights that the task's own plan draws from
-// secret seeds. A candidate cannot foresee them, and an honest kernel is right on all of them.
+// Perturbations: the changes that trials make to the inputs and weights. The task's own plan
+// draws these from secret seeds. A candidate cannot foresee them, and an honest kernel is right
+// on all of them.
 #pragma once
 
 #include <string>
@@ -13,19 +14,29 @@
 
 namespace tritonsmith::gym::trial {
 
-// plain: as the task draws them. scaled: each floating input times a random factor between 0.5 and
-// 3 of random sign. sparse: most elements zero, where the input came straight from a random
-// generator (else scaled: a triangular or symmetric input keeps its structure under scaling only).
-// shifted: inputs straight from a generator plus 100, which sums of squares and exponentials
-// without a maximum taken off do not survive. small: the same times 1/20, where an epsilon counts.
-// below and above: the same minus and plus 4, so that the greatest of a row is negative and the
-// least positive; parted and crossed: the first input minus 4, the second plus 4, in turn, and the
-// other way round, so that differences are of one sign too. spiked: of inputs in 16 bits one
-// element in some thousands 1024 times as large, so that a part of a row says nothing of the rest,
-// and exponentials need their maximum; last_spiked: the same of the last such input alone. heavy:
-// weights that a generator fills times 32, where only overflowing counts. negated: each floating
-// input times -1, which decides where no other trial has shown whether a kernel does anything.
-// Integers are never changed: they may be indices.
+// What each kind of trial does. A "free" input comes straight from a random generator.
+//   plain         leaves everything as the task draws it.
+//   scaled        multiplies each floating input by a random factor between 0.5 and 3. The factor
+//                 of a random input has a random sign.
+//   sparse        sets most elements of a free input to zero. Other inputs are scaled: a triangular
+//                 or symmetric input keeps its structure under scaling only.
+//   shifted       adds 100 to free inputs. Sums of squares, and exponentials without a maximum
+//                 taken off, overflow.
+//   lowered       subtracts 110 from free inputs, whose exponentials are then 0.
+//   small         multiplies free inputs by 1/20 (by 1/256 in 16 bits), where an epsilon counts.
+//   below, above  subtract 4 from free inputs, or add 4 (more if the task scales the drawn
+//                 numbers), so that the greatest of a row is negative or the least positive.
+//   parted        subtracts 4 from the first free input, adds 4 to the second, and so on, so that
+//                 differences have one sign too.
+//   crossed       does the same with the opposite signs.
+//   spiked        makes one element in some thousands of each free 16-bit input 1024 times as
+//                 large. A part of a row then says nothing of the rest, and exponentials need their
+//                 maximum.
+//   last_spiked   does the same to the last such input alone.
+//   heavy         multiplies weights that a generator fills by 32. Only an overflow counts.
+//   negated       multiplies each random floating input by -1. It decides where no other trial has
+//                 shown whether a kernel does anything.
+// Integers are never changed, because they may be indices.
 enum class Perturbation {
   plain,
   scaled,
@@ -44,26 +55,26 @@ enum class Perturbation {
 };
 Perturbation perturbation_of_trial(int trial);
 
-// Further kinds that every candidate is tried on: those from shifted to heavy that change this
-// task's inputs or weights, each in a way of its own.
+// Returns the further kinds that every candidate is tried on: those from shifted to heavy that
+// change this task's inputs or weights in a way of their own.
 std::vector<Perturbation> extreme_perturbations(const plan::Plan& task);
 bool is_extreme(Perturbation kind);
 bool is_spiked(Perturbation kind);
-// Whether products become scores, of which exponentials are taken. Rounding scores to 16 bits
-// costs more than rounding other sums.
+// Says whether the task computes scores by a product and takes their exponentials (softmax).
+// Rounding scores to 16 bits costs more than rounding other sums.
 bool decides_by_scores(const plan::Plan& task);
-// Whether the kind moves inputs by no more than the size of a random generator's values.
+// Says whether the kind moves inputs by no more than the size of a random generator's values.
 bool moves_a_little(Perturbation kind);
-// "100 added to the inputs".
+// Describes the change, as in "100 added to the inputs". Empty for kinds that are not extreme.
 std::string_view what_is_done(Perturbation extreme);
 
-// A seed that follows from the job's secret, what it is for, and the trial.
+// Returns a seed that follows from the job's secret, the purpose and the trial.
 std::uint64_t trial_seed(std::string_view secret, std::string_view purpose, int trial);
 
-// The distinct tensors among the plan's inputs, in order.
+// Returns the distinct tensors among the plan's inputs, in order.
 std::vector<int> input_tensors(const plan::Plan& plan);
 
-// The change that this perturbation makes to each of the task's drawn inputs, in their order.
+// Returns the change that this perturbation makes to each drawn input, in the inputs' order.
 std::vector<device::InputChange> input_changes(const plan::Plan& task, Perturbation kind, Rng& rng,
                                                const tensors::TensorTable& tensors);
 // Changes one drawn input in place.
@@ -71,12 +82,13 @@ void change_input(const device::InputChange& change, at::Tensor& tensor);
 void perturb_inputs(const plan::Plan& task, Perturbation kind, Rng& rng,
                     tensors::TensorTable& tensors);
 
-// How far weights move from what their constructor gave them. gentle: weights that are not random
-// get noise of size 0.1. strong: each of their elements moves by 1 to 2, up or down, so that
-// factors
-// are negative too. Random weights that are smaller grow until a sum of products is as large as its
-// inputs, and vectors until they are of size 1: a small bias is nothing beside its sum in 16 bits,
-// and a small attention is flat. heavy: random weights times 32.
+// How far weights move from the values that their constructor gave them.
+//   gentle  adds noise of size 0.1 to weights that are not random.
+//   strong  moves each of their elements by 1 to 2, up or down, so that factors are negative too.
+//           Small random weights grow until a sum of products is as large as its inputs, and
+//           vectors until they are of size 1. Otherwise a small bias would vanish beside its sum in
+//           16 bits, and a small attention would be flat.
+//   heavy   multiplies random weights by 32.
 enum class WeightChange { none, gentle, strong, heavy };
 WeightChange weight_change(Perturbation kind);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kCount = 1 << 16;
 
-// One input that is `op(x)`, of an x that a generator makes.
+// A task with one input, `op(x)`, where a generator makes x.
 plan::Plan task_of_input(const std::string& op, const std::vector<plan::Value>& more,
                          plan::DType dtype = plan::DType::float32) {
   plan::PlanBuilder task(plan::PlanRole::task);
@@ -74,7 +74,7 @@ TEST(Draw, SumsAndProductsOfDrawsAreByChanceAndNotWhatAMaskLeft) {
   EXPECT_TRUE(of_two("aten::mul.Tensor", "aten::bernoulli").empty());
 }
 
-// A first hidden state.
+// A first hidden state is always zeros.
 TEST(Draw, ZerosThatATaskAlwaysMakesAreSomethingOnce) {
   plan::PlanBuilder task(plan::PlanRole::task);
   const int x = task.tensor({4});
@@ -101,7 +101,7 @@ TEST(Draw, ExponentialsAreNothingAndEndlessOnce) {
   EXPECT_TRUE(std::isinf(exponential_of(Perturbation::shifted)));
 }
 
-// Edges of buckets stay in order.
+// Edges of buckets must stay in order.
 TEST(Draw, WhatNoChanceIsInKeepsItsSign) {
   for (const std::string op : {"aten::ones", "aten::randn"}) {
     plan::PlanBuilder task(plan::PlanRole::task);
@@ -121,7 +121,7 @@ TEST(Draw, WhatNoChanceIsInKeepsItsSign) {
   }
 }
 
-// Rows of zeros would have many places of the greatest.
+// A row of zeros would have its greatest value in many places.
 TEST(Draw, WhoAsksForPlacesMeetsFewTies) {
   for (const std::string op : {"aten::topk", "aten::relu"}) {
     plan::PlanBuilder task(plan::PlanRole::task);

@@ -58,7 +58,7 @@ std::vector<UnmatchedWeight> remember_unmatched(Sides& sides,
   return unmatched;
 }
 
-// Changes the weights as the trial wants it and gives the candidate the reference's values.
+// Changes the weights as the trial requires and gives the candidate the reference's values.
 std::optional<replay::Stop> share_weights(Sides& sides, PreparedSides& prepared) {
   const TrialConfig& config = sides.config;
   tensors::TensorTable &ours = sides.reference.tensors(), &theirs = sides.candidate.tensors();
@@ -164,7 +164,7 @@ tl::expected<PreparedSides, TrialResult> prepare(Sides& sides) {
     prepared.candidate_state = save_state(sides.config.candidate, sides.candidate.tensors());
   if (sides.config.keeping == StateKeeping::watched)
     prepared.watched = watch_state(sides, prepared.shared);
-  // The trial waits for operators of the task, which may fail. The device's own work does not fail.
+  // The trial waits for the task's operators, which may fail. The device's own kernels never do.
   const bool by_device = std::ranges::all_of(
       prepared.shared, [](const SharedTensor& each) { return each.copied.has_value(); });
   if (!by_device || sides.reference.ran_operators() || sides.candidate.ran_operators())

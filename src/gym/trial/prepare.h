@@ -1,6 +1,6 @@
-// The first phase of a trial: draw inputs and weights from the trial's secret seeds, perturb them,
-// give the candidate copies of its own, and remember what both sides hold. No forward has run yet.
-// Drawing is the task's own work; a candidate whose constructor fails ends the trial here.
+// The first phase of a trial: draws inputs and weights from the trial's secret seeds, perturbs
+// them, gives the candidate copies of its own, and remembers what both sides hold. No forward has
+// run yet. Drawing is the task's own work. A candidate whose constructor fails ends the trial here.
 #pragma once
 
 #include <span>
@@ -23,14 +23,14 @@ struct PreparedSides {
   double draw_ms = 0;
 };
 
-// Where the trial ends here, the unexpected value is its result.
+// If the trial ends here, the unexpected value is its result.
 tl::expected<PreparedSides, TrialResult> prepare(Sides& sides);
 
-// Perturbs the drawn inputs and gives the candidate copies of them, which are added to `shared`.
-// Returns how the candidate stops where its plan declares other inputs.
+// Perturbs the drawn inputs, gives the candidate copies of them, and adds these to `shared`.
+// Returns a stop of the candidate if its plan declares other inputs.
 std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>& shared);
 
-// Remembers what the reference's shared tensors hold, as far as the device has not done so.
+// Remembers what the reference's shared tensors hold, unless the device has done so already.
 void remember_shared(const Sides& sides, std::span<SharedTensor> shared);
 
 }  // namespace tritonsmith::gym::trial

@@ -6,7 +6,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// The same value, with `first` added to the index of each tensor.
+// Returns the same value with `first` added to the index of each tensor.
 plan::Value with_tensors_from(std::size_t first, plan::Value value) {
   if (auto* tensor = std::get_if<plan::TensorRef>(&value.data))
     tensor->index += static_cast<int>(first);
@@ -20,7 +20,7 @@ plan::Value with_tensors_from(std::size_t first, plan::Value value) {
   return value;
 }
 
-// The answer's outputs become tensors behind those that the plan declares.
+// Appends the answer's outputs to the tensors that the plan declares.
 void take_answer(Sides& sides, ReferenceAnswer answer) {
   const plan::Plan& task = sides.config.task;
   const std::size_t declared = task.tensors.size();

@@ -1,5 +1,5 @@
-// How a trial uses the Python reference's answer. The Python reference runs forward of a task
-// whose plan lacks it; its outputs then stand as if the plan had made them.
+// Puts the Python reference's answer into a trial. The Python reference runs forward of a task
+// whose plan lacks it. Its outputs are then treated as if the plan had made them.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// Asks the Python reference what forward makes of the tensors that the reference holds now. The
-// answer replaces `sides.answered`. Only for sides whose reference does not replay.
+// Asks the Python reference for the outputs of forward on the tensors that the reference holds now.
+// The answer replaces `sides.answered`. Callable only if the sides' reference does not replay.
 std::optional<replay::Stop> ask_python_reference(Sides& sides);
 
 }  // namespace tritonsmith::gym::trial

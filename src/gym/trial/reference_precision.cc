@@ -102,7 +102,7 @@ double widen_tolerance(const Sides& sides, const tensors::TensorTable& exact_tab
         largest, compare::own_error_by_element(tensors::tensor_at(sides.reference.tensors(), index),
                                                exact_table.at(static_cast<std::size_t>(index))));
   if (!std::isfinite(largest)) return 1;
-  // An element far larger than the others makes a sum of them as coarse as its own rounding.
+  // An element far larger than the others makes a sum as coarse as that element's own rounding.
   const double share = is_spiked(sides.config.kind) ? kPreciseShare / 2 : kPreciseShare;
   const double least =
       !is_extreme(sides.config.kind) && decides_by_scores(sides.config.task) ? 2 : 1;

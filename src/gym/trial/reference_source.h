@@ -1,7 +1,7 @@
 // ReferenceSource: runs the forward of a task whose plan lacks it. The referee draws weights and
-// inputs as for any task. After the candidate has run, it asks the source what forward makes of
-// them. The referee compares. A failure comes back as a Stop: the task's own, or one of the
-// infrastructure where the source failed.
+// inputs as for any task. After the candidate has run, it asks the source for the outputs of
+// forward, and compares them. A failure comes back as a Stop: of the task, or of the infrastructure
+// if the source itself failed.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,31 @@ struct ReferenceQuestion {
   const plan::Plan& task;               // without its forward
   const tensors::TensorTable& tensors;  // by the plan's index; weights and inputs are read
   ReferenceMode mode = ReferenceMode::train;
-  std::uint64_t init_seed = 0;  // of the constructor, for what it keeps beside its weights
+  std::uint64_t init_seed = 0;  // seeds the constructor, for what it keeps beside its weights
   std::uint64_t forward_seed = 0;
-  bool with_oracle = true;  // also ask for the same in float64
+  bool with_oracle = true;  // the source also runs forward in float64
 };
 
 // All tensors lie in the CPU's memory.
 struct ReferenceAnswer {
   // A tensor of the task's plan that forward changed.
   struct Changed {
-    int tensor = 0;  // of the plan
+    int tensor = 0;  // its index in the task's plan
     at::Tensor now, exact;
   };
   plan::Value outputs;  // its tensors are indices into the next two
   tensors::TensorTable tensors;
-  tensors::TensorTable exact;  // in float64, undefined where that is not known; as many
+  tensors::TensorTable exact;  // in float64, one for each of `tensors`; undefined where not known
   std::vector<Changed> changed;
   bool aliases_input = false;  // an output lies in an input's memory
-  std::string no_oracle;       // why there is none, though it was asked for
+  std::string no_oracle;       // why there is no float64 result, though the question asked for it
 };
 
 class ReferenceSource {
  public:
   virtual ~ReferenceSource() = default;
-  // Gets ready for the job's task. The other side has its source.
+  // Prepares for the job's task and returns the mode in which the task runs. The implementation
+  // already has the task's source.
   virtual tl::expected<ReferenceMode, replay::Stop> prepare() = 0;
   virtual tl::expected<ReferenceAnswer, replay::Stop> run(const ReferenceQuestion& question) = 0;
 };

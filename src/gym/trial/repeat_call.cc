@@ -40,8 +40,8 @@ std::vector<SavedState> hide_expected(const Sides& sides) {
   return hidden;
 }
 
-// Gives the candidate's inputs and weights their first values again. False where that cannot be
-// done: a GPU's snapshots hold no bytes, and an input may be expanded.
+// Gives the candidate's inputs and weights their first values again. Returns false if that is
+// impossible: a GPU's snapshots hold no bytes, and an input may be expanded.
 bool restore_shared(const RightCall& call) {
   if (call.shared_is_intact) return true;
   for (const SharedTensor& each : call.prepared.shared) {
@@ -54,15 +54,15 @@ bool restore_shared(const RightCall& call) {
   return true;
 }
 
-// How the candidate runs once more: which tensors it starts from, whether its kernels run, and what
-// its unwritten memory holds.
+// Says how the candidate runs once more: which tensors it starts from, whether its kernels run, and
+// what its unwritten memory holds.
 struct AnotherRun {
   const tensors::TensorTable& tensors;
   replay::Launches launches = replay::Launches::run;
   tensors::Filler filler = tensors::Filler::nan;
 };
 
-// The candidate, ready to run once more; none where its inputs cannot be restored.
+// Returns the candidate, ready to run once more, or nothing if its inputs cannot be restored.
 std::optional<replay::Replay> another_replay(RightCall& call, const AnotherRun& run) {
   if (!restore_shared(call)) return std::nullopt;
   call.shared_is_intact = false;
@@ -79,7 +79,8 @@ std::optional<replay::Replay> another_replay(RightCall& call, const AnotherRun& 
   return replay;
 }
 
-// Overwrites what forward returned: it belongs to its caller, who may do so.
+// Overwrites what forward returned. Any caller of forward may do this, because the outputs belong
+// to the caller.
 void spoil_outputs(const RightCall& call) {
   const tensors::TensorTable& tensors = call.sides.candidate.tensors();
   std::set<const void*> shared;
@@ -94,7 +95,8 @@ void spoil_outputs(const RightCall& call) {
   }
 }
 
-// Runs the candidate again. A stop that is its own mistake is returned; any other ends the trial.
+// Runs the candidate again. Returns a stop that is the candidate's own mistake; any other stop
+// ends the trial.
 std::optional<replay::Stop> run_again(Sides& sides, replay::Replay& again, std::string_view draws,
                                       TrialResult& result) {
   sides.device.set_patience(Deadline::after(replay::kKernelPatience));
@@ -120,7 +122,8 @@ std::optional<VerdictError> changed_shared(const RightCall& call) {
   return std::nullopt;
 }
 
-// Runs one phase of the reference. False where it stops; lack of time or memory ends the trial.
+// Runs one phase of the reference. Returns false if it stops. Lack of time or memory ends
+// the trial, too.
 bool runs_reference(Sides& sides, plan::Phase phase, TrialResult& result) {
   const bool in_python = phase == plan::Phase::forward && !sides.reference_replays();
   auto stop = in_python ? ask_python_reference(sides) : sides.reference.run(phase);
@@ -130,7 +133,7 @@ bool runs_reference(Sides& sides, plan::Phase phase, TrialResult& result) {
   return !stop;
 }
 
-// Draws other inputs, and runs both sides on them. Nothing where one of them does not run.
+// Draws other inputs and runs both sides on them. Returns nothing if one of the sides does not run.
 std::optional<VerdictError> differs_on_other_inputs(RightCall& call, TrialResult& result) {
   Sides& sides = call.sides;
   const TrialConfig& config = sides.config;
@@ -164,7 +167,7 @@ std::optional<VerdictError> differs_on_other_inputs(RightCall& call, TrialResult
   return difference;
 }
 
-// Nothing where the reference itself keeps something from call to call, or does not run once more.
+// Returns nothing if the reference keeps something from call to call, or does not run once more.
 std::optional<VerdictError> answer_other_inputs(RightCall& call, TrialResult& result) {
   Sides& sides = call.sides;
   const auto changed = [&](const SharedTensor& each) {
@@ -185,7 +188,7 @@ std::optional<VerdictError> answer_other_inputs(RightCall& call, TrialResult& re
                           difference->message};
 }
 
-// Calls the candidate with the same inputs, then with others. False where that could not be done.
+// Calls the candidate with the same inputs, then with others. Returns false if that was impossible.
 bool answers_again(RightCall& call, const tensors::TensorTable& after_init, TrialResult& result) {
   Sides& sides = call.sides;
   const bool was_intact = call.shared_is_intact;

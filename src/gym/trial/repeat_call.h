@@ -11,11 +11,11 @@ namespace tritonsmith::gym::trial {
 struct RightCall {
   Sides& sides;
   const PreparedSides& prepared;
-  double tolerance_extension = 0;  // that the first call needed
+  double tolerance_extension = 0;  // the extension that the first call needed
   bool shared_is_intact = false;   // all that the sides share is as it was before the first call
 };
 
-// Adds to the result what these calls show: a difference, a stop, or that the outputs are right
+// Adds what these calls show to the result: a difference, a stop, or that the outputs are right
 // without kernels.
 void call_again(RightCall call, TrialResult& result);
 

@@ -8,8 +8,8 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Looks at what the reference finds before it changes any of it. A task with a fused oracle changes
-// none of its inputs.
+// Remembers what the reference finds before forward changes any of it. A task with a fused oracle
+// changes none of its inputs.
 void remember_for_oracle(Sides& sides, SideResults& results) {
   const c10::InferenceMode no_gradients(true);
   const TrialConfig& config = sides.config;
@@ -36,7 +36,7 @@ CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared) {
   run.stop = await_candidate(sides, std::move(run.stop));
   for (SharedTensor& each : shared)
     if (each.copied) each.before = device.copied(*each.copied);
-  // The task's own work, or the judge's, follows: neither is limited by the kernel's patience.
+  // The task's own work, or the judge's, follows. The kernel's patience limits neither.
   device.set_patience(Deadline::never());
   device.set_filler(tensors::Filler::zero);
   run.launches = sides.candidate.launches();
@@ -56,7 +56,7 @@ ReferenceRun run_reference(Sides& sides) {
   } else {
     run.stop = ask_python_reference(sides);
   }
-  // A pointwise forward is compared at once: that comparison waits for both sides.
+  // A pointwise forward is compared at once, and that comparison waits for both sides.
   if (sides.config.fused == nullptr) run.stop = await_reference(sides, std::move(run.stop));
   run.milliseconds = watch.milliseconds();
   return run;
@@ -68,7 +68,7 @@ SideResults run_sides(Sides& sides, PreparedSides& prepared) {
   results.is_device_lost = sides.device.spent();
   if (results.is_device_lost) return results;
   remember_for_oracle(sides, results);
-  // The Python reference is slow, so nobody asks it in vain.
+  // The Python reference is slow, so it runs only where its answer is needed.
   if (sides.reference_replays() || !results.candidate.stop)
     results.reference = run_reference(sides);
   return results;

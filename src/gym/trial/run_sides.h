@@ -1,5 +1,5 @@
-// The second phase of a trial: run the candidate on poisoned memory, then the reference. The
-// candidate goes first, when no expected output exists anywhere.
+// The second phase of a trial: runs the candidate on poisoned memory, then the reference. The
+// candidate goes first, while no expected output exists anywhere.
 #pragma once
 
 #include <optional>
@@ -26,24 +26,24 @@ struct ReferenceRun {
 
 struct SideResults {
   CandidateRun candidate;
-  ReferenceRun reference;  // empty where the reference was not run
+  ReferenceRun reference;  // empty if the reference was not run
   // The candidate broke the GPU's context, and nothing ran after it.
   bool is_device_lost = false;
-  // The tensors that the reference finds, widened to float64; none without an oracle, or where the
-  // device
-  // computes the oracle in one kernel.
+  // The tensors that the reference finds, widened to float64. There are none without an oracle, or
+  // if the device computes the oracle in one kernel.
   std::optional<tensors::TensorTable> oracle_inputs;
   std::vector<SavedState> reference_state;  // with StateKeeping::saved
 };
 
 SideResults run_sides(Sides& sides, PreparedSides& prepared);
 
-// The two runs by themselves. The candidate's brings what the device remembered of its inputs; the
-// reference's may still be under way on a GPU where a fused oracle compares at once.
+// run_candidate() also fills in what the device remembered of the candidate's inputs.
+// run_reference() may return while the reference is still under way on a GPU, if a fused oracle
+// compares at once.
 CandidateRun run_candidate(Sides& sides, std::span<SharedTensor> shared);
 ReferenceRun run_reference(Sides& sides);
 
-// The result of a trial as far as these runs tell it. They give away what they hold.
+// Add the facts that these runs show to the result of the trial. They move the run's data into it.
 void take_candidate_run(TrialResult& result, CandidateRun run);
 void take_reference_run(TrialResult& result, ReferenceRun run);
 

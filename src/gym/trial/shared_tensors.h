@@ -1,6 +1,5 @@
 // The tensors that both sides of a trial hold: inputs and matched weights. The reference has each
-// of them, the
-// candidate has a private copy, and the trial remembers what both held before forward.
+// of them, the candidate has a private copy, and the trial remembers what both held before forward.
 #pragma once
 
 #include <optional>
@@ -16,7 +15,8 @@ struct SharedTensor {
   int reference = 0, candidate = 0;
   bool is_input = false;
   device::Snapshot before;
-  // Where the device copied and remembered it in one pass, `before` is Device::copied() of this.
+  // Set if the device copied and remembered the tensor in one pass: `before` is then
+  // Device::copied() of this number.
   std::optional<std::size_t> copied;
 };
 

@@ -11,12 +11,12 @@
 
 namespace tritonsmith::gym::trial {
 
-// A task whose forward the Python reference ran, with the outputs that came.
+// A task whose forward the Python reference ran, with the outputs of that run.
 struct AnsweredTask {
-  plan::Plan plan;             // the task's plan; the outputs stand behind its own tensors
+  plan::Plan plan;             // the task's plan; the outputs follow its own tensors
   bool aliases_input = false;  // an output lies in an input's memory
-  tensors::TensorTable exact;  // in float64, by index; undefined where that is not known
-  std::string no_oracle;       // why there is none
+  tensors::TensorTable exact;  // in float64, by index; undefined where it is not known
+  std::string no_oracle;       // why there is no float64 result
 };
 
 struct Sides {
@@ -30,7 +30,8 @@ struct Sides {
   replay::Replay reference, candidate;
   std::optional<AnsweredTask> answered;  // the last answer of the Python reference
 
-  // The task's plan. Where the Python reference runs forward, the plan has the outputs that came.
+  // Returns the task's plan. If the Python reference runs forward, this plan has the outputs
+  // of its last run.
   const plan::Plan& task() const { return answered ? answered->plan : config.task; }
   bool reference_replays() const { return config.python_reference == nullptr; }
   std::uint64_t seed_of(std::string_view purpose) const {
@@ -39,25 +40,25 @@ struct Sides {
   void seed(std::string_view purpose) const { device.seed(seed_of(purpose)); }
 };
 
-// The tolerance of values. The widest of the task's own floating types decides: fp16 inputs give
-// fp16 noise in an fp32 output too.
+// Returns the tolerance of values. The widest of the task's own floating types decides: fp16 inputs
+// give fp16 noise in an fp32 output too.
 compare::Tolerance tolerance_of(const Sides& sides);
 // How the candidate's outputs are compared with the reference's.
 compare::CompareOptions comparison_of(const Sides& sides);
-// Whether the judge changed inputs or weights more than a little.
+// Says whether the judge changed inputs or weights more than a little.
 bool is_changed(const TrialConfig& config);
-// Whether the tolerance may grow with PyTorch's own error: in 16 bits, where the judge changed
+// Says whether the tolerance may grow with PyTorch's own error: in 16 bits, if the judge changed
 // inputs or weights.
 bool may_widen(const Sides& sides);
 
-// These wait for the device and return how the side stopped. A fault of the device shows late. It
-// counts where the replay named no failure of its own.
+// Wait for the device and return how the side stopped. A fault of the device shows late. It counts
+// if the replay named no failure of its own.
 std::optional<replay::Stop> await_candidate(const Sides& sides, std::optional<replay::Stop> stop);
 std::optional<replay::Stop> await_reference(const Sides& sides, std::optional<replay::Stop> stop);
 
 // Overwrites all that the reference's forward made, so that no expected output is left anywhere.
 void forget_expected(const Sides& sides);
-// The same for other tensors of the task's plan.
+// Does the same for other tensors of the task's plan.
 void forget_made(const Sides& sides, const tensors::TensorTable& tensors);
 
 }  // namespace tritonsmith::gym::trial

@@ -1,6 +1,6 @@
-// One trial in three phases: prepare() draws inputs and weights, run_sides() runs the candidate and
-// then the reference, and check() compares what they made. The candidate goes first, when no
-// expected output exists anywhere. One thread runs trials, one after the other.
+// Runs one trial in three phases: prepare() draws inputs and weights, run_sides() runs the
+// candidate and then the reference, and check() compares what they made. The candidate goes first,
+// while no expected output exists anywhere. One thread runs trials, one after the other.
 #pragma once
 
 #include <map>
@@ -16,16 +16,16 @@ namespace tritonsmith::gym::trial {
 TrialResult run_trial(const TrialConfig& config, language::KernelExecutor& executor,
                       device::Device& device);
 
-// Ends a trial on its device: no filling of new memory any more, and no cap.
+// Ends a trial on its device: new memory is no longer filled, and its size is no longer limited.
 struct EndsTrial {
   void operator()(device::Device* device) const { device->end(); }
 };
 
-// A trial that has run, with all that a timing needs of it. No expected output is left in it.
+// A finished trial, with all that a timing needs of it. It holds no expected output.
 struct FinishedTrial {
   TrialResult result;
-  Sides sides;  // as forward left them, but for the expected outputs
-  // Snapshots of the task's inputs before forward, by tensor of the task.
+  Sides sides;  // the sides as forward left them, without the expected outputs
+  // Snapshots of the task's inputs before forward, by the task's tensor index.
   std::map<int, device::Snapshot> inputs_before;
   // The memory before forward, with StateKeeping::saved.
   std::vector<SavedState> candidate_state, reference_state;
@@ -34,8 +34,8 @@ struct FinishedTrial {
   std::unique_ptr<device::Device, EndsTrial> ends_with_this = {};
 };
 
-// The same as run_trial(), for a timing. It uses the device until the value dies, so no other trial
-// may run there meanwhile.
+// Does the same as run_trial(), for a timing. It uses the device until the value dies, so no other
+// trial may run there meanwhile.
 FinishedTrial finish_trial(const TrialConfig& config, language::KernelExecutor& executor,
                            device::Device& device);
 

@@ -1,5 +1,5 @@
-// TrialConfig: everything that decides what one trial does. The referee fills it for each trial.
-// It refers to the plans and to the job's secret, so these must outlive the trial.
+// TrialConfig: everything that decides what one trial does. The referee fills it for each trial. It
+// refers to the plans and to the job's secret, so these must outlive the trial.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ struct FusedOracle;
 namespace tritonsmith::gym::trial {
 
 // How much a trial remembers of the memory before forward: nothing, whether forward changed it, or
-// a
-// copy of all its bytes.
+// a copy of all its bytes.
 enum class StateKeeping { none, watched, saved };
 
 struct TrialConfig {
@@ -27,10 +26,10 @@ struct TrialConfig {
   std::string_view secret;
   int trial = 0;
   Perturbation kind = Perturbation::plain;
-  std::optional<WeightChange> weights;  // without it the perturbation decides
-  // Judges the second call of forward, on inputs of its own.
+  std::optional<WeightChange> weights;  // if not set, the perturbation decides
+  // The trial judges the second call of forward, on inputs of its own.
   bool later_call = false;
-  replay::Choices choices;  // of tuned launches
+  replay::Choices choices;  // the configs of tuned launches
   language::ProgramOrder order = {};
   Comparison comparison = Comparison::budget;
   std::optional<double> tolerance;
@@ -39,9 +38,9 @@ struct TrialConfig {
   bool with_oracle = true;           // runs the reference in float64 as well
   bool try_without_kernels = false;  // finds out whether the outputs need the kernels at all
   bool watch_launches = false;       // finds out whether the kernels only copy
-  // Runs forward of a task whose plan lacks it. Null where the plan has it.
+  // Runs forward of a task whose plan lacks it. Null if the plan has it.
   ReferenceSource* python_reference = nullptr;
-  ReferenceMode mode = ReferenceMode::train;  // of the Python reference
+  ReferenceMode mode = ReferenceMode::train;  // the mode of the Python reference
   const cuda::FusedOracle* fused = nullptr;   // the task's, if it has one
   StateKeeping keeping = StateKeeping::none;
 };

@@ -1,4 +1,4 @@
-// TrialResult: what one trial found. The referee adds it to its report.
+// TrialResult: the findings and measurements of one trial. The referee adds it to its report.
 #pragma once
 
 #include <optional>
@@ -25,10 +25,10 @@ struct TrialResult {
   std::optional<VerdictError> difference;
   bool reference_is_finite = true;
   // PyTorch's own rounding error, in units of the tolerance times the output's size. It is 0 where
-  // nobody measured it, and infinite where it is not known.
+  // it was not measured, and infinite where it is unknown.
   double reference_error = 0;
-  // The error above is measured by element, in units of a widened tolerance. This is so for 16 bits
-  // where the judge changed inputs or weights.
+  // The error above is measured by element, in units of a widened tolerance. This holds for 16 bits
+  // if the judge changed inputs or weights.
   bool is_error_widened = false;
   bool is_exact_known = true;  // false: there is no reference in float64
   // On extreme inputs the candidate gives NaN or infinity where PyTorch gives a number, and the
@@ -49,8 +49,8 @@ struct TrialResult {
   bool is_stopped() const { return candidate_stop || reference_stop; }
 };
 
-// Whether the reference's forward stopped at its operators, and not at their numbers or at the
-// time they took. The Python reference may then run the task.
+// Says whether the reference's forward stopped because of its operators, and not because of their
+// numbers or the time they took. The Python reference may then run the task.
 bool does_not_replay(const replay::Stop& stop);
 
 }  // namespace tritonsmith::gym::trial

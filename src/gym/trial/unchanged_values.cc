@@ -52,7 +52,8 @@ bool lack_spread(const std::vector<int>& inputs, const tensors::TensorTable& ten
   for (const int index : inputs) {
     const at::Tensor& input = tensors.at(static_cast<std::size_t>(index));
     if (!input.defined() || !input.is_floating_point() || input.numel() < 2) continue;
-    const at::Tensor values = input.element_size() == 1 ? input.to(at::kFloat) : input;  // of fp8
+    // fp8 values are compared as float32
+    const at::Tensor values = input.element_size() == 1 ? input.to(at::kFloat) : input;
     if (values.min().item<double>() != values.max().item<double>()) return false;
     any = true;
   }

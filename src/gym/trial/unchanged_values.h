@@ -14,23 +14,24 @@
 
 namespace tritonsmith::gym::trial {
 
-// The results of operators of the task's forward that equal one of their arguments, bit by bit.
-// Operators that only arrange and dropout are left out: they mean to change nothing. So are
-// operators in place, since nobody can tell.
+// Returns the results of forward's operators in the task that equal one of their arguments, bit by
+// bit. Dropout, and operators that only arrange, are left out: they mean to change nothing.
+// In-place operators are left out too, because their argument is overwritten.
 std::vector<at::Tensor> unchanged_values(const plan::Plan& task,
                                          const tensors::TensorTable& tensors);
 
-// Whether `values` equal one of these tensors within the tolerance.
+// Says whether `values` equal one of these tensors within the tolerance.
 bool are_among(const std::vector<at::Tensor>& unchanged, const at::Tensor& values,
                double tolerance);
 
-// Whether there are floating-point inputs with several elements, and each of them holds one value
-// throughout. One input may then hide another everywhere, as the larger of two does in a maximum.
+// Says whether there are floating-point inputs with several elements, and each of them holds
+// one value throughout. One input may then hide another everywhere, as the larger of two
+// does in a maximum.
 bool lack_spread(const std::vector<int>& inputs, const tensors::TensorTable& tensors);
 
-// On a GPU a store is only seen where it changes memory. If the reference leaves values unchanged, a
-// kernel that works in place stores what was there already. This function therefore adds tensors to
-// what a launch stored: those that the launch's code stores through, and whose values are among
+// On a GPU a store is only seen where it changes memory. If the reference leaves values unchanged,
+// a kernel that works in place stores what was there already. This function therefore adds tensors
+// to what a launch stored: those that the launch's code stores through, and whose values are among
 // `unchanged`. `tensors` are the candidate's, and `choices` belong to its tuned launches.
 void add_unseen_stores(const plan::Plan& candidate, const replay::Choices& choices,
                        const tensors::TensorTable& tensors,

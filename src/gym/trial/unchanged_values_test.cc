@@ -11,7 +11,7 @@ namespace {
 constexpr int kFew = 16;
 constexpr double kTolerance = 1e-4;
 
-// Reads through its first argument, stores through its second.
+// The kernel reads through its first argument and stores through its second.
 constexpr const char* kPassesOn = R"(module {
   tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
     %v = tt.load %x : !tt.ptr<f32>
@@ -20,7 +20,7 @@ constexpr const char* kPassesOn = R"(module {
   }
 })";
 
-// Torch makes `z`, a kernel is given it as `from` and `to`.
+// PyTorch makes `z`, and a kernel receives the tensors `from` and `to`.
 struct InPlace {
   plan::PlanBuilder plan{plan::PlanRole::candidate};
   int x = plan.tensor({kFew}), z = plan.tensor({kFew}), scratch = plan.tensor({kFew});

@@ -70,7 +70,7 @@ bool WeightCopies::is_free(const ByteRange& range) const {
   });
 }
 
-// Compares in the weight's type: the weight may be rounded from the other tensor.
+// Compares in the weight's type, because the weight may be rounded from the other tensor.
 bool WeightCopies::equals(int tensor, const at::Tensor& weight) const {
   const at::Tensor& made = tensor_of(tensor);
   return made.numel() == weight.numel() &&

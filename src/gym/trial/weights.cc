@@ -14,7 +14,7 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// Memory to which the constructor gave what it calculated of other tensors.
+// Returns the memory to which the constructor gave values that it calculated from other tensors.
 std::set<int> calculated_storages(const plan::Plan& plan) {
   std::set<int> calculated;
   for (const plan::PlanStep& step : plan.steps) {
@@ -40,8 +40,9 @@ bool same_form(const at::Tensor& a, const at::Tensor& b) {
   return a.defined() && b.defined() && a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
 }
 
-// A bias of zeros is still zeros when a norm's is folded into it, a weight what it was when
-// adapters are added that begin with zeros.
+// True if the tensor follows from one with equal values. A bias of zeros is still zeros when
+// a norm's bias is folded into it. A weight keeps its values when adapters are added that
+// begin with zeros.
 bool follows_from_an_equal(const ModuleSide& side, int tensor, const at::Tensor& weight) {
   std::set<int> equal;
   for (const plan::PlanStep& step : side.plan.steps) {

@@ -1,13 +1,14 @@
-// Gives both sides equal weights. The candidate's constructor is replayed under the same seed as the
-// reference's, so that modules built alike start alike. Then each reference parameter or buffer is
-// matched with one of the candidate's:
-//   1. of the same name, shape and dtype;
-//   2. else of the same shape, dtype and content after that seeded construction (a renamed module):
-//      parameters with parameters and buffers with buffers, in order. A tensor that is calculated
-//      from others does not match a constant, nor a weight that one of the others already matches.
-// A matched tensor takes the reference's values in place, so that views which the constructor made
-// of it follow. A tensor without a match keeps what the candidate's constructor gave it. A candidate
-// may hold its weights fused or transposed, built from the same draws; only its results count.
+// Gives both sides equal weights. The candidate's constructor is replayed under the same seed as
+// the reference's, so that modules built alike start alike. Each reference parameter or buffer is
+// then matched with one of the candidate's:
+//   1. with one of the same name, shape and dtype;
+//   2. or else with one of the same shape, dtype and content after that seeded construction (a
+//      renamed module): parameters with parameters and buffers with buffers, in order. A tensor
+//      that is calculated from others does not match a constant, nor a weight that one of the
+//      others already matches.
+// A matched tensor takes the reference's values in place, so that views of it follow. A tensor
+// without a match keeps the values of the candidate's constructor. A candidate may hold its weights
+// fused or transposed, built from the same draws; only its results count.
 #pragma once
 
 #include <optional>
@@ -34,7 +35,7 @@ struct ModuleSide {
 
 std::vector<WeightPair> match_weights(const ModuleSide& reference, const ModuleSide& candidate);
 
-// All tensors that forward reads, by launches too, or returns.
+// Returns all tensors that forward or its launches read, or that forward returns.
 std::set<int> read_by_forward(const plan::Plan& plan);
 
 // Copies the reference's values over the candidate's. A tensor whose elements share memory cannot

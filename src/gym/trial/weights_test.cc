@@ -8,8 +8,8 @@
 namespace tritonsmith::gym::trial {
 namespace {
 
-// A candidate that makes a base like the reference's weight and keeps only `op(base, zeros)` of it,
-// under another name.
+// Builds a candidate that makes a base like the reference's weight and keeps only `op(base, zeros)`
+// of it, under another name. Returns whether the two match.
 bool matches(const std::string& op, const at::Tensor& weight, const at::Tensor& base) {
   plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
   const int ours = task.tensor({language::kLength});
@@ -34,7 +34,7 @@ TEST(Weights, WhatIsMergedIsNoMatchForItsBase) {
   EXPECT_FALSE(matches("aten::add.Tensor", rounded, base));
 }
 
-// A generator's numbers, scaled: whoever renames the module makes it the same way.
+// A module that is renamed scales the generator's numbers in the same way.
 TEST(Weights, WhatIsCalculatedOfOtherNumbersIsAMatch) {
   const at::Tensor weight = at::linspace(-1, 1, language::kLength);
   EXPECT_TRUE(matches("aten::add.Tensor", weight, 50 * weight));

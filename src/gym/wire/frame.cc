@@ -71,7 +71,7 @@ void collect_fds(msghdr& message, std::vector<Fd>& fds) {
   }
 }
 
-// Bytes received, 0 at the end, -1 with errno.
+// Returns the number of bytes received, 0 at the end of the stream, or -1 with errno set.
 ssize_t receive(int socket, std::span<char> into, std::vector<Fd>* fds) {
   iovec piece{.iov_base = into.data(), .iov_len = into.size()};
   Control control{};
@@ -138,7 +138,8 @@ FrameResult<Frame> read_frame(int socket, Deadline deadline, std::size_t max_byt
     return tl::unexpected<FrameError>(read.error());
   const std::size_t length = length_of(header);
   if (length > max_bytes) return too_large(length, max_bytes);
-  // Grows with what really comes: a length alone must not make us allocate.
+  // The buffer grows with the bytes that really arrive. A length alone must not make the reader
+  // allocate memory.
   constexpr std::size_t kStep = std::size_t{1} << 20;
   while (frame.payload.size() < length) {
     const std::size_t begin = frame.payload.size();

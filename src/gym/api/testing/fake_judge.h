@@ -1,6 +1,6 @@
-// FakeJudge: a Judge for tests of other folders. It answers each job from a function of the test's
-// own, at once and in the order of submission, and remembers what it was asked. No threads, no
-// processes, no clock.
+// FakeJudge: a Judge for tests of other folders. A function of the test answers each job, at once
+// and in the order of submission. The judge remembers the jobs that it received. It uses no
+// threads, no processes and no clock.
 #pragma once
 
 #include <algorithm>
@@ -57,8 +57,7 @@ class FakeJudge : public Judge {
   std::optional<Error> failure_;
 };
 
-// Ready answers: a verdict as the gym gives it for a kernel that is right, or for one that stopped
-// after `stage`.
+// Ready answers: the gym's verdict on a kernel that is right, or on one that stopped after `stage`.
 inline Verdict accepted_verdict() {
   Verdict verdict;
   verdict.stage = Stage::correct;

@@ -1,6 +1,5 @@
-// FakePool: a CapturePool without processes. Captures and compilations are answered by functions of
-// the test's own, each on the thread that asks, so that nothing waits; `hold` keeps captures back
-// until `release`.
+// FakePool: a CapturePool without processes. Functions of the test answer captures and compilations
+// on the thread that asks, so nothing waits. `hold` keeps captures back until `release`.
 #pragma once
 
 #include <atomic>
@@ -83,7 +82,7 @@ inline capture::CaptureOutcome captured(const std::string& json) {
   return {.result = capture::CapturedPlan{json}};
 }
 
-// Answers every job alike, or as the test says.
+// A referee that answers every job with a function of the test.
 class FakeReferee : public RefereeClient {
  public:
   using Answer = std::function<RefereeOutcome(const referee::RefereeJob&)>;

@@ -1,4 +1,4 @@
-// LocalJudgeTest: a LocalJudge over a fake pool and fake referees. A test sets what they answer before
+// LocalJudgeTest: a LocalJudge with a fake pool and fake referees. A test sets their answers before
 // the first call of judge().
 #pragma once
 
@@ -78,7 +78,7 @@ struct LocalJudgeTest : ::testing::Test {
     return *judge_;
   }
 
-  // Looks at tasks, and judges candidates so.
+  // Returns a referee that lints tasks with `look` and judges candidates with `judges`.
   std::unique_ptr<FakeReferee> referee_that(FakeReferee::Answer judges) {
     return std::make_unique<FakeReferee>(
         [this, judges = std::move(judges)](const referee::RefereeJob& asked) {

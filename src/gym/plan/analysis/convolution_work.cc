@@ -6,12 +6,12 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-// aten::convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding,
-// groups)
+// aten::convolution(input, weight, bias, stride, padding, dilation, transposed,
+// output_padding, groups)
 constexpr std::size_t kInput = 0, kWeight = 1, kStride = 3, kPadding = 4, kDilation = 5,
                       kTransposed = 6, kOutputPadding = 7, kArguments = 9;
 
-// Of one of the dimensions that the filter moves along; lengths in elements.
+// One of the dimensions that the filter moves along. All lengths are in elements.
 struct Axis {
   std::int64_t input = 0, taps = 0, output = 0, stride = 1, padding = 0, dilation = 1;
   std::int64_t output_padding = 0;
@@ -22,7 +22,7 @@ const PlanTensor* operand_at(const Plan& task, const Value& value) {
   return ref != nullptr ? &task.tensors.at(static_cast<std::size_t>(ref->index)) : nullptr;
 }
 
-// One number may stand for all axes.
+// Returns the number for an axis. A list of one number stands for all axes.
 std::optional<std::int64_t> number_at(const Value& value, std::size_t axis) {
   const auto* list = std::get_if<List>(&value.data);
   if (list == nullptr || list->items.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<std::vector<Axis>> axes_of(const AtenCall& call, const PlanTensor&
   return axes;
 }
 
-// Every output sees at least one number of the input.
+// Says whether every output uses at least one element of the input.
 bool has_no_empty_window(const Axis& axis) {
   return axis.padding == 0 || (axis.dilation == 1 && axis.padding < axis.taps);
 }
@@ -65,12 +65,13 @@ bool reads_whole_input(const Axis& axis) {
          (axis.output - 1) * axis.stride - axis.padding + axis.taps >= axis.input;
 }
 
-// Some window lies within the input as a whole.
+// Says whether some window lies within the input as a whole.
 bool uses_every_tap(const Axis& axis) {
   return axis.padding == 0 || (axis.dilation == 1 && axis.input - axis.taps + 1 >= axis.stride);
 }
 
-// Of the opposite direction: each input reaches outputs of its own, and no output is left out.
+// Checks a transposed convolution: each input element reaches outputs of its own, and no
+// output is left out.
 bool spreads_over_all(const Axis& axis) {
   return axis.padding == 0 && axis.output_padding == 0 && axis.dilation == 1 &&
          axis.taps >= axis.stride;
@@ -88,8 +89,8 @@ std::optional<ConvolutionWork> work_of_convolution(const Plan& task, const AtenC
   const PlanTensor& output = task.tensors.at(static_cast<std::size_t>(call.outputs[0]));
   const auto axes = axes_of(call, *input, *weight, output);
   if (!axes) return std::nullopt;
-  // Of each group: [outputs, inputs / groups, taps...], or, transposed, [inputs, outputs / groups,
-  // taps...].
+  // The weight of each group has the shape [outputs, inputs / groups, taps...], or for a transposed
+  // convolution [inputs, outputs / groups, taps...].
   const auto channels = static_cast<double>(weight->shape[1]);
   if (*transposed) {
     if (!std::ranges::all_of(*axes, spreads_over_all)) return std::nullopt;

@@ -18,7 +18,7 @@ struct ConvolutionWork {
   bool operator==(const ConvolutionWork&) const = default;
 };
 
-// Returns nothing where some outputs are the bias alone, or where the call is no aten::convolution.
+// Returns nothing if some outputs are the bias alone, or if the call is no aten::convolution.
 std::optional<ConvolutionWork> work_of_convolution(const Plan& task, const AtenCall& call);
 
 }  // namespace tritonsmith::gym::plan::analysis

@@ -18,8 +18,8 @@ void clear_flag(AtenCall& call, const TrainingFlag& flag) {
     if (keyword == flag.keyword) value = Value{flag.in_eval_mode};
 }
 
-// lstm.input(input, hx, params, has_biases, num_layers, dropout, train, ...); the .data form has
-// one argument more.
+// The arguments are lstm.input(input, hx, params, has_biases, num_layers, dropout, train, ...). The
+// .data form has one argument more.
 bool is_recurrent(std::string_view op) {
   return plan::operators::is(op, plan::operators::Trait::recurrent);
 }
@@ -38,7 +38,7 @@ bool draws(const AtenCall& call) {
   if (flag != nullptr && flag->position < call.args.size() &&
       call.args[flag->position] == Value{false})
     return false;
-  // scaled_dot_product_attention draws only where it drops anything.
+  // scaled_dot_product_attention draws random numbers only if its dropout is not 0.
   if (plan::operators::aten_base_name(call.op) == "scaled_dot_product_attention") {
     constexpr std::size_t dropout = 4;
     return call.args.size() > dropout && !(call.args[dropout] == Value{0.0});

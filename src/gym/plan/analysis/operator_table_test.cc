@@ -40,7 +40,7 @@ Question of_full_name(bool (*question)(std::string_view)) {
   return [question](std::string_view name) { return question(fmt::format("aten::{}", name)); };
 }
 
-// By the names of answers.txt.
+// Maps the names in answers.txt to the questions.
 std::map<std::string, Question> questions() {
   return {
       {"is_replayable", of_full_name(is_replayable)},
@@ -94,7 +94,7 @@ std::map<std::string, std::set<std::string>> recorded_answers() {
   return answers;
 }
 
-// A change of an answer changes what the judge decides: edit answers.txt only where that is meant.
+// A changed answer changes the judge's decisions. Edit answers.txt only if that is intended.
 TEST(OperatorTable, AnswersAsRecordedForEveryOperatorOfTheDispatcher) {
   const auto answers = recorded_answers();
   const std::set<std::string> names = base_names();

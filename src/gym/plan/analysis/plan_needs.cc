@@ -6,8 +6,8 @@
 namespace tritonsmith::gym::plan::analysis {
 namespace {
 
-// Each storage once. A plan may lie; ReplayMemory then holds it to its budget. This spares the work
-// of finding out.
+// Counts each storage once. A plan may declare too little; ReplayMemory then stops it at its
+// budget. This estimate only saves the work of finding out.
 double declared_bytes(const Plan& plan) {
   std::set<int> seen;
   double bytes = 0;
@@ -24,7 +24,7 @@ double needed_bytes(const Plan& task, const Plan& candidate) {
 
 double lint_bytes(const Plan& task) { return 2 * declared_bytes(task); }
 
-// In twice the width.
+// The float64 replay takes twice the width of float32.
 double oracle_bytes(const Plan& task) { return 2 * declared_bytes(task); }
 
 double needed_bytes_with_oracle(const Plan& task) {

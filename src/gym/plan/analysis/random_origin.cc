@@ -28,8 +28,9 @@ bool calculates_of_draws(const AtenCall& call) {
          std::holds_alternative<TensorRef>(call.args[1].data);
 }
 
-// Copies, casts, views of some or all elements, several joined, and arithmetic with one number: the
-// elements are by chance as before.
+// Says what an operator leaves of its arguments' random origin. Copies, casts, views of some or all
+// elements and joins keep the elements as drawn. Arithmetic with one number or with other drawn
+// numbers makes them calculated.
 RandomOrigin kept_chance(const Plan& task, const AtenCall& call) {
   const plan::operators::Traits traits =
       plan::operators::traits_of(plan::operators::aten_base_name(call.op));
@@ -44,7 +45,7 @@ RandomOrigin kept_chance(const Plan& task, const AtenCall& call) {
              : RandomOrigin::none;
 }
 
-// How a tensor was made, as the first `end` steps leave it: by a random generator alone, or
+// Says how a tensor was made, as the first `end` steps leave it: by a random generator alone, or
 // arranged and scaled since.
 RandomOrigin random_origin_of(const Plan& task, int tensor, std::size_t end) {
   RandomOrigin chance = RandomOrigin::none;
@@ -56,7 +57,7 @@ RandomOrigin random_origin_of(const Plan& task, int tensor, std::size_t end) {
                          call->outputs[0] >= 0 &&
                          storage_of(task, call->outputs[0]) == storage_of(task, tensor);
     if ((!makes && !changes) || plan::operators::leaves_unwritten(call->op))
-      continue;  // filled by what follows
+      continue;  // a later step fills this memory
     if (plan::operators::is(call->op, Trait::generator)) {
       chance = RandomOrigin::as_drawn;
       continue;
@@ -91,8 +92,8 @@ int storage_of(const Plan& plan, int tensor) {
 
 namespace {
 
-// What a kernel reads and what it writes only running it shows: all that it is given follows from
-// all of it.
+// A plan does not say what a kernel reads and what it writes. So the content of each tensor that
+// the kernel receives follows from all of them.
 void follow_launch(const Plan& plan, const LaunchStep& launch, Sources& sources) {
   std::vector<int> given;
   for (const LaunchChoice& choice : launch.choices)

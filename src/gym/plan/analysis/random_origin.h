@@ -8,16 +8,16 @@
 
 namespace tritonsmith::gym::plan::analysis {
 
-// The origin of a task's input. `as_drawn`: its elements are a generator's values, possibly joined,
-// cut or cast. `calculated`: they were also scaled and shifted by numbers. `none`: neither is
-// known.
+// The origin of a task's input. `as_drawn`: its elements are a generator's values, possibly
+// joined, cut or cast. `calculated`: they were also scaled and shifted by numbers. `none`:
+// neither is known.
 enum class RandomOrigin { none, as_drawn, calculated };
 RandomOrigin random_origin_of(const Plan& task, int tensor);
 
 int storage_of(const Plan& plan, int tensor);
 
-// Maps each storage to the storages among `roots` from which its content follows, after the steps
-// of one phase.
+// Maps each storage to the storages among `roots` from which its content follows, after the
+// steps of one phase.
 using Sources = std::map<int, std::set<int>>;
 Sources sources_of(const Plan& plan, Phase phase, const std::set<int>& roots);
 

@@ -16,10 +16,11 @@ namespace {
 using plan::operators::has_trait;
 using plan::operators::Trait;
 
-// Set against each other, so many numbers hang on nearly as many products as without.
+// When so many numbers are compared with a common statistic, nearly as many products are needed
+// as without it.
 constexpr std::int64_t kMany = 16;
 
-// What a tensor holds at one time: an operator in place gives it another.
+// One content of a tensor. An in-place operator gives the tensor another one.
 using ValueId = std::size_t;
 
 struct Step {
@@ -28,28 +29,30 @@ struct Step {
   std::vector<ValueId> given, made;
 };
 
-// How a value hangs on what a generator drew.
+// How a value depends on numbers that a generator drew.
 struct Origin {
-  bool drawn = false;    // a generator's own
-  bool generic = false;  // without structure that a kernel might use
-  // Likewise, and of numbers each of which was used once: then nothing cancels when it is reduced.
+  bool drawn = false;    // these are the generator's own numbers
+  bool generic = false;  // the value has no structure that a kernel might use
+  // The value is generic, and each drawn number was used once, so that nothing cancels when
+  // it is reduced.
   bool plain = false;
-  // As many numbers as it was made of, each of which it hangs on, but not without structure: they
-  // may sum up to one, or to nothing.
+  // The value has as many numbers as its operand and depends on each of them. It has structure: its
+  // numbers may sum to one or to zero.
   bool normalised = false;
-  bool reduced = false;    // of all numbers of something plain
-  bool statistic = false;  // likewise, and it does not vanish
-  bool product = false;    // linear in a product
-  std::set<int> leaves;    // storages of the drawn
+  bool reduced = false;    // a reduction over all numbers of a plain value
+  bool statistic = false;  // the value is reduced and does not vanish
+  bool product = false;    // the value is linear in a product
+  std::set<int> leaves;    // the storages of the drawn numbers
 };
 
-// Whether all of a value's numbers must be known, or only all that they are made of be read.
+// `known`: all of a value's numbers must be computed. `read`: all drawn numbers behind it must be
+// read.
 struct Demand {
   bool known = false, read = false;
 };
 
-// How many numbers of the memory a tensor shows, at least: those of the dimensions that each step
-// over all that smaller steps reach.
+// Returns a lower bound of the number of distinct elements that a tensor shows. A dimension counts
+// if its stride is beyond all elements that the smaller strides reach.
 std::int64_t distinct_elements(const PlanTensor& tensor) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride and size
   for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
@@ -87,7 +90,7 @@ class Walk {
   }
   const PlanTensor& facts(ValueId value) const { return declared(tensor_of_[value]); }
   std::int64_t elements(ValueId value) const { return elements_of(facts(value)); }
-  // In memory: a tensor may show each of them many times. At most so many.
+  // Returns the number of elements in memory, at most. A tensor may show each of them many times.
   std::int64_t held(ValueId value) const {
     const PlanTensor& what = facts(value);
     return std::min(elements_of(what), what.storage_bytes / bytes_of(what.dtype));
@@ -100,7 +103,7 @@ class Walk {
     return tensor_of_.size() - 1;
   }
 
-  // Each memory once.
+  // Counts each memory once.
   void count_bytes(int tensor) {
     const PlanTensor& what = declared(tensor);
     if (!counted_.insert(what.storage).second) return;
@@ -124,7 +127,7 @@ class Walk {
     }
   }
 
-  // Values that nothing but a random generator ever wrote the memory of.
+  // Finds the values whose memory only a random generator has written.
   void find_drawn() {
     std::set<int> random, other;
     for (const PlanStep& step : task_.steps) {
@@ -166,7 +169,7 @@ class Walk {
     return tensors;
   }
 
-  // What an operator writes that it was given.
+  // Returns the given tensor that an operator writes to, if any.
   static std::optional<int> written_by(const AtenCall& call) {
     std::vector<int> tensors;
     for (const auto& [name, value] : call.kwargs)
@@ -175,7 +178,7 @@ class Walk {
     return tensors.empty() ? std::nullopt : std::optional(tensors.front());
   }
 
-  // The forward's operators on values, each of which is made once.
+  // Lists forward's operators on values. Each value is made once.
   void list_steps() {
     std::set<int> rewritten;
     for (const PlanStep& at : task_.steps) {
@@ -191,7 +194,7 @@ class Walk {
       }
       for (const int output : call->outputs) {
         if (output < 0) continue;
-        // A view of what was drawn is that itself, until it is written.
+        // A view of drawn numbers is the same value until one of them is written.
         if (rewritten.contains(declared(output).storage) || !origins_[current(output)].drawn)
           current_[static_cast<std::size_t>(output)] = fresh(output);
         step.made.push_back(current(output));
@@ -200,8 +203,9 @@ class Walk {
     }
   }
 
-  // All tensors of that memory hold something else now: after an elementwise operator on the whole
-  // of it those that lie as the target does hold its result, and of others nothing is known.
+  // Gives new values to all tensors of the target's memory. After an elementwise operator on the
+  // whole memory, tensors that lie as the target does hold its result. Nothing is known of the
+  // other tensors.
   void rewrite(Step& step, int target) {
     const PlanTensor& what = declared(target);
     const bool is_whole = distinct_elements(what) * bytes_of(what.dtype) == what.storage_bytes;
@@ -235,7 +239,7 @@ class Walk {
       return property(origins_[value]);
     });
   }
-  // Of the drawn numbers each comes in by one operand alone.
+  // Says whether each drawn number reaches the step through one operand only.
   bool is_disjoint(const Step& step) const {
     std::set<int> seen;
     for (const ValueId value : step.given)
@@ -244,8 +248,8 @@ class Walk {
     return true;
   }
 
-  // Whether what the step makes has no structure that a kernel might use: numbers that come from a
-  // generator, or are computed of such; and what else it is.
+  // Derives the origin of a step's result. It is generic if its numbers come from a generator, or
+  // are computed from such numbers, without structure that a kernel might use.
   void follow(const Step& step) {
     const ValueId made = step.made.front();
     if (origins_[made].drawn) return;
@@ -271,15 +275,16 @@ class Walk {
     origin.reduced = reduces || of_reduced(step);
     origin.statistic = reduces || (origin.reduced && has_trait(step.name, Trait::keeps_statistic) &&
                                    all(step, [](const Origin& of) { return of.statistic; }));
-    if (reduces)  // the places of what it found, too
+    if (reduces)  // operators such as max also return the places
       for (const ValueId value : step.made) origins_[value] = origin;
     origins_[made] = std::move(origin);
   }
 
-  // Of two numbers or more, each.
+  // Says whether the step reduces at least two numbers to each result.
   bool is_reduction(const Step& step) const {
     if (!has_trait(step.name, Trait::reduces) || step.given.size() != 1) return false;
-    if (step.name == "linalg_vector_norm" && has_a_zero(*step.call)) return false;  // it counts
+    // the norm with p = 0 only counts
+    if (step.name == "linalg_vector_norm" && has_a_zero(*step.call)) return false;
     const Origin& of = origins_[step.given.front()];
     return (of.plain || of.reduced) &&
            elements(step.given.front()) >= 2 * elements(step.made.front());
@@ -307,7 +312,7 @@ class Walk {
     return of_one && keeps_all && all(step, follows) && is_disjoint(step);
   }
 
-  // Of many numbers and a statistic, which may be their own.
+  // Says whether the step combines many numbers with a statistic, which may be their own.
   bool is_combination(const Step& step) const {
     if (!has_trait(step.name, Trait::combines) || step.given.size() != 2 || scales_away(step))
       return false;
@@ -323,7 +328,7 @@ class Walk {
     return number != nullptr ? *number : 0;
   }
 
-  // Over how many numbers each is set against the others.
+  // Returns the number of elements with which each element is normalised.
   std::int64_t extent(const Step& step) const {
     const PlanTensor& what = facts(step.given.front());
     const auto rank = static_cast<std::int64_t>(what.shape.size());
@@ -346,11 +351,11 @@ class Walk {
       const std::int64_t groups = whole_number(step, 6);
       return groups > 0 ? whole_number(step, 4) / groups * whole_number(step, 5) : 0;
     }
-    if (step.name == "cumsum") return kMany;  // a sum of one is that itself
+    if (step.name == "cumsum") return kMany;  // a cumulative sum of one number is that number
     return rank > 1 && what.shape[1] > 0 ? elements_of(what) / what.shape[1] : 0;
   }
 
-  // A weight of zeros leaves nothing of what it is applied to.
+  // A weight of zeros makes every result zero, so such a step does not count.
   bool is_normalisation(const Step& step) const {
     if (!has_trait(step.name, Trait::normalises) || extent(step) < kMany) return false;
     const std::size_t weight = step.name == "native_layer_norm" ? 2 : 1;
@@ -364,7 +369,7 @@ class Walk {
     demands_[value].known = demands_[value].known || known;
   }
 
-  // From a value to those that it is made of.
+  // Passes the demand for a value on to the values from which it is made.
   void demand(const Step& step) {
     Demand wanted;
     for (const ValueId value : step.made) {
@@ -387,7 +392,8 @@ class Walk {
       if (elements(value) == elements(made) || step.name == "expand") give(value, wanted.known);
   }
 
-  // Products are to be made where each is to be known: a sum of them may be taken before.
+  // Counts the products if every number of the result must be known. Otherwise a kernel may sum the
+  // operands first.
   void demand_of_generic(const Step& step, bool known) {
     if (step.name == "convolution") return demand_of_convolution(step, known);
     const bool is_product = has_trait(step.name, Trait::matrix_product);
@@ -404,17 +410,18 @@ class Walk {
     const auto work = work_of_convolution(task_, *step.call);
     if (!work) return;
     if (known) work_.flops += work->flops;
-    if (work->needs_input) give(step.given[0], known);  // then weight, and the bias if any
+    // the operands are input, weight, and perhaps a bias
+    if (work->needs_input) give(step.given[0], known);
     if (work->needs_weight) give(step.given[1], known);
   }
 
   const Plan& task_;
   LeastWork work_;
   std::vector<Step> steps_;
-  std::vector<int> tensor_of_;  // by value, as are the next two
+  std::vector<int> tensor_of_;  // indexed by value, as are the next two
   std::vector<Origin> origins_;
   std::vector<Demand> demands_;
-  std::vector<ValueId> current_;               // by tensor
+  std::vector<ValueId> current_;               // indexed by tensor
   std::set<int> counted_, zeroed_, permuted_;  // storages
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kSide = 512;
 constexpr double kMatrix = 4.0 * kSide * kSide, kRow = 4.0 * kSide;  // bytes
 
-// forward(x, w) over random inputs of kSide x kSide.
+// The task is forward(x, w) over random inputs of kSide x kSide.
 class SpeedFloor : public ::testing::Test {
  protected:
   SpeedFloor() {
@@ -145,7 +145,7 @@ TEST_F(SpeedFloor, WhatMayCancelIsFree) {
   EXPECT_EQ(work_of(count), written) << "none of them is zero";
 }
 
-// As KernelBench's level 2, 80: a maximum less its own mean is nothing.
+// KernelBench's level 2, problem 80, does this: a maximum less its own mean is zero.
 TEST_F(SpeedFloor, AReductionOfOneNumberEachIsFree) {
   const int most = task.tensor({kSide, 1}), mean = task.tensor({kSide, 1}),
             nothing = task.tensor({kSide, 1});
@@ -205,7 +205,8 @@ TEST_F(SpeedFloor, AnInputChangedInPlaceIsReadAsItWas) {
 
 TEST_F(SpeedFloor, AnOutputThatIsAnInputCostsNothing) { EXPECT_EQ(work_of(x), LeastWork{}); }
 
-// A convolution of 32 x 32 pictures of 8 channels into 16; of its arguments what a test names.
+// A convolution from 8 to 16 channels over 32 x 32 images. Each test sets the arguments
+// that matter to it.
 struct Convolving {
   std::int64_t taps = 3, stride = 1, padding = 1, dilation = 1, groups = 1;
   bool transposed = false;

@@ -25,7 +25,7 @@ std::vector<int> read_by(const AtenCall& call) {
 std::vector<bool> tensors_on_cpu(const Plan& plan) {
   std::vector<bool> on_cpu(plan.tensors.size(), false), moved(plan.tensors.size(), false);
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
-  // Parameters and inputs are on the GPU before forward, wherever they were made.
+  // Parameters and inputs are on the GPU before forward, whichever device made them.
   for (const PlanParameter& parameter : plan.parameters) moved[at(parameter.tensor)] = true;
   std::vector<int> inputs;
   for (const Value& input : plan.inputs) append_tensors(input, inputs);
@@ -43,7 +43,7 @@ std::vector<bool> tensors_on_cpu(const Plan& plan) {
     if (named != nullptr)
       cpu = *named == DeviceKind::cpu;
     else if (!read.empty())
-      // A number in a tensor of its own takes part from either device.
+      // An operand with a single number may lie on either device.
       cpu = std::ranges::all_of(read,
                                 [&](int index) {
                                   return on_cpu[at(index)] || plan.tensors[at(index)].shape.empty();

@@ -10,7 +10,7 @@
 namespace tritonsmith::gym::plan::operators {
 namespace {
 
-// Writes into a tensor that it is given by keyword.
+// Says whether the operator writes into a tensor that it receives by keyword.
 bool has_given_result(const std::string& full_name) {
   const auto handle = c10::Dispatcher::singleton().findSchema(operator_name(full_name));
   if (!handle) return false;
@@ -20,8 +20,8 @@ bool has_given_result(const std::string& full_name) {
   });
 }
 
-// By the names of dimensions, which most of what holds results against each other refuses: as
-// "names", "using_names", "Dimname" or "dim_DimnameList" the overload says so.
+// Says whether the overload takes the names of dimensions, which most other operators refuse. Such
+// an overload has "name" in its own name: "names", "using_names", "Dimname" or "dim_DimnameList".
 bool names_dimensions(std::string_view full_name) {
   const std::size_t dot = full_name.find('.');
   return dot != std::string_view::npos && full_name.find("name", dot) != std::string_view::npos;

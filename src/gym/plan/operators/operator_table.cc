@@ -36,7 +36,7 @@ std::span<const OperatorRow> operator_rows() {
        "empty empty_like new_empty"},
       {{allocates, unwritten, for_candidates},
        "empty_permuted empty_strided new_empty_strided"},
-      // Views, copies, casts: what policy `strict` leaves to torch.
+      // Views, copies and casts, which policy `strict` leaves to PyTorch.
       {{arranges, for_candidates},
        "as_strided as_strided_ broadcast_to column_stack concatenate constant_pad_nd copy detach_ "
        "diagonal expand_as fill imag is_same_size mH matrix_H real reshape_as squeeze_ sym_numel "
@@ -124,7 +124,7 @@ std::span<const OperatorRow> operator_rows() {
        "_scaled_mm"},
       {{vendor, scores, for_candidates, into_given},
        "matmul"},
-      // Elementwise, with what the analyses know of them.
+      // Elementwise operators, with the traits that the analyses need.
       {{elementwise, for_candidates},
        "atan elu erf exp2 expm1 gelu leaky_relu log1p mish relu silu softplus square"},
       {{elementwise, for_candidates, into_given},
@@ -257,7 +257,8 @@ std::span<const OperatorRow> operator_rows() {
        "_trilinear _upsample_bicubic2d_aa _upsample_bilinear2d_aa _weight_norm"},
       {{for_candidates, into_given},
        "clamp eye maximum minimum"},
-      // Refused: they read files, reinterpret memory, or belong to layouts that plans do not have.
+      // Refused operators. They read files, reinterpret memory, or belong to layouts that
+      // plans do not have.
       {{refused},
        "align_to backward data dequantize embedding_bag from_file is_pinned item output_nr "
        "pin_memory quantize_per_channel quantize_per_tensor record_stream rename rename_ "

@@ -1,6 +1,7 @@
-// The traits of each ATen operator, in one table by base name. The replay, the analyses, the trials
-// and the rules for candidates ask it. Each operator stands in one row, beside all its traits.
-// Traits with similar names differ on purpose; the comments say how. Needs no LibTorch. Any thread.
+// The traits of each ATen operator, in one table by base name. The replay, the analyses, the
+// trials and the rules for candidates use it. Each operator stands in one row with all its traits.
+// Traits with similar names differ on purpose; the comments say how. It needs no LibTorch. Any
+// thread may call it.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +21,9 @@ enum class Trait : std::uint8_t {
 
   // Policies ask these.
   allocates,  // makes a tensor of fixed content, from no other tensor
-  unwritten,  // likewise, and gives it no values
+  unwritten,  // makes a tensor of fixed size from no other tensor, and gives it no values
   arranges,   // views, copies, casts, joins, or asks for a size
-  vendor,     // a vendor's library computes it, other than cuDNN
+  vendor,     // a vendor's library other than cuDNN computes it
   cudnn,      // cuDNN computes it on a GPU
 
   // Randomness.
@@ -32,7 +33,7 @@ enum class Trait : std::uint8_t {
   leaves_drawn,     // memory that it writes is no less drawn: generators, and what gives no values
   keeps_as_drawn,   // its result holds elements that were drawn, in any order and as often
   scales,           // drawn numbers stay random when it combines them with one number
-  combines_draws,   // likewise with other drawn numbers; not in place
+  combines_draws,   // the same with other drawn numbers; not in place
   negates,
   dropout,    // has "dropout" in its name
   recurrent,  // a recurrent cell over a sequence, with dropout between its layers
@@ -43,12 +44,12 @@ enum class Trait : std::uint8_t {
   rearranges,      // the same elements elsewhere: fewer operators than `arranges`
   matrix_product,  // each result is a sum of products
   reduces,         // each result depends on every element; not a product, which vanishes early
-  keeps_statistic,  // makes no zero of a statistic that is none
+  keeps_statistic,  // the result is zero only if the statistic is zero
   combines,         // with a statistic, the differences or ratios of the elements remain
-  normalises,       // each result depends on all elements that it is set against
+  normalises,       // each result depends on all elements with which it is normalised
 
   // Perturbations ask these.
-  orders,              // gives places among ordered values
+  orders,              // its results are places among ordered values
   softmax,             // softmax in any form
   scores,              // a product that may give a softmax its scores: `matrix_product` and more
   attention,           // scaled_dot_product_attention in any form
@@ -74,8 +75,8 @@ class Traits {
   std::uint64_t bits_ = 0;
 };
 
-// Of "add", which is the base name of "aten::add.Tensor". An operator that the table lacks has no
-// trait.
+// Takes the base name, such as "add" for "aten::add.Tensor". An operator that the table
+// lacks has no trait.
 Traits traits_of(std::string_view base_name);
 inline bool has_trait(std::string_view base_name, Trait trait) {
   return traits_of(base_name).has(trait);
@@ -83,22 +84,22 @@ inline bool has_trait(std::string_view base_name, Trait trait) {
 
 struct OperatorRow {
   Traits traits;
-  std::string_view names;  // with a space between two
+  std::string_view names;  // separated by single spaces
 };
 std::span<const OperatorRow> operator_rows();
 
-// A candidate may use this overload alone, because others take sizes or counts from tensors
-// unchecked. Empty where it may use all.
+// Returns the only overload that a candidate may use, because other overloads take sizes or counts
+// from tensors unchecked. Returns an empty string if a candidate may use all overloads.
 std::string_view only_overload(std::string_view base_name);
 
-// Where an operator keeps the flag that says whether it is in training mode.
+// The argument of an operator that says whether it is in training mode.
 struct TrainingFlag {
   std::string_view name;
   std::size_t position = 0;
   std::string_view keyword;
   bool in_eval_mode = false;
 };
-// None where the operator has no such flag.
+// Returns null if the operator has no such flag.
 const TrainingFlag* training_flag(std::string_view base_name);
 
 }  // namespace tritonsmith::gym::plan::operators

@@ -6,7 +6,7 @@
 namespace tritonsmith::gym::plan::operators {
 namespace {
 
-// Parts of names: layouts, storages and back ends that plans do not have.
+// Parts of operator names that belong to layouts, storages and back ends that plans do not have.
 constexpr auto kRefusedParts =
     std::to_array<std::string_view>({"sparse", "nested", "quantized", "fake_quantize", "mkldnn",
                                      "miopen", "mps_", "xnnpack", "fbgemm", "storage"});
@@ -20,7 +20,7 @@ std::string_view aten_base_name(std::string_view full_name) {
   return full_name.substr(0, full_name.find('.'));
 }
 
-// Most operators with a leading underscore are back ends' own entries that trust their arguments.
+// Most operators with a leading underscore are entry points of back ends and trust their arguments.
 bool is_replayable(std::string_view full_name) {
   const std::string_view name = aten_base_name(full_name);
   const Traits traits = traits_of(name);

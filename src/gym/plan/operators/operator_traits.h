@@ -1,7 +1,6 @@
-// Questions about ATen operators by full name: which ones the referee replays at all, which of
-// those
-// a policy lets a candidate's forward use, and which draw random numbers. The answers come from
-// operator_table.h; docs/judging.md documents them for users. Needs no LibTorch.
+// Answers questions about ATen operators by full name: which ones the referee replays at all, which
+// of them a policy lets a candidate's forward use, and which draw random numbers. The answers come
+// from operator_table.h; docs/judging.md documents them for users. It needs no LibTorch.
 #pragma once
 
 #include <string_view>
@@ -10,41 +9,41 @@
 
 namespace tritonsmith::gym::plan::operators {
 
-// "aten::add.Tensor" -> "add"; empty for another namespace.
+// Returns "add" for "aten::add.Tensor", and an empty string for another namespace.
 std::string_view aten_base_name(std::string_view full_name);
 
-// By the table, of a full name.
+// Looks up the trait in the table by full name.
 inline bool is(std::string_view full_name, Trait trait) {
   return has_trait(aten_base_name(full_name), trait);
 }
 
-// Operators that stay inside the memory of their arguments whatever those are. Refused are those
-// that read files, reinterpret memory, skip bounds checks on request, or belong to layouts that
-// plans do not have.
+// True for operators that stay inside the memory of their arguments, whatever the arguments are.
+// Operators are refused if they read files, reinterpret memory, skip bounds checks on request, or
+// belong to layouts that plans do not have.
 bool is_replayable(std::string_view full_name);
 
-// Allocates, views, reshapes, copies, joins, pads, casts or makes contiguous: all that policy
-// `strict` leaves to torch.
+// True for operators that allocate, view, reshape, copy, join, pad, cast or make contiguous. Policy
+// `strict` leaves only these to PyTorch.
 bool only_arranges(std::string_view full_name);
 
-// Convolution, matrix product, attention, recurrent cells: what policy `fused` leaves to the
-// vendor's libraries.
+// True for convolution, matrix product, attention and recurrent cells. Policy `fused` leaves these
+// to the vendor's libraries.
 bool is_vendor_grade(std::string_view full_name);
 
-// Convolution and recurrent cells, which PyTorch on a GPU leaves to cuDNN, in TF32 unless told
-// otherwise.
+// True for convolution and recurrent cells. On a GPU PyTorch leaves them to cuDNN, which uses
+// TF32 by default.
 bool runs_in_cudnn(std::string_view full_name);
 
-// Allocates a tensor and gives it no values.
+// True for operators that allocate a tensor and give it no values.
 bool leaves_unwritten(std::string_view full_name);
 
-// Only makes a tensor of fixed content, from no other tensor.
+// True for operators that only make a tensor of fixed content, from no other tensor.
 bool only_allocates(std::string_view full_name);
 
-// Draws from a random generator.
+// True for operators that draw from a random generator.
 bool is_random_operator(std::string_view full_name);
 
-// By its name, which ends in an underscore, as do "__and__" and its like.
+// True for operators whose name ends in one underscore, but not for "__and__" and the like.
 bool writes_in_place(std::string_view full_name);
 
 }  // namespace tritonsmith::gym::plan::operators

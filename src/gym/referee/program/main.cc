@@ -1,4 +1,4 @@
-// The referee's process by itself; `tritonsmith gym-referee` is the same.
+// The referee's process as a program of its own. `tritonsmith gym-referee` does the same.
 #include <cstdlib>
 #include <string>
 #include <string_view>

@@ -6,7 +6,7 @@
 namespace tritonsmith::gym::referee {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 42;  // all blocks of a message
+constexpr std::size_t kMostBytes = std::size_t{1} << 42;  // the limit for all blocks of a message
 
 tl::unexpected<wire::FrameError> odd_piece() {
   return tl::unexpected<wire::FrameError>(

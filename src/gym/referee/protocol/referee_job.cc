@@ -38,8 +38,8 @@ Result<PlanTiming> plan_timing_from_json(const Json& json) {
   return timing;
 }
 
-// Binaries travel behind the head, in one frame; the head says where each begins and ends. Equal
-// ones travel once.
+// The binaries follow the head, in one frame, and the head says where each begins and ends. Equal
+// binaries are sent once.
 Json kernels_to_json(const std::vector<language::KernelBinary>& kernels) {
   Json list = Json::array();
   std::map<std::string_view, std::size_t> places;

@@ -1,7 +1,7 @@
-// What a referee is asked and what it answers. A job names its task plan by key, because a referee
-// keeps the task plans it has seen; a report holds only what running the plans showed. Whoever
-// asked turns it into a Verdict. Plain data, no torch: the referee's own process and its client
-// share this file.
+// The questions that a client sends to a referee, and the referee's answers. A job names its task
+// plan by key, because a referee keeps the task plans that it has seen. A report holds only what
+// running the plans showed; the client turns it into a Verdict. Plain data without LibTorch, which
+// the referee's process and its client share.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,32 @@
 namespace tritonsmith::gym::referee {
 
 struct RefereeBudget {
-  double seconds = 20;                                // all trials of one job together
-  std::int64_t memory_bytes = std::int64_t{2} << 30;  // live tensors of one job
-  double timing_seconds = 2;  // of them for rounds, once it is right; 0: it is not timed
+  double seconds = 20;                                // for all trials of one job together
+  std::int64_t memory_bytes = std::int64_t{2} << 30;  // for the live tensors of one job
+  double timing_seconds = 2;  // the part for timed rounds of a right candidate; 0: no timing
 };
 
-// What is known beforehand of a candidate by which a referee shows that it judges.
+// The known answer about a candidate that tests whether a referee judges correctly.
 enum class Probe { none, right, wrong };
 
 struct RefereeJob {
-  std::string task_key;                // names the task plan's content
-  std::string task_source;             // its Python, which stays with who asks
-  std::vector<std::string> baselines;  // that it is timed by besides, likewise
-  Probe probe = Probe::none;           // put again to whoever takes the referee's place; likewise
-  std::string candidate_plan;          // empty: only the task's own findings are asked for
-  std::vector<language::KernelBinary> kernels;  // of the plan, in its order; empty when evaluated
+  std::string task_key;                // names the content of the task plan
+  std::string task_source;             // the task's Python; it stays with the client
+  std::vector<std::string> baselines;  // further ways to time the task; they stay with the client
+  Probe probe = Probe::none;           // the client repeats probes with a new referee process
+  std::string candidate_plan;          // if empty, the job asks for the task's own findings only
+  // one for each kernel of the plan, in order; empty if evaluated
+  std::vector<language::KernelBinary> kernels;
   std::string
       secret;  // seed material of this job, which no guest can know: HMAC(run's secret, job)
   int trials = 3;
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
-  std::optional<double> tolerance;  // tightens the dtype's own
+  std::optional<double> tolerance;  // a limit below the dtype's own tolerance
   RefereeBudget budget;
 };
 
-// One kernel of the plan, or one operator, in one forward.
+// The device time of one kernel of the plan, or of one operator, in one forward.
 struct StepTiming {
   int kernel = -1;  // index in the plan; -1: an operator
   std::string op;
@@ -47,37 +48,38 @@ struct StepTiming {
   double device_us = 0;
 };
 
-// How long forward took on a GPU, from the first step to the last, as the device tells.
+// The time of forward on a GPU, from the first step to the last, as the device measures it.
 struct PlanTiming {
-  Timing candidate, reference;  // milliseconds; the reference's n is 0 where Python runs it
-  double coverage = 0;          // share of device time in own kernels
+  // in milliseconds; the reference's n is 0 if the Python reference ran it
+  Timing candidate, reference;
+  double coverage = 0;  // the share of the device time that the candidate's own kernels take
   std::vector<StepTiming> steps;
 };
 
 struct RefereeReport {
   bool ran = false;      // the candidate's forward ran to its end in some trial
   bool correct = false;  // all trials agreed
-  // Why it went no further. `fault` says whose: a candidate's mistake, or `none` for what is
-  // nobody's (too large to evaluate, an operator we lack, a task that cannot be judged).
-  // Infrastructure: the referee itself failed.
+  // Why the job ended early. `fault` says who caused it: the candidate; nobody (too large to
+  // evaluate, an operator that the gym lacks, a task that cannot be judged); or the infrastructure,
+  // if the referee itself failed.
   std::optional<VerdictError> error;
   Fault fault = Fault::none;
   ReferenceKind reference = ReferenceKind::replay;
-  bool deadline_hit = false;  // the time budget ended it: a retry on a quiet machine may say more
+  bool deadline_hit = false;  // the time budget ran out; a retry on a quiet machine may succeed
   std::vector<Finding> findings;
   std::optional<Numerics> numerics;
   std::vector<std::pair<std::string, double>> stage_ms;
-  std::optional<PlanTiming> timing;  // of a correct candidate, on a GPU
-  NamedTimings baselines;            // added by the client: they are not the referee's to take
-  bool spent = false;                // the referee's GPU context is lost: it takes no further job
+  std::optional<PlanTiming> timing;  // set for a correct candidate on a GPU
+  NamedTimings baselines;            // the client measures these and adds them
+  bool spent = false;  // the referee's GPU context is lost, so it takes no further job
 };
 
-// The head of a job as one JSON line; the plans and the kernels' binaries travel beside it, as they
-// are.
+// The head of a job as one JSON line. The plans and the kernels' binaries are sent beside
+// it, unchanged.
 Json to_json(const RefereeJob& job);
 Result<RefereeJob> referee_job_from_json(const Json& json);
 std::string joined_binaries(const RefereeJob& job);
-// Gives the job its kernels: what each is, from the head, its binary from the joined ones.
+// Gives the job its kernels. The head describes each kernel, and `joined` has the binaries.
 Status take_binaries(RefereeJob& job, const Json& head, std::string_view joined);
 
 Json to_json(const RefereeReport& report);

@@ -1,4 +1,4 @@
-// How tests come by a referee's report without guest and kernels, and what they ask of it.
+// Makes referee reports for tests without guests and compiled kernels, and reads them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline std::string plan_json(const plan::PlanBuilder& plan) {
   return plan::to_json(plan.plan()).dump();
 }
 
-// Knows `task` by the key "task"; a launch of the kernel "k" does `body`.
+// Returns a referee that knows `task` by the key "task". Launches of the kernel "k" run `body`.
 inline std::unique_ptr<Referee> referee_of(const plan::PlanBuilder& task,
                                            language::FakeExecutor::Body body) {
   auto executor = std::make_unique<language::FakeExecutor>();
@@ -37,7 +37,7 @@ inline std::string error_message(const RefereeReport& report) {
   return report.error ? report.error->message : "";
 }
 
-// The first finding by that rule, or none.
+// Returns the first finding of that rule, or null.
 inline const Finding* find_rule(const RefereeReport& report, std::string_view rule) {
   const auto at = std::ranges::find(report.findings, rule, &Finding::rule);
   return at == report.findings.end() ? nullptr : &*at;

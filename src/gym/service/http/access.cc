@@ -10,7 +10,7 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// A section of the file.
+// One section of the tokens file.
 struct TokenSection {
   std::string token;
   int unfinished_jobs = 0;

@@ -1,5 +1,5 @@
-// Access: who may talk to the service: whoever shows one of its bearer tokens, as often as that
-// token may. Any thread.
+// Access: decides who may use the service: a caller that shows one of its bearer tokens, as often
+// as that token allows. Any thread may call it.
 #pragma once
 
 #include <map>
@@ -15,30 +15,30 @@
 namespace tritonsmith::gym::service {
 
 struct Token {
-  std::string name;             // in the access log and in refusals
-  std::string token;            // what is shown
-  int unfinished_jobs = 0;      // at most, at a time; 0: the service's limit only
+  std::string name;             // appears in the access log and in refusals
+  std::string token;            // the secret that the caller shows
+  int unfinished_jobs = 0;      // the most at a time; 0: only the service's own limit
   int requests_per_minute = 0;  // 0: no limit
 };
 
 // Reads a TOML file with a section for each token: [NAME], token, unfinished_jobs,
-// requests_per_minute. No two names and no two tokens are equal, and there is one at least.
+// requests_per_minute. Fails if two names or two tokens are equal, or if there is no token.
 Result<std::vector<Token>> read_tokens_file(const std::string& file);
 
 class Access {
  public:
-  // No tokens: everybody.
+  // Without tokens, everybody may use the service.
   explicit Access(std::vector<Token> tokens, const Clock& clock = system_clock());
   bool is_open() const { return tokens_.empty(); }
-  // Returns whose token the value of "Authorization" shows, or nullptr. Takes the same time
-  // whatever token it shows.
+  // Returns the token that the value of "Authorization" shows, or nullptr. It takes the same time
+  // for every value.
   const Token* find(std::string_view header) const;
-  // Counts a request of the token. Returns 0, or for how many seconds it has to wait, and then
-  // counts nothing.
+  // Counts a request of the token and returns 0. If the token has used up its requests, it counts
+  // nothing and returns the seconds to wait.
   int seconds_to_wait(const Token& token);
 
  private:
-  // Fills up steadily, to what one minute allows.
+  // The requests that a token may still make. It grows steadily, up to what one minute allows.
   struct Allowance {
     double requests = 0;
     TimePoint at;

@@ -6,7 +6,8 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// So that nobody writes into the log, or to the terminal that shows it.
+// Escapes control characters, so that a client cannot forge lines of the log or control the
+// terminal that shows it.
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {

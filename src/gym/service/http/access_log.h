@@ -1,4 +1,4 @@
-// The access log: one line for each request that was answered, as text or as JSON. Pure.
+// Formats the access log: one line for each answered request, as text or as JSON. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace tritonsmith::gym::service {
 enum class AccessLogForm { off, text, json };
 
 struct AccessLogEntry {
-  std::int64_t unix_ms = 0;  // when the request came
-  std::string address;       // of the client
-  std::string token;         // its name; empty: none was shown
+  std::int64_t unix_ms = 0;  // when the request arrived
+  std::string address;       // the client's address
+  std::string token;         // the token's name; empty: the client showed none
   std::string method, target;
   int status = 0;
-  std::size_t bytes = 0;  // of the reply's body; 0 of a stream
+  std::size_t bytes = 0;  // the size of the reply's body; 0 for a stream
   double milliseconds = 0;
 };
 
-// Without the newline. What came over the network is escaped.
+// Returns the line without a newline. Text from the network is escaped.
 std::string access_log_line(const AccessLogEntry& entry, AccessLogForm form);
 
 }  // namespace tritonsmith::gym::service

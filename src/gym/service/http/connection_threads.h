@@ -1,6 +1,6 @@
-// ConnectionThreads: cpp-httplib's queue of connections, without a queue: each gets a thread, up to
-// a limit; a few beyond it are served by one thread with is_shedding() true, which answers 503;
-// then enqueue waits, and with it the accepting thread.
+// ConnectionThreads: gives each connection of cpp-httplib a thread, up to a limit. A few
+// connections beyond it are served by one thread with is_shedding() true, which answers 503. Beyond
+// those, enqueue waits, and the accepting thread with it.
 #pragma once
 
 #include <httplib.h>
@@ -22,7 +22,7 @@ class ConnectionThreads : public httplib::TaskQueue {
   void enqueue(std::function<void()> serve) override;
   void shutdown() override;
 
-  // Of the calling thread.
+  // Says whether the calling thread is the one that turns connections away.
   static bool is_shedding();
 
  private:

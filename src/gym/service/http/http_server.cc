@@ -85,7 +85,8 @@ struct HttpServer::Library {
     };
     const std::string everything = ".*";
     server.Get(everything, answer);
-    // Read by us: of what calls itself a form, as `curl -d` does, the library takes 8 KiB only.
+    // This code reads the body itself. Of a body that calls itself a form, as `curl -d` does, the
+    // library reads only 8 KiB.
     const auto answer_with_body = [this](const httplib::Request& request,
                                          httplib::Response& response,
                                          const httplib::ContentReader& content) {
@@ -126,7 +127,7 @@ struct HttpServer::Library {
                          .target = request.target,
                          .status = response.status,
                          .bytes = response.body.size()};
-    if (serving) {  // else the request was no HTTP
+    if (serving) {  // otherwise the request was no HTTP
       entry.unix_ms = serving->unix_ms;
       entry.token = serving->token != nullptr ? serving->token->name : "";
       entry.milliseconds = serving->watch.milliseconds();
@@ -140,7 +141,7 @@ struct HttpServer::Library {
     std::fflush(stdout);
   }
 
-  // Who asks, and whether as often as the token may.
+  // Refuses callers without a valid token, or beyond the token's rate.
   std::optional<HttpReply> refuse_caller(const httplib::Request& request) {
     if (access.is_open()) return std::nullopt;
     const Token* token = access.find(request.get_header_value("Authorization"));
@@ -159,7 +160,7 @@ struct HttpServer::Library {
     return reply;
   }
 
-  // Before the body is read.
+  // Refuses requests before their body is read.
   std::optional<HttpReply> refuse(const httplib::Request& request) {
     if (ConnectionThreads::is_shedding())
       return error_reply(503, "overloaded", "too many connections; try again later");

@@ -1,7 +1,7 @@
-// HttpServer: the Service on a TCP socket, through cpp-httplib. A connection has a thread of its
-// own and serves one request; those beyond the limit are told 503 by one thread kept for that, and
-// beyond those the listen queue holds them: no queue here grows. Bodies are refused before they are
-// read where the token, the size or the form is wrong.
+// HttpServer: the Service on a TCP socket, through cpp-httplib. Each connection has its own thread
+// and serves one request. One more thread answers 503 to connections beyond the limit, and the
+// system's listen queue holds those beyond that, so no queue here grows. A request with a wrong
+// token, size or form is refused before its body is read.
 #pragma once
 
 #include <functional>
@@ -17,27 +17,28 @@
 namespace tritonsmith::gym::service {
 
 struct HttpServerConfig {
-  api::HostAndPort address;   // port 0: any
-  std::vector<Token> tokens;  // none: everybody may ask
+  api::HostAndPort address;   // port 0: any free port
+  std::vector<Token> tokens;  // empty: everybody may use the service
   int connections = 256;
-  int streams = 128;  // of them
+  int streams = 128;  // connections that may be streams
   std::size_t body_bytes = std::size_t{32} << 20;
-  int idle_seconds = 10;  // a client that neither sends nor takes anything for so long is left
+  int idle_seconds = 10;  // a client that neither sends nor reads for so long is cut off
   AccessLogForm access_log = AccessLogForm::off;
-  std::function<void(const std::string& line)> write_access_log;  // any thread; empty: to stdout
+  // called from any thread; empty: to stdout
+  std::function<void(const std::string& line)> write_access_log;
 };
 
 class HttpServer {
  public:
-  // Fails with one line when the address is taken or cannot be had.
+  // Fails with one line if the address is taken or not available.
   static Result<std::unique_ptr<HttpServer>> start(const HttpServerConfig& config, Service& service,
                                                    ServiceMetrics& metrics);
-  // Ends streams and waits, and closes.
+  // Ends streams and waits, and closes the socket.
   ~HttpServer();
   int port() const { return port_; }
 
  private:
-  struct Library;  // keeps httplib.h out of here
+  struct Library;  // keeps httplib.h out of this header
   HttpServer(const HttpServerConfig& config, Service& service, ServiceMetrics& metrics);
 
   Service& service_;

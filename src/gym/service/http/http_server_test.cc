@@ -31,7 +31,7 @@ struct HttpServerTest : ServiceFixture {
     if (!token.empty()) client.set_bearer_token_auth(token);
     return client;
   }
-  // What the server answers to raw bytes.
+  // Returns the server's answer to raw bytes.
   std::string answer_to(const std::string& bytes) {
     const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{.sin_family = AF_INET,
@@ -99,7 +99,7 @@ TEST_F(HttpServerTest, LogsEachRequestAsItIsTold) {
   };
   EXPECT_EQ(client().Get("/v1/jobs/0123?wait=1")->status, 404);
   EXPECT_EQ(client("").Get("/v1/status")->status, 401);
-  // A reply may arrive before its line is written.
+  // A reply may arrive before its line of the log is written.
   const Deadline soon = Deadline::after(std::chrono::seconds(10));
   while (logged().size() < 2 && !soon.passed())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -155,7 +155,7 @@ TEST_F(HttpServerTest, StreamsVerdictsAsTheyCome) {
       });
   EXPECT_TRUE(reply && came_before_release);
   EXPECT_EQ(occurrences(text, "event: verdict"), 1);
-  // The listener may know of the stream's end before the server has tidied up behind it.
+  // The listener may see the stream's end before the server has counted it.
   const Deadline soon = Deadline::after(std::chrono::seconds(10));
   while (metrics.streams() != 0 && !soon.passed())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -226,13 +226,14 @@ TEST_F(HttpServerTest, TurnsAwayWhatIsTooMuch) {
   });
   while (!streaming) std::this_thread::yield();
   auto second_stream = client().Get("/v1/verdicts?client=bob");
-  // A place that was just left may not be free yet; who is turned away may find the line cut.
+  // The server may not have freed the last place yet, and a refused client may find its
+  // connection cut.
   for (int k = 0; k < 1000 && !second_stream; ++k)
     second_stream = client().Get("/v1/verdicts?client=bob");
   ASSERT_TRUE(second_stream);
   EXPECT_EQ(second_stream->status, 503);
   EXPECT_TRUE(second_stream->has_header("Retry-After"));
-  // The other place is taken by one that says nothing; the next is told so.
+  // A silent connection takes the other place. The next connection gets an answer that says so.
   const Fd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{.sin_family = AF_INET,
                       .sin_port = htons(static_cast<std::uint16_t>(server().port())),

@@ -1,4 +1,4 @@
-// /v1/jobs and /v1/clients: jobs come in, and are asked for and cancelled by name.
+// /v1/jobs and /v1/clients: submit jobs, find them by name and cancel them.
 #include <algorithm>
 #include <charconv>
 

@@ -19,14 +19,14 @@ HttpReply evaluate(const RouteContext& context, const HttpCall& call) {
   for (const std::string& alias : aliases_of(*request))
     if (const auto known = context.job_store.remember_alias(alias, name); !known)
       return store_error(known.error());
-  // A little longer than the job's own deadline, which ends it with a verdict.
+  // Waits a little longer than the job's own deadline, which ends the job with a verdict.
   const auto job = await_job(context, name, request->timeout_seconds + 2);
   if (!job) return store_error(job.error());
   if (!*job) return error_reply(404, "SYSTEM_ERROR", "the job was forgotten");
   return json_reply(200, kernelgym_response(request->task_id, **job, request->reference));
 }
 
-// The job of a task_id, given to `answer`.
+// Finds the job of a task_id and passes it to `answer`.
 template <typename Answer>
 HttpReply look_up(const RouteContext& context, const std::string& task_id, const Answer& answer) {
   const auto name = context.job_store.find_alias(task_id);

@@ -8,7 +8,7 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// What `path` has in place of {NAME}; nothing where it does not fit the pattern.
+// Returns the part of `path` in place of {NAME}, or nothing if the path does not fit the pattern.
 std::optional<std::string> match(const std::string& pattern, const std::string& path) {
   const std::size_t brace = pattern.find('{');
   if (brace == std::string::npos)

@@ -1,4 +1,4 @@
-// Route: one endpoint of the service, and RouteTable: all of them. A new endpoint is a Route in the
+// Route: one endpoint of the service. RouteTable: all of them. A new endpoint is a Route in the
 // list of a file of this folder, and an entry in docs/openapi.json.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace tritonsmith::gym::service {
 
 struct Route {
-  // Gets what the path has in place of {NAME}; "" where it has none.
+  // Receives the part of the path in place of {NAME}, or "" without one.
   using Answer = std::function<HttpReply(const HttpCall& call, const std::string& name)>;
 
   std::string method;  // GET answers HEAD too

@@ -1,4 +1,4 @@
-// The endpoints of the service by subject, and what they share.
+// The endpoints of the service by subject, and the functions that they share.
 #pragma once
 
 #include <optional>
@@ -27,17 +27,17 @@ std::vector<Route> verdict_routes(const RouteContext& context);    // /v1/verdic
 std::vector<Route> status_routes(const RouteContext& context);     // status, health, metrics
 std::vector<Route> kernelgym_routes(const RouteContext& context);  // /evaluate, /status, /results
 
-// The next piece of a stream of /v1/verdicts: verdicts, a sign of life, or "" when it is over. Waits
-// for at most `patience`.
+// Returns the next piece of a stream of /v1/verdicts: verdicts, a sign of life, or "" when it is
+// over. Waits for at most `patience`.
 std::string next_events(const RouteContext& context, StreamRequest& stream, Milliseconds patience);
 
 // Waits until the job is done or cancelled, the time is over or the service stops. Returns the job
 // as it is then, or nothing for an unknown one.
 Result<std::optional<JobView>> await_job(const RouteContext& context, const std::string& name,
                                          double seconds);
-// Why a batch was not taken: 429. `code` is for a full store.
+// Returns status 429, with the reason why a batch was refused. `code` is for a full store.
 HttpReply full_reply(const JobStoreFull& full, std::string_view code);
-// The job store failed: 503.
+// Returns status 503, since the job store failed.
 HttpReply store_error(const Error& error);
 
 }  // namespace tritonsmith::gym::service

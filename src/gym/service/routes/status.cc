@@ -1,4 +1,4 @@
-// How the service is doing: /v1/status, /livez, /readyz, /healthz, /metrics, and /openapi.json.
+// The state of the service: /v1/status, /livez, /readyz, /healthz, /metrics and /openapi.json.
 #include "gym/service/routes/routes.h"
 #include "gym/service/service.h"
 

@@ -7,7 +7,7 @@
 namespace tritonsmith::gym::service {
 namespace {
 
-// "EPOCH-NUMBER"; of another epoch: from the beginning.
+// Reads "EPOCH-NUMBER". An id of another epoch starts from the beginning.
 std::int64_t number_of_event(const std::string& id, const std::string& epoch) {
   if (!id.starts_with(epoch + "-")) return 0;
   std::int64_t number = 0;
@@ -41,9 +41,9 @@ std::string next_events(const RouteContext& context, StreamRequest& stream, Mill
   JobStore& store = context.job_store;
   const Deadline deadline = Deadline::after(patience);
   while (true) {
-    const std::uint64_t seen = store.changes();  // before the stop, which is a change
+    const std::uint64_t seen = store.changes();  // read before the stop, which is a change
     if (context.stopping.stop_requested()) return {};
-    // Asked first: what is concluded in between is then among the events.
+    // Asks for this number first: verdicts that arrive in between are then among the events.
     const auto awaited = store.awaited_by(stream.client);
     const auto events = store.events(stream.client, stream.after, at_once);
     if (!events || !awaited) return {};

@@ -1,4 +1,4 @@
-// JobStoreFixture: a job store and short words for what tests do with it. `open_store` makes the
+// JobStoreFixture: a job store and short names for what tests do with it. `open_store` makes the
 // implementation.
 #pragma once
 
@@ -37,7 +37,7 @@ class JobStoreFixture : public ::testing::Test {
     if (!store_) store_ = open_store_({directory->path(), limits, recall, [this] { return now; }});
     return *store_;
   }
-  // As after a crash: nothing is said to the store before, and the leases of those who died end.
+  // Reopens the store as after a crash: nobody told it before, and the leases of dead workers end.
   JobStore& reopened() {
     store_.reset();
     now += lease.span.count();
@@ -70,7 +70,7 @@ class JobStoreFixture : public ::testing::Test {
   Result<TempDir> directory = TempDir::make("job_store");
   JobStoreLimits limits;
   Lease lease{.worker = "worker-1", .span = std::chrono::seconds(10)};
-  std::map<std::string, Verdict> known;  // elsewhere, by kernel
+  std::map<std::string, Verdict> known;  // verdicts that are known elsewhere, by kernel
   RecallVerdict recall = [this](const api::JudgeJob& job) -> std::optional<Verdict> {
     const auto found = known.find(job.kernel);
     return found != known.end() ? std::optional(found->second) : std::nullopt;

@@ -1,6 +1,6 @@
-// ServiceFixture: a Service over a job store in a temporary folder and a judge that answers by the
-// kernel's text: "bad" is wrong, all else accepted, unless a test sets another `verdict_for`; while
-// `hold` is set it answers nothing.
+// ServiceFixture: a Service over a job store in a temporary folder. Its judge answers by the
+// kernel's text: "bad" is wrong and all else is accepted, unless a test sets another `verdict_for`.
+// While `hold` is set, the judge answers nothing.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ struct ServiceFixture : ::testing::Test {
   static std::string job_json(const std::string& kernel) {
     return Json{{"task", {{"source", "task"}}}, {"kernel", kernel}}.dump();
   }
-  // As when the service starts anew in an empty folder.
+  // Imitates a service that starts anew in an empty folder.
   void forget_everything() {
     service_.reset();
     dispatcher.reset();
@@ -82,13 +82,13 @@ struct ServiceFixture : ::testing::Test {
   };
   Result<TempDir> directory = TempDir::make("service");
   std::atomic<bool> hold = false;
-  std::atomic<bool> slow_start = false;  // no judge comes while it is set
+  std::atomic<bool> slow_start = false;  // while it is set, no judge starts
   std::atomic<int> breakdowns = 0;
   std::atomic<std::int64_t> now = 1'000'000;
   JobStoreLimits store_limits;
   RecallVerdict recall;
   api::SubmissionLimits limits;
-  Submitter submitter;  // of the calls
+  Submitter submitter;  // the submitter of the calls
   ServiceMetrics metrics;
   std::unique_ptr<JobStore> job_store;
   std::unique_ptr<JobDispatcher> dispatcher;
