@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The papers in miniature: what each method adds, on a small model from scratch and the built-in curriculum.
 
-    bench/miniature/miniature.py --out runs/miniature                    the first cells, one seed, at most 9.5 minutes
-    bench/miniature/miniature.py --out runs/miniature                    again: goes on (exit code 75: not done yet)
+    bench/miniature/miniature.py --out runs/miniature                    the first cells, one seed
+    bench/miniature/miniature.py --out runs/miniature                    again: continues where the last call stopped
     bench/miniature/miniature.py --out runs/miniature --cells all --seeds 1 2 3
-    bench/miniature/miniature.py --out runs/miniature --pack study.tar.gz          on machines that keep nothing
-    bench/miniature/miniature.py --out runs/miniature --rejudge-only     what needs no GPU, elsewhere
+    bench/miniature/miniature.py --out runs/miniature --pack study.tar.gz          where the disk is lost after each call
+    bench/miniature/miniature.py --out runs/miniature --rejudge-only     the last phase alone; needs no GPU
 
 Makes supervised data that holds honest, lazy, sham, mistaken and mended answers in stated shares, warms one model up,
 then runs every cell (cells.py) from it: reinforcement learning and evaluation on held-out tasks; when all cells are
@@ -15,6 +15,7 @@ to be.
 """
 import argparse
 import dataclasses
+import math
 import pathlib
 import shutil
 import signal
@@ -48,11 +49,12 @@ def arguments():
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--cells", nargs="+", default=FIRST, help=f"all, or some of: {', '.join(CELLS)}")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--seconds", type=float, default=570, help="after which this call is over, to be gone on with")
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="stop after so long, with exit code 75; the same call continues (default: no limit)")
     parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where the model computes")
     parser.add_argument("--pack", type=pathlib.Path, metavar="FILE",
-                        help="begin from this parcel where --out is empty, and leave a new one there at the end "
-                             "(FILE, FILE.1, ... of at most 15 MiB)")
+                        help="pack what is needed to continue into FILE, FILE.1 and so on at the end, and begin from "
+                             "there if --out does not exist")
     parser.add_argument("--rejudge-only", action="store_true",
                         help="only judge again what finished cells were paid for, and sum up: needs no GPU")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", dest="scale",
