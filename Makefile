@@ -39,7 +39,7 @@ quickstart: build
 bench: build
 	@bench/run $(BUILD)
 
-# 20,000 jobs while the gym's processes are killed at random: the better part of an hour on two cores.
+# 20,000 jobs while the gym's processes are killed at random.
 soak: build
 	@python3 tests/soak.py $(BUILD)/tritonsmith --jobs 20000 --rare 500 --pause 8 --batch 16 --backend evaluate $(ARGS)
 

@@ -14,6 +14,7 @@ It writes summary.md and report.html. Without a GPU it leaves out the cells that
 """
 import argparse
 import dataclasses
+import math
 import pathlib
 import shutil
 import signal
@@ -47,11 +48,12 @@ def arguments():
     parser.add_argument("--binary", default=ROOT / "build" / "tritonsmith")
     parser.add_argument("--cells", nargs="+", default=FIRST, help=f"all, or some of: {', '.join(CELLS)}")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--seconds", type=float, default=570, help="after which this call is over, to be gone on with")
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="stop after so long, with exit code 75; the same call continues (default: no limit)")
     parser.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where the model computes")
     parser.add_argument("--pack", type=pathlib.Path, metavar="FILE",
-                        help="begin from this parcel where --out is empty, and leave a new one there at the end "
-                             "(FILE, FILE.1, ... of at most 15 MiB)")
+                        help="pack what is needed to continue into FILE, FILE.1 and so on at the end, and begin from "
+                             "there if --out does not exist")
     parser.add_argument("--rejudge-only", action="store_true",
                         help="only judge again what finished cells were paid for, and sum up: needs no GPU")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", dest="scale",
