@@ -94,7 +94,7 @@ class Wheel(unittest.TestCase):
     def test_it_says_what_to_install_where_there_is_no_torch(self):
         place = self.installed("without", lambda packages: None)
         done = subprocess.run([place / "bin/tritonsmith", "--version"], capture_output=True, text=True, env=environment_without("PYTHONPATH"))
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, r"^tritonsmith: .* has no torch; install it: pip install torch==[0-9.]+\n$")
 
 

@@ -71,6 +71,21 @@ class Trl(FakeGymTest):
         asyncio.run(environment.submit_kernel("bad"))
         self.assertEqual(environment.get_reward(), 0.0)
 
+    def test_an_environment_that_the_service_does_not_let_in_has_no_reward_but_an_exception(self):
+        self.gym.token = "the right one"
+        environment = self.environment(token="a wrong one")
+        with self.assertRaises(tritonsmith.AccessDenied):
+            asyncio.run(environment.submit_kernel("good"))
+        with self.assertRaises(tritonsmith.AccessDenied):
+            environment.get_reward()
+
+    def test_a_request_that_the_service_refuses_leaves_an_environment_without_a_reward(self):
+        environment = self.environment()
+        with self.assertRaises(tritonsmith.BadRequest):
+            asyncio.run(environment.submit_kernel("refused"))
+        with self.assertRaises(tritonsmith.BadRequest):
+            environment.get_reward()
+
 
 class Verl(FakeGymTest):
     def score(self, solution, truth=TASK, **options):

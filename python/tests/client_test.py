@@ -5,10 +5,12 @@ import multiprocessing
 import threading
 import time
 import unittest
+from unittest import mock
 
 from fake_gym import FakeGymTest
 
 import tritonsmith
+import tritonsmith.judge as judge_module
 from tritonsmith import AsyncJudge, Judge
 
 TASK = "class Model: ...\n"
@@ -129,6 +131,18 @@ class Faults(ClientTest):
         self.gym.most_jobs = 3
         verdicts = self.judge().many(TASK, [f"good {number}" for number in range(20)])
         self.assertEqual(len(verdicts), 20)
+
+    def test_a_queue_that_stays_full_is_an_exception_when_the_patience_is_over(self):
+        self.gym.most_jobs = 0
+        with self.assertRaisesRegex(tritonsmith.GymUnavailable, "no room for our jobs"):
+            self.judge(patience=0.3)(TASK, "good", timeout=1)
+        self.gym.most_jobs = None
+        self.assertTrue(self.judge(patience=0.3)(TASK, "good").accepted)
+
+    def test_a_queue_that_stays_full_is_an_exception_when_the_deadline_has_passed(self):
+        self.gym.most_jobs = 0
+        with mock.patch.object(judge_module, "_GRACE_SECONDS", 0.1), self.assertRaises(tritonsmith.DeadlinePassed):
+            self.judge(patience=60)(TASK, "good", timeout=0.2)
 
     def test_one_bad_job_does_not_fail_the_others_of_its_batch(self):
         judge = self.judge()

@@ -27,7 +27,7 @@ class SessionOptions:
     url: str
     token: str = ""
     patience: float = 600.0
-    """How long the service may be away, in seconds."""
+    """How long the service may be away or without room for our jobs, in seconds."""
     retries: int = 2
     """How often a job that ended in a fault of the judge is submitted again."""
     first_rest: float = 0.1

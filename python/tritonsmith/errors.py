@@ -31,7 +31,7 @@ class NoVerdict(JudgeError):
 
 
 class GymUnavailable(NoVerdict):
-    """The service did not answer for longer than `patience` seconds, or the local one ended."""
+    """The service did not answer, or had no room, for longer than `patience` seconds, or the local one ended."""
 
 
 class InfrastructureFault(NoVerdict):

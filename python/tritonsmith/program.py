@@ -19,6 +19,7 @@ from tritonsmith.errors import JudgeError
 
 __all__ = ["environment_for", "find_program", "main"]
 
+_FAULT = 3  # The program's own exit code where the call is right and there is no result (src/cli/exit_code.h).
 _BUNDLED = Path(__file__).parent / "bin" / "tritonsmith"
 
 
@@ -82,5 +83,5 @@ def main() -> NoReturn:
         environment = environment_for(program)
     except JudgeError as error:
         print(f"tritonsmith: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(_FAULT)
     os.execve(program, ["tritonsmith", *sys.argv[1:]], environment)

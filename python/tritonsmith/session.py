@@ -2,7 +2,8 @@
 
 Jobs that wait are sent in batches, and one stream brings the verdicts of all of them. After the service was away, every
 job without a verdict is sent again. That changes nothing for jobs that the service knows, since a job's name follows from
-its content. Where the service stays away for longer than `patience` seconds, every waiting job fails with `GymUnavailable`.
+its content. If the service is away, or has no room for our jobs (429) and sends no verdict, for longer than `patience`
+seconds, every waiting job fails with `GymUnavailable`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import time
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 from urllib.parse import quote
@@ -198,7 +198,6 @@ class Session:
                 continue
             if reply is not None and reply.status == 429:
                 at_once = max(1, at_once // 2)  # A batch is refused whole; a smaller one may find room.
-                self._heard.since = time.monotonic()
             await self._rest_or_give_up(reply)
 
     def _next_batch(self, at_once: int) -> list[_Entry]:
@@ -241,10 +240,12 @@ class Session:
             _fail(batch, exception_of(reply, self.options.url))
 
     async def _rest_or_give_up(self, reply: Optional[Reply] = None) -> None:
-        """Rests, unless the service has been away for too long: then nothing waits any more."""
-        away = self._heard.silence()
-        if away > self.options.patience and (self._unsent or self._waiting):
-            self._fail_all(GymUnavailable(f"the gym at {self.options.url} has been away for {away:.0f} s"))
+        """Rests. Fails all waiting jobs first if the service has been away, or without room, for longer than the patience."""
+        seconds = self._heard.silence()
+        if seconds > self.options.patience and (self._unsent or self._waiting):
+            full = reply is not None and reply.status == 429
+            state = "had no room for our jobs" if full else "been away"
+            self._fail_all(GymUnavailable(f"the gym at {self.options.url} has {state} for {seconds:.0f} s"))
         await self._heard.rest(reply)
 
     def _fail_all(self, error: JudgeError) -> None:

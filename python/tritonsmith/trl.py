@@ -78,7 +78,7 @@ class KernelEnvironment:
         self._scorer = Scorer(options)
         self._label: Label = ""
         self._best = 0.0
-        self._fault: Optional[NoVerdict] = None
+        self._fault: Optional[Exception] = None
 
     def reset(self, **row: Any) -> Optional[str]:
         self._label, self._best, self._fault = label_of(row, self._task_column), 0.0, None
@@ -99,15 +99,19 @@ class KernelEnvironment:
         except NoVerdict as fault:
             self._fault = fault
             return "The judge could not be reached. Submit the kernel again."
+        except Exception as mistake:
+            # TRL tells the model of an exception and goes on. `get_reward` raises it again, so that training stops.
+            self._fault = mistake
+            raise
         self._fault = None
         self._best = max(self._best, reward.total)
         return reward.verdict.feedback
 
     def get_reward(self) -> Optional[float]:
-        """None where the judge failed on the last kernel that was submitted: nobody knows what it is worth."""
+        """The reward is None if the infrastructure failed on the last kernel. Any other exception of that call is raised."""
         if self._fault is None:
             return self._best
-        if not _none_is_no_result():
+        if not isinstance(self._fault, NoVerdict) or not _none_is_no_result():
             raise self._fault
         _LOG.warning("a rollout has no verdict and is left out: %s", self._fault)
         return None

@@ -1,8 +1,9 @@
 """verifiers 0.1 (v0): `verifiers.load_environment("tritonsmith-kernels", tasks="tasks.jsonl", max_turns=3)`.
 
 Each answer is judged within the rollout, since verifiers v0 counts an exception of a reward function as 0. Where the
-infrastructure fails, the rollout ends with `vf.InfraError`: verifiers plays it again where retries are set, and its reward
-is not a number.
+infrastructure fails, the rollout ends with `vf.InfraError`: verifiers plays it again where retries are set. A rollout whose
+error stays has no reward, which is NaN here, since verifiers v0 cannot drop a rollout from its group. `KernelRubric` keeps it
+out of the mean of the group and gives it no advantage.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tritonsmith.scorer import Scorer
 from tritonsmith.task import Tasks, load_tasks
 from tritonsmith.waiting import wait_for
 
-__all__ = ["KernelEnvironment", "load_environment"]
+__all__ = ["KernelEnvironment", "KernelRubric", "load_environment"]
 
 
 def load_environment(tasks: Tasks, max_turns: int = 1, style: str = "full", limit: Optional[int] = None, **options: Any) -> vf.Environment:
@@ -29,13 +30,33 @@ def load_environment(tasks: Tasks, max_turns: int = 1, style: str = "full", limi
     for name, task in list(suite.items())[:limit]:
         label = {"id": name, "task": task["source"]}
         rows.append({"prompt": [dict(m) for m in wait_for(scorer.prompt({"id": name, **task}, style=style))], "info": {"label": label}})
-    return KernelEnvironment(scorer, max_turns=max_turns, dataset=Dataset.from_list(rows), rubric=vf.Rubric([kernel_reward]))
+    return KernelEnvironment(scorer, max_turns=max_turns, dataset=Dataset.from_list(rows), rubric=KernelRubric([kernel_reward]))
 
 
 async def kernel_reward(state: Any) -> float:
     """The best reward of a rollout's answers; not a number where one of them has no verdict."""
-    rewards = state.get("kernel_rewards") or []
-    return math.nan if state.get("error") is not None or not rewards else max(rewards)
+    return max(state["kernel_rewards"]) if _has_reward(state) else math.nan
+
+
+def _has_reward(state: Any) -> bool:
+    return state.get("error") is None and bool(state.get("kernel_rewards"))
+
+
+class KernelRubric(vf.Rubric):  # type: ignore[misc]
+    """Compares the rollouts of a group that have a verdict. The others keep NaN as their reward, and 0 as their advantage."""
+
+    async def score_group(self, states: Any) -> None:
+        scored = [state for state in states if _has_reward(state)]
+        if scored:
+            await super().score_group(scored)
+        for state in states:
+            if not _has_reward(state):
+                await self.score_rollout(state)
+                state["advantage"] = 0.0
+                for step in state["trajectory"]:
+                    step["advantage"] = 0.0
+                    if step["reward"] is None:
+                        step["reward"] = math.nan
 
 
 class KernelEnvironment(vf.MultiTurnEnv):  # type: ignore[misc]

@@ -2,8 +2,9 @@
 
     eval tritonsmith-kernels --env.taskset.tasks tasks.jsonl --env.turns 3 --env.agent.harness.id null
 
-A reward comes from the judge's verdict on the last answer. Where the infrastructure fails, the hook raises: verifiers
-records a `TaskError` on the trace, which then has no reward and is not `ok`; `--env.retries` plays it again.
+A reward comes from the judge's verdict on the last answer. Where the infrastructure fails, the hook raises. verifiers then
+records a `TaskError` on the trace, whose reward `kernel` is None and which is not `ok`. If the judge fails between two turns,
+verifiers records an `EnvError` on the episode. `--env.retries.max_retries` plays either again.
 """
 
 from __future__ import annotations
@@ -25,18 +26,30 @@ class KernelTaskConfig(vf.TaskConfig):
     url: str = ""
     """The gym's URL; empty: TRITONSMITH_GYM_URL, else a judge of this machine."""
     policy: str = "strict"
+    comparison: str = ""
+    """Empty: the service's own default."""
     backend: str = "auto"
     trials: int = 3
+    baselines: list[str] = []
+    priority: str = "normal"
     timeout: float | None = None
     """Seconds for each verdict."""
     weights: dict[str, float] = {}
     """Settings of `[reward]` in docs/settings.md."""
+    patience: float = 600.0
+    """Seconds that the service may be away or without room."""
+    retries: int = 2
+    """How often a job that ended in a fault of the judge is submitted again."""
     program: str = ""
     """The program of a judge of this machine; empty: the installed one."""
+    directory: str = ""
+    """Where a judge of this machine keeps its verdicts; empty: nowhere."""
+    settings: dict[str, Any] = {}
+    """Settings of `tritonsmith gym serve` for a judge of this machine."""
 
     def scorer(self) -> Scorer:
-        options = {"url": self.url or None, "program": self.program or None, "timeout": self.timeout, "weights": dict(self.weights)}
-        return Scorer({**options, "policy": self.policy, "backend": self.backend, "trials": self.trials})
+        given = {name: getattr(self, name) for name in KernelTaskConfig.__annotations__}
+        return Scorer({name: value for name, value in given.items() if value not in ("", None, [], {})})
 
 
 class KernelTaskData(vf.TaskData):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -10,7 +11,8 @@ import verifiers.v1 as vf
 from verifiers.v1.utils.loaders import environment_class, load_taskset, taskset_config_type
 
 from fake_gym import FakeGymTest
-from real_gym import KERNEL, RealGymTest, TASK
+from real_gym import KERNEL, RealGymTest, ROOT, TASK
+from tritonsmith.verifiers_v1 import KernelTaskConfig
 
 
 def loaded(url, folder):
@@ -60,12 +62,26 @@ class WithAGymThatFails(Verifiers, FakeGymTest):
     def test_the_plug_in_brings_its_environment(self):
         self.assertEqual(environment_class("tritonsmith-kernels").__name__, "KernelEnv")
 
+    def test_a_task_takes_every_option_of_an_adapter(self):
+        options = {"url": self.gym.url, "policy": "fused", "comparison": "allclose", "backend": "replay", "trials": 5,
+                   "baselines": ["eager"], "priority": "low", "timeout": 30.0, "weights": {"correct": 3.0}, "patience": 9.0,
+                   "retries": 0, "program": "/nowhere/tritonsmith", "directory": "/nowhere", "settings": {"queue": 9}}
+        scorer = KernelTaskConfig(**options).scorer()
+        self.assertEqual({**scorer._judge_options, **scorer._job_options}, options)
+        documented = (ROOT / "docs/python.md").read_text().partition("## Options of every adapter")[2].partition("\n## ")[0]
+        named = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in documented.splitlines() if line.startswith("| `"))))
+        self.assertEqual(named - {"token", "tasks"}, set(options))
+
+    def test_what_a_task_leaves_out_is_left_to_the_service(self):
+        scorer = KernelTaskConfig().scorer()
+        self.assertEqual(scorer._job_options, {"policy": "strict", "backend": "auto", "trials": 3, "priority": "normal"})
+
     def test_a_fault_is_a_task_error_and_no_reward(self):
         task = self.check_taskset(self.gym.url)
         self.assertEqual(scored(task, "```good```")[0].reward, 1.0)
         trace, error = scored(task, "```fault```")
         self.assertIn("the referee was killed", str(error))
-        self.assertEqual(trace.rewards, {"kernel": None})
+        self.assertEqual((trace.rewards, trace.reward), ({"kernel": None}, 0))
 
 
 if __name__ == "__main__":

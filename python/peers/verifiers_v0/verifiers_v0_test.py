@@ -39,6 +39,12 @@ class Verifiers(unittest.TestCase):
         state = asyncio.run(env._run_rollout_state(row, client, "model", {}))
         return state, client
 
+    def group(self, where, *answers):
+        """The rollouts of one task, each with one answer, scored together."""
+        env = vf.load_environment("tritonsmith-kernels", tasks={"softmax": {"source": TASK}}, **where)
+        rows = [{**env.get_dataset(n=1)[0], "example_id": 0} for _ in answers]
+        return asyncio.run(env._run_group_states(rows, SaysWhatWeWant(*answers), "model", {}))
+
 
 class WithTheRealGym(Verifiers, RealGymTest):
     def test_a_conversation_ends_with_an_accepted_kernel(self):
@@ -55,6 +61,22 @@ class WithAGymThatFails(Verifiers, FakeGymTest):
         self.assertIsInstance(state["error"], vf.InfraError)
         self.assertTrue(math.isnan(state["reward"]))
         self.assertEqual(self.rollout({"url": self.gym.url}, "```good```")[0]["reward"], 1.0)
+
+    def test_a_fault_leaves_the_rewards_and_advantages_of_its_group_as_they_are(self):
+        good, fault, bad = self.group({"url": self.gym.url}, "```good```", "```fault```", "```bad```")
+        self.assertEqual([state["reward"] for state in (good, bad)], [1.0, 0.0])
+        self.assertEqual(self.advantages(good, fault, bad), [0.5, 0.0, -0.5])
+        self.assertIsInstance(fault["error"], vf.InfraError)
+        self.assertTrue(math.isnan(fault["reward"]))
+
+    def test_a_group_of_faults_teaches_nothing(self):
+        states = self.group({"url": self.gym.url}, "```fault```", "```fault```")
+        self.assertEqual(self.advantages(*states), [0.0, 0.0])
+        self.assertTrue(all(math.isnan(state["reward"]) for state in states))
+
+    def advantages(self, *states):
+        """Those of the answers: a trainer learns from them. verifiers overwrites the state's own by its last rubric's."""
+        return [step["advantage"] for state in states for step in state["trajectory"]]
 
 
 if __name__ == "__main__":
