@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/call/command.h"
-#include "cli/gym_serve.h"
 #include "cli/call/help.h"
-#include "cli/judge_text.h"
 #include "cli/call/output.h"
+#include "cli/gym_serve.h"
+#include "cli/judge_text.h"
 #include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
 

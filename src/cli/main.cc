@@ -15,8 +15,7 @@ namespace tritonsmith::cli {
 namespace {
 
 ExitCode run_program(const std::vector<std::string>& words) {
-  CLI::App app("Trains and judges language models that write Triton GPU kernels.",
-               "tritonsmith");
+  CLI::App app("Trains and judges language models that write Triton GPU kernels.", "tritonsmith");
   app.set_version_flag("--version", version_text, "Say the versions of all that judges, and exit");
   app.require_subcommand(1);
   app.option_defaults()->always_capture_default();

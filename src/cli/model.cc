@@ -5,8 +5,8 @@
 
 #include "cli/call/command.h"
 #include "cli/call/help.h"
-#include "cli/setup/new_model.h"
 #include "cli/call/output.h"
+#include "cli/setup/new_model.h"
 #include "model/checkpoint/checkpoint.h"
 #include "model/checkpoint/export_model.h"
 #include "model/lora/lora.h"

@@ -14,9 +14,9 @@
 #include "base/log.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
+#include "cli/call/output.h"
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
-#include "cli/call/output.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
 

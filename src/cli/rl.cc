@@ -7,12 +7,12 @@
 #include "base/log.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
-#include "cli/setup/judges.h"
 #include "cli/call/output.h"
+#include "cli/call/version.h"
+#include "cli/setup/judges.h"
 #include "cli/setup/ranks.h"
 #include "cli/setup/shared_gpu.h"
 #include "cli/setup/training.h"
-#include "cli/call/version.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::cli {

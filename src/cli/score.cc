@@ -6,10 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
-#include "cli/setup/author.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
+#include "cli/setup/author.h"
 #include "model/checkpoint/checkpoint.h"
 #include "model/layers/linear_logprob.h"
 #include "model/lora/lora.h"

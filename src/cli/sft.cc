@@ -8,9 +8,9 @@
 #include "cli/call/command.h"
 #include "cli/call/help.h"
 #include "cli/call/output.h"
+#include "cli/call/version.h"
 #include "cli/setup/ranks.h"
 #include "cli/setup/training.h"
-#include "cli/call/version.h"
 
 namespace tritonsmith::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/commit.h"
 #include "cli/call/output_of.h"
+#include "cli/commit.h"
 #include "gym/judge/verdict_store.h"
 #include "gym/sandbox/guest_files.h"
 
