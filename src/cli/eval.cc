@@ -168,15 +168,8 @@ void add_eval_command(CLI::App& app, Run& run) {
   command
       ->add_option("--samples", config.samples, "Completions sampled a task, beside a greedy one")
       ->check(CLI::Range(0, 100000));
-  command->add_option("--temperature", config.sampling.temperature,
-                      "1 samples the model as it is, 0 takes the likeliest token");
-  command->add_option("--top-p", config.sampling.top_p,
-                      "Only the likeliest tokens that together have this probability");
-  command->add_option("--top-k", config.sampling.top_k,
-                      "Only so many of the likeliest tokens; 0: no limit");
+  add_sampling_options(*command, config.sampling);
   add_asking_options(*command, options->asking);
-  command->add_option("--stop", config.sampling.stop,
-                      "A string that ends a completion (repeatable)");
   command->add_option("--trials", config.trials, "Inputs that each kernel is tried on")
       ->check(CLI::Range(1, 1000));
   command->add_option("--level", config.levels, "Only tasks in a folder levelN (KernelBench's)");

@@ -45,6 +45,10 @@ int main(int argc, char** argv) {
   ExitCode code = ExitCode::fault;
   try {
     code = tritonsmith::cli::run_program({argv + 1, argv + argc});
+    if (!tritonsmith::cli::output_is_whole()) {
+      tritonsmith::cli::complain("standard output could not be written");
+      code = ExitCode::fault;
+    }
   } catch (const std::exception& error) {
     tritonsmith::cli::complain(error.what());
   }

@@ -182,6 +182,11 @@ Result<ExitCode> rejudge_records(const RejudgeOptions& options) {
          *origins.begin());
   show("{} accepted kernels, {} verdicts of {} trials each, {} refused\n", report.kernels,
        report.verdicts, options.trials, report.refusals.size());
+  if (report.faults > 0)
+    return fail_by_fault(
+        "{} of {} verdicts ended in a fault of the gym; `tritonsmith doctor` may "
+        "say why",
+        report.faults, report.verdicts);
   if (report.refusals.empty()) return ExitCode::done;
   complain(fmt::format("{} verdicts refuse what was accepted before", report.refusals.size()));
   return ExitCode::not_accepted;

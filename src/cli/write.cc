@@ -3,6 +3,7 @@
 // the exit code is 1.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -52,9 +53,9 @@ struct Tried {
   std::vector<eval::Conversation> conversations;
 };
 
-// Prefers the faster kernel, or the shorter one without timings.
+// Prefers the faster kernel. Kernels without timings come last, the shorter ones first.
 bool is_better(const Attempt& a, const Attempt& b) {
-  if (a.verdict.speedup && b.verdict.speedup) return *a.verdict.speedup > *b.verdict.speedup;
+  if (a.verdict.speedup != b.verdict.speedup) return a.verdict.speedup > b.verdict.speedup;
   return a.kernel.size() < b.kernel.size();
 }
 
@@ -98,7 +99,7 @@ Result<Tried> write_kernels(const eval::Author& author, const Task& task,
   // The judge's store answers if several conversations write the same kernel.
   TRY_ASSIGN(const TempDir store, TempDir::make("write"));
   TRY_ASSIGN(auto judge, open_judge(store.path(), options.gym));
-  gym::api::FaultStreak faults(gym::api::kFaultsInARow);
+  gym::api::FaultStreak faults(std::min(gym::api::kFaultsInARow, options.samples));
   episode::Episodes episodes(
       {.turns = options.turns,
        .policy = options.policy,
@@ -203,13 +204,8 @@ void add_write_command(CLI::App& app, Run& run) {
   command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
       ->check(CLI::Range(1, 100000));
   add_turns_options(*command, options->turns);
-  command->add_option("--temperature", options->sampling.temperature,
-                      "1 samples the model as it is, 0 takes the likeliest token");
-  command->add_option("--top-p", options->sampling.top_p,
-                      "Only the likeliest tokens that together have this probability");
+  add_sampling_options(*command, options->sampling);
   add_asking_options(*command, options->asking);
-  command->add_option("--stop", options->sampling.stop,
-                      "A string that ends a completion (repeatable)");
   command->add_option("--trials", options->trials, "Inputs that each kernel is tried on")
       ->check(CLI::Range(1, 1000));
   command->add_option("--seed", options->seed, "Every random choice follows from it");

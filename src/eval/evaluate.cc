@@ -23,6 +23,30 @@ void add_marks(const Conversation& conversation, std::vector<std::string>& marks
   for (const Verdict& verdict : conversation.verdicts) add_marks(marks_in(verdict.findings), marks);
 }
 
+// The options that decide what is written and how it is judged.
+Json what_decides(const EvaluateOptions& options) {
+  const generate::SamplingParams& sampling = options.sampling;
+  const episode::TurnsConfig& turns = options.turns;
+  std::error_code missing;  // a model need not be a folder
+  const auto model = std::filesystem::weakly_canonical(options.model, missing);
+  return {{"model", missing ? options.model : model.string()},
+          {"samples", options.samples},
+          {"temperature", sampling.temperature},
+          {"top_p", sampling.top_p},
+          {"top_k", sampling.top_k},
+          {"max_new_tokens", sampling.max_new_tokens},
+          {"stop", sampling.stop},
+          {"policy", name_of(options.policy)},
+          {"backend", name_of(options.backend)},
+          {"trials", options.trials},
+          {"seed", options.seed},
+          {"turns", turns.limit},
+          {"context", name_of(turns.context)},
+          {"keep", turns.keep},
+          {"end_when", name_of(turns.end_when)},
+          {"fast", turns.fast_speedup}};
+}
+
 // One evaluation in progress. Every conversation has a number: task * (samples + 1) + member + 1.
 class Session {
  public:
@@ -50,6 +74,7 @@ class Session {
   Result<Evaluation> run() {
     Stopwatch watch;
     TRY(make_directories(options_.directory));
+    TRY(keep_options());
     TRY(read_finished());
     TRY_ASSIGN(auto writer, LineWriter::open(records_file()));
     for (std::size_t number = 0; number < conversations_.size(); ++number) TRY(begin(number));
@@ -75,6 +100,26 @@ class Session {
   std::size_t number_of(const Sample& sample) const {
     return static_cast<std::size_t>(sample.group) * members() +
            static_cast<std::size_t>(sample.member - kGreedy);
+  }
+
+  // Records of other options are no part of this evaluation.
+  Status keep_options() const {
+    const std::filesystem::path file = options_.directory / "options.json";
+    const Json now = what_decides(options_);
+    if (!std::filesystem::exists(file)) return write_file_atomic(file, now.dump(2) + "\n");
+    TRY_ASSIGN(const std::string text, read_file(file));
+    const auto before = parse_json(text);
+    if (!before) return fail("{}: {}", file.string(), before.error().message);
+    for (const auto& [name, value] : now.items()) {
+      const Json old = before->is_object() ? before->value(name, Json()) : Json();
+      // A model that is gone from its place may have been moved.
+      const bool is_moved =
+          name == "model" && old.is_string() && !std::filesystem::exists(old.get<std::string>());
+      if (old != value && !is_moved)
+        return fail("{}: this evaluation began with {} {}, not {}; choose another directory",
+                    options_.directory.string(), name, to_line(old), to_line(value));
+    }
+    return ok();
   }
 
   Status read_finished() {

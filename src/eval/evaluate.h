@@ -29,7 +29,7 @@ struct EvaluateOptions {
   episode::TurnsConfig turns;
   // The task linter's findings by task id. Findings in verdicts are added.
   std::map<std::string, std::vector<std::string>> marks;
-  std::filesystem::path directory;  // gets samples.jsonl and evaluation.json
+  std::filesystem::path directory;  // gets options.json, samples.jsonl and evaluation.json
   std::string program = {};         // for the record: name, version and commit
 };
 
@@ -42,7 +42,8 @@ struct Author {
 
 // Fails when the records cannot be written, or the writer or the gym is broken (a row of
 // infrastructure faults, gym/api/fault_streak.h); whatever was judged until then stays in
-// samples.jsonl. A single infrastructure fault that outlasted the gym's retries counts as not
+// samples.jsonl. Fails where the directory holds an evaluation with other options, and names the
+// option. A single infrastructure fault that outlasted the gym's retries counts as not
 // accepted, is named in `errors`, and is judged anew when the evaluation is run again.
 Result<Evaluation> evaluate(std::span<const Task> tasks, const EvaluateOptions& options,
                             const Author& author, gym::api::Judge& judge);

@@ -50,6 +50,7 @@ class EvaluateTest : public testing::Test {
                     {.name = "test",
                      .samples = 2,
                      .baselines = baselines_,
+                     .seed = seed_,
                      .turns = turns_,
                      .directory = directory_->path()},
                     author(writer), judge);
@@ -60,6 +61,7 @@ class EvaluateTest : public testing::Test {
             }};
   }
 
+  std::uint64_t seed_ = 1;
   episode::TurnsConfig turns_;
   const std::vector<std::string> baselines_ = {"eager"};
   std::optional<TempDir> directory_;
@@ -161,6 +163,17 @@ TEST_F(EvaluateTest, RefusesTheRecordsOfAnotherEvaluation) {
   const auto evaluation = run();
   ASSERT_FALSE(evaluation);
   EXPECT_NE(evaluation.error().message.find("another evaluation"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, RefusesToGoOnWithOtherOptionsAndNamesTheOption) {
+  ASSERT_TRUE(run());
+  seed_ = 2;
+  const auto evaluation = run();
+  ASSERT_FALSE(evaluation);
+  EXPECT_NE(evaluation.error().message.find("began with seed 1, not 2"), std::string::npos)
+      << evaluation.error().message;
+  seed_ = 1;
+  EXPECT_TRUE(run());
 }
 
 TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {

@@ -292,13 +292,15 @@ std::vector<std::string> marks_in(std::span<const Finding> findings) {
   return marks;
 }
 
-// Sums the stages of a verdict. "total" is of no use, because it includes the time in the queue,
-// where most of a thousand jobs wait.
+// Sums the stages in which the gym works. The other stages are waiting, parts of "referee", or
+// "total", which includes the time in the queue.
 double judge_seconds(const Verdict& verdict) {
+  static const std::set<std::string, std::less<>> work = {"fork", "jail", "capture", "compile",
+                                                          "referee"};
   double milliseconds = 0;
   if (verdict.from_store) return 0;
   for (const auto& [stage, spent] : verdict.stage_ms)
-    if (stage != "total" && stage != "queue" && stage != "wait_guest") milliseconds += spent;
+    if (work.contains(stage)) milliseconds += spent;
   return milliseconds / 1e3;
 }
 

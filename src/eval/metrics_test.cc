@@ -17,7 +17,8 @@ Verdict verdict(bool compiled, bool accepted, std::optional<double> speedup = st
   v.compiled = compiled;
   v.correct = v.accepted = accepted;
   v.speedup = speedup;
-  v.stage_ms = {{"queue", 9000}, {"capture", 300}, {"compare", 200}, {"total", 9500}};
+  v.stage_ms = {
+      {"queue", 9000}, {"capture", 300}, {"compare", 150}, {"referee", 200}, {"total", 9500}};
   if (!accepted) v.error = VerdictError{compiled ? "wrong_value" : "compile_error", "", "", 0};
   return v;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "gym/api/fault_streak.h"
 
@@ -21,6 +23,8 @@ class Rejudging {
     for (std::size_t s = 0; s < suspects.size(); ++s)
       for (std::size_t t = 0; t < suspects[s].tasks.size(); ++t) trials_.push_back({s, t});
     report_.kernels = static_cast<int>(suspects.size());
+    faults_ = gym::api::FaultStreak(
+        std::clamp(static_cast<int>(trials_.size()), 1, gym::api::kFaultsInARow));
   }
 
   Result<Rejudgement> run() {
@@ -36,6 +40,9 @@ class Rejudging {
       TRY(take_all(Deadline::after(Milliseconds(0))));
     }
     TRY(take_all(Deadline::never()));
+    if (static_cast<std::size_t>(report_.verdicts) < trials_.size())
+      return fail_by_fault("the gym returned {} verdicts on {} jobs", report_.verdicts,
+                           trials_.size());
     return std::move(report_);
   }
 
@@ -61,7 +68,9 @@ class Rejudging {
       TRY(faults_.take(judged->verdict));
       ++report_.verdicts;
       note_warnings(suspects_[trials_[judged->id].suspect].origin, judged->verdict);
-      if (!judged->verdict.accepted)
+      if (judged->verdict.fault == Fault::infrastructure)
+        ++report_.faults;
+      else if (!judged->verdict.accepted)
         report_.refusals.push_back({.origin = suspects_[trials_[judged->id].suspect].origin,
                                     .verdict = std::move(judged->verdict)});
       progress_.advance_to(static_cast<std::size_t>(report_.verdicts),
@@ -95,6 +104,15 @@ std::vector<std::string> origins(std::span<const Suspect> suspects) {
   return names;
 }
 
+// A kernel whose verdict ended in a fault is neither refused nor accepted.
+Result<Rejudgement> rejudge_all(std::span<const Suspect> suspects, const RejudgeOptions& options,
+                                gym::api::Judge& judge) {
+  TRY_ASSIGN(Rejudgement report, rejudge(suspects, options, judge));
+  if (report.faults == 0) return report;
+  return fail_by_fault("{} of {} verdicts ended in a fault of the gym", report.faults,
+                       report.verdicts);
+}
+
 }  // namespace
 
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
@@ -106,11 +124,11 @@ Result<Acquittals> retry_refused(std::span<const Suspect> suspects, const Rejudg
                                  gym::api::Judge& judge) {
   std::vector<Suspect> tried(suspects.begin(), suspects.end());
   for (Suspect& suspect : tried) suspect.tasks.resize(1);
-  TRY_ASSIGN(const Rejudgement own, rejudge(tried, options, judge));
+  TRY_ASSIGN(const Rejudgement own, rejudge_all(tried, options, judge));
   std::vector<Suspect> others = unrefused(suspects, own);
   Acquittals found{.kernels = own.kernels, .on_their_task = origins(others)};
   for (Suspect& suspect : others) suspect.tasks.erase(suspect.tasks.begin());
-  TRY_ASSIGN(const Rejudgement rest, rejudge(others, options, judge));
+  TRY_ASSIGN(const Rejudgement rest, rejudge_all(others, options, judge));
   found.on_all = origins(unrefused(others, rest));
   found.verdicts = own.verdicts + rest.verdicts;
   return found;

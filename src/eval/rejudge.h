@@ -30,6 +30,7 @@ struct Refusal {
 struct Rejudgement {
   int kernels = 0;
   int verdicts = 0;
+  int faults = 0;  // verdicts among them that ended in an infrastructure fault: kernels not judged
   std::vector<Refusal> refusals;
   // Rules that only warn in training, such as several entry points, hooks, streams and clocks: rule
   // -> origins of the kernels that it found.
@@ -45,8 +46,7 @@ struct RejudgeOptions {
   bool use_store = false;
 };
 
-// Fails if the gym is broken. A single infrastructure fault counts as a refusal, so that no kernel
-// passes unjudged.
+// Fails if the gym is broken: if it returns no verdict, or only infrastructure faults in a row.
 Result<Rejudgement> rejudge(std::span<const Suspect> suspects, const RejudgeOptions& options,
                             gym::api::Judge& judge);
 

@@ -57,7 +57,11 @@ TEST(Rejudge, AFaultOfTheGymPassesNobody) {
   });
   const auto report = rejudge(suspects(), {}, judge);
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_THAT(report->refusals, testing::SizeIs(1));
+  EXPECT_THAT(report->refusals, testing::IsEmpty()) << "nothing is said against the kernel";
+  EXPECT_EQ(report->faults, 1);
+  const auto found = retry_refused(suspects(), {}, judge);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, ErrorKind::fault);
 }
 
 TEST(RetryRefused, TellsWhoIsRightOnItsOwnTaskFromWhoIsRightOnAll) {

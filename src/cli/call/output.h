@@ -27,4 +27,7 @@ void hand_over(std::string_view source);
 // "tritonsmith: MESSAGE" to stderr, on one line.
 void complain(std::string_view message);
 
+// False once a text could not be written to standard output, for example because the disk is full.
+bool output_is_whole();
+
 }  // namespace tritonsmith::cli

@@ -34,6 +34,8 @@ class FirstAnswers {
       TRY(take_all(*judge, Deadline::after(Milliseconds(0)), progress));
     }
     TRY(take_all(*judge, Deadline::never(), progress));
+    if (pending_ > 0)
+      return fail_by_fault("the gym returned no verdict on {} first answers", pending_);
     return std::move(verdicts_);
   }
 
@@ -43,8 +45,9 @@ class FirstAnswers {
       TRY_ASSIGN(auto judged, judge.next(deadline));
       if (!judged) return ok();
       if (judged->verdict.fault == Fault::infrastructure)
-        return fail("the gym failed on a first answer to {}: {}", judged->verdict.task_id,
-                    judged->verdict.error ? judged->verdict.error->message : "no reason given");
+        return fail_by_fault(
+            "the gym failed on a first answer to {}: {}", judged->verdict.task_id,
+            judged->verdict.error ? judged->verdict.error->message : "no reason given");
       verdicts_.at(judged->id) = std::move(judged->verdict);
       --pending_;
       progress.advance_to(++done_);

@@ -23,7 +23,7 @@ class FaultStreak {
     if (++length_ < limit_) return ok();
     return fail_by_fault(
         "the gym is broken: the last {} verdicts ended in a fault of its own ({}); "
-        "`tritonsmith doctor` may say why, and the same command goes on from here",
+        "`tritonsmith doctor` may say why",
         length_, verdict.error ? verdict.error->message : "no reason given");
   }
 
