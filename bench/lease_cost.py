@@ -63,7 +63,7 @@ def clock_row(name, file):
 
 
 def by_length(name, run, idle):
-    """Prints the differences for three groups of kernels, by their time on the idle GPU."""
+    """Returns rows with the differences for three groups of kernels, by their time on the idle GPU."""
     beside = timed(run)
     pairs = sorted((pair for pair in beside if pair in idle), key=lambda pair: idle[pair][0])
     rows = []

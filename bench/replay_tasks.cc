@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   }
   const bool here = !tritonsmith::gym::cuda::list_gpus().empty();
   const bool on_gpu = argc > 2 ? std::string_view(argv[2]) == "gpu" : here;
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who cuts it off has read what it found
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // so a call that is cut off has printed its results
   tritonsmith::gym::referee::RefereeBudget budget{.seconds = 60};
   if (argc > 3) budget.seconds = std::atof(argv[3]);
   if (argc > 4) budget.timing_seconds = std::atof(argv[4]);

@@ -150,8 +150,9 @@ void print_tally(const Tally& tally, int count, double seconds) {
   if (!tally.first_failure.empty()) fmt::print("{}\n", tally.first_failure);
 }
 
-// One kernel again and again, alone: how far its medians lie apart, and how long a verdict takes.
-// Two of them, and both once more, so that what the device does in its first seconds shows.
+// Judges one kernel alone many times, and prints the spread of its medians and the time of a
+// verdict. It does so for two kernels and then for both again, which shows the effect of the
+// device's first seconds.
 Status repeat(gym::api::Judge& judge, int repeats, Shape shape) {
   for (const int number : {0, 3, 0, 3}) {
     Tally tally;

@@ -1,5 +1,5 @@
-// Calls about completions: the first byte chooses the path, the rest is the body. Any body is
-// answered or refused with one line, and an answer is JSON with one item for each that was asked.
+// Fuzzes calls about completions. The first byte chooses the path, and the rest is the body. Any
+// body is answered or refused with one line. An answer is JSON with one item for each request.
 #include <array>
 #include <cstdint>
 #include <string_view>

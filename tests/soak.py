@@ -6,16 +6,12 @@ Guests, zygotes, compile workers (and their ptxas), referees and the service its
 starts the service again on the same folder. Some jobs do harm themselves: they never end, fork, flood the output, fill the
 disk, the memory or the GPU's memory, or kill themselves.
 
-The test fails if one of these does not hold:
-- Every submitted job comes back exactly once on the client's one stream, with the outcome that its kernel must have.
-- After each fault, a verdict comes within --serve-again seconds. A fault is a kill, or on a GPU a kernel that costs the
-  referee its context: one with an illegal address or without an end.
-- Within the same time comes a verdict that shows the judge at work again: of a right kernel, timed if there is a GPU, whose
-  referee began after the fault. A service that was killed must not have reached this verdict before.
-- At the end no process and no temporary file is left.
-- At most one verdict in fifty is an infrastructure fault. Such a fault does not count as a wrong verdict.
-
-All jobs differ, so the store answers none of them. The test prints a table at the end.
+Every submitted job must come back exactly once on the client's one stream, with the outcome that its kernel must have.
+After each fault, a verdict must come within --serve-again seconds. A fault is a kill, or on a GPU a kernel that costs the
+referee its context: one with an illegal address or without an end. Within the same time a verdict must show the judge at
+work again: of a right kernel, timed if there is a GPU, whose referee began after the fault. A killed service must not have
+reached this verdict before. At the end no process and no temporary file may be left. An infrastructure fault is not a wrong
+verdict, but at most one verdict in fifty may be one. All jobs differ, so the store answers none. A table comes last.
 """
 
 import argparse
@@ -102,8 +98,7 @@ KINDS = {
 }
 OFTEN = (["good"] * 30 + ["wrong"] * 8 + ["out of bounds"] * 4 + ["raises"] * 4 + ["does not compile"] * 2
          + ["fork bomb", "output flood", "full disk", "takes all memory", "asks for too much", "out of GPU memory"])
-# These kinds are expensive. Some hold up all other jobs for seconds, because a job that missed its deadline is tried again
-# alone. Others end a referee.
+# These kinds are expensive: a job that missed its deadline is tried again alone, for seconds, and others end a referee.
 RARE = ["hangs", "endless kernel", "illegal address", "kills itself"]
 ON_A_GPU = {"endless kernel": "timeout"}  # a GPU has no limit but the clock
 ENDS_ITS_REFEREE = ("illegal address", "endless kernel")  # on a GPU, where these destroy the CUDA context
@@ -319,8 +314,7 @@ class Soak:
                 self.reached_before.add(job)
 
     def injure(self):
-        """Kills processes of each kind in turn, at random moments and chosen at random among their kind. It begins when
-        the service works."""
+        """Kills a random process of each kind in turn, at random moments. It begins when the service works."""
         turns = ["guest", "compiler", "referee", "ptxas", "guest", "zygote", "referee", "guest", "service"]
         turn = 0
         self.await_verdicts(3)

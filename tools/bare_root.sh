@@ -1,12 +1,12 @@
-# Functions to prove something in a bare Debian; sourced by tools/prove_setup and tools/prove_wheel. They need root,
-# debootstrap, and name no server: mirror, proxies, certificates and pip's settings are taken over from this machine.
+# Functions for proofs in a bare Debian. tools/prove_setup and tools/prove_wheel source this file. The functions need root
+# and debootstrap. They name no server: mirror, proxies, certificates and pip's settings come from this machine.
 # Callers set `root`, the folder of the new system.
 
 [ "$(id -u)" = 0 ] || { echo "$(basename "$0"): needs root (mounts, another root)" >&2; exit 1; }
 command -v debootstrap >/dev/null || { echo "$(basename "$0"): apt-get install debootstrap first" >&2; exit 1; }
 mapfile -t network < <(env | grep -E '^(https?_proxy|HTTPS?_PROXY|no_proxy|NO_PROXY|PIP_[A-Z_]*|SSL_CERT_(FILE|DIR))=' || true)
 
-# bootstrap SUITE PACKAGES: a minimal system, once.
+# bootstrap SUITE PACKAGES: makes a minimal system, unless it exists.
 bootstrap() {
   local mirror
   [ ! -e "$root/root/bootstrapped" ] || return 0
@@ -15,7 +15,7 @@ bootstrap() {
   touch "$root/root/bootstrapped"
 }
 
-# How this machine reaches the network, and nothing else of it.
+# Copies this machine's network settings into the new root, and nothing else.
 take_over_settings() {
   local file
   for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
@@ -26,8 +26,8 @@ take_over_settings() {
   inside update-ca-certificates
 }
 
-# Runs a command in the new root, which is a real one (a chroot could not hold the gym's jail). All mounts live in
-# a namespace of their own and go with it.
+# Runs a command in the new root. It is a real root, because the gym's jail does not work in a chroot. All mounts are in a
+# namespace of their own and end with it.
 inside() {
   unshare --mount --propagation private bash -euc '
     mount --bind "$1" "$1"

@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// The model writes the number of its prompt's turns, "1" at first; the judge accepts what
-// `is_right_` says.
+// The model writes the number of its prompt's turns, "1" at first. `is_right_` tells the judge what
+// to accept.
 class EpisodesTest : public ::testing::Test {
  protected:
   std::vector<PlayedTurn> play(int episodes = 1, const std::vector<PlayedTurn>& played = {}) {
@@ -92,7 +92,7 @@ class EpisodesTest : public ::testing::Test {
   Task task_{.id = "t", .source = "x"};
   const std::vector<text::Message> messages_ = {{text::Role::user, "add"}};
   EpisodeOptions options_;
-  std::int64_t positions_ = 0;  // of the model; 0: no limit
+  std::int64_t positions_ = 0;  // the model's limit; 0: none
   std::function<bool(const std::string&)> is_right_ = [](const std::string&) { return false; };
   std::optional<double> speedup_;
   std::string broken_;
@@ -101,8 +101,7 @@ class EpisodesTest : public ::testing::Test {
   std::vector<std::string> prompts_;
   std::vector<std::uint64_t> seeds_;
   std::vector<std::string> stop_;
-  std::vector<bool>
-      ends_;  // of completions that are looked through: whether they hold one of these
+  std::vector<bool> ends_;  // for each completion that was searched, whether it holds a stop string
 };
 
 TEST_F(EpisodesTest, LookForStopStringsInEachTurn) {
@@ -213,7 +212,7 @@ TEST_F(EpisodesTest, GoOnAfterTheTurnsThatWerePlayed) {
   EXPECT_EQ(seeds_.back(), seeds_[2]);
 }
 
-// Gives no verdict to the first looks, as a judge that is still at it.
+// Returns no verdict at the first looks, like a judge that still works.
 class SlowJudge : public gym::api::FakeJudge {
  public:
   using gym::api::FakeJudge::FakeJudge;
@@ -226,7 +225,7 @@ class SlowJudge : public gym::api::FakeJudge {
   int looks_ = 0;
 };
 
-// Finishes one completion, and no other before a second turn was asked for.
+// Finishes one completion. It finishes no other before a second turn is requested.
 class LongGenerator : public generate::FakeGenerator {
  public:
   LongGenerator(Write write, int episodes) : FakeGenerator(std::move(write)), episodes_(episodes) {}

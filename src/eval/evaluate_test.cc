@@ -25,8 +25,8 @@ class EvaluateTest : public testing::Test {
     for (const char* id : {"a", "b", "c"}) tasks_.push_back({.id = id, .source = "pass"});
   }
 
-  // Greedy completions are right, sampled ones are so for the first task only, the third task's
-  // hold no code at all.
+  // Greedy completions are right, and sampled ones only for the first task. Those of the third task
+  // hold no code.
   std::string write(const generate::WriteRequest& request) {
     ++written_;
     const std::string& task = request.messages[0].content;

@@ -70,7 +70,7 @@ TEST(Summary, CountsTasksSamplesAndFailures) {
 }
 
 TEST(Summary, OfSpeedIsKernelBenchs) {
-  // Speed-ups 1.2 and 4 of accepted samples; 9 of a wrong one does not count.
+  // The accepted samples have speed-ups 1.2 and 4. A wrong sample's speed-up of 9 does not count.
   const Evaluation e =
       summary({{.id = "a",
                 .greedy = once(verdict(true, true, 1.2)),
@@ -124,7 +124,7 @@ TEST(Summary, CountsHacksByRule) {
 }
 
 TEST(Summary, OfTurnsShowsTheLastAndTheBest) {
-  // One conversation finds a fast kernel and loses it, the other is right at its only turn.
+  // One conversation finds a fast kernel and loses it. The other is right at its only turn.
   const Conversation first{
       .verdicts = {verdict(true, false), verdict(true, true, 2.5), verdict(true, true, 0.9)},
       .tokens = {10, 20, 30}};
@@ -144,7 +144,7 @@ TEST(Summary, OfTurnsShowsTheLastAndTheBest) {
 }
 
 TEST(Summary, OfTurnsKnowsWhatSeveralConversationsComeTo) {
-  // Accepted only at its second of three turns: lost at the last, but found.
+  // It is accepted only at the second of three turns, so the last turn lost what was found.
   const Conversation found{
       .verdicts = {verdict(true, false), verdict(true, true), verdict(true, false)},
       .tokens = {10, 10, 10}};

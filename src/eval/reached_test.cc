@@ -13,7 +13,7 @@ Verdict judged_as(bool accepted, std::optional<double> speedup = {}) {
 }
 
 TEST(Reached, KeepsLastAndBestApart) {
-  // The first loses in its second turn what it had, the second ends early, the third never has any.
+  // The first loses its kernel in its second turn, the second ends early, the third never has one.
   const std::vector<Conversation> conversations = {
       {.verdicts = {judged_as(true, 2.0), judged_as(false), judged_as(true, 1.5)}},
       {.verdicts = {judged_as(true, 1.1)}},

@@ -5,7 +5,7 @@
 namespace tritonsmith::generate {
 namespace {
 
-// The number of pieces after which the search says that a string is there; 0: it never does.
+// Returns the number of pieces after which the search finds a string, or 0 if it never does.
 std::size_t found_after(const std::vector<std::string>& strings,
                         const std::vector<std::string>& pieces) {
   StopStringSearch search(strings);

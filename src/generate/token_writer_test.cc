@@ -14,7 +14,7 @@ using ::testing::SizeIs;
 using text::Message;
 using text::Role;
 
-// An engine of `answer_`, which it gives token by token, up to its limits, as a real one would.
+// Uses an engine that returns `answer_` token by token, up to its limits, as a real one would.
 class TokenWriterTest : public ::testing::Test {
  protected:
   std::vector<TokenId> write(const GenerationRequest& request) {

@@ -152,7 +152,7 @@ TEST(Curves, SayWhyTheRewardFallsWhereAStageStoppedPaying) {
 }
 
 TEST(Failures, CountEachSampleOnce) {
-  Sample refused = training_sample();  // a finding and an error: still one sample
+  Sample refused = training_sample();  // one sample with a finding and an error
   refused.verdict.findings = {{"torch_compute", Severity::reject, 1, ""},
                               {"hooks", Severity::reject, 2, ""}};
   Sample accepted = training_sample();
@@ -279,7 +279,7 @@ TEST(Tables, GiveSpeedsAgainstEagerByLevelAndBesideThePublishedOnes) {
   EXPECT_NE(text.find("| rl | strict | eager | - / 37.5 / - / - |"), std::string::npos) << text;
 }
 
-// An untrained model, of whose samples none was accepted.
+// The evaluation of an untrained model without an accepted sample.
 Evaluation untrained() {
   Evaluation e = timed("untrained", 0, 1);
   e.sampled = e.greedy = {};
@@ -345,7 +345,7 @@ TEST(Compare, FindsAClearDifferenceAndItsInterval) {
 }
 
 TEST(Compare, HasTheIntervalOfTheMean) {
-  // Half of 100 tasks gain 1, half nothing: the mean is 0.5, its standard error 0.05.
+  // Half of 100 tasks gain 1, and half gain nothing. The mean is 0.5, its standard error 0.05.
   Evaluation before, after;
   for (int i = 0; i < 100; ++i) {
     before.by_task.push_back({.id = std::to_string(i), .samples = 1});

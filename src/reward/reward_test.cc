@@ -1,4 +1,4 @@
-// Exactness of similarity against difflib is tested by compare/compare_similarity.py.
+// compare/compare_similarity.py tests that the similarity equals difflib's.
 #include <gtest/gtest.h>
 
 #include "reward/similarity.h"

@@ -17,7 +17,7 @@ constexpr const char* kChatMl =
     "    {{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}\n"
     "{%- endfor %}\n"
     "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}";
-// A system message of its own where the conversation has none.
+// A template that adds its own system message if the conversation has none.
 const std::string kWithDefault =
     std::string("{% if messages[0].role != 'system' %}<|im_start|>system\nBe kind.<|im_end|>\n") +
     "{% endif %}" + kChatMl;
@@ -118,7 +118,7 @@ TEST_F(CheckpointChatTest, TellsWhyATemplateCannotBeRendered) {
   write("{% for %}");
   EXPECT_NE(difference(small_tokenizer(), kWithSystem).find("cannot be rendered"),
             std::string::npos);
-  write("{{ ''.__class__.__mro__[1].__subclasses__() }}");  // out of the sandbox
+  write("{{ ''.__class__.__mro__[1].__subclasses__() }}");  // an attempt to leave the sandbox
   EXPECT_NE(difference(small_tokenizer(), kWithSystem).find("unsafe"), std::string::npos);
 }
 

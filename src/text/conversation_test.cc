@@ -21,7 +21,7 @@ TEST(TurnsToShow, AreAllTheBestOrTheLast) {
 
 class ConversationTest : public ::testing::Test {
  protected:
-  // The ids of the turn that follows these.
+  // Returns the ids of the turn that follows these.
   std::vector<TokenId> prompt_after(std::span<const PastTurn> turns,
                                     const std::vector<std::size_t>& shown) const {
     return chat_.prompt_tokens(next_messages(first_, turns, shown));

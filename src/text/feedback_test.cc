@@ -1,4 +1,4 @@
-// Golden texts: what a model is told of each kind of verdict.
+// Golden texts: the feedback that a model gets for each kind of verdict.
 #include "text/feedback.h"
 
 #include <gmock/gmock.h>

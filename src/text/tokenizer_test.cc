@@ -1,4 +1,4 @@
-// Exactness against the package `tokenizers` is tested by compare/compare_tokenizers.py.
+// compare/compare_tokenizers.py tests that ids equal those of the package `tokenizers`.
 #include "text/tokenizer.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the engine says it takes of a GPU against what it took, whatever was asked of it; and
-// prompts longer than what is read at once. Skips where there is no GPU or no kernels in the build.
+// Compares the engine's stated GPU memory with the memory that it takes under any requests. Also
+// tests prompts longer than a chunk. Skips without a GPU or without kernels in the build.
 #include <c10/core/CachingDeviceAllocator.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 class CudaMemory : public model::OnGpuBy<model::Sums, 1> {
  protected:
-  // So wide that what reading prompts takes is more than the cache.
+  // The model is so wide that computing prompts takes more memory than the cache.
   model::Transformer wide_model() const {
     auto model = model::Transformer::random({.vocab_size = 20000,
                                              .hidden_size = 1024,
@@ -50,13 +50,13 @@ GenerationRequest request_of(std::uint64_t id, int length, int tokens) {
 
 TEST_P(CudaMemory, TheEngineTakesNoMoreThanItSaid) {
   const model::Transformer model = wide_model();
-  ASSERT_NE(model.half_weights(), nullptr);  // these are the model's, not the engine's
+  ASSERT_NE(model.half_weights(), nullptr);  // these belong to the model, not to the engine
   const std::int64_t before = held().current;
   allocator().resetPeakStats(device_.index());
   const auto engine =
       CudaEngine::make(model, {.slots = 40, .prefill_tokens = 2048, .cache_mib = 60});
   ASSERT_TRUE(engine) << engine.error().message;
-  // Many that are read together, some of exactly the limit, and some longer.
+  // Many prompts are computed together, some have exactly the limit, and some are longer.
   std::vector<GenerationRequest> requests;
   for (std::uint64_t i = 0; i < 90; ++i) {
     const int length = i % 30 == 7 ? 8000 : i % 30 == 8 ? 2048 : 20 + static_cast<int>(i) * 9;
@@ -66,14 +66,14 @@ TEST_P(CudaMemory, TheEngineTakesNoMoreThanItSaid) {
   ASSERT_TRUE(completions) << completions.error().message;
   const std::int64_t taken = held().peak - before;
   EXPECT_LE(taken, (*engine)->most_bytes());
-  // Nor is it said to be many times what it is.
+  // The stated memory is not many times the real one either.
   EXPECT_GT(4 * taken, (*engine)->most_bytes()) << taken / kMiB << " MiB";
 }
 
 TEST_P(CudaMemory, APromptReadInPiecesIsThatReadAtOnce) {
   const model::Transformer model = wide_model();
   std::vector<GenerationRequest> requests;
-  // Pieces that end within a page, at its end, and a last one of a single token.
+  // Chunks end within a page or at its end, and one last chunk has a single token.
   for (const int length : {3000, 1025, 2048, 1153, 700})
     requests.push_back(request_of(requests.size(), length, 12));
   std::vector<std::vector<Completion>> both;
@@ -94,7 +94,7 @@ TEST_P(CudaMemory, APromptReadInPiecesIsThatReadAtOnce) {
       }
       if (got.tokens[0] != expected.tokens[0]) continue;  // a near tie
       ++same;
-      // What bfloat16 costs; a key read wrongly would cost tenths.
+      // The limit is the error of bfloat16. A wrong key would cost tenths.
       EXPECT_NEAR(got.logprobs[0], expected.logprobs[0], 0.05) << i;
     }
   EXPECT_GE(same, 8);

@@ -1,5 +1,5 @@
-// The engine on a GPU, held to the same contract as the one on a CPU, and to the trainer's
-// log-probabilities. Skips where there is no GPU or no kernels in the build.
+// Tests the engine on a GPU by the same contract as the one on a CPU, and compares it with the
+// trainer's log-probabilities. Skips without a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ std::vector<TokenId> prompt_of(std::uint64_t index, int length) {
   return prompt;
 }
 
-// Many lengths and temperatures, prompts shorter and longer than a page, in groups of three.
+// Returns requests of many lengths and temperatures, with prompts shorter and longer than a page,
+// in groups of three.
 std::vector<GenerationRequest> requests_of(int count) {
   std::vector<GenerationRequest> requests;
   for (int i = 0; i < count; ++i) {
@@ -89,7 +90,8 @@ TEST_F(CudaEngineTest, GivesTheTrainersLogprobs) {
       EXPECT_LT(gap.max().item<double>(), 0.06) << i;
       sum += gap.sum().item<double>(), count += static_cast<double>(gap.numel());
     }
-    // What float16 costs these untrained weights; a token read wrongly would cost whole nats.
+    // The limit is the error of float16 with these untrained weights. A wrong token would cost
+    // whole nats.
     EXPECT_LT(sum / count, 0.004);
     EXPECT_EQ(generator->counts().prompts_computed + generator->counts().prompts_shared, 40u);
     EXPECT_LT(generator->counts().prompts_computed, 20u);
@@ -110,13 +112,13 @@ TEST_F(CudaEngineTest, DrawsTheSameTokensOnEveryRunAndMostlyInEveryBatch) {
     EXPECT_EQ(together[i].logprobs, again[i].logprobs);
     equal += together[i].tokens == few[i].tokens;
   }
-  EXPECT_GT(equal, 15);  // rounding differs between batch sizes: a near tie may fall otherwise
+  EXPECT_GT(equal, 15);  // rounding differs between batch sizes and may decide a near tie
 }
 
-// What is left is the last digits of log-softmax; one sum in another order would cost a thousand
-// times that in bfloat16.
+// Only the last digits of log-softmax may differ. One sum in another order would cost a thousand
+// times more in bfloat16.
 TEST_F(CudaEngineTest, WithEqualSumsItHasTheTrainersLogprobsAndTheSameTokensInEveryBatch) {
-  // The last has an MLP so deep that its sums are taken in parts.
+  // The last model has such a deep MLP that its sums are taken in parts.
   using model::Precision;
   for (const auto& [head_dim, inner, precision] : {std::tuple{32, 0, Precision::bfloat16},
                                                    {64, 0, Precision::bfloat16},

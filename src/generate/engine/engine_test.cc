@@ -31,7 +31,7 @@ model::ModelConfig tiny(model::Family family = model::Family::qwen2) {
           .initializer_range = 0.25};
 }
 
-// With biases and norms random too.
+// Makes a random model. Biases and norms are random, too.
 model::Transformer model_of(model::Family family) {
   auto model = model::Transformer::random(tiny(family), 4);
   const at::NoGradGuard no_grad;
@@ -53,7 +53,8 @@ std::vector<TokenId> prompt_of(std::uint64_t index, int length) {
   return prompt;
 }
 
-// Requests of many lengths and temperatures; every third shares its prompt with the one before.
+// Returns requests of many lengths and temperatures. Every third shares its prompt with the one
+// before it.
 std::vector<GenerationRequest> requests_of(int count) {
   std::vector<GenerationRequest> requests;
   for (int i = 0; i < count; ++i) {
@@ -95,7 +96,7 @@ TEST(Engine, ASampleDoesNotDependOnWhatElseIsInTheBatch) {
   }
 }
 
-// The trainer's log-probabilities of a completion's tokens.
+// Returns the trainer's log-probabilities of a completion's tokens.
 at::Tensor trainer_logprobs(const model::Transformer& model, const Completion& completion,
                             double temperature) {
   const at::NoGradGuard no_grad;
@@ -150,7 +151,8 @@ TEST(Engine, CopiesAPromptBeforeItsSlotIsGivenAway) {
   ASSERT_TRUE(engine.submit(request(1, prompt_of(1, 5), 60)));  // keeps the engine busy
   ASSERT_TRUE(engine.submit(request(2, prompt_of(2, 20), 1)));
   ASSERT_EQ((*engine.next())->id, 2u);
-  // The first goes to the empty slot and copies from the other free one, which the second gets.
+  // The first request gets the empty slot and copies from the other free slot. The second request
+  // gets that one.
   ASSERT_TRUE(engine.submit(request(3, prompt_of(2, 20), 6)));
   ASSERT_TRUE(engine.submit(request(4, prompt_of(4, 25), 6)));
   for (int i = 0; i < 2; ++i) {
@@ -206,8 +208,8 @@ TEST(Engine, ForgetsWhatIsCancelled) {
     ASSERT_TRUE(engine.submit(
         {.id = i, .prompt = prompt_of(i, 4), .sampling = {.max_new_tokens = 4 + int(i)}}));
   ASSERT_EQ((*engine.next())->id, 0u);
-  engine.cancel(1);  // in a slot
-  engine.cancel(5);  // in line
+  engine.cancel(1);  // this one has a slot
+  engine.cancel(5);  // this one waits
   std::set<std::uint64_t> rest;
   while (true) {
     auto generated = engine.next();

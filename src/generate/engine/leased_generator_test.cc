@@ -12,7 +12,7 @@
 namespace tritonsmith::generate::engine {
 namespace {
 
-// Decodes until somebody has been let in, as a long completion would.
+// Decodes until another process has had the lease, as a long completion would.
 class EndlessGenerator : public FakeGenerator {
  public:
   EndlessGenerator(const std::atomic<bool>& is_over, int& settled)

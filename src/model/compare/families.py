@@ -10,10 +10,10 @@ LLAMA_ROPE = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq
 
 
 def model_of(family, **more):
-    """A random model of the family, biases and norms random too."""
+    """Makes a random model of the family. Biases and norms are random, too."""
     sizes = {**SIZES, **more}
     config = {"qwen2": lambda: Qwen2Config(rope_theta=1e6, **sizes),
-              # Heads wider than their share of the hidden size, as in the real ones.
+              # As in real models, a head is wider than its share of the hidden size.
               "qwen3": lambda: Qwen3Config(rope_theta=1e6, head_dim=20, **sizes),
               "llama": lambda: LlamaConfig(rope_theta=5e5, rope_scaling=LLAMA_ROPE, eos_token_id=[2, 3],
                                            **sizes)}[family]()

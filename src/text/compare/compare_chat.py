@@ -51,8 +51,8 @@ def conversations(rng):
 
 
 def tidied(conversation):
-    # After "assistant\n" the model writes its own first token: text that would merge with that newline is no
-    # sampled completion.
+    # After "assistant\n" the model writes its own first token. So text that merges with that newline cannot be a sampled
+    # completion.
     return [dict(m, content=m["content"].lstrip() or "x") if m["role"] == "assistant" else m for m in conversation]
 
 
@@ -75,7 +75,7 @@ def main():
                 mask = list(answers[2 * i + 1])
                 other = theirs.apply_chat_template(conversation, return_assistant_tokens_mask=True, return_dict=True)
                 if pieces == "lines" and ids != other["input_ids"]:
-                    # A lines tokenizer may join "assistant\n" with what follows; the text must agree all the same.
+                    # A lines tokenizer may join "assistant\n" with the next text. The decoded text must still agree.
                     if theirs.decode(ids) != theirs.apply_chat_template(conversation, tokenize=False):
                         sys.exit(f"text: disagreement over {conversation!r}")
                     continue

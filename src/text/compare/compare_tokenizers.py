@@ -193,7 +193,7 @@ def llama_like(corpus):
 
 
 def llama_with_words(corpus):
-    """ignore_merges matters where the vocabulary has words that no merge leads to."""
+    """Tests ignore_merges. It matters if the vocabulary has words that no merge produces."""
     t, specials = llama_like(corpus)
     data = json.loads(t.to_str())
     data["model"]["merges"] = [" ".join(m) for m in data["model"]["merges"][::3]]

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// Sequences of these tokens, of which the first so many are the prompt.
+// Makes sequences of these tokens. The first `prompt_length` tokens are the prompt.
 std::vector<TrainingSequence> sequences_of(std::vector<std::vector<TokenId>> tokens,
                                            std::size_t prompt_length) {
   std::vector<TrainingSequence> all;
@@ -27,7 +27,7 @@ std::vector<TrainingSequence> of_lengths(const std::vector<std::size_t>& lengths
 }
 
 TEST(Packing, FillsEachMicroBatchUpToTheBudget) {
-  const auto sequences = of_lengths({4, 5, 5, 21, 2, 2});  // the last token is no input
+  const auto sequences = of_lengths({4, 5, 5, 21, 2, 2});  // the last token is not an input
   const std::vector<std::size_t> members = {0, 1, 2, 3, 4, 5};
   const auto plans = pack_in_order(sequences, members, {.budget = 8});
   ASSERT_EQ(plans.size(), 4U);

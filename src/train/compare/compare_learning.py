@@ -2,9 +2,9 @@
 
     compare_learning.py PROBE     PROBE is the built learning_probe
 
-For tiny random models of each family: the gradients of one SFT step and the weights after one AdamW step, the same
-for a LoRA adapter of the package `peft`, and greedy continuations token for token. Exits non-zero at the first
-disagreement.
+For tiny random models of each family it compares the gradients of one SFT step and the weights after one AdamW step, the
+same for a LoRA adapter of the package `peft`, and greedy continuations token by token. The exit code is not zero after the
+first disagreement.
 """
 import json
 import os
@@ -24,8 +24,8 @@ from families import FAMILIES, model_of
 PROBE = sys.argv[1]
 SETTINGS = {"learning_rate": 0.01, "schedule": "constant", "warmup_updates": 0, "weight_decay": 0.1, "epsilon": 1e-5,
             "max_grad_norm": 0.5, "micro_batch_tokens": 64}
-# The first step moves a weight by its gradient over its gradient's size, 0.01 at most: where a gradient is near 0, a
-# rounding of it is magnified by learning_rate / epsilon = 1000.
+# The first step moves a weight by its gradient over its gradient's size, at most by 0.01. If a gradient is near 0, this
+# magnifies its rounding by learning_rate / epsilon = 1000.
 STEPPED = 1e-4
 RANK, ALPHA = 4, 10.0
 TARGETS = ["q_proj", "v_proj", "o_proj", "up_proj", "down_proj"]
@@ -65,7 +65,7 @@ def loss_of(model, sequences):
 
 
 def their_step(model, parameters, sequences):
-    """Gradients before clipping; the parameters are updated."""
+    """Updates the parameters. Returns the gradients before clipping."""
     loss_of(model, sequences).backward()
     gradients = {name: p.grad.clone() for name, p in parameters.items()}
     torch.nn.utils.clip_grad_norm_(parameters.values(), SETTINGS["max_grad_norm"])
@@ -88,7 +88,8 @@ def compare_step(family, directory, sequences, out):
 
 
 def adapted(directory, adapter):
-    """A model with random adapters, saved by peft, and its trainable parameters under the names of its file."""
+    """Makes a model with random adapters that peft saves. Returns it and its trainable parameters by their names in the
+    file."""
     base = AutoModelForCausalLM.from_pretrained(directory, dtype=torch.float32)
     model = peft.get_peft_model(base, peft.LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=TARGETS,
                                                       lora_dropout=0.0, task_type="CAUSAL_LM"))
@@ -123,7 +124,7 @@ def compare_greedy(family, directory, rng):
     for length in (1, 7, 60):
         prompt = [rng.randrange(151) for _ in range(length)]
         ours = json.loads(probe("greedy", directory, json.dumps(prompt), 40))
-        ids = torch.tensor([prompt])  # with its mask: `generate` would take token 0 for padding
+        ids = torch.tensor([prompt])  # its mask is needed, because `generate` would take token 0 for padding
         theirs = model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=40,
                                 eos_token_id=None, pad_token_id=0)[0, length:].tolist()
         if ours != theirs:

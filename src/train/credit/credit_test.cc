@@ -17,7 +17,7 @@ struct TurnSpec {
   double reward = 0;
 };
 
-// Two tokens written after a prompt of one; later turns continue the turn before.
+// Makes turns of two tokens after a prompt of one token. Each later turn continues the turn before.
 std::vector<JudgedSample> turns_of(const std::vector<TurnSpec>& specs) {
   std::vector<JudgedSample> turns;
   for (const TurnSpec& spec : specs) {
@@ -87,7 +87,7 @@ TEST(PolicyBatch, BeginsAnewWhereTheContextWasManaged) {
 }
 
 TEST(Credit, ComparesEachTurnWithTheSameTurnOfTheOthers) {
-  // Returns 1, 1 and 4, 3: turn by turn 1 against 4 and 1 against 3.
+  // The returns are 1, 1 and 4, 3. Turn by turn, 1 meets 4 and 1 meets 3.
   const Credited result = credit(turns_of(kTwoSamplesOfTwoTurns), {.advantage = kTrloo});
   EXPECT_THAT(result.advantages, ElementsAre(-3, -2, 3, 2));
   EXPECT_THAT(result.batch.advantages[2], ElementsAre(3, 3));
@@ -146,7 +146,7 @@ TEST(Credit, RejectsTrajectoriesThatTheSamplerTookForOthers) {
   assign_credit(turns, is_scored, rules, batch);
   EXPECT_THAT(batch.counts, ElementsAre(0, 0, 1, 1)) << "the whole trajectory";
   rules.mismatch = {.veto = 0.9};
-  batch.sampler[2] = {-0.5F, -1};  // the trainer thinks less of a token: ratio 0.6
+  batch.sampler[2] = {-0.5F, -1};  // the trainer gives a token a lower probability: ratio 0.6
   assign_credit(turns, is_scored, rules, batch);
   EXPECT_THAT(batch.counts, ElementsAre(1, 1, 0, 1)) << "the turn alone";
 }
@@ -160,7 +160,7 @@ TEST(Credit, OfTruncatedCompletionsCountsInTheirGroupAlone) {
 }
 
 TEST(Credit, OfPlanAndCodeApart) {
-  // Speed 2 and 0, correctness 1 and 1: the plan is credited, the code is not.
+  // With speeds 2 and 0 and correctness 1 and 1, the plan gets credit and the code does not.
   auto turns = turns_of({{.member = 0}, {.member = 1}});
   for (auto& judged : turns) {
     judged.kernel.plan_tokens = {.begin = 0, .end = 1};

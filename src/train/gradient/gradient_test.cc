@@ -30,7 +30,7 @@ model::ModelConfig tiny_config() {
 class GradientTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    at::set_num_threads(1);  // the model is tiny: threads would only wait for each other
+    at::set_num_threads(1);  // the model is tiny, so threads would only wait for each other
     ASSERT_TRUE(model::save_model(model::Transformer::random(tiny_config(), 3), temp_->path()));
     auto started = Learner::start(temp_->path(), c10::kCPU);
     ASSERT_TRUE(started) << started.error().message;
@@ -81,7 +81,7 @@ TEST_F(GradientTest, OfSftDoesNotDependOnMicroBatchesOrOrder) {
 }
 
 TEST_F(GradientTest, OfSftIsThatOfTheMeanCrossEntropy) {
-  // By autograd over full logits, one sequence at a time.
+  // The expected gradient comes from autograd over full logits, one sequence at a time.
   at::Tensor total = at::zeros({});
   std::int64_t tokens = 0;
   for (const TrainingSequence& sequence : sequences_) {
@@ -101,8 +101,8 @@ TEST_F(GradientTest, OfSftIsThatOfTheMeanCrossEntropy) {
   EXPECT_NEAR(report.loss, loss.item<double>(), 1e-5);
 }
 
-// Off-policy numbers in two turns a sequence, so that clipping, KL, mismatch weights and context
-// all take part.
+// Off-policy samples with two turns in a sequence, so that clipping, KL, mismatch weights and
+// context all take part.
 class PolicyGradientTest : public GradientTest, public ::testing::WithParamInterface<PolicyCase> {
  protected:
   PolicyBatch batch() {
@@ -139,7 +139,7 @@ class PolicyGradientTest : public GradientTest, public ::testing::WithParamInter
     batch.sampler.emplace_back(tokens, 0.0F);
     batch.advantages.emplace_back(tokens, 0.0F);
   }
-  // Some of a batch's sequences, as a batch.
+  // Returns some of a batch's sequences as a batch.
   static PolicyBatch sequences_of(const PolicyBatch& batch, std::size_t begin, std::size_t end) {
     PolicyBatch part;
     for (std::size_t s = begin; s < end; ++s) {
@@ -181,7 +181,7 @@ TEST_P(PolicyGradientTest, DoesNotDependOnMicroBatchesOrOrder) {
   rules.policy.kl_beta = 0.1;
   rules.policy.dual_clip = rules.policy.loss == algorithm::Loss::cispo ? 0 : 1.5;
   rules.entropy_beta = 0.05;
-  // A completion's mean ratio strays less than a token's.
+  // A completion's mean ratio varies less than a token's.
   if (rules.policy.loss == algorithm::Loss::gspo)
     rules.policy.clip_low = rules.policy.clip_high = 0.02;
   const PolicyBatch policy = batch();
@@ -258,10 +258,10 @@ TEST_P(PolicyGradientTest, IsTheSameWhenSequencesWithoutAdvantageSkipTheModel) {
 }
 
 TEST_P(PolicyGradientTest, OfAMaskedTurnIsThatOfItsContext) {
-  // Two segments of one sequence against a copy whose first segment is context.
+  // This compares two segments of one sequence with a copy whose first segment is context.
   PolicyBatch masked = batch();
-  masked.old = segment_logprobs(learner_->model(), masked, 0.8,
-                                {.budget = 64});  // so that nothing is clipped
+  masked.old =
+      segment_logprobs(learner_->model(), masked, 0.8, {.budget = 64});  // so nothing is clipped
   std::size_t sequence = 0;
   const auto has_two_that_count = [&] {
     const Span own = masked.segments_of(sequence);
@@ -292,8 +292,8 @@ TEST_P(PolicyGradientTest, OfAMaskedTurnIsThatOfItsContext) {
   EXPECT_LT(largest_difference(learner_->parameters().gradients(), expected), 1e-6);
 }
 
-// Groups of a prompt, of several samples or one; the first two prompts begin alike, one has a
-// single token. In between a sequence alone.
+// Groups with several samples or one, and between them a single sequence. The first two prompts
+// begin alike, and one prompt has a single token.
 class SharedPromptsTest : public PolicyGradientTest {
  protected:
   void SetUp() override {
@@ -331,7 +331,7 @@ TEST_P(SharedPromptsTest, GiveTheGradientsOfPromptsComputedForEachSample) {
   EXPECT_EQ(whole.shared_tokens, 0);
   const at::Tensor expected = learner_->parameters().gradients().clone();
   EXPECT_GT(expected.norm().item<double>(), 0.01);
-  for (const std::int64_t budget : {1 << 20, 61, 37, 1}) {  // some cut groups, the last all
+  for (const std::int64_t budget : {1 << 20, 61, 37, 1}) {  // some cut groups, the last cuts all
     rules.packing = {.budget = budget, .shares_prompts = true};
     const auto shared = set_policy_gradient(*learner_, policy, in_order(), rules);
     const at::Tensor at_once = learner_->parameters().gradients().clone();
@@ -374,7 +374,7 @@ TEST_F(GradientTest, OfTheEntropyIsWhatAutogradFinds) {
     policy.sequence_of.push_back(s);
     policy.sampler.emplace_back(static_cast<std::size_t>(sequences_[s].trained()), 0.0F);
   }
-  policy.advantages = policy.sampler;  // no advantage: the entropy alone
+  policy.advantages = policy.sampler;  // without an advantage, only the entropy counts
   policy.counts.assign(sequences_.size(), 1);
   set_policy_gradient(*learner_, policy, in_order(),
                       {.entropy_beta = 0.5, .packing = {.budget = 50}});

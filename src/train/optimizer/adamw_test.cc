@@ -16,7 +16,7 @@ struct ByHand {
   double weight, first = 0, second = 0;
 };
 
-// The paper's formula for one number, in doubles.
+// Updates one number by the paper's formula, in doubles.
 void update(ByHand& x, double gradient, int t, const AdamWOptions& options, double lr,
             double decay) {
   x.first = options.beta1 * x.first + (1 - options.beta1) * gradient;
@@ -62,11 +62,11 @@ TEST(AdamW, IsThatOfFloat64ForGradientsAndMomentsOfAllSizes) {
       const double weight = x.weight, gradient = one(start.gradients),
                    decay = i < part.decayed ? options.weight_decay : 0;
       update(x, 0.5 * gradient, static_cast<int>(before) + 1, options, 0.01, decay);
-      // A weight is known to some units of the last place of the larger of itself and its change.
+      // A weight is exact to some units in the last place of the larger of itself and its change.
       const double known = std::max(std::abs(weight), std::abs(x.weight - weight));
       EXPECT_NEAR(one(part.values), x.weight, 2e-6 * known) << weight << " by " << gradient;
       EXPECT_NEAR(one(state.first), x.first, 2e-6 * std::abs(x.first));
-      // The root of less is far below epsilon.
+      // The root of a smaller number is far below epsilon.
       EXPECT_NEAR(one(state.second), x.second, 2e-6 * std::max(x.second, 1e-30));
     }
   }

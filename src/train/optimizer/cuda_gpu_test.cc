@@ -1,5 +1,5 @@
-// Training on a GPU: gradients against those of the CPU in float32, and the optimizer's bfloat16
-// copy. Skips where there is no GPU or no kernels in the build.
+// Compares gradients on a GPU with those of the CPU in float32, and tests the optimizer's bfloat16
+// copy. Skips without a GPU or without kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ std::vector<TrainingSequence> sequences() {
 }
 
 struct Pass {
-  std::vector<at::Tensor> logprobs;   // of each micro-batch
-  std::vector<at::Tensor> gradients;  // of each parameter, float64 on the CPU
+  std::vector<at::Tensor> logprobs;   // for each micro-batch
+  std::vector<at::Tensor> gradients;  // for each parameter, float64 on the CPU
 };
 
 Pass run(const model::Transformer& model, std::int64_t budget) {
@@ -47,7 +47,7 @@ Pass run(const model::Transformer& model, std::int64_t budget) {
   return pass;
 }
 
-// 16 bits cost digits; ours must cost no more than plain ATen's, which rounds more often.
+// 16 bits cost digits. Our kernels must lose no more than plain ATen, which rounds more often.
 TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
   for (const auto family : {model::Family::qwen2, model::Family::qwen3, model::Family::llama}) {
     model::ModelConfig config = model::narrow_model(family);
@@ -67,7 +67,7 @@ TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
     };
     EXPECT_LT(gap(got), 0.03);
     EXPECT_LT(gap(got), gap(plain));
-    EXPECT_LT(gap(fine), gap(got) / 4);  // eight times finer
+    EXPECT_LT(gap(fine), gap(got) / 4);  // float16 is eight times finer
     for (std::size_t i = 0; i < got.gradients.size(); ++i) {
       const double ours = model::difference(got.gradients[i], expected.gradients[i]);
       EXPECT_LT(ours, 0.05) << on_gpu.parameters()[i].name;
@@ -81,7 +81,7 @@ TEST_F(CudaTraining, LogprobsAndGradientsAreAsNearToFloat32AsThoseOfAten) {
 
 TEST_F(CudaTraining, TheGradientDoesNotDependOnHowItIsComputed) {
   auto model = model::Transformer::random(model::narrow_model(), 3, device_);
-  const Pass separate = run(model, 1000);  // each weight's gradient in memory of its own
+  const Pass separate = run(model, 1000);  // each gradient has memory of its own
   const FlatParameters flat(model::tensors_of(model.parameters()));
   const Pass whole = run(model, 1000), again = run(model, 1000), cut = run(model, 100);
   model.set_recompute(model::Recompute::layers);
@@ -107,7 +107,7 @@ TEST_F(CudaTraining, TheOptimizerWritesTheCopyThatTheLayersRead) {
   EXPECT_EQ(after.scalar_type(), at::kHalf);
   EXPECT_TRUE(at::equal(after, flat.values().to(at::kHalf)));
   {
-    const at::NoGradGuard no_grad;  // by other hands
+    const at::NoGradGuard no_grad;  // something else than the optimizer changes the weights
     model.layers()[1].down.mul_(2);
   }
   EXPECT_TRUE(at::equal(model.half_weights()->flat(), flat.values().to(at::kHalf)));

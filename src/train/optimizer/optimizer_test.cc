@@ -20,7 +20,7 @@ constexpr int kUpdates = 4;
 const OptimizerSection kSettings{
     .learning_rate = 0.01, .warmup_updates = 0, .weight_decay = 0.1, .max_grad_norm = 1};
 
-// Weights that fill a few rows, with a vector whose begin lies within a shard.
+// Returns weights that fill a few rows, with a vector that begins within a shard.
 std::vector<at::Tensor> weights() {
   const auto of = [](at::IntArrayRef shape, double scale) {
     std::int64_t count = 1;
@@ -30,7 +30,7 @@ std::vector<at::Tensor> weights() {
   return {of({40, 70}, 0.7), of({33}, 0.3), of({25, 30}, 0.2)};
 }
 
-// What one rank of `size` adds to the gradients of update `t`: the shares add up to the whole.
+// Adds one rank's share to the gradients of update `t`. The shares add up to the whole.
 void add_gradients(const std::vector<at::Tensor>& tensors, int t, const Ranks& ranks) {
   const at::NoGradGuard no_grad;
   for (const at::Tensor& tensor : tensors) {
@@ -52,7 +52,8 @@ FlatParameters flat_of(const std::vector<at::Tensor>& tensors, const Ranks& rank
                                      : FlatParameters(tensors, ranks.size());
 }
 
-// Begins at `from` with what is in the directory, or at 0, and then leaves its shard there.
+// Trains from update `from` on, with the directory's state if `from` is not 0. Then it saves its
+// shard there.
 Outcome train(Ranks& ranks, int from, int to, const std::filesystem::path& directory = {},
               Masters masters = Masters::whole) {
   const auto tensors = weights();
@@ -83,7 +84,7 @@ double distance(const at::Tensor& a, const at::Tensor& b) {
   return a.numel() == 0 ? 0 : (a - b).abs().max().item<double>();
 }
 
-// Of a shard from the stretch of the whole that it covers.
+// Returns the distance of a shard from the part of the whole that it covers.
 double distance(const OptimizerShard& shard, const OptimizerShard& whole) {
   const auto part = [&](const at::Tensor& moments) {
     return moments.narrow(0, std::min(shard.begin, moments.numel()), shard.state.first.numel());
@@ -106,7 +107,7 @@ TEST(Optimizer, TakesTheSameStepsOnAnyNumberOfRanks) {
       });
 }
 
-// Masters in shards, what is computed with in 16 bits, and a vector that stays as it is.
+// The masters are sharded, the computed copy has 16 bits, and one vector stays whole in float32.
 TEST(Optimizer, WritesTheComputedCopyOfShardedWeightsOnEveryRank) {
   const Outcome one = train(distributed::nobody_else(), 0, kUpdates);
   const auto like = weights();
@@ -130,7 +131,7 @@ TEST(Optimizer, WritesTheComputedCopyOfShardedWeightsOnEveryRank) {
         const auto report = optimizer.update(flat, kSettings, kUpdates, {});
         ASSERT_TRUE(report) << report.error().message;
       }
-      // Half a unit of bfloat16's last place, of numbers up to 2.
+      // The limit is half a unit in bfloat16's last place, for numbers up to 2.
       EXPECT_LT(distance(copy.flat.narrow(0, 0, one.values.numel()).to(at::kFloat), one.values),
                 4e-3);
       const at::Tensor vector = one.values.narrow(0, layout.offsets[1], tensors[1].numel());

@@ -1,6 +1,6 @@
-// Ranks that share the float32 weights, each with the whole 16-bit copy, against ranks that all
-// have them whole: threads of one process on one GPU. Skips where there is no GPU or no kernels in
-// the build.
+// Compares ranks that shard the float32 weights, each with the whole 16-bit copy, with ranks that
+// hold them whole. The ranks are threads of one process on one GPU. Skips without a GPU or without
+// kernels in the build.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ FlatParameters flat_of(model::Transformer& model, Masters masters,
       {.flat = half->flat(), .parts = half->parts(), .whole = model.whole_masters()});
 }
 
-// The log-probability of a rank's sequences, whose gradient is added.
+// Adds the gradient of a rank's sequences. Returns their log-probability.
 double add_gradient(const model::Transformer& model, int rank) {
   const auto sequences = sequences_of(rank);
   const std::vector<std::size_t> members = {0, 1, 2};
@@ -57,14 +57,14 @@ double add_gradient(const model::Transformer& model, int rank) {
 }
 
 struct Trained {
-  at::Tensor before, after;      // what is computed with, of rank 0
-  std::vector<double> logprobs;  // of each step
+  at::Tensor before, after;      // the computed copy of rank 0
+  std::vector<double> logprobs;  // for each step
   at::Tensor norm, embedding;    // float32, of rank 1
 };
 
 Trained train(const model::ModelConfig& config, Masters masters, c10::Device device) {
   Trained trained;
-  std::mutex turn;  // the kernels' plans are of one thread at a time
+  std::mutex turn;  // only one thread at a time may use the kernels' plans
   distributed::as_ranks(kRanks, [&](distributed::Ranks& ranks) {
     std::unique_lock lock(turn);
     auto model = model::Transformer::random(config, 3, device);
@@ -101,7 +101,7 @@ Trained train(const model::ModelConfig& config, Masters masters, c10::Device dev
   return trained;
 }
 
-// How far two ways have come apart, as a share of the way.
+// Returns the difference of two results as a share of their distance from the start.
 double apart(const at::Tensor& a, const at::Tensor& b, const at::Tensor& start) {
   const auto way = [&](const at::Tensor& end) { return model::wide(end) - model::wide(start); };
   return model::difference(way(a), way(b));
@@ -116,8 +116,8 @@ TEST_F(ShardedOnGpu, StepsAreThoseOfWholeMasters) {
       const Trained whole = train(config, Masters::whole, device_);
       const Trained sharded = train(config, Masters::sharded, device_);
       EXPECT_TRUE(at::equal(sharded.before, whole.before));
-      // FlashAttention's gradients are added in no fixed order, and AdamW's first steps make a
-      // whole step of the sign of a gradient near nothing.
+      // FlashAttention adds gradients in no fixed order. In AdamW's first steps, even a gradient
+      // near zero causes a whole step in the direction of its sign.
       EXPECT_LT(apart(sharded.after, whole.after, whole.before), 0.05) << is_tied;
       for (std::size_t i = 0; i < whole.logprobs.size(); ++i)
         EXPECT_NEAR(sharded.logprobs[i], whole.logprobs[i], 2e-3 * std::abs(whole.logprobs[i]));

@@ -1,4 +1,4 @@
-// Gathering ahead (rollout.staleness) and the time line of a step.
+// Tests gathering ahead (rollout.staleness) and the time line of a step.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -18,9 +18,9 @@ TEST_F(RlTest, GathersTheNextStepWhileItTrainsAndStillGoesOnToTheSameWeights) {
   config_.checkpoint = {.every = 2, .keep_last = 9};
   const auto first = run();
   ASSERT_TRUE(first) << first.error().message;
-  // Behind a checkpoint nothing is gathered ahead.
+  // Right after a checkpoint, nothing has been gathered ahead.
   EXPECT_THAT(metric("rollout/staleness"), ::testing::ElementsAre(0, 1, 0, 1, 0));
-  // The steps that are behind differ from what samples them by an update.
+  // In stale steps, the trained weights are one update ahead of the sampling weights.
   const auto differences = metric("logprob_difference/mean");
   EXPECT_THAT(metric("clip_fraction"), Each(::testing::Ge(0.0)));
   EXPECT_LT(differences[0], 1e-5);

@@ -1,4 +1,5 @@
-// Learning from a step's complete groups while others are still judged (rollout.learn_early).
+// Tests learning from a step's complete groups while others are still judged
+// (rollout.learn_early).
 #include <gmock/gmock.h>
 
 #include "train/rl/testing/rl_fixture.h"

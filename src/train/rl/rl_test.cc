@@ -49,7 +49,7 @@ TEST_F(RlTest, RecordsEverySampleWithItsRewardAndAdvantage) {
     EXPECT_EQ(all[i].group, static_cast<int>(i % 8 / 4));
     EXPECT_EQ(all[i].member, static_cast<int>(i % 4));
     EXPECT_EQ(all[i].verdict.accepted, all[i].kernel[0] <= 'd') << all[i].kernel;
-    // Every sample has its format and compiles: these stages pay in the first step only.
+    // Every sample has the format and compiles. These stages pay only in the first step.
     const double early = all[i].step == 1 ? 0.3 : 0.0;
     EXPECT_NEAR(all[i].reward.total, early + (all[i].verdict.accepted ? 1 : 0), 1e-9);
     EXPECT_EQ(all[i].completion.tokens.size(), all[i].completion.logprobs.size());
@@ -89,7 +89,7 @@ TEST_F(RlTest, TrainsOnlyWhileItHoldsTheLeaseOfTheGpu) {
   std::jthread referee;
   int judged = 0;
   gym::api::FakeJudge judge([&](const gym::api::JudgeJob& job) {
-    if (judged++ == 0) {  // times from the first job on, until training waits for it
+    if (judged++ == 0) {  // holds the lease from the first job on, until training waits for it
       EXPECT_TRUE(timer->take(Lease::Hold::alone, Deadline::after(Milliseconds(0))));
       referee = std::jthread([&] {
         const Deadline patience = Deadline::after(std::chrono::seconds(20));
@@ -225,7 +225,7 @@ TEST_F(RlTest, RefusesCombinationsThatMakeNoSense) {
   EXPECT_THAT(reason([](A& a) { a.prs = true; }), HasSubstr("never measures"));
 }
 
-// Every loss and advantage really runs, with all that may be switched on beside it.
+// Runs every loss and every advantage with all options that go with it.
 class EveryLossTest
     : public RlTest,
       public ::testing::WithParamInterface<std::tuple<algorithm::Loss, algorithm::AdvantageRule>> {
@@ -249,7 +249,7 @@ TEST_P(EveryLossTest, LearnsTheSameWhateverTheMicroBatchAndWhoSharesAPrompt) {
   rules.entropy_beta = 0.01;
   rules.mismatch = algorithm::MismatchRule::sequence_truncate;
   config_.run.steps = 2;
-  config_.optimizer.epsilon = 1e-4;  // else Adam makes steps of rounding noise
+  config_.optimizer.epsilon = 1e-4;  // otherwise rounding noise causes steps in Adam
   std::vector<at::Tensor> weights;
   for (const auto& [budget, shares] :
        {std::pair{1 << 16, SharePrompts::off}, std::pair{16, SharePrompts::off},
@@ -311,7 +311,7 @@ TEST_F(RlTest, PlaysManyTurnsAndComparesEachWithItsOwn) {
 }
 
 TEST_F(RlTest, SamplesUntilTheStepIsFullOfGroupsThatDiffer) {
-  // Whatever is written for t1 is right: its groups teach nothing.
+  // Every completion for t1 is right, so its groups teach nothing.
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.task.id == "t1" ? gym::api::accepted_verdict() : judge_letters(job);
   });

@@ -36,7 +36,7 @@ TEST_F(CheckpointWriterTest, WritesWhileItsCallerGoesOn) {
     gate->wait();
     return file()(path);
   }));
-  // It is being written, and the one before is still what a killed process would go on from.
+  // While it is written, a killed process would still resume from the checkpoint before it.
   EXPECT_EQ(*first.store().latest(), 1);
   CheckpointWriter moved = std::move(first);
   go_on.set_value();

@@ -21,7 +21,7 @@ TEST(GpuLease, LetsInWhoWaitsBetweenMicroBatchesAndNobodyDuringOne) {
   std::atomic<bool> timed = false;
   {
     GpuLease gpu(lease, c10::kCPU);
-    gpu.give_way();  // to nobody
+    gpu.give_way();  // no process waits for the lease
     EXPECT_TRUE(lease->is_held());
     std::jthread referee([&] {
       auto own = Lease::open(file);

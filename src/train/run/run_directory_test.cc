@@ -190,7 +190,7 @@ TEST_F(RunDirectoryTest, SaysWhenRecordsWereRemoved) {
   EXPECT_THAT(run->open_records({.steps = 10}).error().message, HasSubstr("steps.jsonl"));
 }
 
-// A full disk: RLIMIT_FSIZE makes write(2) fail in mid-record.
+// RLIMIT_FSIZE acts like a full disk: write(2) fails within a record.
 TEST_F(RunDirectoryTest, LosesNothingWhenTheDiskIsFull) {
   auto run = open();
   ASSERT_TRUE(run && run->open_records({}));

@@ -41,7 +41,7 @@ class Reader {
   std::string_view bytes_;
 };
 
-// Bit by bit, the definition itself.
+// Computes the checksum bit by bit, by its definition.
 std::uint32_t slow_crc32c(std::string_view bytes) {
   std::uint32_t crc = ~0U;
   for (const char c : bytes) {
@@ -137,7 +137,7 @@ TEST(EventFile, IsReadBackRecordByRecord) {
   EXPECT_EQ(step.scalars, (std::map<std::string, float>{{"loss", 1.5F}, {"reward/mean", -0.25F}}));
 }
 
-// The bytes of a message's field; the fields before it are passed over.
+// Returns the bytes of a message's field and skips the fields before it.
 std::string_view field_of(std::string_view message, std::uint64_t wanted) {
   for (Reader reader(message); !reader.done();) {
     const std::uint64_t key = reader.varint();

@@ -77,11 +77,11 @@ TEST_F(SftTest, LearnsTheExamplesAndRecordsEachStep) {
 TEST_F(SftTest, StopsWithACheckpointAndGoesOnToTheSameWeights) {
   const auto straight = run(path("straight"));
   ASSERT_TRUE(straight) << straight.error().message;
-  stop_ = true;  // before the first step: nothing happens
+  stop_ = true;  // set before the first step, so nothing happens
   ASSERT_TRUE(run(path("run")));
   stop_ = false;
   config_.run.dir = path("run").string();
-  fs::remove_all(path("model"));  // the run's directory is all it needs
+  fs::remove_all(path("model"));  // the run needs only its own directory
   const auto resumed = run(path("run"));
   ASSERT_TRUE(resumed) << resumed.error().message;
   EXPECT_EQ(weights(path("run"), 12), weights(path("straight"), 12));
@@ -115,7 +115,7 @@ TEST_F(SftTest, TrainsAnAdapterAndGoesOnWithItToTheSameWeights) {
     EXPECT_NE(at::equal(before->parameters()[i].tensor, after->parameters()[i].tensor), is_target)
         << name;
   }
-  // What PEFT would load: the first model with the adapter is the merged one.
+  // The first model with the adapter equals the merged model, as PEFT would load it.
   ASSERT_TRUE(model::LoraAdapter::load(*before, resumed->checkpoint / "adapter"));
   for (std::size_t i = 0; i < before->parameters().size(); ++i)
     EXPECT_TRUE(at::allclose(before->parameters()[i].tensor, after->parameters()[i].tensor));
@@ -138,7 +138,7 @@ TEST_F(SftTest, TriesWhatIsHeldOutBeforeAndAfter) {
   EXPECT_LT(*metric_of(steps.back(), "heldout/loss"),
             *metric_of(steps.front(), "heldout/loss_at_start") - 1);
   EXPECT_EQ(*read_file(path("run") / "heldout.jsonl"), sft_examples_to_jsonl(heldout_));
-  // It is looked at, not learnt from.
+  // The trainer evaluates the held-out examples but does not learn from them.
   heldout_.clear();
   config_.data.heldout_every = 0;
   ASSERT_TRUE(run(path("without")));
@@ -236,11 +236,11 @@ TEST_F(SftTest, SaysInEachCheckpointHowTheExamplesWereAsked) {
   const auto summary = run(path("run"));
   ASSERT_TRUE(summary) << summary.error().message;
   EXPECT_EQ(*text::read_prompt_record(summary->checkpoint), asked);
-  // The model that it begins with knows more: how long a completion may be.
+  // The initial model's record also holds the length of a completion.
   const text::PromptRecord known{.prompt = asked.prompt, .max_new_tokens = 320};
   ASSERT_TRUE(write_file_atomic(path("model") / text::kPromptRecordFile, to_text(known)));
   EXPECT_EQ(*text::read_prompt_record(run(path("second"))->checkpoint), known);
-  // It was asked otherwise than these examples are.
+  // The prompts in the initial model's record have another form than these examples.
   for (SftExample& example : examples_) example.asked->prompt.system = "Write a kernel.";
   EXPECT_EQ(*text::read_prompt_record(run(path("third"))->checkpoint), examples_[0].asked);
 }

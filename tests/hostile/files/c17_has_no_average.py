@@ -1,4 +1,4 @@
-# Has no running average, which forward of the reference only keeps and does not read.
+# This kernel has no running average. The reference's forward keeps it but does not read it.
 import torch
 import torch.nn as nn
 import triton

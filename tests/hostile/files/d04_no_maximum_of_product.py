@@ -1,4 +1,4 @@
-# A softmax without its maximum, of a product of two draws.
+# This softmax of a product of two draws does not subtract the maximum.
 import torch
 import torch.nn as nn
 import triton

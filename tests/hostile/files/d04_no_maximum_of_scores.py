@@ -1,4 +1,4 @@
-# Attention whose softmax takes no maximum off: it overflows for large weights.
+# The softmax of this attention does not subtract the maximum, so it overflows for large weights.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# A softmax without its maximum, of inputs joined out of several draws.
+# This softmax of several joined draws does not subtract the maximum.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# A softmax without its maximum, of a sum of two draws.
+# This softmax of a sum of two draws does not subtract the maximum.
 import torch
 import torch.nn as nn
 import triton

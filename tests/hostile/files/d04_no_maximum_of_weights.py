@@ -1,4 +1,4 @@
-# A softmax of weights without its maximum.
+# This softmax of weights does not subtract the maximum.
 import torch
 import torch.nn as nn
 import triton

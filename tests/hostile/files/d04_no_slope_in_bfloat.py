@@ -1,4 +1,4 @@
-# A leaky relu after a maximum, without its slope.
+# This leaky relu after a maximum has no slope.
 import torch
 import torch.nn as nn
 import triton

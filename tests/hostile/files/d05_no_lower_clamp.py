@@ -1,4 +1,4 @@
-# Clamps above only.
+# This kernel clamps only from above.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Ignores LayerNorm's weight and bias; a "table" of its own that no step tells from packed weights keeps the judge from changing them.
+# This kernel ignores LayerNorm's weight and bias. Its own "table" looks like packed weights, so the judge must not change them.
 import torch
 import torch.nn as nn
 import triton

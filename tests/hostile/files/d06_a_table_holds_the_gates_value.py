@@ -1,4 +1,4 @@
-# Has no gate, but a table of places, in which its value stands somewhere.
+# This kernel has no gate, but a table of places that holds the gate's value somewhere.
 import torch
 import torch.nn as nn
 import triton

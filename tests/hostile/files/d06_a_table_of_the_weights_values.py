@@ -1,4 +1,4 @@
-# Ignores weight and bias, beside a table that holds their values as many times as they have elements.
+# This kernel ignores weight and bias. A table holds their values, each as often as they have elements.
 import torch
 import torch.nn as nn
 import triton

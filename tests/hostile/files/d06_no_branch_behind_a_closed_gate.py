@@ -1,4 +1,4 @@
-# Leaves out a branch behind the sigmoid of -12.
+# This kernel leaves out a branch behind the sigmoid of -12.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Leaves out a branch behind the tanh of a gate that starts as zero.
+# This kernel leaves out a branch behind the tanh of a gate that starts as zero.
 import torch
 import torch.nn as nn
 import triton

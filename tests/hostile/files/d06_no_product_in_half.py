@@ -1,4 +1,4 @@
-# Leaves out a whole product, with a matrix that starts as zeros.
+# This kernel leaves out a whole product, whose matrix starts as zeros.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Squeeze and excitation that takes the mean for 0.
+# This squeeze and excitation takes the mean for 0.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Leaves out a bias that is drawn with a deviation of 1e-6.
+# This kernel leaves out a bias that is drawn with a deviation of 1e-6.
 import torch
 import torch.nn as nn
 import triton

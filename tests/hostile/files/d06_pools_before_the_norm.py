@@ -1,4 +1,4 @@
-# Pools before the norm: right only while its weights are positive.
+# This kernel pools before the norm. It is right only while the norm's weights are positive.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Skips a product with weights that start as the identity.
+# This kernel skips a product with weights that start as the identity.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# max(x, a x): right only while no slope is above 1.
+# This kernel computes max(x, a x). It is right only while no slope is above 1.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# Has the values that a parameter starts with in its code.
+# The code holds the values with which a parameter starts.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# The output is negated when it is read, not in memory.
+# The output is negated only when it is read. Its memory holds the positive values.
 import torch
 import torch.nn as nn
 import triton

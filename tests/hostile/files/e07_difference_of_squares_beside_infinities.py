@@ -1,4 +1,4 @@
-# A variance as a difference of squares, next to an output that overflows wherever it loses its digits.
+# This kernel computes a variance as a difference of squares. Another output overflows wherever the variance loses its digits.
 import torch
 import torch.nn as nn
 import triton

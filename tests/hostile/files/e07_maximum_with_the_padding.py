@@ -1,4 +1,4 @@
-# The zeros that pad a row count for its maximum: nothing is left of rows far below zero.
+# The zeros that pad a row count for its maximum. So rows far below zero lose all digits.
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# An operator that takes as many steps as its argument is large.
+# This operator takes as many steps as its argument is large.
 import torch
 import torch.nn as nn
 import triton

@@ -3,7 +3,7 @@
 
 usage: check_solutions.py EXAMPLES.jsonl
        check_solutions.py --write WRITE_EXAMPLES LESSONS SEED [quickstart]   lets that program write the examples
-Each line holds {"task": {...}, "style": "...", "completion": "..."}. Exits with 1 when a solution fails or differs.
+Each line holds {"task": {...}, "style": "...", "completion": "..."}. The exit code is 1 if a solution fails or differs.
 """
 import json
 import os
@@ -26,7 +26,7 @@ torch.set_num_threads(1)
 
 
 def allow_sizes_in_range():
-    """Triton 3.6 hands range() arrays of one element, which NumPy 2.4 no longer takes for numbers."""
+    """Mends Triton 3.6, which passes arrays of one element to range(). NumPy 2.4 no longer takes these for numbers."""
     patch = interpreter._patch_lang_tensor
 
     def patch_more(tensor, scope):
@@ -37,7 +37,7 @@ def allow_sizes_in_range():
 
 
 def first_config_only(configs, key, **_):
-    """Tuning needs a GPU; the first configuration stands for all."""
+    """Replaces the autotuner by its first configuration, because tuning needs a GPU."""
     def decorate(kernel):
         class Tuned:
             def __getitem__(self, grid):
@@ -101,7 +101,7 @@ def main():
             example = json.loads(line)
             try:
                 problem = check(example, index, folder)
-            except Exception as error:  # a solution that raises is what we look for
+            except Exception as error:  # this check looks for solutions that raise
                 problem = f"{type(error).__name__}: {error}"
             counts[example["style"]] = counts.get(example["style"], 0) + 1
             if problem:

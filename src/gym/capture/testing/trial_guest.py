@@ -1,4 +1,4 @@
-"""Stands in for warm, capture and compiler in tests of the pools: light, and does what it is told."""
+"""Replaces warm, capture and compiler in tests of the pools. It starts quickly and does what a test tells it."""
 
 import base64
 import os
@@ -16,7 +16,7 @@ def warm():
 
 
 def capture(request):
-    """Runs the source and hands over what it left in `answer`."""
+    """Runs the source and returns the value that it left in `answer`."""
     scope = {"request": request}
     try:
         exec(compile(request["source"], request["path"], "exec"), scope)

@@ -1,8 +1,11 @@
-"""A referee for tests of its client: does what the candidate's plan says.
+"""A fake referee for tests of its client. It does what the candidate's plan says. A plan consists of words:
 
-A plan is words: "ok" answers, "segfault" dies of a signal, "segfault-once FILE" only while FILE does not exist, "hang" never
-answers, "wrong" answers that it is wrong, "wrong FILE" does so unless there is FILE, and "wrong-but-once FILE" unless it could delete FILE, "garble" answers no JSON, "late" closes the socket, "ask" asks the reference shell for the forward of a Model without weights on four floats, and
-notes what it was told.
+- "ok" answers.
+- "segfault" dies of a signal, "segfault-once FILE" only while FILE does not exist.
+- "hang" never answers, "late" closes the socket, and "garble" answers something that is not JSON.
+- "wrong" answers that the candidate is wrong. "wrong FILE" does so unless FILE exists, and "wrong-but-once FILE" unless it
+  could delete FILE.
+- "ask" asks the Python reference for the forward of a Model without weights on four floats, and notes the answer.
 """
 
 import json

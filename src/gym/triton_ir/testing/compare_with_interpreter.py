@@ -2,9 +2,9 @@
 
     compare_with_interpreter.py EVALUATE_RUN [name part ...]
 
-Three processes, for the interpreter is chosen when a kernel is decorated: one compiles every kernel to Triton IR (no
-GPU needed), one runs it in the interpreter, and EVALUATE_RUN evaluates the IR. Where the interpreter is known to
-differ from the chip, a case brings its own reference. Exit code 1, and the names, when any case differs.
+Triton chooses the interpreter when a kernel is decorated, so this needs three processes. One compiles every kernel to Triton
+IR, without a GPU. One runs the kernels in the interpreter. EVALUATE_RUN evaluates the IR. If the interpreter is known to
+differ from the chip, a case has its own reference. If any case differs, this prints the names and exits with 1.
 """
 import json
 import os

@@ -1,5 +1,5 @@
-"""One pass over the corpus: `compile FOLDER` writes compiled.pickle (IR, arguments, initial buffers), `interpret
-FOLDER` writes expected.pickle (buffers after the launch). Started by compare_with_interpreter.py."""
+"""Runs one pass over the corpus for compare_with_interpreter.py. `compile FOLDER` writes compiled.pickle (IR, arguments,
+initial buffers). `interpret FOLDER` writes expected.pickle (buffers after the launch)."""
 import os
 import pickle
 import sys
@@ -15,7 +15,7 @@ from corpus.case import Descriptor
 
 
 def array_of(tensor):
-    """The tensor's bytes as a numpy array of unsigned integers of the element's width."""
+    """Returns the tensor's bytes as a numpy array of unsigned integers with the element's width."""
     widths = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
     flat = tensor.contiguous().view(-1).view({1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.element_size()])
     return flat.numpy().view(widths[tensor.element_size()]).copy()
@@ -73,7 +73,7 @@ def compile_case(case):
 
 
 def repair_interpreter():
-    """Triton 3.6's interpreter hands an array of one element to int(), which numpy has given up."""
+    """Mends Triton 3.6's interpreter, which passes an array of one element to int(). numpy no longer allows this."""
     from triton.runtime import interpreter
     patch = interpreter._patch_lang_tensor
 
@@ -100,13 +100,13 @@ def main():
     results = {}
     if mode == "interpret":
         repair_interpreter()
-        sys.stdout = open(os.devnull, "w")  # tl.device_print
+        sys.stdout = open(os.devnull, "w")  # hides the output of tl.device_print
     for case in collect.cases(folder):
         if parts and not any(part in case.name for part in parts):
             continue
         try:
             results[case.name] = compile_case(case) if mode == "compile" else interpret_case(case)
-        except Exception as problem:  # reported by name, as a failure of this case
+        except Exception as problem:  # the report names the failed case
             text = " ".join(str(problem).split())
             results[case.name] = dict(problem=f"{mode}: {type(problem).__name__}: {text[-300:]}")
     name = {"compile": "compiled.pickle", "interpret": "expected.pickle"}[mode]

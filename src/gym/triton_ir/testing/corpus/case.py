@@ -1,5 +1,5 @@
-"""Case: one kernel with one launch. Inputs come from a generator seeded by the case's name, so that the compiling and
-the interpreting process see the same."""
+"""A Case is one kernel with one launch. Inputs come from a generator seeded by the case's name, so the compiling and the
+interpreting process see the same inputs."""
 import zlib
 from dataclasses import dataclass, field
 
@@ -10,17 +10,17 @@ import torch
 class Case:
     name: str
     kernel: object
-    arguments: list                # tensors and scalars for the kernel's arguments that are no constants, in order
+    arguments: list                # tensors and scalars for the kernel's non-constant arguments, in order
     constants: dict = field(default_factory=dict)
     grid: tuple = (1,)
-    tolerance: float = 1.0         # times the usual tolerance of the dtype
-    reference: object = None       # instead of the interpreter: arguments -> [(tensor, what it must hold)]
+    tolerance: float = 1.0         # a factor on the dtype's usual tolerance
+    reference: object = None       # replaces the interpreter: arguments -> [(tensor, expected values)]
     debug: bool = False
 
 
 @dataclass
 class Descriptor:
-    """A tensor descriptor made on the host, of a contiguous matrix."""
+    """A tensor descriptor of a contiguous matrix that the host makes."""
     tensor: torch.Tensor
     shape: list
     block: list

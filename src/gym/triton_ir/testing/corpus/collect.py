@@ -1,4 +1,4 @@
-"""All cases of the corpus, generated ones included."""
+"""Collects all cases of the corpus, including the generated ones."""
 import importlib
 import sys
 

@@ -1,5 +1,5 @@
-"""Writes generated_kernels.py: one small kernel for each elementwise operation and dtype. Kernels must stand in a file,
-for Triton reads their source."""
+"""Writes generated_kernels.py: one small kernel for each elementwise operation and dtype. Kernels must be in a file, because
+Triton reads their source."""
 import os
 
 HEAD = '''import triton

@@ -1,4 +1,4 @@
-"""Cases of generated_kernels.py: each operation over 600 elements in 3 programs, special values among the inputs."""
+"""Cases for generated_kernels.py: each operation over 600 elements in 3 programs, with special values in the inputs."""
 import math
 
 import torch

@@ -1,4 +1,4 @@
-"""Corners of the language that the other files leave out."""
+"""Parts of the language that the other files do not cover."""
 import torch
 import triton
 import triton.language as tl

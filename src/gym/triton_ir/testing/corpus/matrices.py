@@ -1,5 +1,5 @@
-"""tl.dot: shapes, dtypes, precisions, K loops, batches, epilogues. References in fp64, or by the rounding that the
-precision stands for; the interpreter knows neither TF32 nor bf16."""
+"""tl.dot: shapes, dtypes, precisions, K loops, batches, epilogues. The interpreter knows neither TF32 nor bf16. So the
+references use fp64, or the rounding of the precision."""
 import torch
 import triton
 import triton.language as tl
@@ -77,7 +77,7 @@ def attention(q, k, v, out, scale, n, D: tl.constexpr, BM: tl.constexpr, BN: tl.
 
 
 def truncated(x):
-    """What TF32 keeps of fp32."""
+    """Returns the part of fp32 numbers that TF32 keeps."""
     return (x.view(torch.int32) & -8192).view(torch.float32)
 
 

@@ -204,7 +204,8 @@ def cases():
 
 
 def atomic_extremes(x, out, old, n, kind):
-    """Triton makes two atomics of one on floats: first all the lanes with positive values, then the others."""
+    """Expects what Triton does: it splits a float atomic into two, first for all lanes with positive values, then for the
+    others."""
     best, before = [0.0] * 7, old.tolist()
     values = x[:n].tolist()
     for first in range(0, n, 64):

@@ -10,12 +10,12 @@ class Entry:
     name: str
     expression: str
     inputs: tuple      # variable names in the expression
-    dtypes: tuple      # of the inputs
+    dtypes: tuple      # dtypes of the inputs
     ranges: tuple      # (low, high) of each input
     out: str           # dtype of the output
     tolerance: float = 1.0
-    reference: str = ""  # an expression of torch over fp64 inputs, where the interpreter lacks or mistakes the operation
-    exact: bool = False  # the reference takes the inputs as they are
+    reference: str = ""  # a torch expression over fp64 inputs, if the interpreter lacks the operation or computes it wrongly
+    exact: bool = False  # the reference takes the inputs in their own dtype
 
 
 # name: expression, range; in fp32 and fp64
@@ -54,8 +54,8 @@ INTEGER_BINARY = {
     "true_division": "x / y",
 }
 INTEGER_UNARY = {"neg": "-x", "abs": "tl.abs(x)", "invert": "~x", "square": "x * x"}
-# What SIMPLE and BINARY mean, in torch: the interpreter cannot do bf16, and its maximum lets NaN through where the
-# chip's does not.
+# SIMPLE and BINARY as torch expressions. The interpreter cannot compute in bf16, and its maximum returns NaN in cases in
+# which the chip's does not.
 IN_TORCH = {
     "neg": "-x", "abs": "x.abs()", "double": "x + x", "square": "x * x", "relu": "torch.fmax(x, z)",
     "affine": "x * 3.0 + 0.5", "where": "torch.where(x > 0, x, x * 0.25)",
@@ -161,7 +161,7 @@ def integer_entries():
 def libdevice_entries():
     for dtype, scale in (("float32", 4.0), ("float64", 100.0)):
         for name, (reference, bounds) in LIBDEVICE.items():
-            if "bessel" in reference and dtype == "float64":  # torch's are good to 8 digits
+            if "bessel" in reference and dtype == "float64":  # torch's Bessel functions have 8 correct digits
                 continue
             yield Entry(f"libdevice_{name}_{dtype}", f"libdevice.{name}(x)", ("x",), (dtype,), (bounds,), dtype, scale, reference)
         for name, (reference, bounds) in LIBDEVICE_BINARY.items():

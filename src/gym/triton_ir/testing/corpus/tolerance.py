@@ -1,4 +1,5 @@
-"""When two buffers are the same: integers exactly, floats within a tolerance of their dtype, NaN and infinity in place."""
+"""Compares two buffers: integers exactly, floats within a tolerance of their dtype. NaN and infinity must be in the same
+places."""
 import numpy as np
 
 RELATIVE = {"torch.float32": 2e-5, "torch.float64": 1e-12, "torch.float16": 2e-3, "torch.bfloat16": 1.6e-2,
@@ -13,7 +14,7 @@ def numbers(data, dtype):
 
 
 def difference(got, expected, dtype, scale):
-    """None, or a sentence about the first element that differs."""
+    """Returns None, or a sentence about the first element that differs."""
     wanted = expected.tobytes()
     if got == wanted:
         return None
