@@ -269,9 +269,10 @@ TEST(CapturePool, FoldersOfDataAreAbsoluteRealAndNoneOfTheSandboxes) {
   };
   EXPECT_TRUE(set(good));
   EXPECT_TRUE(set("/usr/share"));
-  for (const std::string& wrong : {std::string("relative"), good + "/", good + "/../", good + "/no",
-                                   link, std::string("/"), std::string("/tmp"), std::string("/proc"),
-                                   std::string("/dev/shm"), std::string("/sys/class")})
+  for (const std::string& wrong :
+       {std::string("relative"), good + "/", good + "/../", good + "/no", link, std::string("/"),
+        std::string("/tmp"), std::string("/proc"), std::string("/dev/shm"),
+        std::string("/sys/class")})
     EXPECT_FALSE(set(wrong)) << wrong;
 }
 
