@@ -1,6 +1,7 @@
 #include "corpus_judge.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/python_reference.h"
 #include "gym/judge/secret.h"
@@ -82,6 +83,7 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
     };
   }
   TRY_ASSIGN(parts.secret, gym::judge::fresh_secret());
+  if (!options.draws.empty()) parts.secret = content_key(options.draws).substr(0, 32);
   TRY_ASSIGN(parts.pool, gym::capture::CapturePool::start(config.capture));
   corpus->judge_ = std::make_unique<gym::judge::LocalJudge>(config, std::move(parts));
   return corpus;

@@ -39,7 +39,8 @@ class CorpusJudge {
     std::filesystem::path tests;  // the folder to which the tables' paths are relative
     std::string referee;          // tritonsmith-referee
     int slots = 2, referees = 2;
-    bool gpu = false;  // jobs may be replayed on the first GPU
+    bool gpu = false;   // jobs may be replayed on the first GPU
+    std::string draws;  // what trials draw follows from this name; empty: it is new in each run
   };
   static Result<std::unique_ptr<CorpusJudge>> start(const Options& options);
 

@@ -2,7 +2,7 @@
 // that did not end as their tables say.
 //
 //   judge_corpus hostile|honest|rules|blind|agree --tests DIR --referee PROGRAM
-//                [--only TEXT] [--list]
+//                [--only TEXT] [--draws NAME] [--list]
 //
 //   hostile  every file ends as its table says, every honest counterpart is accepted, and each of
 //            the 176 entries of the catalogue has a file, or a reason why it has none
@@ -13,6 +13,7 @@
 //   agree    every file of both corpora and every honest counterpart ends alike when replayed on a
 //            GPU and when evaluated on the CPU, or on the GPU as the table says for GPUs; the exit
 //            code is 77 without a GPU
+// With --draws the trials draw the same in every run of that name; without it they draw anew.
 // --list prints file and end, whatever the table says. The exit code is 1 if a file ended
 // differently, 2 if the judge failed.
 #include <algorithm>
@@ -246,6 +247,8 @@ Result<Options> read_options(const std::vector<std::string>& words) {
       options.judge.referee = value;
     else if (words[k - 1] == "--only")
       options.only = value;
+    else if (words[k - 1] == "--draws")
+      options.judge.draws = value;
     else
       return fail("there is no option {}", words[k - 1]);
   }
