@@ -226,9 +226,9 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   failure.error.message = "the compiler " + failure.error.message;
   failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
   for (CompileJob& job : work.jobs)
-    give(job, {.result = failure,
-               .stage_ms = {{"queue", work.queued_ms},
-                            {"compile", milliseconds_since(job.submitted)}}});
+    give(job,
+         {.result = failure,
+          .stage_ms = {{"queue", work.queued_ms}, {"compile", milliseconds_since(job.submitted)}}});
 }
 
 void CompilerPool::retire(Worker& worker, sandbox::Zygote& zygote) {

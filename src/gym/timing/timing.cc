@@ -134,9 +134,8 @@ class Timer {
       if (limits_.known_reference != nullptr)
         *limits_.known_reference = rounds_.reference().remembered();
     }
-    if (auto finding = find_impossible_speed(
-            plan::analysis::least_work(trial_.sides.config.task), device_.facts(),
-            timing.candidate.median))
+    if (auto finding = find_impossible_speed(plan::analysis::least_work(trial_.sides.config.task),
+                                             device_.facts(), timing.candidate.median))
       outcome.findings.push_back(*std::move(finding));
     outcome.timing = std::move(timing);
   }
