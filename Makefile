@@ -1,5 +1,5 @@
 # Every target prepares the machine first (tools/setup; well under a second when it is prepared).
-.PHONY: build test test-peers wheel install uninstall quickstart bench soak fuzz format lint lint-all clean
+.PHONY: build test playthrough test-peers wheel install uninstall quickstart bench soak fuzz format lint lint-all clean
 SHELL := /bin/bash
 BUILD ?= build
 ARGS ?=
@@ -10,6 +10,11 @@ build:
 
 test: build
 	@tools/run_tests $(BUILD)
+
+# Writes tests/journeys/playthrough/sample.txt anew: the life of a sample, which a test compares.
+playthrough: build
+	@$(BUILD)/tests/journeys/playthrough/playthrough $(BUILD)/src/gym/referee/tritonsmith-referee \
+		tests/journeys/playthrough/sample.txt --write
 
 # Trainers of others (TRL, SkyRL, verifiers), pinned from PyPI, drive the gym.
 test-peers: build
