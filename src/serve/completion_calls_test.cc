@@ -124,7 +124,8 @@ TEST(CompletionCalls, StandInTheDocumentOfTheService) {
   std::ifstream file("docs/openapi.json");  // tests run in the root of the tree
   ASSERT_TRUE(file);
   std::vector<std::string> documented;
-  for (const auto& [path, methods] : Json::parse(file)["paths"].items())
+  const Json document = Json::parse(file);
+  for (const auto& [path, methods] : document["paths"].items())
     if (methods.contains("post") && methods["post"].contains("x-served-by"))
       documented.push_back(path);
   const auto served = completion_call_paths();
