@@ -74,9 +74,9 @@ class _Client:
         """
         `url` and `token` name a service; they default to TRITONSMITH_GYM_URL and TRITONSMITH_GYM_TOKEN.
         `tasks` is a suite (a file, a folder or a mapping from ids to sources) whose ids stand for tasks.
-        `patience` is how many seconds the service may be away or without room. `retries` is how often a job that ended in a fault of the
-        judge is submitted again. `program`, `directory` and `settings` are those of a local judge: the program, the folder
-        that keeps its verdicts, and settings of `tritonsmith gym serve`.
+        `patience` is how many seconds the service may be away or without room. `retries` is how often a job that ended in a
+        fault of the judge is submitted again. `program`, `directory` and `settings` are those of a local judge: the program,
+        the folder that keeps its verdicts, and settings of `tritonsmith gym serve`.
         """
         self._url = url or os.environ.get("TRITONSMITH_GYM_URL", "")
         self._token = os.environ.get("TRITONSMITH_GYM_TOKEN", "") if token is None else token

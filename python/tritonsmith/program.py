@@ -19,7 +19,7 @@ from tritonsmith.errors import JudgeError
 
 __all__ = ["environment_for", "find_program", "main"]
 
-_FAULT = 3  # The program's own exit code where the call is right and there is no result (src/cli/exit_code.h).
+_FAULT = 3  # The program's own exit code where the call is right and there is no result (src/cli/call/exit_code.h).
 _BUNDLED = Path(__file__).parent / "bin" / "tritonsmith"
 
 

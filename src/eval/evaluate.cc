@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/rng.h"
@@ -25,26 +26,18 @@ void add_marks(const Conversation& conversation, std::vector<std::string>& marks
 
 // The options that decide what is written and how it is judged.
 Json what_decides(const EvaluateOptions& options) {
-  const generate::SamplingParams& sampling = options.sampling;
-  const episode::TurnsConfig& turns = options.turns;
   std::error_code missing;  // a model need not be a folder
   const auto model = std::filesystem::weakly_canonical(options.model, missing);
-  return {{"model", missing ? options.model : model.string()},
-          {"samples", options.samples},
-          {"temperature", sampling.temperature},
-          {"top_p", sampling.top_p},
-          {"top_k", sampling.top_k},
-          {"max_new_tokens", sampling.max_new_tokens},
-          {"stop", sampling.stop},
-          {"policy", name_of(options.policy)},
-          {"backend", name_of(options.backend)},
-          {"trials", options.trials},
-          {"seed", options.seed},
-          {"turns", turns.limit},
-          {"context", name_of(turns.context)},
-          {"keep", turns.keep},
-          {"end_when", name_of(turns.end_when)},
-          {"fast", turns.fast_speedup}};
+  Json decides = {{"model", missing ? options.model : model.string()},
+                  {"samples", options.samples},
+                  {"policy", name_of(options.policy)},
+                  {"backend", name_of(options.backend)},
+                  {"trials", options.trials},
+                  {"seed", options.seed}};
+  for (const auto& [name, value] : settings_of(options.sampling))
+    decides["sampling." + name] = value;
+  for (const auto& [name, value] : settings_of(options.turns)) decides["turns." + name] = value;
+  return decides;
 }
 
 // One evaluation in progress. Every conversation has a number: task * (samples + 1) + member + 1.

@@ -63,7 +63,7 @@ void add_help_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("help", "Say what a command does and takes");
   command->add_option("COMMAND", "As in `tritonsmith help tasks make`")->expected(0, 3);
   add_example(*command, "help judge");
-  // main.cc answers `help COMMAND` itself. Only `help -- COMMAND` comes here.
+  // main.cc answers `help COMMAND` itself. Only `help --` comes here.
   command->callback([&run] {
     run = [] { return finish(fail("name the command as in `tritonsmith help judge`")); };
   });

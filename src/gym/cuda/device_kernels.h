@@ -78,7 +78,7 @@ class DeviceKernels {
   ~DeviceKernels();
 
   // Returns one number for each block, by its bytes and the salt. Equal bytes give equal numbers.
-  // Nobody who does not know the salt can make different bytes with the same number.
+  // Without the salt, a candidate cannot make different bytes that give the same number.
   Answer<std::vector<std::uint64_t>> fingerprints(std::span<const Bytes> blocks, std::uint64_t salt,
                                                   Deadline deadline);
   // The same for many rounds, but the calls only queue work. The caller clears some slots, adds the

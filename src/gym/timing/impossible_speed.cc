@@ -12,7 +12,7 @@ std::optional<Finding> find_impossible_speed(const plan::analysis::LeastWork& wo
                    .message = fmt::format("{:.4f} ms are less than the {:.4f} ms that {} takes",
                                           milliseconds, floor_ms, what)};
   };
-  // What may stay in the cache need not cross the bus before the clock stops.
+  // The clock may stop while the cache still holds the last bytes, so these do not count.
   const double bytes = work.bytes - static_cast<double>(gpu.cache_bytes);
   const double bus_ms = gpu.bytes_per_second > 0 ? 1e3 * bytes / gpu.bytes_per_second : 0;
   if (milliseconds < bus_ms)

@@ -14,7 +14,8 @@
 
 namespace tritonsmith::gym::trial {
 
-// What each kind of trial does. A "free" input comes straight from a random generator.
+// Each kind of trial changes inputs or weights in one way. A "free" input comes straight from a
+// random generator.
 //   plain         leaves everything as the task draws it.
 //   scaled        multiplies each floating input by a random factor between 0.5 and 3. The factor
 //                 of a random input has a random sign.
