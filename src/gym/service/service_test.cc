@@ -188,8 +188,8 @@ TEST_F(ServiceTest, IsAliveBeforeItIsReady) {
   EXPECT_EQ(json_of(call("GET", "/v1/status"))["ready"], true);
 }
 
-TEST_F(ServiceTest, IsReadyAgainOnceAJudgeHasReplacedABrokenOne) {
-  breakdowns = 1;
+TEST_F(ServiceTest, IsReadyOnceAJudgeStartsAfterAnotherDidNotThoughNoJobComes) {
+  failed_starts = 1;
   service();
   const Deadline soon = Deadline::in_seconds(20);
   while (call("GET", "/readyz").status != 200 && !soon.passed())

@@ -39,6 +39,7 @@ struct ServiceFixture : ::testing::Test {
         [this](const std::stop_token& stop) -> Result<std::unique_ptr<api::Judge>> {
       while (slow_start && !stop.stop_requested())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (failed_starts-- > 0) return fail("the self-test failed");
       auto judge = std::make_unique<HeldJudge>(verdict_for, hold);
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<api::Judge>(std::move(judge));
@@ -83,6 +84,7 @@ struct ServiceFixture : ::testing::Test {
   Result<TempDir> directory = TempDir::make("service");
   std::atomic<bool> hold = false;
   std::atomic<bool> slow_start = false;  // while it is set, no judge starts
+  std::atomic<int> failed_starts = 0;    // so many judges do not come up
   std::atomic<int> breakdowns = 0;
   std::atomic<std::int64_t> now = 1'000'000;
   JobStoreLimits store_limits;
