@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/event_stream.h"
 #include "gym/api/token.h"
-#include "gym/remote/event_stream.h"
 #include "gym/service/kernelgym.h"
 
 namespace {
@@ -27,10 +27,8 @@ void check_again(const api::Submission& submission) {
 void read_events(std::string_view bytes) {
   constexpr std::size_t most = 4096;
   const std::size_t step = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes.front());
-  remote::EventStreamReader reader(
-      [](const remote::ServerEvent& event) {
-        CHECK(event.data.size() <= most, "an event too large");
-      },
+  EventStreamReader reader(
+      [](const ServerEvent& event) { CHECK(event.data.size() <= most, "an event too large"); },
       most);
   for (std::size_t at = 0; at < bytes.size(); at += step)
     if (!reader.feed(bytes.substr(at, step))) return;

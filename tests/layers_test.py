@@ -113,6 +113,7 @@ LAYERS = {
     "algorithm": BASE,
     "distributed": BASE,
     "generate": BASE + ["text"],
+    "generate/api": BASE + ["text", "generate"],
     **inner("model", MODEL, BASE),
     "generate/engine": BASE + ["text", "generate"] + ALL_OF_MODEL,
     "episode": BASE + ["text", "generate", "gym/api"],

@@ -12,8 +12,8 @@
 #include "cli/call/version.h"
 #include "cli/judge_text.h"
 #include "cli/setup/asking.h"
-#include "cli/setup/author.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/remote_author.h"
 #include "cli/setup/turns_options.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
@@ -34,13 +34,13 @@ struct EvalConfig {
   int limit = 0;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
-  Placement placement;
   generate::SamplingParams sampling;
   std::vector<int> levels;
 };
 
 struct EvalOptions {
-  std::string suite, model, out;
+  std::string suite, out;
+  ModelChoice model;
   EvalConfig config;
   GymChoice gym;
   Asking asking;
@@ -123,14 +123,15 @@ Status evaluate_model(EvalOptions options) {
   if (config.limit > 0 && tasks.size() > static_cast<std::size_t>(config.limit))
     tasks.resize(static_cast<std::size_t>(config.limit));
   TRY_ASSIGN(auto marks, known_marks(options.suite));
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, config.placement, asked.prompt));
-  config.sampling.max_new_tokens = new_tokens(asked, author->positions());
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
+  TRY_ASSIGN(auto author, open_author(options.model, asked.prompt,
+                                      std::filesystem::path(options.out) / "requests.sqlite"));
+  config.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
   TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
   TRY_ASSIGN(const Evaluation evaluation, eval::evaluate(tasks,
                                                          {.name = evaluation_name(options),
                                                           .suite = options.suite,
-                                                          .model = options.model,
+                                                          .model = options.model.name,
                                                           .samples = config.samples,
                                                           .sampling = config.sampling,
                                                           .policy = config.policy,
@@ -143,6 +144,7 @@ Status evaluate_model(EvalOptions options) {
                                                           .directory = options.out,
                                                           .program = program_name()},
                                                          author->author(), *judge));
+  TRY(author->account(options.out));
   const std::vector<Evaluation> all = {evaluation};
   TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(evaluation.name, all)));
   print_evaluation(evaluation);
@@ -159,7 +161,7 @@ void add_eval_command(CLI::App& app, Run& run) {
       ->add_option("--suite", options->suite,
                    "A folder of task files (a KernelBench checkout), a .jsonl, or 'curriculum'")
       ->required();
-  command->add_option("--model", options->model, "A model directory")->required();
+  add_model_options(*command, options->model);
   command
       ->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
       ->required();
@@ -183,7 +185,6 @@ void add_eval_command(CLI::App& app, Run& run) {
       ->check(CLI::IsMember({"eager", "torch_compile"}));
   add_choice(*command, "--policy", config.policy, kPolicyHelp);
   add_choice(*command, "--backend", config.backend, kBackendHelp);
-  add_placement_options(*command, config.placement);
   add_example(*command,
               "eval --suite quickstart --model runs/rl-small/checkpoints/step-120 --out runs/eval");
   command->callback(

@@ -16,8 +16,8 @@
 #include "cli/call/output.h"
 #include "cli/judge_text.h"
 #include "cli/setup/asking.h"
-#include "cli/setup/author.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/remote_author.h"
 #include "cli/setup/turns_options.h"
 #include "curriculum/suite.h"
 #include "episode/episodes.h"
@@ -29,14 +29,14 @@ namespace {
 
 struct WriteOptions {
   GymChoice gym;
-  std::string module, instruction, model, out;
+  std::string module, instruction, out;
+  ModelChoice model;
   int samples = 16;
   int trials = 5;
   std::uint64_t seed = 1;
   generate::SamplingParams sampling{.temperature = 0.8};
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
-  Placement placement;
   Asking asking;
   episode::TurnsConfig turns;
 };
@@ -162,10 +162,11 @@ Result<ExitCode> write_kernel(WriteOptions options) {
   const std::string name = std::filesystem::path(options.module).stem().string();
   TRY_ASSIGN(Task task, curriculum::import_file(options.module, name, "write"));
   if (!options.instruction.empty()) task.instruction = options.instruction;
-  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model));
-  TRY_ASSIGN(auto author, ModelAuthor::open(options.model, options.placement, asked.prompt));
-  options.sampling.max_new_tokens = new_tokens(asked, author->positions());
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
+  TRY_ASSIGN(auto author, open_author(options.model, asked.prompt, {}));
+  options.sampling.max_new_tokens = new_tokens(asked, author->positions(), options.model.name);
   TRY_ASSIGN(Tried tried, write_kernels(author->author(), task, options));
+  TRY(author->account({}));
   log_turns(tried.conversations);
   std::vector<Attempt>& attempts = tried.attempts;
   if (attempts.empty())
@@ -199,7 +200,7 @@ void add_write_command(CLI::App& app, Run& run) {
       "--instruction", options->instruction,
       "What the module does, in words, for models trained on such prompts (default: "
       "the module's first line, where that is \"# instruction: TEXT\")");
-  command->add_option("--model", options->model, "A model directory")->required();
+  add_model_options(*command, options->model);
   command->add_option("--out", options->out, "Write the kernel here instead of stdout");
   command->add_option("--samples", options->samples, "Conversations to try, the first one greedy")
       ->check(CLI::Range(1, 100000));
@@ -212,7 +213,6 @@ void add_write_command(CLI::App& app, Run& run) {
   add_gym_options(*command, options->gym);
   add_choice(*command, "--policy", options->policy, kPolicyHelp);
   add_choice(*command, "--backend", options->backend, kBackendHelp);
-  add_placement_options(*command, options->placement);
   add_example(*command,
               "write relu.py --model runs/rl-small/checkpoints/step-120 --out relu_triton.py");
   command->callback(

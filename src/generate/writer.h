@@ -35,6 +35,10 @@ struct WriteRequest {
   // Receives the text piece by piece while it is written, on the caller's thread, inside next_by().
   // It must not call the writer. The pieces together are the completion's text.
   std::function<void(std::string_view piece)> on_text = nullptr;
+  // Called like on_text when a server broke off and the writer starts over: the pieces so far count
+  // for nothing. A writer that may have to start over gives the text in one piece to a request
+  // without it.
+  std::function<void()> on_restart = nullptr;
 };
 
 struct Written {

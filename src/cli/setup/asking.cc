@@ -5,9 +5,15 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "cli/setup/remote_author.h"
 #include "text/unicode.h"
 
 namespace tritonsmith::cli {
+namespace {
+
+constexpr std::int64_t kOwnTokens = 2048, kRemoteTokens = 8192;  // of a completion
+
+}  // namespace
 
 void add_asking_options(CLI::App& command, Asking& asking) {
   command
@@ -21,9 +27,12 @@ void add_asking_options(CLI::App& command, Asking& asking) {
       ->check(CLI::IsMember({"auto", "full", "compact"}));
 }
 
-Result<text::PromptRecord> asked_as(const Asking& asking, const std::filesystem::path& model) {
-  TRY_ASSIGN(const auto learnt, text::read_prompt_record(model));
-  text::PromptRecord record = learnt.value_or(text::PromptRecord{});
+Result<text::PromptRecord> asked_as(const Asking& asking, const std::string& model) {
+  text::PromptRecord record;
+  if (!is_remote(model)) {
+    TRY_ASSIGN(const auto learnt, text::read_prompt_record(model));
+    record = learnt.value_or(record);
+  }
   if (asking.style != "auto") {
     TRY_ASSIGN(record.prompt.style, enum_from_name<text::PromptStyle>(asking.style));
   }
@@ -41,9 +50,11 @@ std::string without_code(std::size_t completions, std::string_view greedy) {
       completions);
 }
 
-int new_tokens(const text::PromptRecord& record, std::int64_t positions) {
+int new_tokens(const text::PromptRecord& record, std::optional<std::int64_t> positions,
+               const std::string& model) {
   if (record.max_new_tokens > 0) return record.max_new_tokens;
-  return static_cast<int>(std::clamp<std::int64_t>(positions / 2, 1, 2048));
+  const std::int64_t most = is_remote(model) ? kRemoteTokens : kOwnTokens;
+  return static_cast<int>(positions ? std::clamp<std::int64_t>(*positions / 2, 1, most) : most);
 }
 
 }  // namespace tritonsmith::cli

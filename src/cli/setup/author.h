@@ -1,5 +1,6 @@
-// ModelAuthor: a model directory opened for writing kernels: weights, tokenizer, chat format and
-// engine, and the prompts that it is asked with. eval, write and quickstart share it.
+// Authors: what writes kernels for eval, write and quickstart, with the prompts that it is asked
+// with. ModelAuthor is a model directory: weights, tokenizer, chat format and engine. A model behind
+// a server is in remote_author.h.
 #pragma once
 
 #include <filesystem>
@@ -24,17 +25,33 @@ struct Placement {
 // --device and --precision.
 void add_placement_options(CLI::App& command, Placement& placement);
 
-class ModelAuthor {
+class OpenedAuthor {
+ public:
+  virtual ~OpenedAuthor() = default;
+  // The writer and its prompts; refers to this object.
+  virtual eval::Author author() = 0;
+  // The tokens that prompt and completion may have together, where that is known.
+  virtual std::optional<std::int64_t> positions() const = 0;
+  // Of a model directory; nullptr where the model has no tokens here.
+  virtual generate::TokenWriter* token_writer() { return nullptr; }
+  virtual const text::Tokenizer* tokenizer() const { return nullptr; }
+  // Says what the author took, and writes it into the directory unless that is empty.
+  virtual Status account(const std::filesystem::path& /*directory*/) { return ok(); }
+};
+
+class ModelAuthor : public OpenedAuthor {
  public:
   // Fails in one line that names the directory or file at fault.
   static Result<std::unique_ptr<ModelAuthor>> open(const std::filesystem::path& directory,
                                                    const Placement& placement,
                                                    const text::PromptConfig& prompt);
 
-  // The writer and its prompts; refers to this object.
-  eval::Author author();
-  // The tokens that prompt and completion may have together.
-  std::int64_t positions() const { return model_.config().max_position_embeddings; }
+  eval::Author author() override;
+  std::optional<std::int64_t> positions() const override {
+    return model_.config().max_position_embeddings;
+  }
+  generate::TokenWriter* token_writer() override { return writer_.get(); }
+  const text::Tokenizer* tokenizer() const override { return &tokenizer_; }
 
  private:
   ModelAuthor(model::Transformer model, text::Tokenizer tokenizer, text::PromptConfig prompt);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <random>
 
+#include "base/event_stream.h"
 #include "base/log.h"
 #include "gym/api/token.h"
-#include "gym/remote/event_stream.h"
 
 namespace tritonsmith::gym::remote {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "gym/remote/event_stream.h"
+#include "base/event_stream.h"
 #include "gym/service/http/http_server.h"
 #include "gym/service/testing/service_fixture.h"
 
@@ -172,9 +172,8 @@ TEST(EventStreamReader, ReadsEventsHoweverTheyAreCut) {
   const std::string text =
       "id: 1\nevent: verdict\ndata: a\ndata: b\n\n: comment\n\nid: 2\r\ndata:c\r\n\r\n";
   for (std::size_t step = 1; step <= text.size(); ++step) {
-    std::vector<remote::ServerEvent> events;
-    remote::EventStreamReader reader(
-        [&](const remote::ServerEvent& event) { events.push_back(event); });
+    std::vector<ServerEvent> events;
+    EventStreamReader reader([&](const ServerEvent& event) { events.push_back(event); });
     for (std::size_t at = 0; at < text.size(); at += step)
       ASSERT_TRUE(reader.feed(std::string_view(text).substr(at, step)));
     ASSERT_EQ(events.size(), 2U);
@@ -182,7 +181,7 @@ TEST(EventStreamReader, ReadsEventsHoweverTheyAreCut) {
     EXPECT_EQ(events[0].type, "verdict");
     EXPECT_EQ(events[1].id + events[1].data, "2c");
   }
-  remote::EventStreamReader small([](const remote::ServerEvent&) {}, 10);
+  EventStreamReader small([](const ServerEvent&) {}, 10);
   EXPECT_FALSE(small.feed("data: " + std::string(20, 'x')));
 }
 

@@ -1,6 +1,6 @@
-#include "gym/remote/event_stream.h"
+#include "base/event_stream.h"
 
-namespace tritonsmith::gym::remote {
+namespace tritonsmith {
 
 Status EventStreamReader::feed(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -35,4 +35,4 @@ void EventStreamReader::take_line(std::string_view line) {
   }
 }
 
-}  // namespace tritonsmith::gym::remote
+}  // namespace tritonsmith

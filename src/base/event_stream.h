@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace tritonsmith::gym::remote {
+namespace tritonsmith {
 
 struct ServerEvent {
   std::string id, type, data;
@@ -30,4 +30,4 @@ class EventStreamReader {
   ServerEvent event_;
 };
 
-}  // namespace tritonsmith::gym::remote
+}  // namespace tritonsmith

@@ -1,0 +1,117 @@
+#include "cli/setup/remote_author.h"
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "generate/api/api_writer.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+constexpr const char* kDefaultUrl = "https://api.openai.com/v1";
+
+class RemoteAuthor : public OpenedAuthor {
+ public:
+  RemoteAuthor(generate::ApiConfig config, std::string model, text::PromptConfig prompt,
+               std::unique_ptr<generate::ApiWriter> writer)
+      : config_(std::move(config)),
+        model_(std::move(model)),
+        prompt_(std::move(prompt)),
+        writer_(std::move(writer)) {}
+
+  eval::Author author() override {
+    return {.writer = *writer_,
+            .prompt = [this](const Task& task) { return text::prompt_for(task, prompt_); },
+            .feedback = prompt_.style};
+  }
+  std::optional<std::int64_t> positions() const override { return writer_->context_length(); }
+
+  Status account(const std::filesystem::path& directory) override {
+    TRY_ASSIGN(const generate::Spending spent, writer_->spending());
+    LOG("{} at {}: {}", model_, config_.base_url, spent.to_text());
+    if (directory.empty()) return ok();
+    Json settings = Json::object();
+    for (const auto& [name, value] : settings_of(config_)) settings[name] = value;
+    return write_file_atomic(directory / "api.json",
+                             to_line({{"model", model_},
+                                      {"requests", spent.requests},
+                                      {"prompt_tokens", spent.usage.prompt_tokens},
+                                      {"cached_prompt_tokens", spent.usage.cached_prompt_tokens},
+                                      {"completion_tokens", spent.usage.completion_tokens},
+                                      {"reasoning_tokens", spent.usage.reasoning_tokens},
+                                      {"cost", spent.cost},
+                                      {"settings", std::move(settings)}}) +
+                                 "\n");
+  }
+
+ private:
+  generate::ApiConfig config_;
+  std::string model_;
+  text::PromptConfig prompt_;
+  std::unique_ptr<generate::ApiWriter> writer_;
+};
+
+Result<generate::ApiConfig> api_config_of(const ModelChoice& choice) {
+  generate::ApiConfig config;
+  if (const char* url = std::getenv(generate::kApiUrlVariable); url != nullptr)
+    config.base_url = url;
+  if (!choice.api_config.empty()) {
+    TRY_ASSIGN(const Settings in_file, settings_from_toml_file(choice.api_config));
+    TRY(apply_settings(config, in_file, choice.api_config));
+  }
+  TRY_ASSIGN(const Settings on_top, settings_from_overrides(choice.api));
+  TRY(apply_settings(config, on_top, "--api"));
+  if (!choice.base_url.empty()) config.base_url = choice.base_url;
+  if (!choice.key_file.empty()) config.key_file = choice.key_file;
+  if (config.base_url.empty()) config.base_url = kDefaultUrl;
+  return config;
+}
+
+Status check_no_api_options(const ModelChoice& choice) {
+  if (choice.base_url.empty() && choice.key_file.empty() && choice.api.empty() &&
+      choice.api_config.empty())
+    return ok();
+  return fail("--base-url and the --api options ask a server: name its model as --model {}NAME",
+              kRemotePrefix);
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& command, ModelChoice& choice) {
+  command
+      .add_option(
+          "--model", choice.name,
+          "A model directory, or openai:NAME for a model behind a server of OpenAI's protocol")
+      ->required();
+  command.add_option("--base-url", choice.base_url,
+                     "That server, as http://HOST:PORT/v1 (default: $OPENAI_BASE_URL, else "
+                     "api.openai.com)");
+  command.add_option("--api-key-file", choice.key_file,
+                     "Its first line is the server's key (default: $OPENAI_API_KEY)");
+  command.add_option("--api-config", choice.api_config,
+                     "A TOML file of settings of how the server is asked (docs/models.md)");
+  command.add_option("--api", choice.api,
+                     "One such setting, as requests=32 or prices.output=10 (repeatable)");
+  add_placement_options(command, choice.placement);
+}
+
+Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
+                                                  const text::PromptConfig& prompt,
+                                                  const std::filesystem::path& store) {
+  if (!is_remote(choice.name)) {
+    TRY(check_no_api_options(choice));
+    TRY_ASSIGN(auto own, ModelAuthor::open(choice.name, choice.placement, prompt));
+    return std::unique_ptr<OpenedAuthor>(std::move(own));
+  }
+  const std::string model = choice.name.substr(kRemotePrefix.size());
+  if (model.empty()) return fail("--model {}: the model's name is missing", kRemotePrefix);
+  TRY_ASSIGN(const generate::ApiConfig config, api_config_of(choice));
+  const std::filesystem::path answers =
+      config.store.empty() ? store : std::filesystem::path(config.store);
+  TRY_ASSIGN(auto writer, generate::ApiWriter::open(config, model, answers));
+  return std::unique_ptr<OpenedAuthor>(
+      std::make_unique<RemoteAuthor>(config, model, prompt, std::move(writer)));
+}
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,32 @@
+// The model of `eval` and `write`: a directory, or openai:NAME for a model behind a server of
+// OpenAI's protocol, and the options that say how the server is asked.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/setup/author.h"
+
+namespace tritonsmith::cli {
+
+inline constexpr std::string_view kRemotePrefix = "openai:";
+inline bool is_remote(std::string_view model) { return model.starts_with(kRemotePrefix); }
+
+struct ModelChoice {
+  std::string name;  // of a directory, or openai:NAME
+  Placement placement;
+  std::string base_url, key_file, api_config;
+  std::vector<std::string> api;  // settings of generate::ApiConfig, as KEY=VALUE
+};
+
+// --model, --device and --precision; --base-url, --api-key-file, --api-config and --api.
+void add_model_options(CLI::App& command, ModelChoice& choice);
+
+// Opens the model. `store` is the file of a remote model's answers, unless the settings name one;
+// it may be empty. Fails in one line that names the option, file or server at fault.
+Result<std::unique_ptr<OpenedAuthor>> open_author(const ModelChoice& choice,
+                                                  const text::PromptConfig& prompt,
+                                                  const std::filesystem::path& store);
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,114 @@
+#include "generate/api/api_config.h"
+
+#include <cstdlib>
+
+#include "base/file.h"
+
+namespace tritonsmith::generate {
+namespace {
+
+Status is_object(const std::string& text) {
+  TRY_ASSIGN(const Json json, parse_json(text));
+  if (!json.is_object())
+    return fail("must be a JSON object, as in {{\"reasoning_effort\":\"low\"}}");
+  return ok();
+}
+
+// The key without white space around it. A header cannot hold other characters than these.
+Result<std::string> checked_key(std::string key, const std::string& source) {
+  while (!key.empty() && std::isspace(static_cast<unsigned char>(key.back()))) key.pop_back();
+  for (const char each : key)
+    if (each <= ' ' || each > '~')
+      return fail(
+          "{}: the key has a character that no key has; it is one line of letters, digits "
+          "and signs",
+          source);
+  return key;
+}
+
+}  // namespace
+
+Fields<ApiPrices> ApiPrices::fields() {
+  using C = ApiPrices;
+  return {field("input", &C::input, "price of a million prompt tokens", at_least(0.0)),
+          field("cached_input", &C::cached_input,
+                "of those that the server had cached; 0: as `input`", at_least(0.0)),
+          field("output", &C::output, "of a million completion tokens, reasoning included",
+                at_least(0.0))};
+}
+
+Fields<ApiConfig> ApiConfig::fields() {
+  using C = ApiConfig;
+  constexpr double day = 86400;
+  Fields<C> all = {
+      field("base_url", &C::base_url, "where the server is, as https://HOST:PORT/v1"),
+      field("key_file", &C::key_file, "its first line is the key; empty: $OPENAI_API_KEY"),
+      field("ca_file", &C::ca_file, "certificates to trust instead of the system's"),
+      field("endpoint", &C::endpoint, "chat, or completions for a model that knows no chat"),
+      field("stream", &C::stream, "receive the text while it is written"),
+      field("requests", &C::requests, "at the same time, at most", between(1, 1024)),
+      field("attempts", &C::attempts, "for a request that the server fails to answer",
+            between(1, 1000)),
+      field("first_wait_seconds", &C::first_wait_seconds,
+            "before the second attempt; each later wait is twice as long", between(0.0, day)),
+      field("longest_wait_seconds", &C::longest_wait_seconds,
+            "between two attempts, unless the server asks for longer", between(0.0, day)),
+      field("patience_seconds", &C::patience_seconds,
+            "until a server that only says 'too many requests' counts as gone", between(0.0, day)),
+      field("connect_seconds", &C::connect_seconds, "until a connection stands", between(1, 3600)),
+      field("silence_seconds", &C::silence_seconds,
+            "without a byte; without `stream` this bounds the whole answer", between(1, 86400)),
+      field("request_seconds", &C::request_seconds, "for one answer", between(0.0, day)),
+      field("limit_name", &C::limit_name,
+            "what the server calls the limit of new tokens: max_tokens or max_completion_tokens"),
+      field("omit", &C::omit, "settings that are not sent, as [\"seed\", \"top_p\"]"),
+      field("extra", &C::extra, "a JSON object whose members are sent too", is_object),
+      field("cost_limit", &C::cost_limit, "stop asking beyond it, by `prices`; 0: none",
+            at_least(0.0)),
+      field("store", &C::store,
+            "a file of answers, so that nothing is asked twice; empty: of `eval` "
+            "requests.sqlite in --out, of `write` none"),
+  };
+  append_section(all, "prices", &C::prices);
+  return all;
+}
+
+Result<std::string> read_api_key(const std::string& file) {
+  if (file.empty()) {
+    const char* variable = std::getenv(kApiKeyVariable);
+    return checked_key(variable != nullptr ? variable : "", kApiKeyVariable);
+  }
+  TRY_ASSIGN(const auto lines, read_lines(file));
+  if (lines.empty() || lines.front().empty())
+    return fail("{}: its first line must be the key", file);
+  return checked_key(lines.front(), file);
+}
+
+bool ApiAddress::is_open_to_listeners() const {
+  if (origin.starts_with("https://")) return false;
+  const std::string_view host = std::string_view(origin).substr(std::string_view("http://").size());
+  return !host.starts_with("127.") && !host.starts_with("localhost") && !host.starts_with("[::1]");
+}
+
+Result<ApiAddress> parse_api_url(std::string_view url) {
+  const auto refused = [url] {
+    return fail(
+        "'{}' is no URL of a server, as in https://api.openai.com/v1 or "
+        "http://127.0.0.1:8000/v1",
+        url);
+  };
+  const std::size_t scheme = url.find("://");
+  if (!url.starts_with("http://") && !url.starts_with("https://")) return refused();
+  const std::size_t host = scheme + 3, slash = url.find('/', host);
+  ApiAddress address{.origin = std::string(url.substr(0, slash)),
+                     .path = slash == std::string_view::npos ? "" : std::string(url.substr(slash))};
+  if (address.origin.size() == host || address.path.find_first_of("?#") != std::string::npos)
+    return refused();
+  for (const char each : url)
+    if (each <= ' ' || each > '~' || each == '@') return refused();
+  while (address.path.ends_with('/')) address.path.pop_back();
+  if (address.path.empty()) address.path = "/v1";
+  return address;
+}
+
+}  // namespace tritonsmith::generate
