@@ -2,14 +2,16 @@
 
 request = {"role": "task" | "candidate", "source": text, "path": "candidate.py", "target": "sm_90", "device": {...}}
 "device" holds the properties of the GPU that will run the plan, under torch's names. It may be absent.
-A candidate's request also holds three members of its task's plan: "init_args", "inputs", and "tensors", which says what
-their indices mean.
+A candidate's request also holds members of its task's plan: "init_args", "inputs", "tensors", which says what their
+indices mean, and "known".
 The answer is {"plan": {...}} or {"error": {"class", "message", "line", "excerpt"}, "stage": the stage that was reached}.
 
 For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [--task FILE]
 """
 
+import base64
 import json
+import math
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -17,10 +19,13 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from . import device_properties, launches, whole_operators
 from .errors import CaptureStop, describe, describe_exception
+from .later_calls import LaterCalls
 from .recorder import Recorder
-from .repetition import Repetition
 from .source_module import load_module, register_source
 from .values import DTYPES, decode, encode
+
+
+INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 class Session:
@@ -32,8 +37,9 @@ class Session:
         self.where = "import"
         device_properties.become(request.get("target", "sm_90"), request.get("device"))
         self.fake_mode = FakeTensorMode(allow_non_fake_inputs=True)
-        self.recorder = Recorder(self.path, self.fake_mode)
+        self.recorder = Recorder(self.path, self.fake_mode, seeds=request["role"] == "candidate")
         self.launches = launches.Launches(self.recorder)
+        self.known = {index: constant_of(data, request["tensors"][index]) for index, data in request.get("known", [])}
         self.given = {}  # index in the request's tensors -> fake tensor
         self.planned = None  # a task's plan without the steps of its forward
 
@@ -64,13 +70,16 @@ class Session:
         inputs = self.inputs(module, is_task)
         encoded_inputs = [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
                           else {"value": encode(value, self.recorder.index_of)} for value in inputs]
+        known = known_values(inputs, self.recorder) if is_task else []
         plan = {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
                 "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
                 "parameters": parameters, "kernels": self.launches.kernels, "steps": self.recorder.steps}
+        if known:
+            plan["known"] = known
         if is_task and not CaptureStop.first:
             self.planned = {**plan, "tensors": list(plan["tensors"]), "kernels": [], "steps": list(plan["steps"])}
         self.where = self.recorder.phase = "forward"
-        repetition = Repetition(self.recorder, self.launches.kernels, inputs)
+        later = LaterCalls(self.recorder, self.launches.kernels, inputs)
         out = call(model, inputs)
         self.where = "outputs"
         outputs = encode_outputs(out, self.recorder)
@@ -91,11 +100,11 @@ class Session:
             return encode_outputs(call(model, fresh), self.recorder)
 
         if not is_task:
-            repetition.check(call_again, inputs, make_inputs, outputs)
-            repetition.check_other_mode(model, make_inputs)
+            later.check(call_again, inputs, make_inputs, outputs)
+            later.repetition.check_other_mode(model, make_inputs)
         elif self.changes_state(parameters):
             try:
-                repetition.check(call_again, inputs, make_inputs, outputs)
+                later.check(call_again, inputs, make_inputs, outputs)
             except CaptureStop:
                 CaptureStop.first = None
                 answer["first_call_only"] = True
@@ -149,7 +158,9 @@ class Session:
                 base = torch.empty(spec["storage_bytes"], dtype=torch.uint8, device=device)
                 self.given[index] = torch.empty(0, dtype=dtype, device=device).set_(
                     base.untyped_storage(), spec["offset"], spec["shape"], spec["stride"])
-            self.recorder.tensors.adopt(self.given[index])
+            adopted = self.recorder.tensors.adopt(self.given[index])
+            if index in self.known:
+                self.recorder.constants.know(adopted, self.known[index], is_given=True)
         return self.given[index]
 
     def move_module(self, model):
@@ -203,6 +214,25 @@ def call(model, inputs):
             old.copy_(new)
             table[name] = old
     return out
+
+
+def known_values(inputs, recorder):
+    """Returns the values of the inputs that a candidate's Python may read: small tensors of integers that follow from no
+    draw, such as lengths, offsets and counts. A trial never changes them."""
+    known = {}
+    for leaf in tree_leaves(inputs):
+        if isinstance(leaf, torch.Tensor) and leaf.dtype in INTEGERS:
+            value = recorder.constants.value_of(leaf)
+            if value is not None:
+                with torch._C._DisableTorchDispatch():
+                    known[recorder.index_of(leaf)] = base64.b64encode(value.contiguous().numpy().tobytes()).decode()
+    return [[index, data] for index, data in known.items()]
+
+
+def constant_of(data, spec):
+    """Returns the tensor with these values, which has data."""
+    flat = torch.frombuffer(bytearray(base64.b64decode(data)) or bytearray(8), dtype=DTYPES[spec["dtype"]])
+    return flat[:math.prod(spec["shape"])].reshape(spec["shape"])
 
 
 def form(tensor):
@@ -262,7 +292,8 @@ def reason(error):
 
 def candidate_request(task_plan, source, path):
     return {"role": "candidate", "source": source, "path": path, "target": task_plan["target"],
-            "init_args": task_plan["init_args"], "inputs": task_plan["inputs"], "tensors": task_plan["tensors"]}
+            "init_args": task_plan["init_args"], "inputs": task_plan["inputs"], "tensors": task_plan["tensors"],
+            "known": task_plan.get("known", [])}
 
 
 def main():

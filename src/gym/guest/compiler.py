@@ -37,6 +37,7 @@ FUNCTION = re.compile(r'\s*tt\.func (?:public @\w+|private @(?:[\w.$]+|"[^"\\]*"
 ESCAPE = re.compile(r'^(?!\s*tt\.(?:print|assert)\b).*\\', re.MULTILINE)
 SYMBOL = re.compile(r'symbol = "([^"]*)"')
 LIBRARY = re.compile(r'libpath = "([^"]*)"|libname = "([^"]*)"')
+TENSOR_MEMORY = 512  # columns of a multiprocessor of sm_100
 PTXAS_KILLED = 75  # the worker's exit code if ptxas was killed; compiler_pool.cc knows it, too
 
 
@@ -137,9 +138,8 @@ def number_in(pattern, text):
     return int(match.group(1)) if match else 0
 
 
-def lower(request):
-    backend = backend_for(request["target"])
-    capability = backend.target.arch
+def lower_to_llvm(request, backend):
+    """Returns the LLVM IR, the options and Triton's metadata, among them the shared memory."""
     names = ("num_warps", "num_stages", "num_ctas", "maxnreg")
     options = backend.parse_options({name: request[name] for name in names if request.get(name)})
     check_text(request["ttir"])
@@ -151,15 +151,27 @@ def lower(request):
     metadata = {}
     with knobs.compilation.scope():  # captures in this process want lines in their IR
         knobs.compilation.disable_line_info = True  # PTX would hold a file's name unchanged
-        module = backend.make_ttgir(module, metadata, options, capability)
-        llir = backend.make_llir(module, metadata, options, capability)
-        ptx = backend.make_ptx(llir, metadata, options, capability)
+        module = backend.make_ttgir(module, metadata, options, backend.target.arch)
+        llir = backend.make_llir(module, metadata, options, backend.target.arch)
+    return llir, options, metadata
+
+
+def shared_bytes(request):
+    """Returns the shared memory of a block. A guest may ask for it, because it needs no ptxas."""
+    return lower_to_llvm(request, backend_for(request["target"]))[2]["shared"]
+
+
+def lower(request):
+    backend = backend_for(request["target"])
+    capability = backend.target.arch
+    llir, options, metadata = lower_to_llvm(request, backend)
+    ptx = backend.make_ptx(llir, metadata, options, capability)
     cubin, log = run_ptxas(ptx, options, capability)
     available = chip_of(request["target"])["shared_memory_per_block_optin"]
     if metadata["shared"] > available:
         raise Refused("out_of_resources", f"shared memory: {metadata['shared']} bytes needed, {available} available")
-    if metadata["tmem_size"]:
-        raise Refused("unsupported_launch", "kernels that need tensor memory are not supported")
+    if (metadata["tmem_size"] or 0) > TENSOR_MEMORY:
+        raise Refused("out_of_resources", f"tensor memory: {metadata['tmem_size']} columns needed, {TENSOR_MEMORY} available")
     return {"cubin": base64.b64encode(cubin).decode(), "name": metadata["name"],
             "registers": number_in(r"Used (\d+) registers", log),
             "spills": number_in(r"(\d+) bytes spill stores", log) // 4, "shared_bytes": metadata["shared"],

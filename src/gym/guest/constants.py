@@ -18,11 +18,20 @@ class Constants:
 
     def __init__(self, table):
         self.table = table
-        self.twins = {}  # index -> tensor with data
+        self.twins = {}    # index -> tensor with data
+        self.followed = set()  # indices whose values were once known
+        self.given = set()  # storages of inputs, which no kernel may change
 
-    def know(self, index, real):
+    def know(self, index, real, is_given=False):
         if real.numel() <= LIMIT:
             self.twins[index] = real
+        if is_given:
+            self.given.add(self.table.geometries[index][0])
+
+    def note_launch(self, storage):
+        """Forgets what a kernel may have written to."""
+        if storage not in self.given:
+            self.forget_storage(storage)
 
     def value_of(self, tensor):
         index = self.table.by_id.get(id(tensor))
@@ -62,5 +71,7 @@ class Constants:
             return False
         for fake_leaf, real_leaf in zip(tree_leaves(out), tree_leaves(real)):
             if isinstance(fake_leaf, torch.Tensor) and isinstance(real_leaf, torch.Tensor):
-                self.twins[self.table.adopt(fake_leaf)] = real_leaf
+                index = self.table.adopt(fake_leaf)
+                self.twins[index] = real_leaf
+                self.followed.add(index)
         return True

@@ -28,6 +28,13 @@ CHIPS = {
         max_threads_per_multi_processor=1536, shared_memory_per_block_optin=101376, shared_memory_per_multiprocessor=102400,
         clock_rate=2520000, memory_clock_rate=9001000, memory_bus_width=384),
     "sm_90": {},
+    "sm_100": dict(
+        name="NVIDIA B200", total_memory=180 << 30, multi_processor_count=148, L2_cache_size=126 << 20,
+        clock_rate=1965000, memory_clock_rate=3996000, memory_bus_width=8192),
+    "sm_120": dict(
+        name="NVIDIA RTX PRO 6000 Blackwell", total_memory=96 << 30, multi_processor_count=188, L2_cache_size=128 << 20,
+        max_threads_per_multi_processor=1536, shared_memory_per_block_optin=101376, shared_memory_per_multiprocessor=102400,
+        clock_rate=2617000, memory_clock_rate=14001000, memory_bus_width=512),
 }
 
 

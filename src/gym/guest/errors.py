@@ -5,6 +5,9 @@ import re
 import sys
 
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # what a terminal reads as a colour or a movement
+
+
 class CaptureStop(BaseException):
     """Ends a capture with an error class.
 
@@ -47,7 +50,7 @@ def line_of(error, path):
 
 def describe(error_class, message, path, line):
     """Returns the error of an answer, with the text of its line."""
-    return {"class": error_class, "message": message[:4000], "line": line,
+    return {"class": error_class, "message": COLOUR.sub("", message)[:4000], "line": line,
             "excerpt": linecache.getline(path, line).strip()[:400] if line else ""}
 
 

@@ -60,8 +60,14 @@ def write_block(connection, block):
         connection.sendall(piece)
 
 
+def json_of(value):
+    """Returns JSON that every reader takes: write_text() replaces half of a surrogate pair, which UTF-8 cannot hold, and an
+    escape would hide it from there."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def write(connection, value):
-    write_text(connection, json.dumps(value))
+    write_text(connection, json_of(value))
 
 
 def write_text(connection, text):

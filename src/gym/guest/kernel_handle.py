@@ -1,8 +1,10 @@
 """Replacements for a tensor while Triton specialises a launch, and for the compiled kernel that a launch returns."""
 
-from types import SimpleNamespace
+import functools
+import hashlib
 
 from .errors import CaptureStop
+from .virtual_gpu import VirtualDriver
 
 # These options change the compiled code, and a plan holds them. All other options must keep their default.
 CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -11,8 +13,8 @@ CARRIED = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 class Pointer:
     """Holds what Triton's specialisation reads from a tensor: its type and the alignment of its first element."""
 
-    def __init__(self, tensor):
-        self.dtype = tensor.dtype
+    def __init__(self, tensor, dtype):
+        self.dtype = dtype
         self.address = 256 + tensor.storage_offset() * tensor.element_size()
 
     def data_ptr(self):
@@ -34,21 +36,50 @@ class Code(dict):
         return self[stage] if stage in self or stage in self.LATER else default
 
 
+class Metadata:
+    """What Triton says about a compiled kernel. Only the shared memory needs a part of the compiler."""
+
+    def __init__(self, kernel, target):
+        self._kernel, self.target, self.warp_size, self.cluster_dims = kernel, target, target.warp_size, (1, 1, 1)
+        self.name, self.num_warps, self.num_stages, self.num_ctas = (
+            kernel[key] for key in ("name", "num_warps", "num_stages", "num_ctas"))
+        self.maxnreg, self.tmem_size, self.global_scratch_size = kernel.get("maxnreg"), 0, 0
+
+    @functools.cached_property
+    def shared(self):
+        from . import compiler
+        try:
+            return compiler.shared_bytes({**self._kernel, "target": f"sm_{self.target.arch}"})
+        except Exception as error:  # the passes raise many kinds
+            raise CaptureStop("compile_error", f"{type(error).__name__}: {error}") from None
+
+
 class KernelHandle:
-    """A launch or `warmup` returns this. Registers and shared memory are nominal, because nothing is compiled yet."""
+    """A launch or `warmup` returns this. Registers are nominal, because only ptxas counts them, and no guest runs it."""
+
+    n_regs, n_spills, n_max_threads = 32, 0, 1024
+    module = function = 1  # handles of the CUDA driver: anything but None
+    packed_metadata = ()
 
     def __init__(self, launches, function, index, names):
-        self.launches, self.function, self.index, self.names = launches, function, index, names
+        self.launches, self.jit_function, self.index, self.names = launches, function, index, names
         kernel = launches.kernels[index]
         self.name, self.asm = kernel["name"], Code(ttir=kernel["ttir"])
-        self.metadata = SimpleNamespace(shared=0, **{key: kernel[key] for key in ("name", *CARRIED) if key in kernel})
-        self.n_regs, self.n_spills, self.n_max_threads = 32, 0, 1024
+        self.metadata = Metadata(kernel, VirtualDriver().get_current_target())
+        self.hash = hashlib.sha256(kernel["ttir"].encode()).hexdigest()
 
     def _init_handles(self): pass
+    def launch_metadata(self, grid, stream, *args): return None
+    def result(self): return self
 
     def __getitem__(self, grid):
         """Returns a function that launches this specialisation. Like Triton's, it takes all arguments by position."""
-        def launch(*args):
-            given = dict(zip(self.function.arg_names, args))
+        def launch(*args, stream=None):
+            given = dict(zip(self.jit_function.arg_names, args))
+            if missing := [name for name in self.names if name not in given]:
+                raise TypeError(f"{self.name} is launched without {', '.join(missing)}")
             return self.launches.launch(self, grid, [given[name] for name in self.names], given)
         return launch
+
+    def run(self, grid_0, grid_1, grid_2, stream, function, packed_metadata, launch_metadata, enter_hook, exit_hook, *args):
+        return self[grid_0, grid_1, grid_2](*args)

@@ -4,6 +4,7 @@ The guest stops at Triton IR. A compile worker makes the cubin from the IR's tex
 """
 
 import functools
+import operator
 import threading
 
 import torch
@@ -11,7 +12,7 @@ from triton._C.libtriton import ir
 from triton.compiler.compiler import ASTSource, make_backend
 from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.jit import JITFunction, MockTensor, create_function_from_signature, get_jit_fn_file_line
+from triton.runtime.jit import JITFunction, MockTensor, TensorWrapper, create_function_from_signature, get_jit_fn_file_line
 
 from . import descriptors, tuples
 from .errors import CaptureStop
@@ -20,8 +21,11 @@ from .values import number
 from .virtual_gpu import VirtualDriver
 
 GRID = (2**31 - 1, 65535, 65535)
-# A launch may pass these options. They do not change the code.
-HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow")
+ARGUMENTS, IR_BYTES = 64, 1 << 20  # as in docs/plan.md
+# A launch may pass these options. They change nothing in the code, or Triton IR shows what they change. In a plan each
+# launch begins after the one before it has ended, which is what a launch by launch_pdl must allow for.
+HARMLESS = ("debug", "instrumentation_mode", "sanitize_overflow", "launch_pdl", "launch_cooperative_grid",
+            "default_dot_input_precision", "max_num_imprecise_acc_default")
 
 _launches = None  # the Launches of the capture in progress
 
@@ -80,7 +84,7 @@ class Launches:
     def launch(self, handle, grid, values, bound):
         grid = self.checked_grid(grid(bound) if callable(grid) else grid, handle.name)
         types = self.kernels[handle.index]["arguments"]
-        values = [part for name, type_, value in zip(handle.names, self.signatures[handle.index], values)
+        values = [self.behind(part) for name, type_, value in zip(handle.names, self.signatures[handle.index], values)
                   for part in tuples.leaves(name, type_, value)]
         choice = {"kernel": handle.index, "grid": grid, "arguments": self.encoded(types, values)}
         self.forget_constants(values)
@@ -119,16 +123,32 @@ class Launches:
                 value.base = self.recorder.as_fake(value.base)
                 descriptors.check(name, value)
                 return value
+            if hasattr(value, "data_ptr"):
+                return self.pointer_to(name, self.behind(value), value.dtype)
             return MockTensor.wrap_dtype(value)
-        value = self.recorder.as_fake(value)
-        if not value.is_cuda:
+        return self.pointer_to(name, value, value.dtype)
+
+    def pointer_to(self, name, tensor, dtype):
+        tensor = self.recorder.as_fake(tensor)
+        if not tensor.is_cuda:
             raise ValueError(f"Pointer argument (at {name}) cannot be accessed from Triton (cpu tensor?)")
-        return Pointer(value)
+        return Pointer(tensor, dtype)
+
+    def behind(self, value):
+        """Returns the tensor behind an argument that is none itself but has a `data_ptr`, as triton.reinterpret makes it."""
+        if isinstance(value, torch.Tensor) or not hasattr(value, "data_ptr"):
+            return value
+        if isinstance(value, TensorWrapper):
+            return self.behind(value.base)
+        tensor = self.recorder.tensors.at_address(value.data_ptr())
+        if tensor is None:
+            raise CaptureStop("unsupported_launch", f"the data_ptr of a {type(value).__name__} is no tensor's")
+        return tensor
 
     def wrap_member(self, name, value):
         if descriptors.is_descriptor(value):
             raise CaptureStop("unsupported_launch", f"argument {name}: descriptors in tuples are not supported")
-        return self.wrap(name, value) if isinstance(value, (tuple, torch.Tensor)) else value
+        return self.wrap(name, value) if isinstance(value, tuple) or hasattr(value, "data_ptr") else value
 
     def refuse_options(self, options):
         defaults = backend().parse_options({})
@@ -150,8 +170,8 @@ class Launches:
             types += tuples.leaf_types(signature[name])
             if any(len(type_) > 16 for type_ in types):
                 raise CaptureStop("unsupported_launch", f"argument {name}: a type that is not supported")
-        if len(types) > 64:
-            raise CaptureStop("unsupported_launch", "a kernel of more than 64 arguments")
+        if len(types) > ARGUMENTS:
+            raise CaptureStop("unsupported_launch", f"a kernel of more than {ARGUMENTS} arguments")
         _, line = get_jit_fn_file_line(function)
         ttir = descriptors.made_on_the_device(str(module))
         kernel = {"name": module.get_entry_func_name(), "ttir": ttir, "num_warps": options.num_warps,
@@ -159,8 +179,8 @@ class Launches:
                   "arguments": [type_.replace("*k", "*") for type_ in types], "line": line}
         if options.maxnreg:
             kernel["maxnreg"] = options.maxnreg
-        if len(kernel["ttir"]) > 1 << 20:
-            raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds 1 MiB")
+        if len(kernel["ttir"]) > IR_BYTES:
+            raise CaptureStop("not_captured", f"the Triton IR of {kernel['name']} exceeds {IR_BYTES >> 20} MiB")
         self.kernels.append(kernel)
         self.signatures.append([signature[name] for name in names])
         return len(self.kernels) - 1, names
@@ -183,15 +203,20 @@ class Launches:
     def forget_constants(self, values):
         for value in values:
             if isinstance(value, torch.Tensor):
-                self.recorder.constants.forget_storage(self.recorder.tensors.storage_of(self.recorder.as_fake(value)))
+                self.recorder.constants.note_launch(self.recorder.tensors.storage_of(self.recorder.as_fake(value)))
 
     def checked_grid(self, grid, name):
-        grid = tuple(grid) if isinstance(grid, (tuple, list)) else None
-        if grid is None or not 1 <= len(grid) <= 3:
-            raise CaptureStop("unsupported_launch", f"the grid of {name} must be a tuple of one to three numbers")
+        """Returns the three numbers of a grid. As Triton does, it takes any sequence and ignores all but three numbers."""
+        try:
+            grid = [grid[axis] for axis in range(min(len(grid), 3))]
+        except TypeError:
+            grid = []
+        if not grid:
+            raise CaptureStop("unsupported_launch", f"the grid of {name} must be a sequence of one to three numbers")
         for axis, size in enumerate(grid):
-            if isinstance(size, bool) or not isinstance(size, int):
+            if not hasattr(size, "__index__") or (isinstance(size, torch.Tensor) and size.is_floating_point()):
                 raise TypeError(f"the grid of {name} must hold integers, not {type(size).__name__}")
+            grid[axis] = size = operator.index(size)
             if not 0 <= size <= GRID[axis]:
                 raise CaptureStop("unsupported_launch", f"a grid of {size} along axis {axis} cannot be launched")
         return [*grid, *[1] * (3 - len(grid))]
@@ -210,7 +235,7 @@ class Launches:
                 if conflicts := kwargs.keys() & config.kwargs.keys():
                     raise ValueError(f"Conflicting meta-parameters: {', '.join(conflicts)}.")
                 hooked = self.run_config_hook(tuner, config, kwargs, hooked)
-                self.collected = choices
+                self.collected, tuner.best_config = choices, config
                 try:
                     handle = tuner.fn.run(*args, **kwargs, **config.all_kwargs())
                 except CompileTimeAssertionFailure as error:  # Triton skips such configs, too

@@ -34,11 +34,13 @@ def facts_about(func):
 
 class Recorder(TorchDispatchMode):
 
-    def __init__(self, path, fake_mode):
+    def __init__(self, path, fake_mode, seeds=False):
         super().__init__()
+        self.seeds = seeds    # whether a number that the file draws by itself may be any number
         self.path, self.fake_mode = path, fake_mode
         self.phase = "init"
         self.steps = []
+        self.graph = None     # the recording of the CUDA graph that is being captured, if there is one
         self.tensors = TensorTable(self.stop)
         self.constants = Constants(self.tensors)
         self.constant_bytes = 0
@@ -65,9 +67,22 @@ class Recorder(TorchDispatchMode):
             self.paused = before
 
     def add_step(self, **step):
-        if len(self.steps) >= STEPS:
+        steps = self.steps_for(step)
+        if len(steps) >= STEPS:
             self.stop("not_captured", f"more than {STEPS} operators and launches")
-        self.steps.append({"phase": self.phase, **step, "line": line_in(self.path)})
+        steps.append({"phase": self.phase, **step, "line": line_in(self.path)})
+
+    def steps_for(self, step):
+        """Returns the list that a step joins: the plan's or a CUDA graph's."""
+        in_graph = self.graph is not None and self.graph.takes(step, lambda index: self.tensors.geometries[index][0])
+        return self.graph.steps if in_graph else self.steps
+
+    def repeat(self, steps):
+        """Adds the steps of a CUDA graph to what is being recorded."""
+        if len(self.steps) + len(steps) > STEPS:
+            self.stop("not_captured", f"more than {STEPS} operators and launches")
+        target = self.steps if self.graph is None else self.graph.steps
+        target.extend({**step, "phase": self.phase} for step in steps)
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
@@ -149,8 +164,28 @@ class Recorder(TorchDispatchMode):
         if known is not None:
             with torch._C._DisableTorchDispatch():
                 return known.item()
+        if (seed := self.drawn_seed(tensor)) is not None:
+            return seed
         self.stop("data_dependent",
                   "Python reads the value of a tensor (.item(), .tolist(), float(), int(), bool() or `if tensor`)")
+
+    def drawn_seed(self, tensor):
+        """Turns `torch.randint(2**31, (1,)).item()` of a candidate into a constant: it draws a seed, and any will do.
+        Returns None for any other tensor."""
+        step = self.steps[-1] if self.steps and self.seeds else {}
+        if not step.get("aten", "").startswith("aten::randint") or tensor.numel() != 1 or tensor.is_floating_point():
+            return None
+        if step["outputs"] != [self.index_of(tensor)]:
+            return None
+        low, high = ([value["i"] for value in step["args"] if "i" in value] + [0])[:2]
+        low, high = min(low, high), max(low, high)
+        seed = low + (high - low) // 3
+        with torch._C._DisableTorchDispatch():
+            real = torch.full(tensor.shape, seed, dtype=tensor.dtype)
+            self.steps[-1] = {"phase": step["phase"], "constant": base64.b64encode(real.numpy().tobytes()).decode(),
+                              "outputs": step["outputs"], "line": step["line"]}
+        self.constants.know(step["outputs"][0], real)
+        return seed
 
     def run_registered(self, func, args, kwargs):
         """Runs an operator that the file itself registered, so that its Python is recorded instead of its name."""

@@ -8,68 +8,64 @@ A third call runs in evaluation mode with gradients enabled. It may do something
 """
 
 import random
+from types import SimpleNamespace
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from .errors import CaptureStop, line_of, text_of
+from .graphs import ALLOTTING, tensors_in
 from .tensors import LIMIT
 
 # Tables of positions are made from numbers alone. FILLED tensors are, too: masks are made of them. But memory that is kept
 # to add to (a sum) can also be filled in this way.
 TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices"}
 FILLED = {"aten::ones", "aten::full", "aten::zeros", "aten::scalar_tensor"}
-EMPTY = {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::new_empty", "aten::new_empty_strided"}
-
-
-def tensors_in(value):
-    """Returns the indices of all tensors in a step."""
-    if isinstance(value, dict):
-        if isinstance(value.get("t"), int):
-            return [value["t"]]
-        return [index for inner in value.values() for index in tensors_in(inner)]
-    return [index for inner in value for index in tensors_in(inner)] if isinstance(value, list) else []
 
 
 class Repetition:
-    """The caller makes it when everything but forward has been recorded."""
+    """Compares one call with the next. The caller makes it right before the first of the two.
 
-    def __init__(self, recorder, kernels, inputs):
+    `before` is the repetition of the call before. What the process knows without having run forward comes from the first
+    call's repetition."""
+
+    def __init__(self, recorder, kernels, inputs, before=None):
         self.recorder, self.kernels = recorder, kernels
         self.first_step, self.known = len(recorder.steps), len(recorder.tensors.specs)
-        self.fakes, self.constant_bytes = dict(recorder.fakes), recorder.constant_bytes
-        self.twins = dict(recorder.constants.twins)
-        self.inputs = {recorder.index_of(leaf) for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)}
-        self.random = random.getstate()
+        first = before or SimpleNamespace(fakes=dict(recorder.fakes), constant_bytes=recorder.constant_bytes, inputs=set(),
+                                          twins=dict(recorder.constants.twins), random=random.getstate())
+        self.fakes, self.constant_bytes, self.twins, self.random = (
+            first.fakes, first.constant_bytes, first.twins, first.random)
+        self.inputs = first.inputs | {recorder.index_of(leaf) for leaf in tree_leaves(inputs)
+                                      if isinstance(leaf, torch.Tensor)}
         self.numbers = {}  # index of the second call's tensor -> index of the first call's
         self.end = 0       # the end of the first call's indices
         self.kept = set()  # the first call's tensors that the second call uses again
         self.storages_taken_up = set()
 
-    def check(self, call_again, given, make_inputs, outputs):
-        """Runs the second call and compares it with the first.
-
-        `given` are the inputs of the first call, and `outputs` are its outputs as the plan holds them. make_inputs() makes
-        the inputs of the second call, and call_again(inputs) returns its outputs.
-        """
-        recorder = self.recorder
-        self.end = len(recorder.tensors.specs)
-        recorder.tensors.limit += LIMIT
-        steps = recorder.steps[self.first_step:]
-        fresh = make_inputs()
-        self.begin_again(given, fresh)
+    def answer_of(self, call_again):
+        """Returns what the next call returned. A call that fails ends the capture."""
         try:
-            again = call_again(fresh)
+            again = call_again()
             if CaptureStop.first:
                 raise CaptureStop.first
+            return again
         except BaseException as error:
             stopped = CaptureStop.first or error
             what = stopped.message if isinstance(stopped, CaptureStop) else f"{type(error).__name__}: {text_of(error)}"
-            line = getattr(stopped, "line", None) or line_of(error, recorder.path)
+            line = getattr(stopped, "line", None) or line_of(error, self.recorder.path)
             raise self.stop(f"it ends in {what}", line) from None
-        self.compare(steps, recorder.steps)
-        if not self.matches(outputs, again):
-            raise self.stop("it returns another tensor", 0)
+
+    def difference(self, one, other):
+        """Returns how two calls differ, as an error, or nothing if the second repeats the first."""
+        try:
+            self.compare(one.steps, other.steps)
+            if not self.matches(one.outputs, other.outputs):
+                raise self.stop("it returns another tensor", 0)
+        except CaptureStop as found:
+            CaptureStop.first = None
+            return found
+        return None
 
     def check_other_mode(self, model, make_inputs):
         """Runs the third call. It must launch a kernel if the recorded call did. Nothing else is checked, and errors are
@@ -95,7 +91,8 @@ class Repetition:
         for one, other in zip(tree_leaves(given), tree_leaves(fresh)):
             if isinstance(one, torch.Tensor):
                 self.numbers[recorder.index_of(other)] = recorder.index_of(one)
-        recorder.steps, recorder.fakes, recorder.constant_bytes = [], self.fakes, self.constant_bytes
+        recorder.tensors.limit += LIMIT
+        recorder.steps, recorder.fakes, recorder.constant_bytes = [], dict(self.fakes), self.constant_bytes
         self.know_what_was_only_passed_on()
         random.setstate(self.random)
 
@@ -135,7 +132,7 @@ class Repetition:
         is_table = name in TABLES or (name in FILLED and all(
             self.recorder.tensors.geometries[index][0] not in self.storages_taken_up for index in made))
         follows = "aten" in step and (given or is_table) and all(self.is_own(index) for index in given)
-        if name in EMPTY or (follows and all(index >= self.known for index in made)):
+        if name in ALLOTTING or (follows and all(index >= self.known for index in made)):
             self.kept.update(made)
             return True
         return False

@@ -6,6 +6,7 @@ storage alive, because Python reuses the ids and addresses of dead ones.
 
 import torch
 
+from . import addresses
 from .values import dtype_name
 
 LIMIT = 16384  # as in docs/plan.md
@@ -73,6 +74,15 @@ class TensorTable:
             self.by_id[id(tensor)] = index
             self.alive.append(tensor)
         return index
+
+    def at_address(self, address):
+        """Returns the latest tensor on the GPU that begins at this address, or None."""
+        place = addresses.place_at(address)
+        for tensor in reversed(self.alive):
+            if (place and isinstance(tensor, torch.Tensor) and tensor.is_cuda and tensor.numel()
+                    and addresses.address_of(tensor) == address):
+                return tensor
+        return None
 
     def move_to_gpu(self, tensor):
         """Does what `.cuda()` does to parameters and inputs before forward. In the plan it remains the same tensor.

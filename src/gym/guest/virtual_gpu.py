@@ -14,6 +14,7 @@ import torch._library.triton
 import triton
 from triton.backends.compiler import GPUTarget
 
+from . import addresses, graphs, whole_operators
 from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
 
@@ -158,7 +159,7 @@ def install_cuda(cuda):
         empty_cache=None, ipc_collect=None, memory_allocated=0, max_memory_allocated=0, memory_reserved=0,
         max_memory_reserved=0, reset_peak_memory_stats=None, manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
-        is_current_stream_capturing=False, can_device_access_peer=False, get_gencode_flags="",
+        can_device_access_peer=False, get_gencode_flags="",
         is_tf32_supported=True, memory_stats=Counter(), memory_snapshot=[], memory_summary="",
         memory_cached=0, max_memory_cached=0, reset_max_memory_allocated=None, reset_max_memory_cached=None,
         reset_accumulated_memory_stats=None, get_per_process_memory_fraction=1.0, set_per_process_memory_fraction=None,
@@ -177,7 +178,8 @@ def install_cuda(cuda):
     cuda.device = cuda.device_of = cuda.stream = cuda.StreamContext = guard
     cuda.Stream = cuda.ExternalStream = cuda.streams.Stream = VirtualStream
     cuda.Event = cuda.streams.Event = VirtualEvent
-    cuda.graph = cuda.CUDAGraph = cuda.make_graphed_callables = refuse("a CUDA graph")
+    cuda.make_graphed_callables = refuse("a module that torch turns into a CUDA graph")
+    graphs.install(cuda)
     cuda.nvtx.range_push = cuda.nvtx.range_pop = cuda.nvtx.mark = lambda *args: None
     cuda.nvtx.range = guard
     cuda.random.manual_seed = cuda.random.manual_seed_all = lambda *args: None
@@ -189,7 +191,7 @@ def install_raw_answers(raw):
     answers = dict(
         _cuda_getCurrentRawStream=0, _cuda_getCurrentStream=stream, _cuda_getDefaultStream=stream, _cuda_setStream=None,
         _cuda_getDevice=0, _cuda_getDeviceCount=1, _cuda_setDevice=None, _cuda_exchangeDevice=0, _cuda_maybeExchangeDevice=0,
-        _cuda_synchronize=None, _cuda_isCurrentStreamCapturing=False, _cuda_emptyCache=None)
+        _cuda_synchronize=None, _cuda_emptyCache=None)
     for name, answer in answers.items():
         answer_it(raw, name, answer)
 
@@ -219,17 +221,28 @@ def install_accelerator(accelerator):
     accelerator.device_index = guard
 
 
+def is_known(tensor):
+    recorder = whole_operators.recorder()
+    return recorder is not None and recorder.constants.value_of(tensor) is not None
+
+
+def known_array(tensor):
+    """Returns the values of a tensor that follow from the source alone."""
+    with torch._C._DisableTorchDispatch():
+        return whole_operators.recorder().constants.value_of(tensor).numpy()
+
+
 def install_tensor_answers(fake_tensor_class):
     def reads(what):
         def refused(self, *args, **kwargs):
             raise CaptureStop("data_dependent", f"{what} reads the values of a tensor")
         return refused
-    fake_tensor_class.numpy = reads(".numpy()")
-    fake_tensor_class.__array__ = reads("numpy")
+    fake_tensor_class.numpy = lambda self, *, force=False: known_array(self) if is_known(self) else reads(".numpy()")(self)
+    fake_tensor_class.__array__ = lambda self, *args, **kwargs: known_array(self) if is_known(self) else reads("numpy")(self)
     fake_tensor_class.__repr__ = fake_tensor_class.__str__ = reads("printing a tensor")
     fake_tensor_class.__format__ = lambda self, spec: str(self)
     for name in ("to_sparse", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc", "to_mkldnn"):
         setattr(fake_tensor_class, name, refuse(f".{name}()"))
-    fake_tensor_class.data_ptr = lambda self: 256 + self.storage_offset() * self.element_size()
+    fake_tensor_class.data_ptr = addresses.address_of
     fake_tensor_class.pin_memory = lambda self, device=None: self
     fake_tensor_class.record_stream = lambda self, stream: None

@@ -19,6 +19,11 @@ def set_recorder(recorder):
     _recorder = recorder
 
 
+def recorder():
+    """Returns the recorder of the capture in progress, or None."""
+    return _recorder
+
+
 def same_form(input, *args, **kwargs):
     return torch.empty_like(input)
 

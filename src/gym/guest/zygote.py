@@ -23,7 +23,6 @@ Each guest has a private folder, in memory if mounts are permitted. The zygote r
 import ctypes
 import gc
 import importlib
-import json
 import os
 import random
 import select
@@ -249,7 +248,7 @@ def capture_once(connection, capture):
     try:
         reply = capture(request)
         plan = reply.pop("plan", None)
-        text = None if plan is None else json.dumps(plan)
+        text = None if plan is None else frames.json_of(plan)
     except BaseException as error:  # capture never raises, but a candidate may have broken Python's own modules
         reply, text = {"error": {"class": "exception", "message": f"{type(error).__name__}: {error}"[:2000]}}, None
     reply["capture_ms"] = milliseconds_since(start)

@@ -138,6 +138,38 @@ def kernel(x_ptr, bias_ptr, y_ptr, BLOCK: tl.constexpr, USE: tl.constexpr = True
         "from torch._C import _cuda_getCurrentRawStream as get_raw_stream\n"
         "with torch.cuda._DeviceGuard(0):\n    torch.cuda.set_device(0)\n    stream0 = get_raw_stream(0)\n"
         "    kernel[(16,)](x, y, n, self.scale, BLOCK=128)")),
+    "shared memory of a compiled handle": candidate("""
+y = torch.empty(x.shape[0], device=x.device)
+handle = total.warmup(x, y, 64, BLOCK=64, grid=(1,))
+handle._init_handles()
+assert handle.metadata.num_warps == 4 and handle.n_spills == 0 and handle.metadata.target.backend == "cuda"
+total[(x.shape[0], 227 * 1024 // handle.metadata.shared // 10**6 + 1)](x, y, 64, BLOCK=64)
+return y""", """
+@triton.jit
+def total(x_ptr, y_ptr, columns, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * columns + tl.arange(0, BLOCK))
+    tl.store(y_ptr + tl.program_id(0), tl.sum(x, 0))
+"""),
+    "run of a compiled handle": candidate(LAUNCH.format(
+        "handle = kernel[(16,)](x, y, n, self.scale, BLOCK=128, launch_pdl=True)\nstream = torch.cuda.current_stream().cuda_stream\n"
+        "handle.run(16, 1, 1, stream, handle.function, handle.packed_metadata, None, None, None, x, y, n, self.scale, 128)")),
+    "grids that are no tuples": candidate(LAUNCH.format(
+        "import numpy\nkernel[[16]](x, y, n, self.scale, BLOCK=128)\nkernel[numpy.array([16, 1])](x, y, n, self.scale, BLOCK=128)\n"
+        "kernel[lambda meta: [n // meta['BLOCK'], 1, 1, 1]](x, y, n, self.scale, BLOCK=128)\n"
+        "kernel[(torch.arange(17, device=x.device)[-1],)](x, y, n, self.scale, BLOCK=128)")),
+    "reinterpreted memory": candidate(LAUNCH.format(
+        "kernel[(16,)](triton.reinterpret(x.view(torch.int32), tl.float32), y, n, self.scale, BLOCK=128)\n"
+        "kernel[(16,)](Memory(x[1:]), y, n - 64, self.scale, BLOCK=128)"), KERNEL + """
+class Memory:
+    def __init__(self, tensor):
+        self.address, self.dtype = tensor.data_ptr(), tensor.dtype
+
+    def data_ptr(self):
+        return self.address
+"""),
+    "config under trial": candidate(LAUNCH.format(
+        "kernel[lambda meta: (triton.cdiv(n, kernel.best_config.kwargs['BLOCK']),)](x, y, n, self.scale)"), AUTOTUNE + KERNEL),
+    "seed of a draw": candidate(LAUNCH.format("kernel[(16,)](x, y, n, float(torch.randint(0, 99, (1,)).item() >= 0), BLOCK=128)")),
     "code of a handle": candidate(LAUNCH.format(
         "handle = kernel[(16,)](x, y, n, self.scale, BLOCK=128)\nassert 'tt.func' in handle.asm['ttir'] and handle.asm.get('spv') is None")),
     "empty launch": candidate("y = torch.empty(0, device=x.device)\nkernel[(0,)](x, y, 0, 1.0, BLOCK=128)\nreturn x"),
@@ -251,6 +283,26 @@ kernel[(8,)](t.contiguous(), y, t.numel(), 1.0, BLOCK=128)
 return y.unsqueeze(0).expand(2, -1, -1)'''),
 }
 
+RUN = KERNEL + """
+def run(x, scale):
+    y = torch.empty_like(x)
+    kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), scale, BLOCK=128)
+    return y
+"""
+GRAPHS = {
+    "a graph of the constructor": candidate("""
+self.static_x.copy_(x)
+self.graph.replay()
+return self.static_y""", RUN, init="""self.static_x = torch.empty(32, 64, device='cuda')
+run(self.static_x, scale)
+self.graph = torch.cuda.CUDAGraph()
+self.graph.capture_begin(pool=torch.cuda.graph_pool_handle())
+assert torch.cuda.is_current_stream_capturing()
+self.static_y = run(self.static_x, scale)
+self.graph.capture_end()"""),
+}
+GOOD |= GRAPHS
+
 # name -> (source, error class, a text of the line that the error must name or None, a part of the message)
 BAD = {
     "syntax": (HEAD + "\ndef f(:\n    pass\n", "syntax_error", "def f(:", "invalid syntax"),
@@ -292,12 +344,17 @@ BAD = {
     "a kernel's machine code": (candidate(LAUNCH.format("handle = kernel.warmup(x, y, n, 1.0, BLOCK=128, grid=(1,))\nsize = len(handle.asm.get('cubin', b''))")),
                                 "not_captured", "handle.asm.get('cubin'", "cubin"),
     "wrapped too little": (candidate(LAUNCH.format("torch.library.wrap_triton(print)[(16,)](x, y, n, 1.0, BLOCK=128)")), "exception", "wrap_triton(print)", "triton.jit"),
-    "CUDA graph": (candidate("g = torch.cuda.CUDAGraph()\nreturn x"), "not_captured", "CUDAGraph", "graph"),
+    "CUDA graph that holds nothing": (candidate("torch.cuda.CUDAGraph().replay()\nreturn x"), "exception", "replay()", "capture"),
+    "graphed callables": (candidate("return torch.cuda.make_graphed_callables(self.linear, (x,))(x)"), "not_captured",
+                          "make_graphed_callables", "graph"),
     "grid too large": (candidate(LAUNCH.format("kernel[(1, 70000)](x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "70000", "grid"),
     "grid of floats": (candidate(LAUNCH.format("kernel[(n / 64,)](x, y, n, 1.0, BLOCK=64)")), "exception", "n / 64", "integers"),
     "hooks that differ": (candidate(LAUNCH.format("kernel[(16,)](x, y, n, self.scale)"), "\ndef clear(nargs):\n    nargs['y_ptr'].fill_(nargs['BLOCK'])\n"
                                     + HOOKED + KERNEL), "unsupported_launch", "kernel[(16,)]", "pre_hooks"),
     "descriptor that pads with nan": (candidate((DESCRIPTORS % "M=16, N=32").replace("[16, 32])\nb,", "[16, 32], 'nan')\nb,"), PRODUCT % ""), "unsupported_launch", "product[", "nan"),
+    "object without a tensor's address": (candidate(LAUNCH.format(
+        "import types\nkernel[(16,)](types.SimpleNamespace(data_ptr=lambda: 64, dtype=x.dtype), y, n, 1.0, BLOCK=64)")),
+                                          "unsupported_launch", "kernel[(16,)]", "data_ptr"),
     "no grid": (candidate(LAUNCH.format("kernel.run(x, y, n, 1.0, BLOCK=64)")), "unsupported_launch", "kernel.run", "grid"),
     "called as a function": (candidate(LAUNCH.format("kernel(x, y, n, 1.0, BLOCK=64)")), "exception", "kernel(x, y, n", "Cannot call"),
     "exits": (candidate("import sys\nsys.exit(3)"), "exception", "sys.exit(3)", "SystemExit"),

@@ -1,0 +1,144 @@
+"""Tests compilations as compile workers do them, on the kernels of real captures. ctest runs it."""
+
+import base64
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.environ["TRITONSMITH_GUEST"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing")]
+
+import triton  # noqa: E402
+
+import candidate_modules  # noqa: E402
+from captures import capture_candidate, good_plan  # noqa: E402
+from tritonsmith_guest.compiler import compile_kernel  # noqa: E402
+
+
+class Compiler(unittest.TestCase):
+
+    def compile(self, name):
+        return [compile_kernel({**kernel, "target": "sm_90"}) for kernel in good_plan(name)["kernels"]]
+
+    def test_every_kernel_compiles(self):
+        for name in ("callable grid", "libdevice", "reduction with a loop", "block pointers", "half, int and bool",
+                     "descriptors made on the host", "tuples"):
+            for answer in self.compile(name):
+                self.assertIn("cubin", answer, answer.get("error"))
+                self.assertGreater(answer["registers"], 0)
+
+    def test_the_cubin_is_what_triton_itself_makes_of_the_text(self):
+        kernel = good_plan("libdevice")["kernels"][0]
+        with tempfile.NamedTemporaryFile("w", suffix=".ttir") as file:
+            file.write(kernel["ttir"])
+            file.flush()
+            with triton.knobs.compilation.scope():
+                triton.knobs.compilation.disable_line_info = True
+                theirs = triton.compile(file.name, target=triton.backends.compiler.GPUTarget("cuda", 90, 32),
+                                        options={"num_warps": kernel["num_warps"], "num_stages": kernel["num_stages"]})
+        ours = compile_kernel({**kernel, "target": "sm_90"})
+        self.assertEqual(base64.b64decode(ours["cubin"]), theirs.asm["cubin"])
+
+    def test_shared_memory_ends_where_the_targets_does(self):
+        products = """
+@triton.jit
+def kernel(x_ptr, y_ptr, k, stride, B: tl.constexpr, K: tl.constexpr):
+    rows, inner = tl.arange(0, B), tl.arange(0, K)
+    total = tl.zeros((B, B), tl.float32)
+    for start in range(0, k, K):
+        left = tl.load(x_ptr + rows[:, None] * stride + (start + inner)[None, :])
+        right = tl.load(x_ptr + (start + inner)[:, None] * stride + rows[None, :])
+        total += tl.dot(left, right)
+    tl.store(y_ptr + rows[:, None] * stride + rows[None, :], total)
+"""
+        launch = "x = x.half()\nkernel[(1,)](x, y, n, 1024, B=128, K=64)"
+        answer = capture_candidate(candidate_modules.candidate(candidate_modules.LAUNCH.format(launch), products))
+        kernel, = answer["plan"]["kernels"]
+        for target, fits, stages_that_do_not in (("sm_90", 6, 8), ("sm_80", 6, 7), ("sm_86", 4, 5), ("sm_89", 4, 5)):
+            with self.subTest(target):
+                answer = compile_kernel({**kernel, "target": target, "num_stages": fits})
+                self.assertIn("cubin", answer, answer.get("error"))
+                error = compile_kernel({**kernel, "target": target, "num_stages": stages_that_do_not})["error"]
+                self.assertEqual(error["class"], "out_of_resources", error)
+                self.assertIn("shared memory", error["message"])
+
+    def refusal(self, expression):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("tl.maximum(x, 0.0)", expression))
+        answer = capture_candidate(source)
+        self.assertIn("plan", answer, answer.get("error"))
+        return compile_kernel({**answer["plan"]["kernels"][0], "target": "sm_90"})["error"]
+
+    def test_a_barrier_compiles_and_no_other_operation_of_its_dialect(self):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("    x = tl.load(", "    tl.debug_barrier()\n    x = tl.load("))
+        kernel = capture_candidate(source)["plan"]["kernels"][0]
+        barrier = re.search(r"\w+\.(?:local_)?barrier", kernel["ttir"]).group()
+        self.assertIn("cubin", compile_kernel({**kernel, "target": "sm_90"}))
+        other = kernel["ttir"].replace(barrier, "%id = gpu.thread_id x")
+        error = compile_kernel({**kernel, "ttir": other, "target": "sm_90"})["error"]
+        self.assertEqual(error["class"], "refused_ir")
+        self.assertIn("gpu.thread_id", error["message"])
+
+    def test_inline_assembly_is_refused(self):
+        error = self.refusal("tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', [x], dtype=tl.float32, is_pure=True, pack=1)")
+        self.assertEqual(error["class"], "refused_ir")
+        self.assertIn("inline assembly", error["message"])
+
+    def test_pointers_made_of_integers_are_refused(self):
+        error = self.refusal("tl.load((offsets.to(tl.int64) * 4096).to(tl.pointer_type(tl.float32)))")
+        self.assertIn("pointers made of integers", error["message"])
+
+    def test_foreign_libraries_and_functions_are_refused(self):
+        ttir = good_plan("libdevice")["kernels"][0]["ttir"]
+        for change in (('libpath = ""', 'libpath = "/tmp/evil.bc"'), ('symbol = "__nv_tanhf"', 'symbol = "malloc"'),
+                       ('symbol = "__nv_tanhf"', 'symbol = "__nv_tanhf; ret"')):
+            self.assertIn(change[0], ttir)
+            for changed in (ttir.replace(*change), ttir.replace(*change).replace(" = ", "=")):
+                error = compile_kernel({"ttir": changed, "target": "sm_90"})["error"]
+                self.assertEqual(error["class"], "refused_ir")
+
+    def test_compiling_leaves_captures_their_lines(self):
+        self.compile("callable grid")
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            candidate_modules.KERNEL.replace("kernel(", "kernel(  "))
+        plan = capture_candidate(source)["plan"]
+        self.assertIn('candidate.py":', plan["kernels"][0]["ttir"])
+
+    def test_what_would_go_into_ptx_as_it_is_is_refused(self):
+        ttir = good_plan("libdevice")["kernels"][0]["ttir"]
+        asm = '.visible .func __nv_more() { ret; }'
+        for change in (("module {", f'module attributes {{llvm.module_asm = ["{asm}"]}} {{'),
+                       ("module {", f'module attributes {{"llvm.module_asm" = ["{asm}"]}} {{'),
+                       ("module {", "module @name {"),
+                       ("noinline = false", 'noinline = false, passthrough = [["target-cpu", "sm_90"]]'),
+                       ("noinline = false", 'noinline = false, "a\\0Ab" = 1 : i32'),
+                       ("tt.func public @kernel", 'tt.func public @"ker;nel"'),
+                       ("tt.func public @kernel", 'tt.func private @more(i32)\n  tt.func public @kernel')):
+            with self.subTest(change[1]):
+                self.assertIn(change[0], ttir)
+                error = compile_kernel({"ttir": ttir.replace(*change), "target": "sm_90"})["error"]
+                self.assertEqual(error["class"], "refused_ir", error)
+
+    def test_a_helper_that_is_not_inlined_compiles(self):
+        source = candidate_modules.candidate(
+            candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)"),
+            "@triton.jit(noinline=True)\ndef half(count, parts: tl.constexpr):\n    return count // parts\n"
+            + candidate_modules.KERNEL.replace("offsets < n", "offsets < half(n * 2, 2)"))
+        kernel = capture_candidate(source)["plan"]["kernels"][0]
+        self.assertIn('private @"', kernel["ttir"])
+        self.assertIn("cubin", compile_kernel({**kernel, "target": "sm_90"}))
+
+    def test_nonsense_is_an_error_and_no_crash(self):
+        for text in ("", "module {", "\0\0", "module { llvm.func @f() }", "module {}", "#loc = loc(#loc)"):
+            self.assertIn("error", compile_kernel({"ttir": text, "target": "sm_90"}), text)
+        self.assertIn("error", compile_kernel({"ttir": "module {}", "target": "sm_9"}))
+        self.assertIn("error", compile_kernel({}))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
