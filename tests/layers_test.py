@@ -88,6 +88,7 @@ TESTS_MAY_INCLUDE = {
     "gym/cuda": ["gym/plan"],
     "gym/capture": ["gym/plan"],
     "gym/service": ["gym/remote"],
+    "serve/web": ["generate"],
     "gym/timing": ["gym/plan", "gym/language"],
     "model/layers": ["model/memory"],
     "model/transformer": ["model/memory", "model/checkpoint"],
@@ -118,6 +119,9 @@ LAYERS = {
     "generate/engine": BASE + ["text", "generate"] + ALL_OF_MODEL,
     "episode": BASE + ["text", "generate", "gym/api"],
     "eval": BASE + ["text", "generate", "episode", "reward", "gym/api", "curriculum"],
+    "serve/openai": BASE + ["text", "generate"],
+    "serve/assistant": BASE + ["text", "generate", "gym/api", "episode", "curriculum", "eval", "serve/openai"],
+    "serve/web": BASE + ["text", "gym/api", "gym/service", "serve/openai", "serve/assistant"],
     **inner("train", TRAIN, BASE + ["text"] + ALL_OF_MODEL + ["generate", "generate/engine", "episode", "reward",
                                                               "gym/api", "algorithm", "curriculum", "distributed"]),
 }

@@ -1,0 +1,166 @@
+// `tritonsmith serve`: a model and its search for verified kernels, over OpenAI's protocol and on a
+// web page.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include "base/cache_directory.h"
+#include "base/config.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/call/command.h"
+#include "cli/call/help.h"
+#include "cli/judge_text.h"
+#include "cli/setup/asking.h"
+#include "cli/setup/judges.h"
+#include "cli/setup/remote_author.h"
+#include "cli/setup/stop_signal.h"
+#include "gym/cuda/driver.h"
+#include "serve/web/web_server.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct ServeConfig {
+  int searches = serve::assistant::AssistantConfig{}.searches;
+  int waiting = serve::assistant::AssistantConfig{}.waiting;
+  int choices = serve::openai::CallLimits{}.choices;
+  int connections = serve::web::WebServerConfig{}.connections;
+  int body_mib = 8;
+  int idle_seconds = serve::web::WebServerConfig{}.idle_seconds;
+
+  static Fields<ServeConfig> fields() {
+    using C = ServeConfig;
+    return {
+        field("searches", &C::searches, "that run at a time", between(1, 256)),
+        field("waiting", &C::waiting, "searches that wait; more are refused", between(0, 1 << 20)),
+        field("choices", &C::choices, "completions of one request", between(1, 1024)),
+        field("connections", &C::connections, "at a time; more get 503", between(2, 1 << 14)),
+        field("body_mib", &C::body_mib, "of a request", between(1, 1 << 10)),
+        field("idle_seconds", &C::idle_seconds, "until a silent client is left", between(1, 3600))};
+  }
+};
+
+struct ServeModelOptions {
+  ModelChoice model;
+  GymChoice gym;
+  Asking asking;
+  std::string name, listen, directory, serve_token_file, tokens_file;
+  std::vector<std::string> settings;
+};
+
+std::string served_name(const ServeModelOptions& options) {
+  if (!options.name.empty()) return options.name;
+  if (is_remote(options.model.name)) return options.model.name.substr(kRemotePrefix.size());
+  const auto folder = std::filesystem::absolute(options.model.name).lexically_normal();
+  return folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+}
+
+Result<std::vector<gym::service::Token>> tokens_of(const ServeModelOptions& options,
+                                                   const std::string& host) {
+  if (!options.tokens_file.empty()) return gym::service::read_tokens_file(options.tokens_file);
+  if (!options.serve_token_file.empty()) {
+    TRY_ASSIGN(const std::string token, gym::api::read_token(options.serve_token_file));
+    return std::vector<gym::service::Token>{{.name = "token", .token = token}};
+  }
+  if (!gym::api::is_loopback(host))
+    return fail("{} can be reached from other machines: give --serve-token-file or --tokens", host);
+  return std::vector<gym::service::Token>();
+}
+
+Result<Fd> lock_of(const std::filesystem::path& directory) {
+  TRY(make_directories(directory));
+  const std::string file = directory / "lock";
+  Fd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return fail_errno(file);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail("{}: another `serve` works in this directory; give this one its own --dir",
+                directory.string());
+  return lock;
+}
+
+std::string untimed_reason(const GymChoice& gym) {
+  if (!gym.url.empty()) return "the service has no GPU";
+  return gym::cuda::list_gpus().empty() ? "this machine has no GPU" : "it ran on the CPU";
+}
+
+Status serve_model(const ServeModelOptions& options) {
+  set_log_times(true);
+  ServeConfig config;
+  TRY_ASSIGN(const Settings settings, settings_from_overrides(options.settings));
+  TRY(apply_settings(config, settings, "--set"));
+  TRY_ASSIGN(const auto address, gym::api::parse_host_and_port(options.listen));
+  TRY_ASSIGN(auto tokens, tokens_of(options, address.host));
+  const std::filesystem::path directory =
+      options.directory.empty() ? cache_directory("serve") : options.directory;
+  if (directory.empty()) return fail("say where searches and verdicts are kept: --dir DIR");
+  TRY_ASSIGN(const Fd lock, lock_of(directory));
+  TRY_ASSIGN(const StopSignal stop, StopSignal::install());
+  TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
+  TRY_ASSIGN(const auto author,
+             open_author(options.model, asked.prompt, directory / "requests.sqlite"));
+  TRY_ASSIGN(const auto judge, open_judge(directory / "judge", options.gym));
+  const eval::Author writes = author->author();
+  const int new_limit = new_tokens(asked, author->positions(), options.model.name);
+  serve::openai::SharedModel model(writes.writer, author->token_writer());
+  serve::assistant::SharedJudge shared_judge(*judge);
+  const std::string untimed = untimed_reason(options.gym);
+  TRY_ASSIGN(
+      const auto assistant,
+      serve::assistant::Assistant::open(
+          directory / "searches.sqlite", {.searches = config.searches, .waiting = config.waiting},
+          {.use = {.model = model,
+                   .prompt = writes.prompt,
+                   .feedback = writes.feedback,
+                   .max_new_tokens = new_limit},
+           .judge = shared_judge,
+           .words = [&untimed](const Verdict& verdict) { return judge_text(verdict, untimed); }}));
+  const std::string name = served_name(options);
+  const serve::web::Routes routes(
+      {.served = {.name = name, .model = model, .tokenizer = author->tokenizer()},
+       .limits = {.choices = config.choices, .default_tokens = new_limit},
+       .assistant = *assistant,
+       .judge = shared_judge,
+       .judged_by = untimed});
+  TRY_ASSIGN(const auto server, serve::web::WebServer::start(
+                                    {.address = address,
+                                     .tokens = std::move(tokens),
+                                     .connections = config.connections,
+                                     .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
+                                     .idle_seconds = config.idle_seconds},
+                                    routes));
+  LOG("serve: '{}' and '{}-verified' at http://{}:{}/v1, the page at http://{}:{}/", name, name,
+      address.host, server->port(), address.host, server->port());
+  stop.wait();
+  LOG("serve: stopping; searches and verdicts are kept in {}", directory.string());
+  return ok();
+}
+
+void add_serve_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ServeModelOptions>();
+  CLI::App* command = app.add_subcommand(
+      "serve", "Serve a model and its verified kernels: OpenAI's protocol and a web page");
+  add_model_options(*command, options->model);
+  command->add_option("--listen", options->listen, "HOST:PORT; port 0: any")->required();
+  command->add_option("--name", options->name,
+                      "What clients call the model (default: its own name)");
+  command->add_option("--dir", options->directory,
+                      "Searches, verdicts and the secret (default: the user's cache)");
+  auto* token_file = command->add_option(
+      "--serve-token-file", options->serve_token_file,
+      "Its first line must be shown as a key; needed where other machines can reach HOST");
+  command
+      ->add_option("--tokens", options->tokens_file,
+                   "Several keys instead, with limits: a TOML file (docs/gym-operator.md)")
+      ->excludes(token_file);
+  add_asking_options(*command, options->asking);
+  add_gym_options(*command, options->gym);
+  command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + config_help<ServeConfig>());
+  add_example(*command, "serve --model runs/rl-small/checkpoints/step-120 --listen 127.0.0.1:8000");
+  command->callback([&run, options] { run = [options] { return finish(serve_model(*options)); }; });
+}
+
+const Command serve_command(CommandGroup::model, "serve", add_serve_command);
+
+}  // namespace
+}  // namespace tritonsmith::cli

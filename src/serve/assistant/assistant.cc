@@ -1,0 +1,215 @@
+#include "serve/assistant/assistant.h"
+
+#include <random>
+
+#include "base/log.h"
+#include "base/utc_time.h"
+#include "text/feedback.h"
+
+namespace tritonsmith::serve::assistant {
+namespace {
+
+constexpr int kListed = 200;
+
+std::string fresh_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+// A name for people where the order has none: the module's first comment, or else the first value
+// that it returns.
+std::string title_of(const std::string& source) {
+  constexpr std::size_t most = 80;
+  for (const std::string_view mark : {"# ", "\"\"\"", "return "}) {
+    const std::size_t begin = source.find(mark);
+    if (begin == std::string::npos) continue;
+    const std::string line =
+        source.substr(begin + mark.size(), source.find('\n', begin) - begin - mark.size());
+    if (!line.empty()) return text::one_line(line, most);
+  }
+  return "module";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Assistant>> Assistant::open(const std::filesystem::path& store_file,
+                                                   AssistantConfig config, AssistantParts parts) {
+  TRY_ASSIGN(auto store, SearchStore::open(store_file));
+  std::unique_ptr<Assistant> assistant(new Assistant(std::move(store), config, std::move(parts)));
+  for (int i = 0; i < config.searches; ++i)
+    assistant->threads_.emplace_back(
+        [self = assistant.get()](const std::stop_token& stop) { self->work(stop); });
+  return assistant;
+}
+
+Assistant::~Assistant() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  changed_.notify_all();
+  threads_.clear();  // joins
+  for (const auto& search : queue_) finish(*search, ok(), true);
+}
+
+Result<std::string> Assistant::start(SearchOrder order, const std::string& owner) {
+  TRY(check_order(order));
+  if (order.title.empty()) order.title = title_of(order.source);
+  auto search = std::make_shared<Search>();
+  search->record = {.id = fresh_id(),
+                    .owner = owner,
+                    .created_ms = unix_milliseconds(),
+                    .order = std::move(order)};
+  const std::lock_guard lock(mutex_);
+  if (std::ssize(queue_) >= config_.waiting)
+    return fail_by_fault("{} searches wait already; try again later", queue_.size());
+  TRY(store_->put(search->record));
+  live_.emplace(search->record.id, search);
+  queue_.push_back(search);
+  changed_.notify_all();
+  return search->record.id;
+}
+
+void Assistant::stop(const std::string& id) {
+  std::shared_ptr<Search> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = live_.find(id);
+    if (at == live_.end()) return;
+    at->second->is_stopped = true;
+    if (std::erase(queue_, at->second) > 0) waiting = at->second;
+    changed_.notify_all();
+  }
+  if (waiting) finish(*waiting, ok(), false);
+}
+
+void Assistant::work(const std::stop_token& stop) {
+  for (;;) {
+    std::shared_ptr<Search> search;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, stop, [this] { return !queue_.empty(); });
+      if (stop.stop_requested()) return;
+      search = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    run(search, stop);
+  }
+}
+
+void Assistant::run(const std::shared_ptr<Search>& search, const std::stop_token& stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    search->record.state = SearchState::running;
+    search->began = system_clock().now();
+    change(*search);
+  }
+  Status status = store_->put(search->record);
+  if (status)
+    status = run_search(
+        search->record.order, parts_.use, parts_.judge,
+        {.on_attempt = [&](const Attempt& attempt) { return take(*search, attempt); },
+         .on_phase =
+             [&](episode::TurnPhase phase) {
+               const std::lock_guard lock(mutex_);
+               ++(phase == episode::TurnPhase::writing ? search->written : search->judged);
+               change(*search);
+             },
+         .is_stopped =
+             [&] {
+               const std::lock_guard lock(mutex_);
+               return search->is_stopped || stop.stop_requested();
+             }});
+  finish(*search, status, stop.stop_requested());
+}
+
+Status Assistant::take(Search& search, const Attempt& attempt) {
+  const Verdict& verdict = attempt.verdict;
+  SearchRecord& record = search.record;
+  const int number = record.attempts;
+  const double seconds = milliseconds_since(search.began) / 1e3;
+  TRY(store_->add_attempt(record.id, number,
+                          {{"number", number},
+                           {"conversation", attempt.conversation},
+                           {"turn", attempt.turn},
+                           {"kernel", attempt.kernel},
+                           {"text", attempt.text},
+                           {"tokens", attempt.tokens},
+                           {"seconds", seconds},
+                           {"words", parts_.words(verdict)},
+                           {"verdict", to_json(verdict)}}));
+  const std::lock_guard lock(mutex_);
+  record.seconds = seconds;
+  ++record.attempts;
+  record.accepted += verdict.accepted ? 1 : 0;
+  // Without timings the first accepted kernel stays the best.
+  if (verdict.accepted && (record.best < 0 || verdict.speedup > record.best_speedup)) {
+    record.best = number;
+    record.best_speedup = verdict.speedup;
+  }
+  change(search);
+  return store_->put(record);
+}
+
+void Assistant::finish(Search& search, const Status& status, bool server_ends) {
+  const std::lock_guard lock(mutex_);
+  SearchRecord& record = search.record;
+  record.state = !status                            ? SearchState::failed
+                 : search.is_stopped || server_ends ? SearchState::stopped
+                                                    : SearchState::done;
+  if (!status) record.error = status.error().message;
+  if (record.state == SearchState::stopped)
+    record.error =
+        search.is_stopped ? "It was stopped." : "The server ended before the search did.";
+  if (search.began != TimePoint{}) record.seconds = milliseconds_since(search.began) / 1e3;
+  if (const Status stored = store_->put(record); !stored) LOG("serve: {}", stored.error().message);
+  live_.erase(record.id);
+  change(search);
+}
+
+// The caller has the lock.
+void Assistant::change(Search& search) {
+  ++search.version;
+  changed_.notify_all();
+}
+
+Result<Json> Assistant::list(const std::string& owner) const {
+  TRY_ASSIGN(const auto records, store_->list(owner, kListed));
+  Json list = Json::array();
+  for (const SearchRecord& record : records) list.push_back(to_json(record, Detail::brief));
+  return list;
+}
+
+Result<std::optional<Json>> Assistant::show(const std::string& id, int from) const {
+  TRY_ASSIGN(const auto record, store_->find(id));
+  if (!record) return std::optional<Json>();
+  TRY_ASSIGN(Json attempts, store_->attempts(id, from));
+  return std::optional<Json>(
+      Json{{"search", to_json(*record, Detail::whole)}, {"attempts", std::move(attempts)}});
+}
+
+Result<std::optional<Json>> Assistant::wait(const std::string& id, int from, std::uint64_t version,
+                                            Deadline deadline) const {
+  Json live;
+  std::uint64_t seen = version;
+  {
+    std::unique_lock lock(mutex_);
+    const auto at = live_.find(id);
+    if (at != live_.end()) {
+      const std::shared_ptr<Search> search = at->second;
+      changed_.wait_until(lock, deadline.at(), [&] { return search->version != version; });
+      seen = search->version;
+      live = {{"written", search->written}, {"judged", search->judged}};
+    }
+  }
+  TRY_ASSIGN(auto shown, show(id, from));
+  if (!shown) return std::optional<Json>();
+  (*shown)["version"] = seen;
+  (*shown)["live"] = std::move(live);
+  return shown;
+}
+
+SearchCounts Assistant::counts() const {
+  const std::lock_guard lock(mutex_);
+  const int waiting = static_cast<int>(queue_.size());
+  return {.running = static_cast<int>(live_.size()) - waiting, .waiting = waiting};
+}
+
+}  // namespace tritonsmith::serve::assistant

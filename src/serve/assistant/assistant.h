@@ -1,0 +1,75 @@
+// Assistant: the searches of all users. A few run at a time on threads of their own, over one model
+// and one judge; others wait their turn. Every attempt is stored before anybody sees it. Any thread
+// may call it.
+#pragma once
+
+#include <deque>
+#include <map>
+
+#include "serve/assistant/search_run.h"
+#include "serve/assistant/search_store.h"
+
+namespace tritonsmith::serve::assistant {
+
+struct AssistantConfig {
+  int searches = 4;   // that run at a time
+  int waiting = 100;  // that wait; more are refused
+};
+
+struct AssistantParts {
+  ModelUse use;
+  SharedJudge& judge;
+  std::function<std::string(const Verdict&)> words;  // a verdict for people
+};
+
+struct SearchCounts {
+  int running = 0, waiting = 0;
+};
+
+class Assistant {
+ public:
+  static Result<std::unique_ptr<Assistant>> open(const std::filesystem::path& store_file,
+                                                 AssistantConfig config, AssistantParts parts);
+  ~Assistant();  // marks unfinished searches as stopped
+
+  // Returns the new search's id, which cannot be guessed: who has it may see the search.
+  Result<std::string> start(SearchOrder order, const std::string& owner);
+  // Nothing happens when there is no such search, or it has ended.
+  void stop(const std::string& id);
+  Result<Json> list(const std::string& owner) const;  // the newest 200, without sources
+  // {"search": ..., "attempts": [...]} from attempt `from` on; nothing without such a search.
+  Result<std::optional<Json>> show(const std::string& id, int from) const;
+  // The same once it differs from what a caller saw at `version`, or at the deadline. "version" and
+  // "live" (counts of what is written and judged) are added while it runs.
+  Result<std::optional<Json>> wait(const std::string& id, int from, std::uint64_t version,
+                                   Deadline deadline) const;
+  SearchCounts counts() const;
+
+ private:
+  struct Search {
+    SearchRecord record;
+    std::uint64_t version = 1;
+    int written = 0, judged = 0;  // completions
+    bool is_stopped = false;
+    TimePoint began = {};
+  };
+  Assistant(std::unique_ptr<SearchStore> store, AssistantConfig config, AssistantParts parts)
+      : store_(std::move(store)), config_(config), parts_(std::move(parts)) {}
+  void work(const std::stop_token& stop);
+  void run(const std::shared_ptr<Search>& search, const std::stop_token& stop);
+  Status take(Search& search, const Attempt& attempt);
+  void finish(Search& search, const Status& status, bool server_ends);
+  void change(Search& search);
+
+  std::unique_ptr<SearchStore> store_;
+  AssistantConfig config_;
+  AssistantParts parts_;
+
+  mutable std::mutex mutex_;  // guards the members below
+  mutable std::condition_variable_any changed_;
+  std::map<std::string, std::shared_ptr<Search>> live_;  // queued and running
+  std::deque<std::shared_ptr<Search>> queue_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tritonsmith::serve::assistant

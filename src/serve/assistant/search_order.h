@@ -1,0 +1,51 @@
+// SearchOrder: what somebody asks the assistant for: kernels for a module, within a budget, or a
+// verdict on a kernel. Its JSON form is what the page and other programs send. Hostile data.
+#pragma once
+
+#include <string>
+
+#include "base/config.h"
+#include "data/verdict.h"
+
+namespace tritonsmith::serve::assistant {
+
+// write: the model writes kernels for `source`. judge: `kernel` is judged.
+enum class SearchKind { write, judge };
+// all: until the budget is used up. first: until a kernel is accepted.
+enum class Enough { all, first };
+
+struct SearchOrder {
+  SearchKind kind = SearchKind::write;
+  std::string title;   // for people
+  std::string source;  // the module, in KernelBench's format
+  std::string kernel;
+  Policy policy = Policy::strict;
+  Backend backend = Backend::automatic;
+  Enough enough = Enough::all;
+  int conversations = 8;
+  int turns = 2;
+  int trials = 3;
+  double seconds = 600;
+  double temperature = 0.8;
+  std::uint64_t seed = 1;
+  static Fields<SearchOrder> fields();
+};
+
+Json to_json(const SearchOrder& order);
+// `defaults` are the values of missing members. Fails in one line that names the member.
+Result<SearchOrder> order_from_json(const Json& json, SearchOrder defaults = {});
+// Checks the module, and of a judgement the kernel.
+Status check_order(const SearchOrder& order);
+
+}  // namespace tritonsmith::serve::assistant
+
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::serve::assistant::SearchKind> =
+    tritonsmith::names<tritonsmith::serve::assistant::SearchKind>(
+        {{tritonsmith::serve::assistant::SearchKind::write, "write"},
+         {tritonsmith::serve::assistant::SearchKind::judge, "judge"}});
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::serve::assistant::Enough> =
+    tritonsmith::names<tritonsmith::serve::assistant::Enough>(
+        {{tritonsmith::serve::assistant::Enough::all, "all"},
+         {tritonsmith::serve::assistant::Enough::first, "first"}});

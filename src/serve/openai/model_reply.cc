@@ -1,0 +1,148 @@
+#include "serve/openai/model_reply.h"
+
+#include <random>
+
+#include "base/rng.h"
+#include "generate/stop_strings.h"
+
+namespace tritonsmith::serve::openai {
+namespace {
+
+class ModelReply : public ReplyStream {
+ public:
+  ModelReply(SharedModel& model, ReplyKind kind, const Call& call)
+      : call_(call),
+        head_(make_head(kind, call.model)),
+        client_(model.connect()),
+        seed_(call.seed.value_or(std::random_device{}())) {}
+
+  generate::SamplingParams sampling() const { return call_.sampling; }
+  // The seed and the listener of the next choice.
+  std::uint64_t next_seed() const { return Rng(seed_, "serve", choices_.size()).next_u64(); }
+  std::function<void(std::string_view)> listener() const {
+    if (!call_.is_streamed) return nullptr;
+    return [](std::string_view) {};  // makes the pieces come
+  }
+
+  // Begins one more choice.
+  template <typename Request>
+  CallResult<std::uint64_t> begin(Request request) {
+    request.id = choices_.size();
+    const Status status = client_->submit(std::move(request));
+    if (!status && status.error().kind == ErrorKind::input)
+      return tl::unexpected(CallError{.message = status.error().message,
+                                      .parameter = "max_tokens",
+                                      .code = "context_length_exceeded"});
+    if (!status) return tl::unexpected(CallError{.status = 503, .message = status.error().message});
+    choices_.push_back({.index = static_cast<int>(choices_.size())});
+    cutters_.emplace_back(call_.sampling.stop);
+    return choices_.size() - 1;
+  }
+
+  State next(std::string& out, Deadline deadline) override {
+    if (call_.is_streamed && !std::exchange(has_begun_, true) && head_.kind == ReplyKind::chat)
+      for (const Choice& each : choices_) out += event_text(first_part(head_, each.index));
+    for (Deadline until = deadline; finished_ < choices_.size();
+         until = Deadline::after(Milliseconds(0))) {
+      const auto event = client_->next_event(until);
+      if (!event) return State::broken;
+      if (!*event) return State::more;
+      take(**event, out);
+    }
+    if (call_.is_streamed) {
+      if (call_.has_usage) out += event_text(usage_part(head_, usage_));
+      out += kStreamEnd;
+    } else {
+      out += to_line(whole_reply(head_, choices_, usage_));
+    }
+    return State::done;
+  }
+
+ private:
+  void take(const ModelEvent& event, std::string& out) {
+    Choice& choice = choices_.at(event.id);
+    StopCutter& cutter = cutters_.at(event.id);
+    const auto show = [&](const std::string& text) {
+      if (!text.empty() && call_.is_streamed)
+        out += event_text(text_part(head_, choice.index, text));
+    };
+    show(cutter.push(event.piece));
+    if (!event.written) return;
+    show(cutter.finish());
+    const Completion& completion = event.written->completion;
+    choice.text = generate::before_any_of(completion.text, call_.sampling.stop);
+    choice.reasoning = completion.reasoning;
+    choice.finish = completion.finish;
+    if (call_.has_logprobs) choice.logprobs = logprobs_of(head_.kind, *event.written);
+    const Usage& used = completion.usage;
+    if (choice.index % call_.choices == 0) {  // a prompt counts once for all of its choices
+      usage_.prompt_tokens += used.prompt_tokens;
+      usage_.cached_prompt_tokens += used.cached_prompt_tokens;
+    }
+    usage_.completion_tokens += used.completion_tokens;
+    usage_.reasoning_tokens += used.reasoning_tokens;
+    ++finished_;
+    if (!call_.is_streamed) return;
+    if (!choice.reasoning.empty())
+      out += event_text(reasoning_part(head_, choice.index, choice.reasoning));
+    out += event_text(last_part(head_, choice));
+  }
+
+  Call call_;
+  ReplyHead head_;
+  std::unique_ptr<ModelClient> client_;
+  std::uint64_t seed_;
+  std::vector<Choice> choices_;
+  std::vector<StopCutter> cutters_;
+  std::size_t finished_ = 0;
+  Usage usage_;
+  bool has_begun_ = false;
+};
+
+}  // namespace
+
+CallResult<std::unique_ptr<ReplyStream>> answer_chat(const ServedModel& served, ChatCall call) {
+  auto reply = std::make_unique<ModelReply>(served.model, ReplyKind::chat, call);
+  for (int i = 0; i < call.choices; ++i) {
+    const auto begun = reply->begin(generate::WriteRequest{.messages = call.messages,
+                                                           .sampling = reply->sampling(),
+                                                           .seed = reply->next_seed(),
+                                                           .on_text = reply->listener()});
+    if (!begun) return tl::unexpected(begun.error());
+  }
+  return reply;
+}
+
+CallResult<std::unique_ptr<ReplyStream>> answer_completion(const ServedModel& served,
+                                                           CompletionCall call) {
+  if (!served.model.takes_tokens())
+    return tl::unexpected(CallError{.status = 404,
+                                    .message = fmt::format("'{}' is a model behind another server; "
+                                                           "ask /v1/chat/completions",
+                                                           served.name),
+                                    .code = "unsupported_endpoint"});
+  auto reply = std::make_unique<ModelReply>(served.model, ReplyKind::completion, call);
+  for (const Prompt& prompt : call.prompts) {
+    std::vector<TokenId> ids;
+    if (const auto* text = std::get_if<std::string>(&prompt))
+      served.model.run([&] { ids = served.tokenizer->encode(*text); });
+    else
+      ids = std::get<std::vector<TokenId>>(prompt);
+    for (const TokenId id : ids)
+      if (static_cast<std::size_t>(id) >= served.tokenizer->id_limit())
+        return tl::unexpected(CallError{
+            .message = fmt::format("the prompt has the token {}, and the model's last one is {}",
+                                   id, served.tokenizer->id_limit() - 1),
+            .parameter = "prompt"});
+    for (int i = 0; i < call.choices; ++i) {
+      const auto begun = reply->begin(generate::TokenRequest{.prompt = ids,
+                                                             .sampling = reply->sampling(),
+                                                             .seed = reply->next_seed(),
+                                                             .on_text = reply->listener()});
+      if (!begun) return tl::unexpected(begun.error());
+    }
+  }
+  return reply;
+}
+
+}  // namespace tritonsmith::serve::openai

@@ -1,0 +1,38 @@
+// ModelReply: the answer of a SharedModel to one call, as bytes of OpenAI's protocol. The thread of
+// the client's connection pulls it. Its end cancels what is still being written, so a client that
+// leaves costs nothing more.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "serve/openai/call.h"
+#include "serve/openai/reply.h"
+#include "serve/openai/shared_model.h"
+#include "serve/openai/stop_cutter.h"
+
+namespace tritonsmith::serve::openai {
+
+// A body that comes in parts.
+class ReplyStream {
+ public:
+  // broken: no end will come, and what was sent is incomplete.
+  enum class State { more, done, broken };
+  virtual ~ReplyStream() = default;
+  // Appends the bytes that are there by the deadline.
+  virtual State next(std::string& out, Deadline deadline) = 0;
+};
+
+struct ServedModel {
+  std::string name;
+  SharedModel& model;
+  const text::Tokenizer* tokenizer = nullptr;  // where the model takes tokens
+};
+
+// Fail where the model cannot serve the call, as with a prompt that is too long.
+CallResult<std::unique_ptr<ReplyStream>> answer_chat(const ServedModel& served, ChatCall call);
+CallResult<std::unique_ptr<ReplyStream>> answer_completion(const ServedModel& served,
+                                                           CompletionCall call);
+
+}  // namespace tritonsmith::serve::openai

@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include "generate/testing/scripted_writer.h"
+#include "serve/openai/call.h"
+#include "serve/openai/model_reply.h"
+#include "serve/openai/stop_cutter.h"
+
+namespace tritonsmith::serve::openai {
+namespace {
+
+std::string chat_body(const std::string& more) {
+  return R"({"model": "m", "messages": [{"role": "user", "content": "hello"}])" + more + "}";
+}
+
+std::string parameter_refused(const std::string& more) {
+  const auto call = parse_chat_call(chat_body(more), {});
+  EXPECT_FALSE(call.has_value()) << more;
+  return call ? "" : call.error().parameter;
+}
+
+TEST(ParseChatCall, ReadsEverySettingThatWeHonour) {
+  const auto call = parse_chat_call(
+      R"({"model": "m", "messages": [
+            {"role": "developer", "content": "be brief"},
+            {"role": "user", "content": [{"type": "text", "text": "he"}, {"type": "text", "text": "llo"}]}],
+          "temperature": 0.5, "top_p": 0.9, "max_completion_tokens": 7, "stop": ["A", ""], "n": 3,
+          "seed": -1, "stream": true, "stream_options": {"include_usage": true}, "logprobs": true,
+          "user": "me", "presence_penalty": 0, "tools": []})",
+      {});
+  ASSERT_TRUE(call.has_value()) << call.error().message;
+  EXPECT_EQ(call->messages, (std::vector<text::Message>{{text::Role::system, "be brief"},
+                                                        {text::Role::user, "hello"}}));
+  EXPECT_EQ(call->sampling.max_new_tokens, 7);
+  EXPECT_EQ(call->sampling.stop, std::vector<std::string>{"A"});
+  EXPECT_EQ(call->choices, 3);
+  EXPECT_TRUE(call->is_streamed && call->has_usage && call->has_logprobs && call->seed);
+}
+
+TEST(ParseChatCall, RefusesWhatItCannotHonourAndNamesTheMember) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"temperature", "-1"},
+      {"top_p", "2"},
+      {"n", "0"},
+      {"n", "1000"},
+      {"stop", "7"},
+      {"max_tokens", "0"},
+      {"seed", "1.5"},
+      {"stream", "\"yes\""},
+      {"tools", R"([{"type": "function"}])"},
+      {"presence_penalty", "1"},
+      {"top_logprobs", "3"},
+      {"response_format", R"({"type": "json"})"}};
+  for (const auto& [name, value] : wrong)
+    EXPECT_EQ(parameter_refused(fmt::format(R"(, "{}": {})", name, value)), name);
+}
+
+TEST(ParseChatCall, RefusesBodiesAndMessagesThatAreNone) {
+  for (const char* body :
+       {"", "[]", R"({"model": "m"})", R"({"model": "m", "messages": []})",
+        R"({"model": "m", "messages": [{"role": "tool", "content": "x"}]})",
+        R"({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]})",
+        R"({"model": "m", "messages": [{"role": "assistant", "content": "x"}]})"})
+    EXPECT_FALSE(parse_chat_call(body, {}).has_value()) << body;
+}
+
+TEST(ParseCompletionCall, TakesTextAndTokenIdsAloneOrInLists) {
+  for (const auto& [prompt, count] : std::vector<std::pair<std::string, std::size_t>>{
+           {R"("text")", 1}, {"[1, 2]", 1}, {R"(["a", "b"])", 2}, {"[[1], [2, 3]]", 2}}) {
+    const auto call =
+        parse_completion_call(fmt::format(R"({{"model": "m", "prompt": {}}})", prompt), {});
+    ASSERT_TRUE(call.has_value()) << prompt;
+    EXPECT_EQ(call->prompts.size(), count);
+  }
+  for (const char* prompt : {R"("")", "[]", "[-1]", "[1.5]", R"(["a", 1])", "[[]]", "7", "null"})
+    EXPECT_FALSE(
+        parse_completion_call(fmt::format(R"({{"model": "m", "prompt": {}}})", prompt), {}))
+        << prompt;
+}
+
+TEST(StopCutter, CutsBeforeTheStopStringHoweverTheTextComes) {
+  const std::string text = "one END two";
+  for (std::size_t size = 1; size <= text.size(); ++size) {
+    StopCutter cutter({"END", "NEVER"});
+    std::string shown;
+    for (std::size_t at = 0; at < text.size(); at += size)
+      shown += cutter.push(text.substr(at, size));
+    EXPECT_EQ(shown + cutter.finish(), "one ") << size;
+  }
+  StopCutter open({"END"});
+  EXPECT_EQ(open.push("one EN"), "one ");
+  EXPECT_EQ(open.finish(), "EN");
+}
+
+TEST(SharedModel, ServesManyClientsAtOnce) {
+  generate::ScriptedWriter writer(
+      [](const generate::WriteRequest& request) { return "re: " + request.messages[0].content; });
+  SharedModel model(writer);
+  std::vector<std::jthread> threads;
+  std::atomic<int> good = 0;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      const auto client = model.connect();
+      for (std::uint64_t id = 0; id < 20; ++id) {
+        std::string pieces;
+        const std::string content = fmt::format("{}-{}", i, id);
+        const Status status =
+            client->submit({.id = id,
+                            .messages = {{text::Role::user, content}},
+                            .on_text = [&](std::string_view piece) { pieces += piece; }});
+        const auto written = client->next();
+        good += status && written && *written && (*written)->completion.text == "re: " + content &&
+                pieces == "re: " + content;
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(good, 160);
+  EXPECT_EQ(model.load().finished, 160U);
+  EXPECT_EQ(model.load().running, 0U);
+}
+
+// Never finishes a request, and remembers which were cancelled.
+class EndlessWriter : public generate::Writer {
+ public:
+  Status submit(generate::WriteRequest request) override {
+    on_text = request.on_text;
+    return ok();
+  }
+  Result<std::optional<generate::Written>> next_by(Deadline) override {
+    if (on_text) on_text("more ");
+    if (fails) return fail("the weights are gone");
+    return std::optional<generate::Written>();
+  }
+  void cancel(std::uint64_t id) override { cancelled.push_back(id); }
+
+  std::function<void(std::string_view)> on_text;
+  std::vector<std::uint64_t> cancelled;
+  std::atomic<bool> fails = false;
+};
+
+TEST(SharedModel, AClientsEndCancelsItsRequests) {
+  EndlessWriter writer;
+  {
+    SharedModel model(writer);
+    const auto client = model.connect();
+    ASSERT_TRUE(
+        client->submit(generate::WriteRequest{.id = 7, .on_text = [](std::string_view) {}}));
+    const auto event = client->next_event(Deadline::never());
+    ASSERT_TRUE(event && *event);
+    EXPECT_EQ((*event)->piece, "more ");
+  }
+  EXPECT_EQ(writer.cancelled.size(), 1U);
+}
+
+TEST(SharedModel, ABrokenWriterIsToldToEveryClient) {
+  EndlessWriter writer;
+  SharedModel model(writer);
+  const auto one = model.connect(), other = model.connect();
+  ASSERT_TRUE(one->submit(generate::WriteRequest{.id = 1}));
+  writer.fails = true;
+  const auto written = one->next();
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().message, "the weights are gone");
+  EXPECT_FALSE(other->submit(generate::WriteRequest{.id = 1}).has_value());
+}
+
+std::string all_of(ReplyStream& stream) {
+  std::string out;
+  while (stream.next(out, Deadline::in_seconds(10)) == ReplyStream::State::more) continue;
+  return out;
+}
+
+TEST(AnswerChat, GivesChoicesUsageAndTheTextBeforeTheStopString) {
+  generate::ScriptedWriter writer([](const generate::WriteRequest&) { return "good END bad"; });
+  SharedModel model(writer);
+  auto call = parse_chat_call(chat_body(R"(, "n": 2, "stop": "END")"), {});
+  ASSERT_TRUE(call.has_value());
+  auto answer = answer_chat({.name = "m", .model = model}, *call);
+  ASSERT_TRUE(answer.has_value());
+  const Json json = Json::parse(all_of(**answer));
+  ASSERT_EQ(json["choices"].size(), 2U);
+  EXPECT_EQ(json["choices"][1]["message"]["content"], "good ");
+  EXPECT_EQ(json["choices"][1]["index"], 1);
+  EXPECT_EQ(json["usage"]["completion_tokens"], 6);  // both choices, in words
+  EXPECT_EQ(json["usage"]["prompt_tokens"], json["usage"]["total_tokens"].get<int>() - 6);
+}
+
+TEST(AnswerChat, StreamsTheSameText) {
+  generate::ScriptedWriter writer([](const generate::WriteRequest&) { return "good END bad"; });
+  SharedModel model(writer);
+  auto call = parse_chat_call(
+      chat_body(R"(, "stop": "END", "stream": true, "stream_options": {"include_usage": true})"),
+      {});
+  ASSERT_TRUE(call.has_value());
+  auto answer = answer_chat({.name = "m", .model = model}, *call);
+  ASSERT_TRUE(answer.has_value());
+  const std::string events = all_of(**answer);
+  EXPECT_NE(events.find(R"("content":"good ")"), std::string::npos) << events;
+  EXPECT_EQ(events.find("bad"), std::string::npos);
+  EXPECT_NE(events.find(R"("finish_reason":"stop")"), std::string::npos);
+  EXPECT_NE(events.find(R"("total_tokens")"), std::string::npos);
+  EXPECT_TRUE(events.ends_with(kStreamEnd));
+}
+
+}  // namespace
+}  // namespace tritonsmith::serve::openai

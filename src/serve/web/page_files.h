@@ -1,0 +1,14 @@
+// PageFile: a file of web/, which is part of the program's bytes.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tritonsmith::serve::web {
+
+struct PageFile {
+  std::string_view name, bytes;
+};
+std::span<const PageFile> page_files();
+
+}  // namespace tritonsmith::serve::web

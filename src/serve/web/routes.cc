@@ -1,0 +1,220 @@
+#include "serve/web/routes.h"
+
+#include "base/utc_time.h"
+#include "serve/assistant/verified_reply.h"
+#include "serve/web/page_files.h"
+
+namespace tritonsmith::serve::web {
+namespace {
+
+using assistant::Assistant;
+using openai::CallError;
+using openai::ReplyStream;
+
+constexpr std::string_view kSearches = "/api/searches";
+
+WebReply json_reply(const Json& json, int status = 200) {
+  return {.status = status, .body = to_line(json)};
+}
+
+WebReply not_found(const std::string& path) {
+  return refusal(
+      {.status = 404, .message = fmt::format("there is no {}", path), .code = "not_found"});
+}
+
+// A failure of our own store.
+WebReply failure(const Error& error) { return refusal({.status = 500, .message = error.message}); }
+
+WebReply reply_of(openai::CallResult<std::unique_ptr<ReplyStream>> answer, bool is_streamed) {
+  if (!answer) return refusal(answer.error());
+  return {.content_type = is_streamed ? "text/event-stream" : "application/json",
+          .stream = *std::move(answer)};
+}
+
+std::string_view type_of(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  return "image/svg+xml";
+}
+
+// The page's file for a path, or nullptr. A link to a search is the page itself.
+const PageFile* page_file(std::string_view path) {
+  const bool is_page = path == "/" || path.starts_with("/search/");
+  for (const PageFile& each : page_files())
+    if (each.name == (is_page ? "index.html" : path.substr(1))) return &each;
+  return nullptr;
+}
+
+// A search as events, until it ends. It goes on when the client leaves.
+class SearchEvents : public ReplyStream {
+ public:
+  SearchEvents(const Assistant& assistant, std::string id)
+      : assistant_(assistant), id_(std::move(id)) {}
+
+  State next(std::string& out, Deadline deadline) override {
+    const auto shown = assistant_.wait(id_, from_, version_, deadline);
+    if (!shown || !*shown) return State::broken;
+    const Json& search = (**shown)["search"];
+    const bool is_over = search["state"] != "queued" && search["state"] != "running";
+    const auto version = (**shown)["version"].get<std::uint64_t>();
+    if (version == version_ && !is_over) return State::more;
+    version_ = version;
+    from_ += static_cast<int>((**shown)["attempts"].size());
+    out += openai::event_text(**shown);
+    return is_over ? State::done : State::more;
+  }
+
+ private:
+  const Assistant& assistant_;
+  std::string id_;
+  int from_ = 0;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace
+
+WebReply refusal(const CallError& error) {
+  constexpr int too_many = 429;
+  WebReply reply = json_reply(openai::to_json(error), error.status);
+  reply.retry_after_seconds = error.status == too_many ? 5 : 0;
+  return reply;
+}
+
+bool Routes::is_public(std::string_view path) {
+  return path == "/health" || page_file(path) != nullptr;
+}
+
+WebReply Routes::answer(const WebCall& call) const {
+  const bool gets = call.method == "GET" || call.method == "HEAD";
+  const std::string& path = call.path;
+  if (gets) {
+    if (const PageFile* file = page_file(path))
+      return {.content_type = std::string(type_of(file->name)), .body = std::string(file->bytes)};
+    if (path == "/v1/models") return models();
+    if (path == "/health") return health();
+    if (path == "/metrics") return metrics();
+    if (path == "/api/info") return info();
+  }
+  if (call.method == "POST") {
+    if (path == "/v1/chat/completions") return chat(call);
+    if (path == "/v1/completions") return completion(call);
+  }
+  if (path == kSearches) return searches(call);
+  if (path.starts_with(kSearches)) return search(call);
+  return not_found(path);
+}
+
+std::string Routes::verified_name() const {
+  return parts_.served.name + std::string(assistant::kVerifiedSuffix);
+}
+
+WebReply Routes::chat(const WebCall& call) const {
+  auto parsed = openai::parse_chat_call(call.body, parts_.limits);
+  if (!parsed) return refusal(parsed.error());
+  const bool is_streamed = parsed->is_streamed;
+  if (parsed->model == parts_.served.name)
+    return reply_of(openai::answer_chat(parts_.served, *std::move(parsed)), is_streamed);
+  if (parsed->model == verified_name())
+    return reply_of(assistant::answer_verified(parts_.assistant, *parsed, call.owner), is_streamed);
+  return refusal({.status = 404,
+                  .message = fmt::format("there is no model '{}' here; there are '{}' and '{}'",
+                                         parsed->model, parts_.served.name, verified_name()),
+                  .parameter = "model",
+                  .code = "model_not_found"});
+}
+
+WebReply Routes::completion(const WebCall& call) const {
+  auto parsed = openai::parse_completion_call(call.body, parts_.limits);
+  if (!parsed) return refusal(parsed.error());
+  const bool is_streamed = parsed->is_streamed;
+  if (parsed->model == parts_.served.name)
+    return reply_of(openai::answer_completion(parts_.served, *std::move(parsed)), is_streamed);
+  return refusal({.status = 404,
+                  .message = fmt::format("/v1/completions has no model '{}'; it has '{}'",
+                                         parsed->model, parts_.served.name),
+                  .parameter = "model",
+                  .code = "model_not_found"});
+}
+
+WebReply Routes::searches(const WebCall& call) const {
+  if (call.method == "GET") {
+    const auto list = parts_.assistant.list(call.owner);
+    return list ? json_reply({{"searches", *list}}) : failure(list.error());
+  }
+  if (call.method != "POST") return not_found(call.path);
+  const auto json = parse_json(call.body);
+  if (!json) return refusal({.message = "the body is no JSON: " + json.error().message});
+  auto order = assistant::order_from_json(*json);
+  if (!order) return refusal({.message = order.error().message});
+  const auto id = parts_.assistant.start(*std::move(order), call.owner);
+  if (id) return json_reply({{"id", *id}}, 201);
+  CallError error{.message = id.error().message};
+  if (id.error().kind == ErrorKind::fault) error.status = 429;
+  return refusal(error);
+}
+
+WebReply Routes::search(const WebCall& call) const {
+  std::string id = call.path.substr(std::min(call.path.size(), kSearches.size() + 1));
+  const std::size_t slash = id.find('/');
+  const std::string action = slash == std::string::npos ? "" : id.substr(slash + 1);
+  id = id.substr(0, slash);
+  const auto shown = parts_.assistant.show(id, 0);
+  if (!shown) return failure(shown.error());
+  if (!*shown) return not_found(call.path);
+  if (call.method == "GET" && action.empty()) return json_reply(**shown);
+  if (call.method == "GET" && action == "events")
+    return {.content_type = "text/event-stream",
+            .stream = std::make_unique<SearchEvents>(parts_.assistant, id)};
+  if (call.method == "POST" && action == "stop") {
+    parts_.assistant.stop(id);
+    return json_reply(Json::object());
+  }
+  return not_found(call.path);
+}
+
+WebReply Routes::models() const {
+  const std::int64_t length = parts_.served.model.context_length().value_or(0);
+  return json_reply(openai::models_reply({{parts_.served.name, length}, {verified_name(), length}},
+                                         unix_milliseconds() / 1000));
+}
+
+WebReply Routes::info() const {
+  return json_reply({{"model", parts_.served.name},
+                     {"verified", verified_name()},
+                     {"judged_by", parts_.judged_by}});
+}
+
+WebReply Routes::health() const {
+  const auto broken = parts_.served.model.error();
+  return json_reply(
+      {{"status", broken ? "broken" : "ok"}, {"trouble", broken ? broken->message : ""}},
+      broken ? 503 : 200);
+}
+
+WebReply Routes::metrics() const {
+  const openai::ModelLoad load = parts_.served.model.load();
+  const assistant::SearchCounts searches = parts_.assistant.counts();
+  std::string text;
+  const auto add = [&](std::string_view name, std::string_view kind, std::string_view help,
+                       std::uint64_t value) {
+    text += fmt::format(
+        "# HELP tritonsmith_serve_{0} {2}\n# TYPE tritonsmith_serve_{0} {1}\n"
+        "tritonsmith_serve_{0} {3}\n",
+        name, kind, help, value);
+  };
+  add("requests_running", "gauge", "Requests that the model works on.", load.running);
+  add("requests_finished_total", "counter", "Requests with a completion.", load.finished);
+  add("requests_cancelled_total", "counter", "Requests whose client left.", load.cancelled);
+  add("prompt_tokens_total", "counter", "Prompt tokens of finished requests.", load.prompt_tokens);
+  add("completion_tokens_total", "counter", "Tokens written for finished requests.",
+      load.completion_tokens);
+  add("searches_running", "gauge", "Searches that run.",
+      static_cast<std::uint64_t>(searches.running));
+  add("searches_waiting", "gauge", "Searches that wait for their turn.",
+      static_cast<std::uint64_t>(searches.waiting));
+  add("verdicts_total", "counter", "Kernels that were judged.", parts_.judge.judged());
+  return {.content_type = "text/plain; version=0.0.4", .body = std::move(text)};
+}
+
+}  // namespace tritonsmith::serve::web

@@ -1,0 +1,71 @@
+// The endpoints of `tritonsmith serve`, as functions from a request to a reply, without sockets:
+//
+//   GET  /                       the page, and its files            without a token
+//   GET  /health                 whether the model works            without a token
+//   GET  /v1/models              OpenAI's protocol
+//   POST /v1/chat/completions    NAME, and NAME-verified
+//   POST /v1/completions         NAME
+//   GET  /metrics                Prometheus' text form
+//   GET  /api/info               what the page must know
+//   GET  /api/searches           the caller's searches
+//   POST /api/searches           a new search, or a judgement       (search_order.h)
+//   GET  /api/searches/ID        with its attempts
+//   GET  /api/searches/ID/events the same as events, until it ends
+//   POST /api/searches/ID/stop
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "serve/assistant/assistant.h"
+#include "serve/openai/model_reply.h"
+
+namespace tritonsmith::serve::web {
+
+struct WebCall {
+  std::string method, path, body;
+  std::string owner;  // the name of the caller's token; empty without tokens
+};
+
+struct WebReply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  int retry_after_seconds = 0;
+  std::unique_ptr<openai::ReplyStream> stream;  // instead of a body
+};
+
+struct WebParts {
+  openai::ServedModel served;
+  openai::CallLimits limits;
+  assistant::Assistant& assistant;
+  assistant::SharedJudge& judge;
+  std::string judged_by;  // for the page: "this machine has no GPU: ..."
+};
+
+class Routes {
+ public:
+  explicit Routes(WebParts parts) : parts_(std::move(parts)) {}
+
+  WebReply answer(const WebCall& call) const;
+  // Says whether the path is answered without a token.
+  static bool is_public(std::string_view path);
+
+ private:
+  WebReply chat(const WebCall& call) const;
+  WebReply completion(const WebCall& call) const;
+  WebReply searches(const WebCall& call) const;
+  WebReply search(const WebCall& call) const;
+  WebReply models() const;
+  WebReply info() const;
+  WebReply health() const;
+  WebReply metrics() const;
+  std::string verified_name() const;
+
+  WebParts parts_;
+};
+
+WebReply refusal(const openai::CallError& error);
+
+}  // namespace tritonsmith::serve::web

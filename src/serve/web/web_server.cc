@@ -1,0 +1,178 @@
+#include "serve/web/web_server.h"
+
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "gym/service/http/connection_threads.h"
+
+namespace tritonsmith::serve::web {
+namespace {
+
+using openai::CallError;
+using openai::ReplyStream;
+
+// How long a reply may wait for its next part before it looks whether the client is still there.
+constexpr Milliseconds kLook{200};
+
+// The name of the token of the request that this thread serves.
+thread_local std::string owner;
+
+// The page runs no code but its own, and no other page may show or call it.
+void add_security(httplib::Response& response) {
+  response.set_header("Content-Security-Policy",
+                      "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
+                      "base-uri 'none'; form-action 'none'");
+  response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("Referrer-Policy", "no-referrer");
+  response.set_header("Cache-Control", "no-store");
+}
+
+void send(WebReply reply, httplib::Response& response) {
+  response.status = reply.status;
+  if (reply.retry_after_seconds > 0)
+    response.set_header("Retry-After", std::to_string(reply.retry_after_seconds));
+  response.set_content(reply.body, reply.content_type);
+}
+
+// A page of another origin must not use the caller's browser against a server on his machine.
+bool is_foreign(const httplib::Request& request) {
+  const std::string origin = request.get_header_value("Origin");
+  if (origin.empty()) return false;
+  const std::size_t host = origin.find("://");
+  return host == std::string::npos || origin.substr(host + 3) != request.get_header_value("Host");
+}
+
+}  // namespace
+
+struct WebServer::Library {
+  Library(const WebServerConfig& own, const Routes& answers)
+      : config(own), access(own.tokens), routes(answers) {
+    server.new_task_queue = [this] {
+      return new gym::service::ConnectionThreads(config.connections);
+    };
+    server.set_keep_alive_max_count(1);  // a refused request's body is not read
+    server.set_read_timeout(config.idle_seconds);
+    server.set_write_timeout(config.idle_seconds);
+    server.set_payload_max_length(config.body_bytes);
+    server.set_socket_options([](socket_t socket) {
+      int yes = 1;
+      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    server.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          add_security(response);
+          owner.clear();
+          auto refused = refuse(request);
+          if (!refused) return httplib::Server::HandlerResponse::Unhandled;
+          send(refusal(*refused), response);
+          return httplib::Server::HandlerResponse::Handled;
+        });
+    const std::string everything = ".*";
+    server.Get(everything, [this](const httplib::Request& request, httplib::Response& response) {
+      reply({.method = request.method, .path = request.path, .owner = owner}, response);
+    });
+    server.Post(everything, [this](const httplib::Request& request, httplib::Response& response,
+                                   const httplib::ContentReader& content) {
+      WebCall call{.method = "POST", .path = request.path, .owner = owner};
+      if (content([&](const char* data, std::size_t length) {
+            call.body.append(data, length);
+            return true;
+          }))
+        reply(call, response);
+    });
+    server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return;
+      send(refusal({.status = response.status,
+                    .message = fmt::format("refused with HTTP status {}", response.status)}),
+           response);
+    });
+    server.set_exception_handler(
+        [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+          send(refusal({.status = 500, .message = "this request broke the server's own rules"}),
+               response);
+        });
+  }
+
+  std::optional<CallError> refuse(const httplib::Request& request) {
+    if (gym::service::ConnectionThreads::is_shedding())
+      return CallError{.status = 503, .message = "too many connections; try again later"};
+    if (!access.is_open() && !Routes::is_public(request.path)) {
+      const auto* token = access.find(request.get_header_value("Authorization"));
+      if (token == nullptr)
+        return CallError{.status = 401,
+                         .message = "send a known token as 'Authorization: Bearer TOKEN'",
+                         .code = "invalid_api_key"};
+      if (access.seconds_to_wait(*token) > 0)
+        return CallError{.status = 429,
+                         .message = fmt::format("the token '{}' allows {} requests a minute",
+                                                token->name, token->requests_per_minute)};
+      owner = token->name;
+    }
+    if (request.method != "POST") return std::nullopt;
+    if (is_foreign(request))
+      return CallError{.status = 403,
+                       .message = "requests from pages of other origins are refused"};
+    if (request.has_header("Content-Length") &&
+        request.get_header_value<std::uint64_t>("Content-Length") > config.body_bytes)
+      return CallError{.status = 413,
+                       .message = fmt::format("a body has at most {} bytes", config.body_bytes)};
+    return std::nullopt;
+  }
+
+  void reply(const WebCall& call, httplib::Response& response) {
+    WebReply answered = routes.answer(call);
+    if (!answered.stream) return send(std::move(answered), response);
+    // std::function wants what can be copied.
+    std::shared_ptr<ReplyStream> stream = std::move(answered.stream);
+    response.set_chunked_content_provider(
+        answered.content_type,
+        [this, stream](std::size_t, httplib::DataSink& sink) { return pump(*stream, sink); });
+  }
+
+  bool pump(ReplyStream& stream, httplib::DataSink& sink) const {
+    std::string bytes;
+    const ReplyStream::State state = stream.next(bytes, Deadline::after(kLook));
+    if (!bytes.empty() && !sink.write(bytes.data(), bytes.size())) return false;
+    if (state == ReplyStream::State::done) sink.done();
+    return state == ReplyStream::State::done ||
+           (state == ReplyStream::State::more && !is_stopping && sink.is_writable());
+  }
+
+  WebServerConfig config;
+  gym::service::Access access;
+  const Routes& routes;
+  std::atomic<bool> is_stopping = false;
+  httplib::Server server;
+};
+
+WebServer::WebServer(std::unique_ptr<Library> library) : library_(std::move(library)) {}
+
+Result<std::unique_ptr<WebServer>> WebServer::start(const WebServerConfig& config,
+                                                    const Routes& routes) {
+  const auto& [host, port] = config.address;
+  std::unique_ptr<WebServer> own(new WebServer(std::make_unique<Library>(config, routes)));
+  httplib::Server& server = own->library_->server;
+  errno = 0;
+  if (port == 0)
+    own->port_ = server.bind_to_any_port(host);
+  else
+    own->port_ = server.bind_to_port(host, port) ? port : -1;
+  if (own->port_ <= 0)
+    return fail("cannot listen on {}:{}: {}", host, port,
+                errno == EADDRINUSE ? "another program does; choose another port, or end it"
+                : errno != 0        ? std::strerror(errno)
+                                    : "no such address here");
+  own->thread_ = std::jthread([&server] { server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();  // until then, stop() would do nothing
+  return own;
+}
+
+WebServer::~WebServer() {
+  library_->is_stopping = true;
+  library_->server.stop();
+}
+
+}  // namespace tritonsmith::serve::web

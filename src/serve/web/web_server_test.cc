@@ -1,0 +1,210 @@
+#include "serve/web/web_server.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include "base/event_stream.h"
+#include "base/temp_dir.h"
+#include "generate/testing/scripted_writer.h"
+#include "gym/api/testing/fake_judge.h"
+
+namespace tritonsmith::serve::web {
+namespace {
+
+constexpr const char* kModule = "class Model:\n    pass\n\ndef get_inputs():\n    return []\n";
+
+std::string with_kernel(const std::string& kernel) {
+  return "<answer>\n```python\n" + kernel + "\n```\n</answer>";
+}
+
+// A server whose model writes what `write` says, and whose judge accepts kernels with "good" in them.
+class Server {
+ public:
+  explicit Server(generate::ScriptedWriter::Write write,
+                  std::vector<gym::service::Token> tokens = {},
+                  const std::filesystem::path& store = {})
+      : writer_(std::move(write)),
+        gym_([](const gym::api::JudgeJob& job) {
+          return job.kernel.find("good") != std::string::npos
+                     ? gym::api::accepted_verdict()
+                     : gym::api::failed_verdict(Stage::ran, "wrong_value");
+        }),
+        model_(writer_),
+        judge_(gym_) {
+    auto assistant = assistant::Assistant::open(
+        store, {},
+        {.use = {.model = model_,
+                 .prompt =
+                     [](const Task& task) {
+                       return std::vector<text::Message>{{text::Role::user, task.source}};
+                     }},
+         .judge = judge_,
+         .words = [](const Verdict& verdict) { return verdict.accepted ? "right" : "wrong"; }});
+    EXPECT_TRUE(assistant.has_value());
+    assistant_ = *std::move(assistant);
+    routes_.emplace(WebParts{.served = {.name = "small", .model = model_},
+                             .limits = {},
+                             .assistant = *assistant_,
+                             .judge = judge_,
+                             .judged_by = "no GPU"});
+    auto server =
+        WebServer::start({.address = {"127.0.0.1", 0}, .tokens = std::move(tokens)}, *routes_);
+    EXPECT_TRUE(server.has_value());
+    server_ = *std::move(server);
+  }
+
+  httplib::Client client(const std::string& token = "") const {
+    httplib::Client client("127.0.0.1", server_->port());
+    if (!token.empty()) client.set_bearer_token_auth(token);
+    return client;
+  }
+  Json post(const std::string& path, const Json& body, int status = 200) const {
+    const auto reply = client().Post(path, body.dump(), "application/json");
+    EXPECT_TRUE(reply && reply->status == status) << (reply ? reply->body : "no reply");
+    return reply ? Json::parse(reply->body) : Json();
+  }
+  Json get(const std::string& path) const {
+    const auto reply = client().Get(path);
+    EXPECT_TRUE(reply && reply->status == 200) << (reply ? reply->body : "no reply");
+    return reply ? Json::parse(reply->body) : Json();
+  }
+  // The events of a search until its end; the last one.
+  Json followed(const std::string& id) const {
+    Json last;
+    EventStreamReader reader([&](const ServerEvent& event) { last = Json::parse(event.data); });
+    const auto reply =
+        client().Get("/api/searches/" + id + "/events", [&](const char* data, std::size_t length) {
+          return reader.feed({data, length}).has_value();
+        });
+    EXPECT_TRUE(reply);
+    return last;
+  }
+
+ private:
+  generate::ScriptedWriter writer_;
+  gym::api::FakeJudge gym_;
+  openai::SharedModel model_;
+  assistant::SharedJudge judge_;
+  std::unique_ptr<assistant::Assistant> assistant_;
+  std::optional<Routes> routes_;
+  std::unique_ptr<WebServer> server_;
+};
+
+Json chat(const std::string& model, const std::string& content) {
+  return {{"model", model}, {"messages", {{{"role", "user"}, {"content", content}}}}};
+}
+
+TEST(WebServer, AnswersChatsAndListsItsModels) {
+  const Server server([](const auto&) { return "hello"; });
+  EXPECT_EQ(
+      server.post("/v1/chat/completions", chat("small", "hi"))["choices"][0]["message"]["content"],
+      "hello");
+  EXPECT_EQ(server.get("/v1/models")["data"][1]["id"], "small-verified");
+  EXPECT_EQ(server.post("/v1/chat/completions", chat("big", "hi"), 404)["error"]["code"],
+            "model_not_found");
+  EXPECT_EQ(
+      server.post("/v1/completions", {{"model", "small"}, {"prompt", "x"}}, 404)["error"]["code"],
+      "unsupported_endpoint");
+  EXPECT_EQ(server.get("/health")["status"], "ok");
+  const auto metrics = server.client().Get("/metrics");
+  EXPECT_NE(metrics->body.find("tritonsmith_serve_requests_finished_total 1"), std::string::npos);
+}
+
+TEST(WebServer, TheVerifiedModelReturnsOnlyAnAcceptedKernel) {
+  const Server server([](const generate::WriteRequest& request) {
+    return with_kernel(request.messages.size() > 1 ? "good" : "bad");
+  });
+  const Json reply = server.post(
+      "/v1/chat/completions",
+      chat("small-verified", std::string("Write a kernel:\n```python\n") + kModule + "```"));
+  EXPECT_EQ(reply["choices"][0]["message"]["content"], "```python\ngood\n```\n");
+  EXPECT_NE(reply["choices"][0]["message"]["reasoning_content"].get<std::string>().find("wrong"),
+            std::string::npos);
+  EXPECT_EQ(reply["tritonsmith"]["verdict"]["accepted"], true);
+  EXPECT_NE(
+      server.post("/v1/chat/completions", chat("small-verified", "hello"), 400)["error"]["message"]
+          .get<std::string>()
+          .find("must hold a PyTorch module"),
+      std::string::npos);
+}
+
+TEST(WebServer, TheVerifiedModelSaysThatItFoundNone) {
+  const Server server([](const auto&) { return with_kernel("bad"); });
+  Json call = chat("small-verified", kModule);
+  call["tritonsmith"] = {{"conversations", 2}, {"turns", 1}};
+  const Json reply = server.post("/v1/chat/completions", call);
+  EXPECT_EQ(reply["choices"][0]["message"]["content"], "No kernel was verified in 2 attempts.");
+  EXPECT_TRUE(reply["tritonsmith"]["verdict"].is_null());
+  call["tritonsmith"] = {{"turn", 1}};
+  EXPECT_NE(
+      server.post("/v1/chat/completions", call, 400)["error"]["message"].get<std::string>().find(
+          "did you mean 'turns'?"),
+      std::string::npos);
+}
+
+TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
+  const auto folder = TempDir::make("serve");
+  ASSERT_TRUE(folder.has_value());
+  const std::filesystem::path file = std::filesystem::path(folder->path()) / "searches.sqlite";
+  std::string id;
+  Json before;
+  {
+    const Server server([](const auto&) { return with_kernel("good"); }, {}, file);
+    id = server.post("/api/searches", {{"source", kModule}, {"conversations", 3}}, 201)["id"];
+    const Json last = server.followed(id);
+    EXPECT_EQ(last["search"]["state"], "done");
+    EXPECT_EQ(last["search"]["accepted"], 3);
+    before = server.get("/api/searches/" + id);
+    EXPECT_EQ(before["attempts"].size(), 3U);
+    EXPECT_EQ(before["attempts"][0]["words"], "right");
+  }
+  const Server again([](const auto&) { return ""; }, {}, file);
+  EXPECT_EQ(again.get("/api/searches/" + id), before);
+  EXPECT_EQ(again.get("/api/searches")["searches"][0]["id"], id);
+}
+
+TEST(WebServer, JudgesAPastedKernel) {
+  const Server server([](const auto&) { return ""; });
+  const Json order = {{"kind", "judge"}, {"source", kModule}, {"kernel", "class ModelNew: bad"}};
+  const Json last = server.followed(server.post("/api/searches", order, 201)["id"]);
+  EXPECT_EQ(last["search"]["state"], "done");
+  EXPECT_EQ(last["attempts"][0]["verdict"]["error"]["class"], "wrong_value");
+  EXPECT_NE(server.post("/api/searches", {{"source", "nothing"}}, 400)["error"]["message"]
+                .get<std::string>()
+                .find("the module"),
+            std::string::npos);
+}
+
+TEST(WebServer, KeepsEachTokensSearchesApart) {
+  const Server server([](const auto&) { return with_kernel("good"); },
+                      {{.name = "ann", .token = "ann-has-this-token"},
+                       {.name = "bob", .token = "bob-has-this-token"}});
+  EXPECT_EQ(server.client().Get("/api/searches")->status, 401);
+  EXPECT_EQ(server.client().Get("/")->status, 200);
+  EXPECT_EQ(server.client("a-token-of-nobody").Get("/v1/models")->status, 401);
+  const auto made =
+      server.client("ann-has-this-token")
+          .Post("/api/searches", Json{{"source", kModule}}.dump(), "application/json");
+  ASSERT_EQ(made->status, 201);
+  const auto searches = [&](const std::string& token) {
+    return Json::parse(server.client(token).Get("/api/searches")->body)["searches"].size();
+  };
+  EXPECT_EQ(searches("ann-has-this-token"), 1U);
+  EXPECT_EQ(searches("bob-has-this-token"), 0U);
+  const std::string id = Json::parse(made->body)["id"];
+  EXPECT_EQ(server.client("bob-has-this-token").Get("/api/searches/" + id)->status, 200);  // a link
+}
+
+TEST(WebServer, RefusesPagesOfOtherOriginsAndRunsNoForeignCode) {
+  const Server server([](const auto&) { return "hello"; });
+  const auto refused = server.client().Post("/api/searches", {{"Origin", "http://evil.example"}},
+                                            "{}", "application/json");
+  EXPECT_EQ(refused->status, 403);
+  const auto page = server.client().Get("/search/0123");
+  EXPECT_EQ(page->status, 200);
+  EXPECT_TRUE(page->get_header_value("Content-Type").starts_with("text/html"));
+  EXPECT_TRUE(page->get_header_value("Content-Security-Policy").starts_with("default-src 'self';"));
+}
+
+}  // namespace
+}  // namespace tritonsmith::serve::web

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Tests `tritonsmith serve` from outside: its protocol by our own client, and its page in a headless Chromium.
+
+The model behind the server is this script. The greedy conversation's kernel is wrong, the others' are right. The page's
+tests skip where no Chromium is installed. SCREENSHOTS=FOLDER keeps pictures of the page.
+
+usage: serve_test.py PATH_OF_TRITONSMITH
+"""
+import http.server
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.request
+
+import chromium
+
+BINARY = sys.argv.pop(1)
+TESTS = pathlib.Path(__file__).resolve().parent
+MODULE = (TESTS / "tasks/scale_relu.py").read_text()
+RIGHT = (TESTS / "honest/files/scale_relu__temporaries.py").read_text()
+WRONG = (TESTS / "hostile/files/i02_no_mask.py").read_text()
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def send(self, body):
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self.send({"data": [{"id": "scripted"}]})
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        kernel = WRONG if body["temperature"] == 0 and len(body["messages"]) < 3 else RIGHT
+        self.send({"choices": [{"message": {"content": f"```python\n{kernel}\n```"}, "finish_reason": "stop"}],
+                   "usage": {"prompt_tokens": 9, "completion_tokens": 7}})
+
+
+class Served:
+    """A running `tritonsmith serve`."""
+
+    def __init__(self, model_url, folder, *words, port=0):
+        self.process = subprocess.Popen(
+            [BINARY, "serve", "--model", "openai:scripted", "--base-url", model_url, "--listen", f"127.0.0.1:{port}",
+             "--dir", folder, *words], stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            found = re.search(r"the page at (http://[^ ]*:(\d+))/", line)
+            if found:
+                self.url, self.port = found[1], int(found[2])
+                self.reader = threading.Thread(target=self.process.stderr.read, daemon=True)
+                self.reader.start()
+                return
+        raise AssertionError("the server did not start")
+
+    def get(self, path):
+        with urllib.request.urlopen(self.url + path, timeout=60) as reply:
+            return json.load(reply)
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(60)
+        self.reader.join()
+        self.process.stderr.close()
+
+
+class Serve(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+        threading.Thread(target=cls.model.serve_forever, daemon=True).start()
+        cls.model_url = f"http://127.0.0.1:{cls.model.server_port}/v1"
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.served = Served(cls.model_url, cls.folder / "serve")
+        cls.browser = chromium.Browser() if chromium.PROGRAM else None
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.browser:
+            cls.browser.close()
+        cls.served.stop()
+        cls.model.shutdown()
+        cls.model.server_close()
+        cls.temporary.cleanup()
+
+    def page(self, *size):
+        if self.browser is None:
+            self.skipTest("no Chromium is installed")
+        return self.browser.page(*size)
+
+    def keep(self, page, name):
+        if "SCREENSHOTS" in os.environ:
+            page.screenshot(f"{os.environ['SCREENSHOTS']}/{name}.png")
+
+    def test_our_own_client_gets_a_verified_kernel(self):
+        module = self.folder / "module.py"
+        module.write_text(MODULE)
+        done = subprocess.run([BINARY, "write", module, "--model", "openai:scripted-verified", "--base-url",
+                               f"{self.served.url}/v1", "--samples", "1", "--backend", "evaluate"],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, RIGHT.strip()), done.stderr)
+
+    def test_the_page_writes_a_kernel_and_shows_why_it_can_be_trusted(self):
+        page = self.page()
+        page.open(self.served.url)
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        self.keep(page, "empty")
+        page.fill("#module", MODULE)
+        page.fill("#conversations", "3")
+        page.fill("#turns", "1")
+        page.click("#write")
+        page.wait("location.pathname.startsWith('/search/')")
+        page.wait("document.querySelector('#state').dataset.state === 'running'")
+        self.keep(page, "running")
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
+        self.assertIn("3 attempts, 2 accepted", page.text("#state"))
+        self.assertEqual(page.text("#headline"), "Accepted: proved right")
+        self.assertIn("triton.jit", page.text("#code"))
+        self.keep(page, "done")
+        page.click("ol button.refused")
+        self.assertEqual(page.text("#headline"), "Not right")
+        self.assertIn("out_of_bounds", page.text("#words"))
+        self.assertEqual(page.value("document.querySelectorAll('#code .marked').length > 0"), True)
+        self.keep(page, "refused")
+        address = page.value("location.href")
+        # A reload shows the same, and so does the link in another user's browser.
+        for again in (page, self.browser.page(420, 900)):
+            again.open(address)
+            again.wait("document.querySelector('#state').dataset.state === 'done'")
+            self.assertEqual(again.value("document.querySelectorAll('#attempts li').length"), 3)
+            self.assertEqual(again.value("document.querySelector('#module').value"), MODULE)
+            self.assertLessEqual(again.value("document.documentElement.scrollWidth - innerWidth"), 0)
+        self.keep(again, "narrow")
+
+    def test_the_page_judges_a_pasted_kernel(self):
+        page = self.page()
+        page.open(self.served.url + "/#judge")
+        page.fill("#judge-module", MODULE)
+        page.fill("#judge-kernel", WRONG)
+        page.click("#judge")
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
+        self.assertEqual(page.text("#headline"), "Not right")
+        self.keep(page, "judged")
+
+    def test_a_hostile_module_is_text_and_a_wrong_one_is_refused_in_words(self):
+        page = self.page()
+        page.open(self.served.url)
+        page.fill("#module", "# <img src=x onerror=document.title='hacked'>\nx = 1\n")
+        page.click("#write")
+        page.wait("!document.querySelector('#notice').hidden")
+        self.assertIn("the module", page.text("#notice"))
+        page.fill("#module", "# <img src=x onerror=document.title='hacked'>\n" + MODULE)
+        page.fill("#conversations", "1")
+        page.click("#write")
+        page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
+        self.assertIn("<img src=x", page.text("#title"))
+        self.assertEqual(page.value("document.images.length"), 1)  # the brand's own
+        self.assertNotEqual(page.value("document.title"), "hacked")
+
+    def test_a_killed_server_keeps_its_searches_and_the_page_finds_it_again(self):
+        page = self.page()
+        key = self.folder / "key"
+        key.write_text("a-key-of-this-test\n")
+        words = ("--serve-token-file", key)
+        served = Served(self.model_url, self.folder / "killed", *words)
+        page.open(served.url)
+        page.wait("document.querySelector('#key-dialog').open")
+        self.keep(page, "key")
+        page.fill("#key", "a-wrong-key-of-mine")
+        page.click("#key-form button")
+        page.wait("document.querySelector('#key-dialog').open && "
+                  "document.querySelector('#key-text').innerText.includes('does not know')")
+        page.fill("#key", "a-key-of-this-test")
+        page.click("#key-form button")
+        page.wait("document.querySelector('#model').innerText === 'model scripted'")
+        page.fill("#module", MODULE)
+        page.fill("#conversations", "200")
+        page.click("#write")
+        page.wait("document.querySelectorAll('#attempts li').length >= 2", 300)
+        served.stop(signal.SIGKILL)
+        page.wait("document.querySelector('#notice').innerText.includes('does not answer')")
+        self.keep(page, "gone")
+        served = Served(self.model_url, self.folder / "killed", *words, port=served.port)
+        page.wait("document.querySelector('#state').dataset.state === 'stopped'", 60)
+        self.assertIn("The server ended before the search did.", page.text("#state"))
+        self.assertGreaterEqual(page.value("document.querySelectorAll('#attempts li').length"), 2)
+        page.click("#tab-history")
+        page.wait("document.querySelectorAll('#history tr').length === 1")
+        self.keep(page, "history")
+        served.stop()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,376 @@
+"use strict";
+// The page of `tritonsmith serve`. It orders searches and judgements, follows one as events, and
+// shows its attempts. The server keeps everything, so a reload or a link shows the same.
+
+const at = id => document.getElementById(id);
+const EXAMPLE = `import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2.0
+
+
+def get_inputs():
+    return [torch.randn(64, 128)]
+
+
+def get_init_inputs():
+    return []
+`;
+// The search on the page: its record, its attempts, and the attempt that is shown.
+let shown = {id: null, search: null, attempts: [], chosen: null, isChosenByHand: false, showsModule: false};
+let following = null;  // aborts the stream of events
+
+// ---- Talking to the server
+
+function complain(text) {
+  at("notice").textContent = text;
+  at("notice").hidden = !text;
+}
+
+async function askForKey(wasRefused) {
+  at("key-text").textContent = wasRefused ? "The server does not know this key. Enter another one."
+    : "Enter the key that its operator gave you. This browser keeps it.";
+  const dialog = at("key-dialog");
+  if (!dialog.open) dialog.showModal();
+  await new Promise(done => dialog.addEventListener("close", done, {once: true}));
+}
+
+// A reply of the server. Asks for the key as long as the server refuses it.
+async function call(path, options = {}) {
+  for (;;) {
+    const key = localStorage.getItem("key");
+    const headers = {"Content-Type": "application/json", ...(key ? {Authorization: `Bearer ${key}`} : {})};
+    const reply = await fetch(path, {...options, headers});
+    if (reply.status === 401) {
+      await askForKey(Boolean(key));
+      continue;
+    }
+    if (reply.ok) return reply;
+    const body = await reply.json().catch(() => null);
+    throw new Error(body?.error?.message ?? `The server answered with HTTP status ${reply.status}.`);
+  }
+}
+
+const post = async (path, body) => (await call(path, {method: "POST", body: JSON.stringify(body)})).json();
+
+// Calls take(event) for each event. Returns when the stream ends.
+async function readEvents(path, signal, take) {
+  const reader = (await call(path, {signal})).body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const {done, value} = await reader.read();
+    if (done) return;
+    text += value;
+    const parts = text.split("\n\n");
+    text = parts.pop();
+    for (const part of parts) if (part.startsWith("data: ")) take(JSON.parse(part.slice(6)));
+  }
+}
+
+// ---- A search
+
+const isOver = search => search && search.state !== "queued" && search.state !== "running";
+
+async function follow(id) {
+  following?.abort();
+  const mine = following = new AbortController();
+  shown = {id, search: null, attempts: [], chosen: null, isChosenByHand: false, showsModule: false};
+  at("result").hidden = true;
+  for (let wait = 500; !mine.signal.aborted && !isOver(shown.search); wait = Math.min(2 * wait, 5000)) {
+    try {
+      await readEvents(`/api/searches/${id}/events`, mine.signal, event => {
+        if (mine.signal.aborted) return;
+        complain("");
+        wait = 500;
+        takeEvent(event);
+      });
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      complain(error instanceof TypeError ? "The server does not answer. The page tries again by itself." : error.message);
+      if (!(error instanceof TypeError)) return;
+    }
+    if (!isOver(shown.search)) await new Promise(done => setTimeout(done, wait));
+  }
+}
+
+function takeEvent(event) {
+  shown.search = event.search;
+  shown.live = event.live;
+  for (const attempt of event.attempts) shown.attempts[attempt.number] = attempt;
+  if (!shown.isChosenByHand) shown.chosen = event.search.best ?? (shown.attempts.length ? shown.attempts.length - 1 : null);
+  drawResult();
+}
+
+const times = speedup => `${speedup.toFixed(2)} times as fast`;
+
+function stateText(search) {
+  const {order, state} = search;
+  if (order.kind === "judge") {
+    if (state === "queued") return "Waiting for its turn.";
+    if (state === "running") return "The kernel is being judged.";
+    if (state === "done" && search.attempts === 0) return "The time was up before there was a verdict.";
+    return state === "done" ? `Judged in ${search.seconds.toFixed(1)} s.` : search.error;
+  }
+  const found = search.accepted === 0 ? "no kernel is accepted" : `${search.accepted} accepted` +
+    (search.best_speedup ? `, the fastest ${times(search.best_speedup)} as PyTorch` : "");
+  const counted = `${search.attempts} ${search.attempts === 1 ? "attempt" : "attempts"}, ${found}`;
+  if (state === "queued") return "Waiting for its turn: other searches are running.";
+  if (state === "running")
+    return search.attempts ? `Writing and judging: ${counted} so far.` : "The model writes its first kernels.";
+  if (state === "done") return `Done after ${search.seconds.toFixed(0)} s: ${counted}.`;
+  return `${state === "stopped" ? "Stopped" : "Failed"} after ${counted}. ${search.error}`;
+}
+
+function headline(verdict) {
+  if (verdict.accepted) return verdict.speedup ? `Accepted: ${times(verdict.speedup)} as PyTorch` : "Accepted: proved right";
+  if (verdict.correct) return "Correct, but refused";
+  if (verdict.fault === "infrastructure") return "No verdict: the judge failed";
+  return verdict.stage === "none" ? "No kernel in the answer" : "Not right";
+}
+
+function reason(verdict) {
+  if (verdict.accepted) return "";
+  const rejecting = (verdict.findings ?? []).find(each => each.severity === "reject");
+  const line = verdict.error?.line || rejecting?.line;
+  return (line ? `line ${line}: ` : "") + (verdict.error?.message ?? rejecting?.message ?? "");
+}
+
+function drawAttempt(attempt) {
+  const {verdict, number} = attempt;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = verdict.accepted ? "accepted" : "refused";
+  button.setAttribute("aria-current", String(number === shown.chosen));
+  const add = (kind, text) => {
+    const span = document.createElement("span");
+    span.className = kind;
+    span.textContent = text;
+    button.append(span);
+  };
+  add("quiet", String(number + 1));
+  add("state", (number === shown.search.best ? "best, " : "") + (verdict.accepted ? "accepted" : verdict.error?.class ?? "refused"));
+  add("quiet", verdict.speedup ? `${verdict.speedup.toFixed(2)}×` : attempt.turn ? `turn ${attempt.turn + 1}` : "");
+  if (reason(verdict)) add("why", reason(verdict));
+  button.addEventListener("click", () => {
+    shown.chosen = number;
+    shown.isChosenByHand = true;
+    drawResult();
+  });
+  const item = document.createElement("li");
+  item.append(button);
+  return item;
+}
+
+function drawDetail() {
+  const attempt = shown.attempts[shown.chosen];
+  at("detail").hidden = !attempt;
+  if (!attempt) return;
+  const {verdict} = attempt;
+  const isJudgement = shown.search.order.kind === "judge";
+  at("detail-title").textContent = isJudgement ? "Verdict" : `Attempt ${attempt.number + 1}`;
+  at("headline").textContent = headline(verdict);
+  at("headline").className = verdict.accepted ? "accepted" : "refused";
+  at("words").textContent = attempt.words.trim();
+  const marks = new Map();
+  for (const each of [...(verdict.findings ?? []), ...(verdict.error ? [verdict.error] : [])])
+    if (each.line > 0) marks.set(each.line, each.message);
+  at("copy").disabled = at("download").disabled = !attempt.kernel;
+  at("show-module").setAttribute("aria-pressed", String(shown.showsModule));
+  at("show-module").textContent = shown.showsModule ? "Show the kernel" : "Show the module";
+  at("code").setAttribute("aria-label", shown.showsModule ? "The module" : "The kernel");
+  const text = attempt.kernel || attempt.text || "";
+  if (shown.showsModule) showSource(at("code"), shown.search.order.source, new Map());
+  else showSource(at("code"), text, marks);
+}
+
+function drawResult() {
+  const {search} = shown;
+  at("result").hidden = false;
+  at("title").textContent = search.order.title;
+  document.title = `${search.order.title} · Tritonsmith`;
+  at("state").textContent = stateText(search);
+  at("state").dataset.state = search.state;
+  at("stop").hidden = isOver(search);
+  at("progress").hidden = isOver(search) || search.order.kind === "judge";
+  at("progress").max = search.order.conversations * search.order.turns;
+  at("progress").value = shown.live?.judged ?? 0;
+  const isJudgement = search.order.kind === "judge";
+  at("attempts").parentElement.hidden = isJudgement || shown.attempts.length === 0;
+  at("attempts").replaceChildren(...shown.attempts.map(drawAttempt));
+  drawChart(at("chart"), isJudgement ? [] : shown.attempts);
+  drawDetail();
+}
+
+// ---- Tabs, forms and history
+
+const TABS = ["write", "judge", "history"];
+
+function choose(tab) {
+  for (const each of TABS) {
+    at(`tab-${each}`).setAttribute("aria-selected", String(each === tab));
+    at(`tab-${each}`).tabIndex = each === tab ? 0 : -1;
+    at(`panel-${each}`).hidden = each !== tab;
+  }
+}
+
+function leaveSearch() {
+  following?.abort();
+  at("result").hidden = true;
+  document.title = "Tritonsmith";
+}
+
+async function drawHistory() {
+  const {searches} = await (await call("/api/searches")).json();
+  at("no-history").hidden = searches.length > 0;
+  at("history-table").hidden = searches.length === 0;
+  at("history").replaceChildren(...searches.map(search => {
+    const row = document.createElement("tr");
+    const cell = child => row.insertCell().append(child);
+    cell(new Date(search.created_ms).toLocaleString());
+    const link = document.createElement("a");
+    link.href = `/search/${search.id}`;
+    link.textContent = `${search.order.kind === "judge" ? "Judge" : "Write"}: ${search.order.title}`;
+    cell(link);
+    cell(search.order.kind === "judge" && search.state === "done" ? (search.accepted ? "Accepted." : "Not accepted.")
+      : stateText(search));
+    return row;
+  }));
+}
+
+// Shows what the address names.
+async function route() {
+  complain("");
+  const [, kind, id] = location.pathname.split("/");
+  if (kind === "search" && id) {
+    const {search} = await (await call(`/api/searches/${encodeURIComponent(id)}`)).json();
+    const {order} = search;
+    if (order.kind === "judge") {
+      at("judge-module").value = order.source;
+      at("judge-kernel").value = order.kernel;
+      at("judge-policy").value = order.policy;
+    } else {
+      at("module").value = order.source;
+      at("policy").value = order.policy;
+      for (const name of ["conversations", "turns", "seconds"]) at(name).value = order[name];
+      at("first").checked = order.enough === "first";
+    }
+    choose(order.kind === "judge" ? "judge" : "write");
+    return follow(search.id);
+  }
+  leaveSearch();
+  const tab = TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "write";
+  choose(tab);
+  if (tab === "history") await drawHistory();
+}
+
+const orComplain = action => async (...words) => {
+  try {
+    await action(...words);
+  } catch (error) {
+    complain(error instanceof TypeError ? "The server does not answer. Try again later." : error.message);
+  }
+};
+
+async function order(button, body) {
+  complain("");
+  button.disabled = true;
+  try {
+    const {id} = await post("/api/searches", body);
+    history.pushState(null, "", `/search/${id}`);
+    follow(id);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function prepareForms() {
+  at("write-form").addEventListener("submit", event => {
+    event.preventDefault();
+    orComplain(order)(at("write"), {
+      kind: "write", source: at("module").value, policy: at("policy").value,
+      conversations: Number(at("conversations").value), turns: Number(at("turns").value),
+      seconds: Number(at("seconds").value), enough: at("first").checked ? "first" : "all",
+    });
+  });
+  at("judge-form").addEventListener("submit", event => {
+    event.preventDefault();
+    orComplain(order)(at("judge"), {kind: "judge", source: at("judge-module").value,
+      kernel: at("judge-kernel").value, policy: at("judge-policy").value});
+  });
+  at("key-form").addEventListener("submit", event => {
+    event.preventDefault();
+    localStorage.setItem("key", at("key").value.trim());
+    at("key").value = "";
+    at("key-dialog").close();
+  });
+  at("key-dialog").addEventListener("cancel", event => event.preventDefault());
+  for (const area of document.querySelectorAll("textarea")) {
+    area.addEventListener("keydown", event => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) area.form.requestSubmit();
+    });
+    area.addEventListener("dragover", event => {
+      event.preventDefault();
+      area.classList.add("over");
+    });
+    area.addEventListener("dragleave", () => area.classList.remove("over"));
+    area.addEventListener("drop", async event => {
+      event.preventDefault();
+      area.classList.remove("over");
+      const file = event.dataTransfer.files[0];
+      area.value = file ? await file.text() : event.dataTransfer.getData("text");
+    });
+  }
+}
+
+function prepareButtons() {
+  let target = null;
+  for (const button of document.querySelectorAll("[data-file]"))
+    button.addEventListener("click", () => {
+      target = at(button.dataset.file);
+      at("file").click();
+    });
+  at("file").addEventListener("change", async () => {
+    if (at("file").files[0]) target.value = await at("file").files[0].text();
+    at("file").value = "";
+  });
+  at("example").addEventListener("click", () => { at("module").value = EXAMPLE; });
+  at("stop").addEventListener("click", orComplain(() => post(`/api/searches/${shown.id}/stop`, {})));
+  at("copy").addEventListener("click", orComplain(async () => {
+    await navigator.clipboard.writeText(shown.attempts[shown.chosen].kernel);
+    at("copy").textContent = "Copied";
+    setTimeout(() => { at("copy").textContent = "Copy the kernel"; }, 1500);
+  }));
+  at("download").addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([shown.attempts[shown.chosen].kernel], {type: "text/x-python"}));
+    link.download = "kernel.py";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  at("show-module").addEventListener("click", () => {
+    shown.showsModule = !shown.showsModule;
+    drawDetail();
+  });
+  TABS.forEach((tab, index) => {
+    at(`tab-${tab}`).addEventListener("click", () => {
+      history.pushState(null, "", `/#${tab}`);
+      orComplain(route)();
+    });
+    at(`tab-${tab}`).addEventListener("keydown", event => {
+      const step = {ArrowRight: 1, ArrowLeft: TABS.length - 1}[event.key];
+      if (step) at(`tab-${TABS[(index + step) % TABS.length]}`).focus();
+    });
+  });
+}
+
+prepareForms();
+prepareButtons();
+addEventListener("popstate", orComplain(route));
+orComplain(async () => {
+  const info = await (await call("/api/info")).json();
+  at("model").textContent = `model ${info.model}`;
+})();
+orComplain(route)();

@@ -1,0 +1,45 @@
+"use strict";
+// Shows Python source with colours, line numbers and marked lines. All text is inserted as text.
+
+const TOKEN = new RegExp([
+  "(?<comment>#.*)",
+  "(?<string>[rbfRBF]{0,2}(?:\"\"\"[\\s\\S]*?(?:\"\"\"|$)|'''[\\s\\S]*?(?:'''|$)|\"(?:\\\\.|[^\"\\\\\\n])*\"?|'(?:\\\\.|[^'\\\\\\n])*'?))",
+  "(?<keyword>\\b(?:and|as|assert|break|class|continue|def|del|elif|else|except|False|finally|for|from|global|if|import|in|is|" +
+    "lambda|None|nonlocal|not|or|pass|raise|return|True|try|while|with|yield)\\b)",
+  "(?<number>\\b(?:0[xX][0-9a-fA-F]+|\\d+\\.?\\d*(?:[eE][+-]?\\d+)?)\\b)",
+  "(?<name>@[\\w.]+|\\b(?:tl|triton|torch|self)\\b)",
+].join("|"), "g");
+
+function showSource(element, source, marks) {
+  element.replaceChildren();
+  source = source.trimEnd();
+  let number = 0, line = null;
+  const newLine = () => {
+    line = document.createElement("span");
+    line.className = "line";
+    line.dataset.number = String(++number);
+    if (marks.has(number)) {
+      line.classList.add("marked");
+      line.title = marks.get(number);
+    }
+    element.append(line);
+  };
+  const add = (text, kind) => {
+    text.split("\n").forEach((part, index) => {
+      if (index > 0) newLine();
+      if (!part) return;
+      const span = document.createElement("span");
+      if (kind) span.className = kind;
+      span.textContent = part;
+      line.append(span);
+    });
+  };
+  newLine();
+  let at = 0;
+  for (const match of source.matchAll(TOKEN)) {
+    add(source.slice(at, match.index));
+    add(match[0], Object.keys(match.groups).find(kind => match.groups[kind] !== undefined));
+    at = match.index + match[0].length;
+  }
+  add(source.slice(at));
+}
