@@ -15,7 +15,7 @@
 namespace tritonsmith::gym::judge {
 
 // Raise this number whenever judging changes what verdicts say, so that older ones are not reused.
-inline constexpr int kJudgingVersion = 17;
+inline constexpr int kJudgingVersion = 18;
 
 // The parts of a verdict's key that name the program and the machine.
 struct JudgeVersions {
