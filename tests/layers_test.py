@@ -33,6 +33,7 @@ GYM = {
     "cuda": ["plan", "compare"],
     "plan/operators": ["plan"],
     "plan/analysis": ["plan", "plan/operators"],
+    "plan/faults": ["plan", "plan/operators"],
     "device": ["plan", "tensors", "compare", "cuda"],
     "language/triton": ["plan", "language", "triton_ir", "cuda", "tensors"],
     "replay": ["plan", "plan/operators", "language", "tensors", "device"],

@@ -1,0 +1,55 @@
+// Faults of operators that a kernel leaves out, whose input is passed on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "gym/plan/faults/faults.h"
+#include "gym/plan/operators/operator_traits.h"
+
+namespace tritonsmith::gym::plan::faults {
+namespace {
+
+// A view, a copy or a cast that is left out computes the same, except if it moves elements.
+bool moves_elements(std::string_view family) {
+  return family == "t" || family == "transpose" || family == "permute" || family == "flip" ||
+         family == "roll";
+}
+
+// A view shares its argument's memory, which nothing may overwrite.
+void leave_out(PlanEditor& editor, std::size_t place, bool is_view) {
+  if (!is_view) return editor.overwrite_result(editor.argument(place));
+  AtenCall& call = editor.call();
+  call = {
+      .op = "aten::clone", .args = {call.args.at(place)}, .kwargs = {}, .outputs = call.outputs};
+}
+
+}  // namespace
+
+void add_left_out_faults(const Site& site, std::vector<Fault>& faults) {
+  const AtenCall& call = site.call();
+  if (operators::only_allocates(call.op)) return;
+  if (operators::only_arranges(call.op) && !moves_elements(family_of(call))) return;
+  const PlanTensor& result = site.plan.tensors.at(static_cast<std::size_t>(call.outputs[0]));
+  std::vector<std::size_t> places;
+  std::set<int> seen;
+  for (std::size_t k = 0; k < call.args.size(); ++k) {
+    const PlanTensor* argument = tensor_argument(site.plan, call, k);
+    if (argument == nullptr || argument->shape != result.shape || argument->dtype != result.dtype)
+      continue;
+    if (seen.insert(std::get<TensorRef>(call.args[k].data).index).second) places.push_back(k);
+  }
+  static constexpr const char* kNth[] = {"first", "second", "third"};
+  for (const std::size_t place : places) {
+    const std::string which = places.size() > 1 && place < std::size(kNth)
+                                  ? fmt::format(": its {} argument is passed on", kNth[place])
+                                  : std::string();
+    faults.push_back({.kind = FaultKind::left_out,
+                      .what = fmt::format("{} left out{}", site.where, which),
+                      .step = site.step,
+                      .edit = [place, is_view = operators::only_arranges(call.op)](
+                                  PlanEditor& editor) { leave_out(editor, place, is_view); }});
+  }
+}
+
+}  // namespace tritonsmith::gym::plan::faults
