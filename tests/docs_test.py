@@ -92,7 +92,7 @@ def compare(what, made, named):
 
 
 def rules_and_classes():
-    rules = emitted(RULES, "inspect", "gym")
+    rules = emitted(RULES, "inspect", "gym", "serve/jobs")
     rules.update({name: where for name, where in emitted(RULES, "text").items() if where.endswith("text/extract.cc")})
     classes = {name: where for name, where in emitted(CLASSES, "gym").items() if name not in NO_CLASSES}
     return rules, classes

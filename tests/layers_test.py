@@ -81,6 +81,14 @@ TRAIN = {
     "rl": ["batch", "optimizer", "config", "gradient", "run", "experience", "credit", "sft"],
     "compare": ["gradient"],
 }
+# Inside the doors of a service, each inner layer may include these layers, and the gym's service.
+SERVE = {
+    "jobs": [],
+    "rewards": ["jobs"],
+    "mcp": ["jobs"],
+    "openenv": ["jobs"],
+    "nemo_gym": ["jobs"],
+}
 # Tests may also include these: the fakes and builders of other layers, and whole programs to test against.
 TESTS_MAY_INCLUDE = {
     "gym/plan": ["gym/language"],
@@ -111,7 +119,8 @@ LAYERS = {
     "reward": BASE,
     "report": BASE,
     **inner("gym", GYM, BASE),
-    "serve": BASE + ["text", "reward", "gym/api"],
+    **inner("serve", SERVE, BASE + ["text", "reward", "gym/api", "gym/service"]),
+    "serve": BASE + ["text", "reward", "gym/api", "serve/jobs"],
     "algorithm": BASE,
     "distributed": BASE,
     "generate": BASE + ["text"],

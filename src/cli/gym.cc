@@ -153,6 +153,9 @@ void add_gym_command(CLI::App& app, Run& run) {
   serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
   serve->add_option("--dir", serving->directory,
                     "Jobs, verdicts and the secret (default: the user's cache)");
+  serve->add_option("--suite", serving->suite,
+                    "Tasks that clients may name by id: curriculum, a folder in KernelBench's "
+                    "layout, or JSONL");
   auto* token_file = serve->add_option("--token-file", serving->token_file,
                                        "Its first line must be shown as a bearer token (default: "
                                        "$TRITONSMITH_GYM_TOKEN)");
@@ -163,6 +166,7 @@ void add_gym_command(CLI::App& app, Run& run) {
   serve->add_option("--config", serving->config_file, "A TOML file");
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --dir gym");
+  add_example(*serve, "gym serve --listen 127.0.0.1:8800 --suite curriculum");
   serve->callback([serving, &run] { run = [serving] { return finish(serve_gym(*serving)); }; });
 
   add_submit(*gym, run);

@@ -8,8 +8,10 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/setup/device_facts.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/stop_signal.h"
+#include "curriculum/suite.h"
 #include "gym/api/judge_files.h"
 #include "gym/judge/known_verdicts.h"
 #include "gym/judge/local_judge.h"
@@ -17,6 +19,10 @@
 #include "gym/service/http/http_server.h"
 #include "gym/service/sqlite_job_store.h"
 #include "serve/completion_calls.h"
+#include "serve/mcp/mcp_routes.h"
+#include "serve/nemo_gym/nemo_gym_routes.h"
+#include "serve/openenv/openenv_routes.h"
+#include "serve/rewards/reward_routes.h"
 
 namespace tritonsmith::cli {
 namespace {
@@ -94,6 +100,21 @@ Result<std::vector<gym::service::Token>> tokens_for(const ServeOptions& options,
   return std::vector<gym::service::Token>();
 }
 
+// Returns the GPU that times kernels, or the chip that they are compiled for.
+std::string name_of_device(const gym::judge::LocalJudgeConfig& config) {
+  const auto facts = device_facts(config);
+  if (!facts) return "";
+  const Json& gpus = (*facts)["gpus"];
+  return gpus.empty() ? facts->value("target", "") + " (compiled, not run)"
+                      : gpus[0].value("name", "");
+}
+
+Result<serve::Suite> read_suite(const std::string& spec) {
+  if (spec.empty()) return serve::Suite();
+  TRY_ASSIGN(auto tasks, curriculum::load_suite(spec));
+  return serve::Suite(std::move(tasks));
+}
+
 // The endpoints that trainers call about completions.
 std::vector<gym::service::Route> completion_routes() {
   std::vector<gym::service::Route> routes;
@@ -111,6 +132,29 @@ std::vector<gym::service::Route> completion_routes() {
   return routes;
 }
 
+// What the service answers besides jobs: the protocols of trainers and agents.
+class Doors {
+ public:
+  Doors(gym::service::Service& service, const serve::Suite& suite,
+        const gym::judge::LocalJudgeConfig& judge)
+      : tools_(
+            suite, service.context().limits, [judge] { return device_facts(judge); },
+            serve::mcp::FileAccess::none),
+        mcp_(service.context(), tools_),
+        environments_{service.context(), suite, name_of_device(judge)} {
+    service.add(completion_routes());
+    service.add(serve::reward_routes(service.context(), suite));
+    service.add(serve::nemo_gym::nemo_gym_routes(service.context(), suite));
+    service.add(serve::mcp::mcp_routes(mcp_));
+    service.add(serve::openenv::openenv_routes(environments_));
+  }
+
+ private:
+  serve::mcp::Tools tools_;
+  serve::mcp::McpServer mcp_;
+  serve::openenv::EnvironmentContext environments_;
+};
+
 }  // namespace
 
 std::string gym_config_help() { return config_help<GymConfig>(); }
@@ -120,6 +164,7 @@ Status serve_gym(const ServeOptions& options) {
   TRY_ASSIGN(const GymConfig config, read_config(options));
   TRY_ASSIGN(const gym::api::HostAndPort address, gym::api::parse_host_and_port(options.listen));
   TRY_ASSIGN(auto tokens, tokens_for(options, address.host));
+  TRY_ASSIGN(const serve::Suite suite, read_suite(options.suite));
   TRY_ASSIGN(const Fd lock, lock_directory(config.judge.directory));
   TRY_ASSIGN(const auto known,
              gym::judge::KnownVerdicts::open(std::filesystem::path(config.judge.directory) /
@@ -149,7 +194,7 @@ Status serve_gym(const ServeOptions& options) {
                                 {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
                                  .batch = static_cast<std::size_t>(config.batch),
                                  .comparison = config.comparison});
-  service.add(completion_routes());
+  const Doors doors(service, suite, config.judge);
   TRY_ASSIGN(const auto server, gym::service::HttpServer::start(
                                     {.address = address,
                                      .tokens = std::move(tokens),

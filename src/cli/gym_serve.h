@@ -9,7 +9,7 @@
 namespace tritonsmith::cli {
 
 struct ServeOptions {
-  std::string listen, directory, token_file, tokens_file, config_file;
+  std::string listen, directory, suite, token_file, tokens_file, config_file;
   std::vector<std::string> settings;
 };
 

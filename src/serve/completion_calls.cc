@@ -10,6 +10,7 @@
 #include "data/verdict.h"
 #include "gym/api/missing_kernel.h"
 #include "reward/terms.h"
+#include "serve/jobs/label.h"
 #include "text/extract.h"
 #include "text/feedback.h"
 #include "text/prompt.h"
@@ -116,10 +117,7 @@ Result<Json> reward_of(const Json& answer, std::size_t& compared) {
   TRY_ASSIGN(const Verdict verdict, verdict_from_json(answer["verdict"]));
   reward::RewardConfig config;
   if (answer.contains("weights")) {
-    if (!answer["weights"].is_object()) return fail("weights is an object");
-    Settings weights;
-    for (const auto& [name, value] : answer["weights"].items()) weights.emplace_back(name, value);
-    TRY(apply_settings(config, weights, "weights"));
+    TRY_ASSIGN(config, weights_from_json(answer["weights"]));
   }
   JsonReader reader(answer);
   const std::string completion = reader.string("completion", "");

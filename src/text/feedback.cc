@@ -109,17 +109,21 @@ std::string_view headline(const Verdict& verdict) {
   return "Your kernel runs, but its result is wrong.";
 }
 
-std::string full_text(const Verdict& verdict) {
+std::string facts_text(const Verdict& verdict) {
   std::string text = fmt::format("{}\n", headline(verdict));
   if (!verdict.accepted) text += error_text(verdict);
   text += findings_text(verdict, Severity::reject);
   text += numerics_text(verdict);
   text += time_text(verdict);
   if (verdict.compiled) text += costs_text(verdict);
-  text += findings_text(verdict, Severity::warn);
-  text += verdict.accepted ? "\nMake it faster, and keep it right. "
-                           : "\nFind the mistake and mend it. ";
-  return text + "Answer in the same form as before, with the whole file.\n";
+  return text + findings_text(verdict, Severity::warn);
+}
+
+std::string full_text(const Verdict& verdict) {
+  return facts_text(verdict) +
+         (verdict.accepted ? "\nMake it faster, and keep it right. "
+                           : "\nFind the mistake and mend it. ") +
+         "Answer in the same form as before, with the whole file.\n";
 }
 
 // Returns one or two short lines.
@@ -156,6 +160,8 @@ std::string one_line(std::string_view text, std::size_t limit) {
       text.substr(kept.size()).find_first_not_of(" \t\r\n") == std::string_view::npos;
   return std::string(kept) + (is_whole ? "" : "...");
 }
+
+std::string verdict_text(const Verdict& verdict) { return facts_text(verdict); }
 
 std::string feedback_text(const Verdict& verdict, PromptStyle style) {
   return style == PromptStyle::compact ? compact_text(verdict) : full_text(verdict);

@@ -14,6 +14,8 @@
 namespace tritonsmith::text {
 
 std::string feedback_text(const Verdict& verdict, PromptStyle style);
+// Returns what the full style says of a verdict, without a request for another answer.
+std::string verdict_text(const Verdict& verdict);
 
 // Returns at most `limit` bytes of a text on one line. It cuts between UTF-8 characters and puts
 // "..." in place of the missing text.

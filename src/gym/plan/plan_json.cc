@@ -1,7 +1,7 @@
 // Converts a Plan to JSON and back. Reading checks forms and sizes; check_plan checks the rest.
 #include <limits>
 
-#include "gym/plan/base64.h"
+#include "base/base64.h"
 #include "gym/plan/plan.h"
 
 namespace tritonsmith::gym::plan {

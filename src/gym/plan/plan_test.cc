@@ -6,8 +6,8 @@
 
 #include <limits>
 
+#include "base/base64.h"
 #include "base/rng.h"
-#include "gym/plan/base64.h"
 
 namespace tritonsmith::gym::plan {
 namespace {

@@ -15,10 +15,6 @@ Service::Service(JobStore& job_store, const JobDispatcher& dispatcher, ServiceMe
   table_.add(kernelgym_routes(context_));
 }
 
-std::string Service::next_events(StreamRequest& stream, Milliseconds patience) const {
-  return service::next_events(context_, stream, patience);
-}
-
 void Service::stop() {
   stopping_.request_stop();
   context_.job_store.notify();

@@ -22,9 +22,8 @@ class Service {
   // Says whether the path is answered without a token.
   bool is_public(const std::string& path) const { return table_.is_public(path); }
 
-  // Returns the next piece of a stream: verdicts, a sign of life, or "" when it is over. Waits for
-  // at most `patience`.
-  std::string next_events(StreamRequest& stream, Milliseconds patience) const;
+  // What endpoints that are added need. It lives as long as the service.
+  const RouteContext& context() const { return context_; }
   // Ends all waiting calls for good.
   void stop();
 

@@ -33,10 +33,10 @@ TEST_F(ServiceTest, StreamsABatchesVerdictsOnceEachAndResumes) {
   HttpCall again{.method = "GET",
                  .path = "/v1/verdicts",
                  .query = {{"client", "ann"}, {"until", "idle"}},
-                 .last_event_id = all.substr(begin, all.find('\n') - begin)};
+                 .headers = {{"last-event-id", all.substr(begin, all.find('\n') - begin)}}};
   reply = service().answer(again);
   EXPECT_EQ(occurrences(drain(*reply.stream), "event: verdict"), 2);
-  again.last_event_id = "another-file-7";
+  again.headers["last-event-id"] = "another-file-7";
   reply = service().answer(again);
   EXPECT_EQ(occurrences(drain(*reply.stream), "event: verdict"), 3);
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "base/base64.h"
 #include "base/config.h"
 #include "gym/api/submission.h"
 #include "gym/api/token.h"
@@ -35,6 +37,17 @@ Status check_tokens(const std::string& file, const std::vector<Token>& tokens) {
       return fail("{}: [{}] has the token of another section", file, token.name);
   }
   return ok();
+}
+
+// Returns the token that the value of "Authorization" holds, or nothing for another scheme.
+std::optional<std::string> secret_in(std::string_view header) {
+  constexpr std::string_view bearer = "Bearer ", basic = "Basic ";
+  if (header.starts_with(bearer)) return std::string(header.substr(bearer.size()));
+  if (!header.starts_with(basic)) return std::nullopt;
+  const auto pair = base64_decode(header.substr(basic.size()));  // USER:PASSWORD
+  const std::size_t colon = pair ? pair->find(':') : std::string::npos;
+  if (colon == std::string::npos) return std::nullopt;
+  return pair->substr(colon + 1);
 }
 
 }  // namespace
@@ -72,9 +85,9 @@ Access::Access(std::vector<Token> tokens, const Clock& clock)
 }
 
 const Token* Access::find(std::string_view header) const {
-  constexpr std::string_view scheme = "Bearer ";
-  if (!header.starts_with(scheme)) return nullptr;
-  const Digest shown = sha256(header.substr(scheme.size()));
+  const auto secret = secret_in(header);
+  if (!secret) return nullptr;
+  const Digest shown = sha256(*secret);
   const Token* found = nullptr;
   for (std::size_t k = 0; k < digests_.size(); ++k) {
     unsigned difference = 0;

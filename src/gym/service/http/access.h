@@ -31,7 +31,8 @@ class Access {
   explicit Access(std::vector<Token> tokens, const Clock& clock = system_clock());
   bool is_open() const { return tokens_.empty(); }
   // Returns the token that the value of "Authorization" shows, or nullptr. It takes the same time
-  // for every value.
+  // for every value. "Bearer TOKEN" shows a token, and so does "Basic" with the token as password:
+  // clients that know only a URL send that for http://any:TOKEN@HOST.
   const Token* find(std::string_view header) const;
   // Counts a request of the token and returns 0. If the token has used up its requests, it counts
   // nothing and returns the seconds to wait.

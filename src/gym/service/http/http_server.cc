@@ -9,6 +9,7 @@
 
 #include "base/utc_time.h"
 #include "gym/service/http/connection_threads.h"
+#include "gym/service/http/upgrading_server.h"
 
 namespace tritonsmith::gym::service {
 namespace {
@@ -28,15 +29,14 @@ void send(const HttpReply& reply, httplib::Response& response) {
   if (reply.retry_after_seconds > 0)
     response.set_header("Retry-After", std::to_string(reply.retry_after_seconds));
   if (!reply.allow.empty()) response.set_header("Allow", reply.allow);
+  for (const auto& [name, value] : reply.headers) response.set_header(name, value);
   response.set_content(reply.body, reply.content_type);
 }
 
 HttpCall call_of(const httplib::Request& request) {
-  HttpCall call{.method = request.method,
-                .path = request.path,
-                .last_event_id = request.get_header_value("Last-Event-ID"),
-                .body = request.body};
+  HttpCall call{.method = request.method, .path = request.path, .body = request.body};
   for (const auto& [name, value] : request.params) call.query.emplace(name, value);
+  for (const auto& [name, value] : request.headers) call.headers.emplace(lower_case(name), value);
   if (const Token* token = serving ? serving->token : nullptr; token != nullptr)
     call.submitter = {.name = token->name, .unfinished = token->unfinished_jobs};
   return call;
@@ -59,7 +59,11 @@ std::string_view code_of_status(int status) {
 
 struct HttpServer::Library {
   Library(const HttpServerConfig& own, Service& answers, ServiceMetrics& counters)
-      : config(own), access(own.tokens), service(answers), metrics(counters) {
+      : config(own),
+        access(own.tokens),
+        service(answers),
+        metrics(counters),
+        server(own.idle_seconds, own.body_bytes) {
     server.new_task_queue = [this] { return new ConnectionThreads(config.connections); };
     // A connection that was turned away with its body unread cannot go on, so none does.
     server.set_keep_alive_max_count(1);
@@ -178,6 +182,10 @@ struct HttpServer::Library {
 
   void reply(const HttpCall& call, httplib::Response& response) {
     HttpReply reply = service.answer(call);
+    if (reply.web_socket) {
+      upgrade(call, std::move(reply.web_socket), response);
+      return;
+    }
     if (!reply.stream) {
       send(reply, response);
       return;
@@ -188,10 +196,11 @@ struct HttpServer::Library {
     }
     metrics.change_streams(1);
     response.set_header("Cache-Control", "no-store");
+    for (const auto& [name, value] : reply.headers) response.set_header(name, value);
     response.set_chunked_content_provider(
         reply.content_type,
-        [this, stream = *std::move(reply.stream)](std::size_t, httplib::DataSink& sink) mutable {
-          const std::string text = service.next_events(stream, kSignOfLife);
+        [stream = std::move(reply.stream)](std::size_t, httplib::DataSink& sink) {
+          const std::string text = stream->next(kSignOfLife);
           if (text.empty()) {
             sink.done();
             return true;
@@ -201,11 +210,33 @@ struct HttpServer::Library {
         [this](bool) { metrics.change_streams(-1); });
   }
 
+  // Turns the connection into a WebSocket, or refuses the handshake.
+  void upgrade(const HttpCall& call, std::shared_ptr<WebSocketSession> session,
+               httplib::Response& response) {
+    const auto accept = web_socket_accept(call);
+    if (!accept || is_of_another_site(call)) {
+      send(accept ? error_reply(403, "forbidden", "pages of other sites may not connect")
+                  : error_reply(426, "upgrade_required", accept.error().message),
+           response);
+      if (!accept) response.set_header("Upgrade", "websocket");
+      return;
+    }
+    if (metrics.streams() >= config.streams) {
+      send(error_reply(503, "overloaded", "too many streams; try again later"), response);
+      return;
+    }
+    metrics.change_streams(1);
+    response.status = 101;
+    UpgradingServer::upgrade({.accept = *accept, .session = std::move(session), .at_end = [this] {
+                                metrics.change_streams(-1);
+                              }});
+  }
+
   HttpServerConfig config;
   Access access;
   Service& service;
   ServiceMetrics& metrics;
-  httplib::Server server;
+  UpgradingServer server;
 };
 
 HttpServer::HttpServer(const HttpServerConfig& config, Service& service, ServiceMetrics& metrics)

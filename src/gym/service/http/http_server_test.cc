@@ -67,6 +67,20 @@ TEST_F(HttpServerTest, LetsInWhoShowsTheTokenAndAnybodyToTheDoor) {
   }
 }
 
+TEST_F(HttpServerTest, TakesTheTokenAsThePasswordOfAUrl) {
+  const auto status_with = [&](const std::string& user, const std::string& password) {
+    httplib::Client asking = client("");
+    asking.set_basic_auth(user, password);
+    return asking.Get("/v1/status")->status;
+  };
+  EXPECT_EQ(status_with("anybody", kToken), 200);
+  EXPECT_EQ(status_with("", kToken), 200);
+  EXPECT_EQ(status_with(kToken, ""), 401);
+  EXPECT_EQ(status_with("anybody", "another-token-of-some-length"), 401);
+  for (const char* odd : {"Basic ", "Basic !!!!", "Basic bm8gY29sb24=", "Digest x"})
+    EXPECT_EQ(client("").Get("/v1/status", {{"Authorization", odd}})->status, 401) << odd;
+}
+
 TEST_F(HttpServerTest, GivesEachTokenItsOwnQuotas) {
   hold = true;
   config.tokens = {{.name = "ann", .token = kToken, .unfinished_jobs = 1},
@@ -114,6 +128,43 @@ TEST_F(HttpServerTest, LogsEachRequestAsItIsTold) {
   EXPECT_EQ(entries[1]["target"], "/v1/jobs/0123?wait=1");
   EXPECT_EQ(entries[1]["address"], "127.0.0.1");
   EXPECT_GT(entries[1]["bytes"], 0);
+}
+
+// Answers a text with the same text, twice as long, and ends.
+struct Echo : WebSocketSession {
+  void take(std::string text) override { texts.push_back(std::move(text)); }
+  bool is_busy() const override { return !texts.empty(); }
+  bool is_over() const override { return is_answered; }
+  std::optional<std::string> next(Milliseconds) override {
+    const std::string text = texts.back();
+    texts.pop_back();
+    is_answered = true;
+    return text + text;
+  }
+  std::vector<std::string> texts;
+  bool is_answered = false;
+};
+
+TEST_F(HttpServerTest, BecomesAWebSocketWhereARouteGivesOne) {
+  service().add({{.method = "GET", .path = "/echo", .answer = [](const auto&, const auto&) {
+                    HttpReply reply;
+                    reply.web_socket = std::make_shared<Echo>();
+                    return reply;
+                  }}});
+  const std::string head =
+      fmt::format("GET /echo HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer {}\r\n", kToken);
+  const std::string upgrade =
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  const std::string hello = {'\x81', '\x82', 0, 0, 0, 0, 'h', 'i'};  // masked by zeros
+  const std::string answer = answer_to(head + upgrade + "\r\n" + hello);
+  EXPECT_EQ(answer.find("HTTP/1.1 101"), 0U) << answer;
+  EXPECT_NE(answer.find("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), std::string::npos);
+  EXPECT_NE(answer.find("\x81\x04hihi"), std::string::npos);
+  EXPECT_EQ(answer_to(head + "\r\n").find("HTTP/1.1 426"), 0U);
+  EXPECT_EQ(answer_to(head + upgrade + "Origin: http://evil.example\r\n\r\n").find("HTTP/1.1 403"),
+            0U);
+  EXPECT_EQ(metrics.streams(), 0);
 }
 
 TEST_F(HttpServerTest, JudgesOverTheWire) {

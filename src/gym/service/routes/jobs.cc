@@ -1,13 +1,10 @@
 // /v1/jobs and /v1/clients: submit jobs, find them by name and cancel them.
 #include <algorithm>
-#include <charconv>
 
 #include "gym/service/routes/routes.h"
 
 namespace tritonsmith::gym::service {
 namespace {
-
-constexpr double kLongestWait = 3600;
 
 Json job_json(const JobView& job) {
   Json json = {{"id", job.name}, {"state", name_of(job.state)}, {"submitted_ms", job.submitted_ms}};
@@ -15,17 +12,6 @@ Json job_json(const JobView& job) {
   json["finished_ms"] = job.finished_ms;
   if (auto verdict = parse_json(job.verdict)) json["verdict"] = *std::move(verdict);
   return json;
-}
-
-Result<double> seconds_parameter(const HttpCall& call, const std::string& name) {
-  const std::string text = call.parameter(name);
-  if (text.empty()) return 0.0;
-  double seconds = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (code != std::errc() || end != text.data() + text.size() ||
-      !(seconds >= 0 && seconds <= kLongestWait))
-    return fail("{} is a number of seconds up to {}", name, kLongestWait);
-  return seconds;
 }
 
 HttpReply unknown_job() {
@@ -55,7 +41,8 @@ HttpReply submit(const RouteContext& context, const HttpCall& call) {
 }
 
 HttpReply show(const RouteContext& context, const HttpCall& call, const std::string& name) {
-  const auto wait = seconds_parameter(call, "wait");
+  constexpr double longest = 3600;
+  const auto wait = seconds_parameter(call, "wait", {.usual = 0, .longest = longest});
   if (!wait) return error_reply(400, "bad_request", wait.error().message);
   const auto job = await_job(context, name, *wait);
   if (!job) return store_error(job.error());

@@ -1,5 +1,7 @@
 #include "gym/service/routes/routes.h"
 
+#include <charconv>
+
 namespace tritonsmith::gym::service {
 
 Result<std::optional<JobView>> await_job(const RouteContext& context, const std::string& name,
@@ -12,6 +14,18 @@ Result<std::optional<JobView>> await_job(const RouteContext& context, const std:
     if (!waits || until.passed() || context.stopping.stop_requested()) return job;
     context.job_store.wait_for_change(seen, until);
   }
+}
+
+Result<double> seconds_parameter(const HttpCall& call, const std::string& name,
+                                 const SecondsRange& range) {
+  const std::string text = call.parameter(name);
+  if (text.empty()) return range.usual;
+  double seconds = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (code != std::errc() || end != text.data() + text.size() ||
+      !(seconds >= 0 && seconds <= range.longest))
+    return fail("{} is a number of seconds up to {}", name, range.longest);
+  return seconds;
 }
 
 HttpReply full_reply(const JobStoreFull& full, std::string_view code) {

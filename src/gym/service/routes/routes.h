@@ -27,14 +27,16 @@ std::vector<Route> verdict_routes(const RouteContext& context);    // /v1/verdic
 std::vector<Route> status_routes(const RouteContext& context);     // status, health, metrics
 std::vector<Route> kernelgym_routes(const RouteContext& context);  // /evaluate, /status, /results
 
-// Returns the next piece of a stream of /v1/verdicts: verdicts, a sign of life, or "" when it is
-// over. Waits for at most `patience`.
-std::string next_events(const RouteContext& context, StreamRequest& stream, Milliseconds patience);
-
 // Waits until the job is done or cancelled, the time is over or the service stops. Returns the job
 // as it is then, or nothing for an unknown one.
 Result<std::optional<JobView>> await_job(const RouteContext& context, const std::string& name,
                                          double seconds);
+struct SecondsRange {
+  double usual = 0;  // where the query does not say
+  double longest = 0;
+};
+Result<double> seconds_parameter(const HttpCall& call, const std::string& name,
+                                 const SecondsRange& range);
 // Returns status 429, with the reason why a batch was refused. `code` is for a full store.
 HttpReply full_reply(const JobStoreFull& full, std::string_view code);
 // Returns status 503, since the job store failed.

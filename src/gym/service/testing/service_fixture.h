@@ -64,10 +64,10 @@ struct ServiceFixture : ::testing::Test {
     job_store.reset();
     directory = TempDir::make("service");
   }
-  std::string drain(StreamRequest& stream) {
+  static std::string drain(ReplyStream& stream) {
     std::string all;
     for (std::string text = "start"; !text.empty();)
-      all += text = service().next_events(stream, std::chrono::seconds(10));
+      all += text = stream.next(std::chrono::seconds(10));
     return all;
   }
   static int occurrences(const std::string& text, const std::string& word) {

@@ -1,9 +1,9 @@
-#include "gym/plan/base64.h"
+#include "base/base64.h"
 
 #include <array>
 #include <cstdint>
 
-namespace tritonsmith::gym::plan {
+namespace tritonsmith {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -54,4 +54,4 @@ Result<std::string> base64_decode(std::string_view text) {
   return bytes;
 }
 
-}  // namespace tritonsmith::gym::plan
+}  // namespace tritonsmith

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 
-namespace tritonsmith::gym::plan {
+namespace tritonsmith {
 
 std::string base64_encode(std::string_view bytes);
 // Fails on characters outside the alphabet, missing padding and bits after the last byte.
 Result<std::string> base64_decode(std::string_view text);
 
-}  // namespace tritonsmith::gym::plan
+}  // namespace tritonsmith

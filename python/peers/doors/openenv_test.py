@@ -1,0 +1,67 @@
+"""Drives OpenEnv's endpoints by openenv-core's own client."""
+
+import asyncio
+import unittest
+
+import requests
+from openenv.core.generic_client import GenericEnvClient
+
+from service import KERNEL, ServiceTest, TASK, WRONG_KERNEL, completion, serve
+
+TOKEN = "a-token-of-some-length"
+# What the client of OpenEnv's kernel environment (kernrl) reads of an observation.
+KERNRL = {"problem_id", "problem_description", "reference_code", "gpu_info", "turn", "max_turns", "feedback",
+          "compilation_success", "compilation_error", "correctness_pass", "max_diff", "speedup"}
+
+
+class OpenEnv(ServiceTest):
+    async def test_an_episode_ends_with_an_accepted_kernel(self):
+        async with GenericEnvClient(base_url=self.url) as env:
+            begun = await env.reset(problem_id="softmax", reward="kernrl")
+            self.assertLessEqual(KERNRL, begun.observation.keys())
+            self.assertEqual(begun.observation["reference_code"], TASK)
+            wrong = await env.step({"code": WRONG_KERNEL})
+            self.assertEqual((wrong.reward, wrong.done), (-0.25, False))
+            self.assertFalse(wrong.observation["correctness_pass"])
+            right = await env.step({"code": KERNEL})
+            self.assertTrue(right.done)
+            self.assertTrue(right.observation["accepted"])
+            state = await env.state()
+            self.assertEqual((state["turn"], state["solved"]), (2, True))
+
+    async def test_many_environments_play_at_once(self):
+        async def play(kernel):
+            async with GenericEnvClient(base_url=self.url) as env:
+                await env.reset(task=TASK)
+                return (await env.step({"completion": completion(kernel)})).observation["accepted"]
+
+        kernels = [KERNEL, WRONG_KERNEL] * 8
+        self.assertEqual(await asyncio.gather(*map(play, kernels)), [True, False] * 8)
+
+    async def test_the_token_is_the_password_of_the_url(self):
+        url = serve(token=TOKEN)
+        with self.assertRaises(ConnectionError):
+            await GenericEnvClient(base_url=url).connect()
+        async with GenericEnvClient(base_url=url.replace("//", f"//any:{TOKEN}@")) as env:
+            self.assertEqual((await env.reset(problem_id="softmax")).observation["problem_id"], "softmax")
+
+    async def test_a_fault_of_the_infrastructure_is_an_exception_and_no_reward(self):
+        async with GenericEnvClient(base_url=self.broken_url) as env:
+            await env.reset(problem_id="softmax", step_seconds=0.5)
+            with self.assertRaisesRegex(RuntimeError, "EXECUTION_ERROR"):
+                await env.step({"code": KERNEL})
+            self.assertEqual((await env.state())["turn"], 0)
+
+    def test_the_same_without_a_connection(self):
+        self.assertEqual(requests.get(self.url + "/health").json()["status"], "healthy")
+        self.assertEqual(set(requests.get(self.url + "/schema").json()), {"action", "observation", "state"})
+        self.assertIn("name", requests.get(self.url + "/metadata").json())
+        begun = requests.post(self.url + "/reset", json={"episode_id": "e", "problem_id": "softmax"}).json()
+        self.assertEqual(set(begun), {"observation", "reward", "done"})
+        ended = requests.post(self.url + "/step", json={"episode_id": "e", "action": {"code": KERNEL}}).json()
+        self.assertTrue(ended["done"])
+        self.assertEqual(requests.get(self.url + "/state", params={"episode_id": "e"}).json()["turn"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

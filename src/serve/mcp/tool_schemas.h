@@ -1,0 +1,13 @@
+// The tools' names, descriptions and JSON Schemas (2020-12), as a model reads them.
+#pragma once
+
+#include "base/json.h"
+
+namespace tritonsmith::serve::mcp {
+
+// An array of objects with name, title, description, inputSchema, outputSchema and annotations.
+const Json& tool_schemas();
+// Members of inputSchema that name files instead, by tool.
+const Json& path_members();
+
+}  // namespace tritonsmith::serve::mcp
