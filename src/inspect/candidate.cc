@@ -29,6 +29,7 @@ bool is_assigned(const SyntaxTree& tree, NodeId node) {
 
 Candidate::Candidate(std::string source) : tree(std::move(source)), names(tree) {
   find_main_guards();
+  find_kernel_strings();
   find_functions();
   find_kernel_names();
   find_launches();
@@ -53,6 +54,17 @@ void Candidate::find_main_guards() {
     if (tree.is(condition, "comparison_operator") && sides.size() == 2 &&
         text(sides[0]) == "__name__" && literal_text(tree, sides[1]) == "__main__")
       main_guards_.push_back(tree.child(id, "consequence"));
+  }
+}
+
+void Candidate::find_kernel_strings() {
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    const NodeId function = tree.is(id, "call") ? tree.child(id, "function") : kNoNode;
+    if (!tree.is(function, "attribute") || text(tree.child(function, "attribute")) != "triton")
+      continue;
+    const auto arguments = tree.children(tree.child(id, "arguments"));
+    if (arguments.size() >= 2 && !literal_text(tree, arguments[1]).empty())
+      kernel_strings.push_back(id);
   }
 }
 
@@ -137,8 +149,12 @@ bool Candidate::spread_kernel_names() {
 void Candidate::find_kernel_names() {
   for (const Function& function : functions)
     if (function.is_kernel) taint(function.name);
+  has_kernel |= !kernel_strings.empty();
   for (NodeId id = 0; id < tree.size(); ++id) {
-    if (!tree.is(id, "call") || !is_jit(id)) continue;
+    const bool is_name_of_jit = is_name(tree, id) && is_jit(id);
+    has_kernel |= is_name_of_jit;
+    const bool makes_kernel = tree.is(id, "call") && is_jit(id);
+    if (!makes_kernel && std::ranges::find(kernel_strings, id) == kernel_strings.end()) continue;
     const NodeId around = tree.around(id, {"assignment", "decorator"});
     if (!tree.is(around, "assignment")) continue;
     has_kernel = true;
@@ -165,6 +181,35 @@ void Candidate::find_launches() {
                          });
     if (by_grid || by_run || by_name) launches.push_back(id);
   }
+}
+
+// Python decides by the text alone whether a name is local: it is if the function has a parameter
+// or an assignment of that name, and no `global` or `nonlocal` statement for it.
+bool Candidate::is_local(NodeId identifier) const {
+  const std::string name = normal_identifier(text(identifier));
+  for (NodeId scope = tree.around(identifier, {"function_definition", "lambda"}); scope != kNoNode;
+       scope = tree.around(scope, {"function_definition", "lambda"})) {
+    const NodeId parameters = tree.child(scope, "parameters");
+    const auto is_parameter = [&](NodeId id) {
+      const std::string_view around = tree[tree[id].parent].type;
+      return parameters != kNoNode && tree.within(id, parameters) && tree[id].field != "value" &&
+             (around == "parameters" || around == "lambda_parameters" ||
+              around == "typed_parameter" || tree[id].field == "name");
+    };
+    // A default is evaluated outside of its function.
+    const bool is_default =
+        parameters != kNoNode && tree.within(identifier, parameters) && !is_parameter(identifier);
+    for (NodeId id = scope; !is_default && id < tree[scope].after; ++id) {
+      if (!tree.is(id, "identifier") || normal_identifier(text(id)) != name) continue;
+      const Node& around = tree[tree[id].parent];
+      if (around.type == "global_statement" || around.type == "nonlocal_statement") return false;
+      const bool is_set =
+          around.type == "assignment" && tree[id].field == "left" &&
+          tree.around(id, {"function_definition", "lambda", "class_definition"}) == scope;
+      if (is_parameter(id) || is_set) return true;
+    }
+  }
+  return false;
 }
 
 bool Candidate::launches_within(NodeId node) const {
@@ -228,7 +273,10 @@ void Candidate::find_uses() {
     if (part_of_longer ||
         tree.around(id, {"import_statement", "import_from_statement"}) != kNoNode || !is_live(id))
       continue;
-    Name name = names.resolve(id);
+    // `relu = F.relu` gives its own name a value, and changes nothing of torch.
+    const bool is_bound =
+        tree.is(id, "identifier") && node.field == "left" && tree.is(node.parent, "assignment");
+    Name name = is_bound ? Name{.path = normal_identifier(text(id))} : names.resolve(id);
     if (name.path.empty()) continue;
     uses.push_back({.node = id,
                     .path = std::move(name.path),

@@ -42,7 +42,9 @@ class Candidate {
   std::vector<NodeId> entry_points;  // definitions of ModelNew
   std::string entry_class;           // ModelNew, or the class for which it is another name
   NodeId forward = kNoNode;          // ModelNew.forward; if there are several, the last one
-  bool has_kernel = false;           // the file has a jit decorator, or f = triton.jit(f)
+  bool has_kernel = false;           // the file mentions triton.jit, or has a kernel in a string
+  // Calls async_compile.triton("name", "text"), which make a kernel of a text that is written out.
+  std::vector<NodeId> kernel_strings;
 
   // False within `if __name__ == "__main__":`, which a judge never runs.
   bool is_live(NodeId node) const;
@@ -52,11 +54,14 @@ class Candidate {
   bool mentions_kernel(NodeId node) const;
   // Tells whether code in the node launches a kernel, or calls a function of the file that does.
   bool launches_within(NodeId node) const;
+  // Tells whether an identifier is a parameter or a local variable of a function around it.
+  bool is_local(NodeId identifier) const;
   std::string_view text(NodeId node) const { return tree.text(node); }
 
  private:
   void find_functions();
   void find_main_guards();
+  void find_kernel_strings();
   void find_kernel_names();
   void find_launches();
   void find_entry_points();

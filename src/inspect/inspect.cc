@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "inspect/inductor.h"
 #include "inspect/rules.h"
 
 namespace tritonsmith::inspect {
 namespace {
 
-constexpr std::size_t kLongestSource = 64UL << 10;
+constexpr std::size_t kLongestSource = 256UL << 10;
 constexpr int kDeepestNesting = 1000;
 constexpr std::size_t kMostPerRule = 5;
 
@@ -32,6 +33,21 @@ std::string laxer_policies(const Rule& rule, Policy policy) {
   return names.empty() ? "" : fmt::format("; policy {} may allow it", names);
 }
 
+// Adds what one rule finds in a piece of source whose first line is the file's line after `before`.
+void add_findings(const Candidate& candidate, const Rule& rule, Policy policy, int before,
+                  std::vector<Finding>& findings) {
+  Places places(candidate);
+  rule.find(candidate, places);
+  auto found = places.all();
+  std::ranges::stable_sort(found, {}, &Places::Place::line);
+  found.resize(std::min(found.size(), kMostPerRule));
+  for (const auto& place : found)
+    findings.push_back({.rule = std::string(rule.name),
+                        .severity = rule.severity(policy),
+                        .line = place.line == 0 ? 0 : place.line + before,
+                        .message = place.message + laxer_policies(rule, policy)});
+}
+
 Finding refusal(std::string message) {
   return {.rule = "not_inspectable",
           .severity = Severity::reject,
@@ -47,17 +63,12 @@ std::vector<Finding> inspect_kernel(std::string_view source, Policy policy) {
   if (nests_too_deep(SyntaxTree(std::string(source)))) return {refusal("the file nests too deep")};
   const Candidate candidate{std::string(source)};
   std::vector<Finding> findings;
-  for (const Rule& rule : all_rules()) {
-    Places places(candidate);
-    rule.find(candidate, places);
-    auto found = places.all();
-    std::ranges::stable_sort(found, {}, &Places::Place::line);
-    found.resize(std::min(found.size(), kMostPerRule));
-    for (const auto& place : found)
-      findings.push_back({.rule = std::string(rule.name),
-                          .severity = rule.severity(policy),
-                          .line = place.line,
-                          .message = place.message + laxer_policies(rule, policy)});
+  for (const Rule& rule : all_rules()) add_findings(candidate, rule, policy, 0, findings);
+  for (const KernelText& kernel : kernel_texts(candidate)) {
+    const Candidate part{kernel.text};
+    for (const Rule& rule : all_rules())
+      if (!is_about_the_file(rule.name))
+        add_findings(part, rule, policy, kernel.line - 1, findings);
   }
   return findings;
 }

@@ -34,11 +34,14 @@ TEST(Inspect, RejectsFilesWithoutKernelOrEntryPoint) {
       Rules{});
 }
 
-TEST(Inspect, RejectsKernelsThatAreNeverLaunched) {
-  EXPECT_EQ(rejects(kImports + kKernel + model("return x\n")), Rules{"kernel_not_launched"});
+TEST(Inspect, WarnsOfKernelsThatNothingSeemsToLaunch) {
+  const auto warned = [](const std::string& source) { return rules(source, Severity::warn); };
+  EXPECT_EQ(warned(kImports + kKernel + model("return x\n")), Rules{"kernel_not_launched"});
   const std::string guard = "if __name__ == \"__main__\":\n    add_kernel[(1,)](1)\n";
-  EXPECT_EQ(rejects(kImports + kKernel + model("return x\n") + guard),
-            Rules{"kernel_not_launched"});
+  EXPECT_EQ(warned(kImports + kKernel + model("return x\n") + guard), Rules{"kernel_not_launched"});
+  EXPECT_EQ(rejects(kImports + "def make():\n    return triton.jit(text)\n" +
+                    model("make()[(1,)](x)\nreturn x\n")),
+            Rules{});
 }
 
 TEST(Inspect, KnowsTheManyWaysToLaunch) {
@@ -126,9 +129,9 @@ TEST(Inspect, OnlyWarnsOfFallbacksBehindConditions) {
   EXPECT_EQ(rules(source, Severity::warn), Rules{"torch_fallback"});
 }
 
-TEST(Inspect, RejectsLaunchesWhoseFailureIsCaught) {
+TEST(Inspect, NotesLaunchesWhoseFailureIsCaught) {
   const auto body = [](const std::string& forward) {
-    return rejects(kImports + kKernel + model(forward));
+    return rules(kImports + kKernel + model(forward), Severity::note);
   };
   EXPECT_EQ(body("y = x\ntry:\n    " + kLaunch + "except Exception:\n    y = x\nreturn y\n"),
             Rules{"guarded_launch"});
@@ -139,8 +142,9 @@ TEST(Inspect, RejectsLaunchesWhoseFailureIsCaught) {
   EXPECT_EQ(body("import contextlib\ny = x\nwith contextlib.suppress(Exception):\n    " + kLaunch +
                  "return y\n"),
             Rules{"guarded_launch"});
-  EXPECT_EQ(rejects(kImports + kKernel + "def go(x, y):\n    " + kLaunch +
-                    model("y = x\ntry:\n    go(x, y)\nexcept:\n    pass\nreturn y\n")),
+  EXPECT_EQ(rules(kImports + kKernel + "def go(x, y):\n    " + kLaunch +
+                      model("y = x\ntry:\n    go(x, y)\nexcept:\n    pass\nreturn y\n"),
+                  Severity::note),
             Rules{"guarded_launch"});
   EXPECT_EQ(with_line("try:\n    from triton.language.extra import libdevice\nexcept "
                       "ImportError:\n    libdevice = None"),
@@ -162,6 +166,8 @@ TEST(Inspect, RejectsUsesOfTheReference) {
   EXPECT_EQ(named("Net"), Rules{"uses_reference"});
   EXPECT_EQ(named("Part"), Rules{});
   EXPECT_EQ(with_line("from reference import Model"), Rules{"uses_reference"});
+  EXPECT_EQ(with_line("from reference import get_inputs"), Rules{});
+  EXPECT_EQ(with_line("from reference import get_inputs\nget_inputs()").front(), "uses_reference");
   EXPECT_EQ(with_line("import __main__"), Rules{"uses_reference"});
   const std::string copy = "class Model(nn.Module):\n    def forward(self, x):\n        return x\n";
   EXPECT_EQ(with_line(copy + "if __name__ == '__main__':\n    print(Model()(1))"), Rules{});
@@ -173,9 +179,16 @@ TEST(Inspect, RejectsDynamicCode) {
   EXPECT_EQ(with_line("eval('1')"), Rules{"dynamic_code"});
   EXPECT_EQ(with_line("e = exec\ne('1')"), Rules{"dynamic_code"});
   EXPECT_EQ(with_line("\uFF45val('1')"), (Rules{"disguised_text", "dynamic_code"}));
-  EXPECT_EQ(with_line("import importlib"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("import importlib\nimportlib.reload(torch)"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("import importlib\nimportlib.import_module('tor' + 'ch')"),
+            Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("import importlib\nimportlib.import_module('subprocess').run(1)"),
+            Rules{"process_access"});
+  EXPECT_EQ(with_line("import importlib.util as u\nhas = u.find_spec('apex') is not None"),
+            Rules{});
   EXPECT_EQ(with_line("import typing\ntyping.get_type_hints(int)"), Rules{"dynamic_code"});
-  EXPECT_EQ(with_line("from sympy import lambdify"), Rules{"dynamic_code"});
+  EXPECT_EQ(with_line("from sympy import lambdify\nlambdify(1)"),
+            (Rules{"dynamic_code", "import_not_allowed"}));
   EXPECT_EQ(with_line("from typing import Optional"), Rules{});
   EXPECT_EQ(with_line("import re\npattern = re.compile('a')\nmodel = nn.Identity().eval()"),
             Rules{});
@@ -185,11 +198,11 @@ TEST(Inspect, RejectsDynamicCode) {
 
 TEST(Inspect, RejectsLookingIntoTheProcess) {
   for (const char* line :
-       {"import gc", "import sys\nsys._getframe(1)", "import sys\nx = sys.modules['a']",
-        "import inspect\ninspect.stack()", "f = add_kernel.__globals__",
-        "x = ().__class__.__base__", "from inspect import currentframe as c\nc()",
-        "x = e.__traceback__.tb_frame.f_back"})
-    EXPECT_EQ(with_line(line), Rules{"introspection"}) << line;
+       {"import gc\ngc.collect()", "import sys\nsys._getframe(1)",
+        "import sys\nx = sys.modules['a']", "import inspect\ninspect.stack()",
+        "f = add_kernel.__globals__", "x = ().__class__.__base__",
+        "from inspect import currentframe as c\nc()", "x = e.__traceback__.tb_frame.f_back"})
+    EXPECT_EQ(with_line(line).front(), "introspection") << line;
   EXPECT_EQ(with_line("import sys\nold = sys.version_info < (3, 8)\nimport inspect"), Rules{});
   EXPECT_EQ(with_line("name = ModelNew().__class__.__name__"), Rules{});
 }
@@ -226,12 +239,16 @@ TEST(Inspect, RejectsMonkeypatches) {
 
 TEST(Inspect, RejectsFilesProcessesNetworkAndThreads) {
   EXPECT_EQ(with_line("open('/etc/passwd').read()"), Rules{"file_access"});
-  EXPECT_EQ(with_line("from pathlib import Path"), Rules{"file_access"});
+  EXPECT_EQ(with_line("from pathlib import Path\nPath(1)"),
+            (Rules{"file_access", "import_not_allowed"}));
   EXPECT_EQ(with_line("import os as o\no.listdir('.')"), Rules{"file_access"});
-  EXPECT_EQ(with_line("import subprocess"), Rules{"process_access"});
+  EXPECT_EQ(with_line("import subprocess\nsubprocess.run(1)"),
+            (Rules{"process_access", "import_not_allowed"}));
   EXPECT_EQ(with_line("from os import _exit\n_exit(0)"), Rules{"process_access"});
-  EXPECT_EQ(with_line("import socket"), Rules{"network_access"});
-  EXPECT_EQ(with_line("import threading"), Rules{"threads"});
+  EXPECT_EQ(with_line("import socket\nsocket.socket()"),
+            (Rules{"network_access", "import_not_allowed"}));
+  EXPECT_EQ(with_line("import threading\nthreading.Thread()"),
+            (Rules{"threads", "import_not_allowed"}));
   EXPECT_EQ(with_line("import time\ntime.sleep(3)"), Rules{"waits"});
   EXPECT_EQ(with_line("import tritonsmith_guest"), Rules{"uses_judge"});
   EXPECT_EQ(with_line("import os\nhere = os.path.join('a', 'b')\nx.open = 1\nprint('done')"),
@@ -251,13 +268,17 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("f = torch.compile(F.relu)"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("f = getattr(torch, 'compile')"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("@torch.jit.script\ndef f(x):\n    return x"), Rules{"torch_compiler"});
-  EXPECT_EQ(with_line("from torch.utils.cpp_extension import load_inline"), Rules{"native_code"});
-  EXPECT_EQ(with_line("import ctypes"), Rules{"native_code"});
-  EXPECT_EQ(with_line("x = torch.ops.aten.mm(1, 2)"), Rules{"operator_table"});
+  EXPECT_EQ(with_line("from torch.utils.cpp_extension import load_inline\nload_inline()"),
+            Rules{"native_code"});
+  EXPECT_EQ(with_line("import ctypes\nctypes.CDLL(None)"),
+            (Rules{"native_code", "import_not_allowed"}));
+  EXPECT_EQ(rules(kHonest + "x = torch.ops.aten.mm(1, 2)\n", Severity::note),
+            Rules{"operator_table"});
   EXPECT_EQ(with_line("x = torch._C._nn.gelu(1)"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("from torch._C import _cuda_getCurrentRawStream as get_raw_stream"), Rules{});
   EXPECT_EQ(with_line("k = torch.library.wrap_triton(add_kernel)"), Rules{});
-  EXPECT_EQ(with_line("from torch.library import wrap_triton, Library"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("from torch.library import wrap_triton, Library\nLibrary('aten')"),
+            Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("@torch.compiler.disable\ndef f(x):\n    return x"), Rules{});
   EXPECT_EQ(with_line("@torch.compiler.disable(recursive=False)\ndef f(x):\n    return x"),
             Rules{});
@@ -267,12 +288,18 @@ TEST(Inspect, RejectsOtherCompilersAndOtherLanguages) {
   EXPECT_EQ(with_line("import torch._dynamo\nimport torch.fx as fx\n@torch._dynamo.disable\n"
                       "def f(x):\n    return x\nfx.wrap('f')"),
             Rules{});
-  EXPECT_EQ(with_line("from torch.jit import ignore, script"), Rules{"torch_compiler"});
+  EXPECT_EQ(with_line("from torch.jit import ignore, script\nscript(1)"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("import torch._dynamo as d\nd.optimize()"), Rules{"torch_compiler"});
   EXPECT_EQ(with_line("from torch import fx\nf = getattr(fx, 'symbolic' + '_trace')"),
             Rules{"torch_compiler"});
   EXPECT_EQ(with_line("torch.compiler.reset()"), Rules{"torch_compiler"});
-  EXPECT_EQ(with_line("from flash_attn import flash_attn_func"), Rules{"foreign_kernels"});
+  EXPECT_EQ(with_line("from flash_attn import flash_attn_func as f\nf(1)"),
+            (Rules{"foreign_kernels", "import_not_allowed"}));
+  EXPECT_EQ(with_line("try:\n    import apex\nexcept ImportError:\n    apex = None\n"
+                      "f = apex.norm if apex else None"),
+            Rules{});
+  EXPECT_EQ(with_line("try:\n    import apex\nexcept ValueError:\n    apex = None\nf = apex.norm"),
+            (Rules{"foreign_kernels", "import_not_allowed"}));
   EXPECT_EQ(with_line("@triton.jit\ndef k2(x):\n    return tl.inline_asm_elementwise('', '', [x], "
                       "tl.int32, True, 1)"),
             Rules{"inline_assembly"});
@@ -290,12 +317,7 @@ TEST(Inspect, LetsAFileDefineOperatorsOfItsOwn) {
   };
   EXPECT_EQ(of("'mine::f'", "torch.ops.mine.f(x)"), Rules{});
   EXPECT_EQ(of("'mine::f'", "torch.ops.mine.f.default(x)"), Rules{});
-  EXPECT_EQ(of("'mine::f'", "torch.ops.other.f(x)"), Rules{"operator_table"});
-  EXPECT_EQ(of("'mine::f'", "torch.ops.aten.mm(x, x)"), Rules{"operator_table"});
-  EXPECT_EQ(of("'mine::f'", "getattr(torch.ops, x)"), Rules{"operator_table"});
   EXPECT_EQ(of("'aten::relu'", "x"), Rules{"hidden_dispatch"});
-  EXPECT_EQ(of("'aten::relu'", "torch.ops.aten.relu(x)"),
-            (Rules{"operator_table", "hidden_dispatch"}));
   EXPECT_EQ(of("'at' + 'en::relu'", "x"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("import torch.library as lib\n@lib.register_fake('mine::f')\ndef f(x):\n"
                       "    return torch.empty_like(x)"),
@@ -307,18 +329,20 @@ TEST(Inspect, LetsAFileDefineOperatorsOfItsOwn) {
 }
 
 TEST(Inspect, OnlyWarnsOfClocksCachesStreamsAndFlags) {
-  const std::string source =
-      kHonest +
-      "import time\nimport functools\n@functools.lru_cache\ndef grid(n):\n    return n\n"
-      "s = torch.cuda.Stream()\ntorch.backends.cudnn.benchmark = True\n";
+  const std::string source = kHonest +
+                             "import time\nimport functools\nt = "
+                             "time.time()\n@functools.lru_cache\ndef grid(n):\n    return n\n"
+                             "s = torch.cuda.Stream()\ntorch.backends.cudnn.benchmark = True\n";
   EXPECT_EQ(rejects(source), Rules{});
   EXPECT_EQ(rules(source, Severity::warn),
             (Rules{"caches_results", "streams", "global_flags", "clock_read"}));
 }
 
-TEST(Inspect, RejectsKernelsInOneModeOnly) {
+TEST(Inspect, NotesKernelsInOneModeOnly) {
   const auto body = [](const std::string& forward) {
-    return rejects(kImports + kKernel + model(forward), Policy::open);
+    auto found = rules(kImports + kKernel + model(forward), Severity::note, Policy::open);
+    std::erase(found, "torch_fallback");
+    return found;
   };
   EXPECT_EQ(body("if not self.training:\n    return torch.relu(x)\ny = torch.empty_like(x)\n" +
                  kLaunch + "return y\n"),
@@ -334,24 +358,25 @@ TEST(Inspect, SeesFailuresSwallowedInOtherWays) {
       "        except Exception:\n            return x\n    return g\n";
   std::string decorated = model(kForward);
   decorated.replace(decorated.find("    def forward"), 0, "    @forgiving\n");
-  EXPECT_EQ(rejects(kImports + kKernel + forgiving + decorated), Rules{"guarded_launch"});
-  EXPECT_EQ(rejects(kImports + kKernel +
-                    model("y = x\ntry:\n    " + kLaunch + "finally:\n    return y\n")),
-            Rules{"guarded_launch"});
+  const auto noted = [](const std::string& source) { return rules(source, Severity::note); };
+  EXPECT_EQ(noted(kImports + kKernel + forgiving + decorated), Rules{"guarded_launch"});
+  EXPECT_EQ(
+      noted(kImports + kKernel + model("y = x\ntry:\n    " + kLaunch + "finally:\n    return y\n")),
+      Rules{"guarded_launch"});
 }
 
 TEST(Inspect, LeavesAloneWhatOnlyRunsAsAScript) {
   EXPECT_EQ(with_line("if __name__ == \"__main__\":\n    import subprocess\n    open('x')"),
             Rules{});
-  EXPECT_EQ(with_line("__name__ = '__main__'\nif __name__ == \"__main__\":\n    import subprocess"),
+  EXPECT_EQ(with_line("__name__ = '__main__'\nif __name__ == \"__main__\":\n    exit(1)"),
             Rules{"process_access"});
 }
 
 TEST(Inspect, NamesTheLine) {
-  const auto findings = inspect_kernel(kHonest + "import gc\n", Policy::strict);
+  const auto findings = inspect_kernel(kHonest + "x = y.__code__\n", Policy::strict);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].line, std::ranges::count(kHonest, '\n') + 1);
-  EXPECT_EQ(findings[0].message, "`gc` looks into the process that runs it");
+  EXPECT_EQ(findings[0].message, "`__code__` looks into the process that runs it");
 }
 
 TEST(Inspect, RefusesFilesTooLongOrTooDeepToLookAt) {

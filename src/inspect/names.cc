@@ -6,22 +6,26 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <ranges>
 
 namespace tritonsmith::inspect {
 namespace {
 
 constexpr std::size_t kLongestChain = 16;
 
-// Modules that torch's and triton's own modules import. None of these names is a module of
-// torch or triton.
+}  // namespace
+
+// None of these names is a module or a function of torch or triton itself.
 bool is_top_module(std::string_view name) {
   constexpr auto kModules = std::to_array<std::string_view>(
-      {"torch", "triton", "builtins", "sys", "os", "importlib", "inspect", "ctypes", "functools",
-       "subprocess", "threading", "gc", "weakref", "pickle", "io", "atexit", "signal"});
+      {"torch",           "triton",    "builtins", "sys",        "os",
+       "importlib",       "inspect",   "ctypes",   "subprocess", "functools",
+       "threading",       "gc",        "weakref",  "pickle",     "io",
+       "atexit",          "traceback", "tempfile", "shutil",     "socket",
+       "multiprocessing", "linecache", "pathlib",  "platform",   "operator",
+       "copyreg",         "marshal",   "_thread"});
   return std::ranges::find(kModules, name) != kModules.end();
 }
-
-}  // namespace
 
 std::string normal_identifier(std::string_view identifier) {
   if (std::ranges::all_of(identifier, [](unsigned char c) { return c < 0x80; }))
@@ -38,8 +42,12 @@ std::string normal_identifier(std::string_view identifier) {
 }
 
 std::string literal_text(const SyntaxTree& tree, NodeId node) {
-  if (!tree.is(node, "string")) return {};
   std::string text;
+  if (tree.is(node, "concatenated_string")) {
+    for (const NodeId part : tree.children(node)) text += literal_text(tree, part);
+    return text;
+  }
+  if (!tree.is(node, "string")) return {};
   for (const NodeId part : tree.children(node)) {
     if (tree.is(part, "interpolation")) return {};
     if (tree.is(part, "string_content")) text += tree.text(part);
@@ -109,37 +117,76 @@ bool Names::is_getattr(NodeId function) const {
   return (known == stands_for_.end() ? name : known->second) == "getattr";
 }
 
-Name Names::resolve(NodeId expression) const {
-  std::vector<std::string> attributes;  // from the outermost inwards
-  NodeId at = expression;
-  for (std::size_t step = 0; at != kNoNode && step < kLongestChain; ++step) {
-    if (tree_.is(at, "attribute")) {
-      attributes.push_back(normal_identifier(tree_.text(tree_.child(at, "attribute"))));
-      at = tree_.child(at, "object");
-    } else if (tree_.is(at, "parenthesized_expression")) {
-      at = tree_.last_child(at);
-    } else if (tree_.is(at, "call") && is_getattr(tree_.child(at, "function"))) {
-      const auto arguments = tree_.children(tree_.child(at, "arguments"));
-      const std::string attribute = arguments.size() < 2 ? "" : literal_text(tree_, arguments[1]);
-      if (attribute.empty()) return {};
-      attributes.push_back(attribute);
-      at = arguments[0];
-    } else {
-      break;
-    }
+std::string Names::bound_name(NodeId import) const {
+  if (tree_.is(import, "aliased_import"))
+    return normal_identifier(tree_.text(tree_.child(import, "alias")));
+  const std::string name = normal_identifier(tree_.text(import));
+  return name.substr(0, name.find('.'));
+}
+
+// Follows getattr(x, "name"), operator.attrgetter("a.b")(x) and importlib.import_module("a.b").
+bool Names::follow_call(Chain& chain) const {
+  const NodeId function = tree_.child(chain.at, "function");
+  const auto arguments = tree_.children(tree_.child(chain.at, "arguments"));
+  if (is_getattr(function)) {
+    const std::string attribute = arguments.size() < 2 ? "" : literal_text(tree_, arguments[1]);
+    chain.is_broken = attribute.empty();
+    chain.attributes.push_back(attribute);
+    chain.at = arguments.empty() ? kNoNode : arguments[0];
+    return !chain.is_broken;
   }
-  if (!tree_.is(at, "identifier")) return {};
-  Name name{.path = normal_identifier(tree_.text(at))};
-  if (const auto known = stands_for_.find(name.path); known != stands_for_.end()) {
+  if (tree_.is(function, "call")) {
+    const auto names = tree_.children(tree_.child(function, "arguments"));
+    if (names.size() != 1 || arguments.size() != 1 ||
+        resolve(tree_.child(function, "function")).path != "operator.attrgetter")
+      return false;
+    std::string path = literal_text(tree_, names[0]);
+    for (std::size_t dot = path.rfind('.'); dot != path.npos; dot = path.rfind('.')) {
+      chain.attributes.push_back(path.substr(dot + 1));
+      path.resize(dot);
+    }
+    chain.attributes.push_back(path);
+    chain.at = arguments[0];
+    return true;
+  }
+  if (!arguments.empty() && resolve(function).path == "importlib.import_module") {
+    chain.module = literal_text(tree_, arguments[0]);
+    return false;
+  }
+  return false;
+}
+
+bool Names::follow(Chain& chain) const {
+  if (tree_.is(chain.at, "attribute")) {
+    chain.attributes.push_back(normal_identifier(tree_.text(tree_.child(chain.at, "attribute"))));
+    chain.at = tree_.child(chain.at, "object");
+    return true;
+  }
+  if (tree_.is(chain.at, "parenthesized_expression")) {
+    chain.at = tree_.last_child(chain.at);
+    return true;
+  }
+  return tree_.is(chain.at, "call") && follow_call(chain);
+}
+
+Name Names::resolve(NodeId expression) const {
+  Chain chain{.at = expression};
+  for (std::size_t step = 0; chain.at != kNoNode && step < kLongestChain; ++step)
+    if (!follow(chain)) break;
+  const bool is_import = !chain.module.empty();
+  if (chain.is_broken || (!is_import && !tree_.is(chain.at, "identifier"))) return {};
+  Name name{.path = is_import ? chain.module : normal_identifier(tree_.text(chain.at)),
+            .imported = is_import};
+  if (const auto known = stands_for_.find(name.path); !is_import && known != stands_for_.end()) {
     name.path = known->second;
     name.imported = true;
   }
-  for (auto attribute = attributes.rbegin(); attribute != attributes.rend(); ++attribute) {
+  for (const std::string& attribute : std::views::reverse(chain.attributes)) {
     // A module has the modules that it imports as attributes: torch.builtins is builtins.
-    if (name.imported && is_top_module(*attribute))
-      name.path = *attribute;
+    if (name.imported && is_top_module(attribute))
+      name.path = attribute;
     else
-      name.path += "." + *attribute;
+      name.path += "." + attribute;
   }
   return name;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "inspect/imports.h"
+
 namespace tritonsmith::inspect {
 namespace {
 
@@ -17,23 +19,23 @@ constexpr auto kRules = std::to_array<Rule>({
     {"no_entry_point", kReject, kReject, kReject, find_missing_entry_point},
     {"several_entry_points", kWarn, kWarn, kWarn, find_several_entry_points},
     {"no_triton_kernel", kReject, kReject, kReject, find_missing_kernel},
-    {"kernel_not_launched", kReject, kReject, kReject, find_missing_launch},
+    {"kernel_not_launched", kWarn, kWarn, kWarn, find_missing_launch},
     {"unused_kernel", kNote, kNote, kNote, find_unused_kernels},
-    {"guarded_launch", kReject, kReject, kReject, find_guarded_launches},
+    {"guarded_launch", kNote, kNote, kNote, find_guarded_launches},
     {"uses_reference", kReject, kReject, kReject, find_reference_uses},
     {"uses_judge", kReject, kReject, kReject, find_judge_uses},
     {"redefines_task", kNote, kNote, kNote, find_redefined_task_functions},
     {"torch_compute", kReject, kNote, kNote, find_torch_compute},
     {"torch_fallback", kWarn, kNote, kNote, find_torch_fallbacks},
     {"torch_compiler", kReject, kReject, kReject, find_torch_compilers},
-    {"operator_table", kReject, kWarn, kWarn, find_operator_table_uses},
+    {"operator_table", kNote, kNote, kNote, find_operator_table_uses},
     {"hidden_dispatch", kReject, kReject, kReject, find_hidden_dispatch},
     {"foreign_kernels", kReject, kReject, kReject, find_foreign_kernels},
     {"inline_assembly", kReject, kReject, kReject, find_inline_assembly},
     {"native_code", kReject, kReject, kReject, find_native_code},
     {"caches_results", kWarn, kWarn, kWarn, find_result_caches},
     {"replays_results", kReject, kReject, kReject, find_replayed_results},
-    {"mode_branch", kReject, kReject, kReject, find_mode_branches},
+    {"mode_branch", kNote, kNote, kNote, find_mode_branches},
     {"hooks", kWarn, kWarn, kWarn, find_hooks},
     {"unjoined_stream", kReject, kReject, kReject, find_unjoined_streams},
     {"streams", kWarn, kWarn, kWarn, find_streams},
@@ -50,6 +52,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"environment_read", kWarn, kWarn, kWarn, find_environment_reads},
     {"waits", kReject, kReject, kReject, find_waits},
     {"clock_read", kWarn, kWarn, kWarn, find_clock_reads},
+    {"import_not_allowed", kReject, kReject, kReject, find_unlisted_imports},
 });
 
 }  // namespace
@@ -77,6 +80,13 @@ void Places::add_line(int line, std::string message) {
     places_.push_back({line, std::move(message)});
 }
 
+bool is_about_the_file(std::string_view rule) {
+  constexpr auto kWhole =
+      std::to_array<std::string_view>({"no_entry_point", "several_entry_points", "no_triton_kernel",
+                                       "kernel_not_launched", "unused_kernel", "redefines_task"});
+  return std::ranges::find(kWhole, rule) != kWhole.end();
+}
+
 bool is_or_is_in(std::string_view path, std::string_view name) {
   return path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '.');
 }
@@ -85,7 +95,8 @@ void find_uses_of(const Candidate& candidate, Places& places,
                   std::span<const std::string_view> names, std::string_view why) {
   for (const Use& use : candidate.uses)
     if (use.imported &&
-        std::ranges::any_of(names, [&](auto name) { return is_or_is_in(use.path, name); }))
+        std::ranges::any_of(names, [&](auto name) { return is_or_is_in(use.path, name); }) &&
+        !is_idle_import(candidate, use))
       places.add(use.node, fmt::format("`{}` {}", use.path, why));
 }
 

@@ -57,17 +57,19 @@ void find_redefined_task_functions(const Candidate&, Places&);
 // rules_torch.cc: does anything other than a kernel compute?
 void find_torch_compute(const Candidate&, Places&);
 void find_torch_fallbacks(const Candidate&, Places&);
+void find_result_caches(const Candidate&, Places&);
+void find_mode_branches(const Candidate&, Places&);
+void find_hooks(const Candidate&, Places&);
+void find_streams(const Candidate&, Places&);
+void find_global_flags(const Candidate&, Places&);
+
+// rules_compilers.cc: does anyone but the file and Triton write the kernels?
 void find_torch_compilers(const Candidate&, Places&);
 void find_operator_table_uses(const Candidate&, Places&);
 void find_hidden_dispatch(const Candidate&, Places&);
 void find_foreign_kernels(const Candidate&, Places&);
 void find_inline_assembly(const Candidate&, Places&);
 void find_native_code(const Candidate&, Places&);
-void find_result_caches(const Candidate&, Places&);
-void find_mode_branches(const Candidate&, Places&);
-void find_hooks(const Candidate&, Places&);
-void find_streams(const Candidate&, Places&);
-void find_global_flags(const Candidate&, Places&);
 
 // rules_replay.cc: does it reuse the answer of an earlier call?
 void find_replayed_results(const Candidate&, Places&);
@@ -87,7 +89,20 @@ void find_environment_writes(const Candidate&, Places&);
 void find_environment_reads(const Candidate&, Places&);
 void find_clock_reads(const Candidate&, Places&);
 
-// Reports every use whose path is one of `names`, or begins with one of them and a dot.
+// rules_reach.cc: does it reach for something without writing its name? These report for other
+// rules: dynamic_code, introspection, disguised_text.
+void find_builtins_as_values(const Candidate&, Places&);
+void find_computed_kernel_texts(const Candidate&, Places&);
+void find_names_in_strings(const Candidate&, Places&);
+void find_inner_attributes(const Candidate&, Places&);
+void find_spelled_letters(const Candidate&, Places&);
+void find_unlisted_imports(const Candidate&, Places&);
+
+// Tells whether a rule looks at a file as a whole, and not at code wherever it stands.
+bool is_about_the_file(std::string_view rule);
+
+// Reports every use whose path is one of `names`, or begins with one of them and a dot. An import
+// that nothing uses is none.
 void find_uses_of(const Candidate& candidate, Places& places,
                   std::span<const std::string_view> names, std::string_view why);
 bool is_or_is_in(std::string_view path, std::string_view name);

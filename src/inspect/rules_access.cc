@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inspect/imports.h"
 #include "inspect/rules.h"
 
 namespace tritonsmith::inspect {
@@ -22,6 +23,46 @@ bool is_environment_write(const Use& use) {
        "os.environ.popitem", "os.environ.__setitem__", "os.putenv", "os.unsetenv"});
   return (is_or_is_in(use.path, "os.environ") && use.assigned) ||
          std::ranges::find(kWriters, use.path) != kWriters.end();
+}
+
+// Questions whether a module exists, and imports of a module whose name is written out.
+bool only_asks_for_modules(std::string_view path) {
+  constexpr auto kAsks =
+      std::to_array<std::string_view>({"importlib", "importlib.util", "importlib.util.find_spec",
+                                       "importlib.import_module", "importlib.metadata"});
+  return std::ranges::find(kAsks, path) != kAsks.end() ||
+         is_or_is_in(path, "importlib.metadata.version") ||
+         is_or_is_in(path, "importlib.metadata.PackageNotFoundError");
+}
+
+// Variables that tune Triton, PyTorch and their libraries. A name of a folder or a file is none of
+// them, nor is the one that replaces kernels by Python.
+bool is_tuning_knob(std::string_view name) {
+  constexpr auto kPrefixes = std::to_array<std::string_view>(
+      {"TRITON_", "TORCHINDUCTOR_", "TORCHDYNAMO_", "CUDA_", "CUBLAS_", "NVIDIA_TF32",
+       "PYTORCH_CUDA_ALLOC", "PYTORCH_ALLOC", "TORCH_ALLOW_TF32", "TORCH_CUDA_ARCH_LIST",
+       "TOKENIZERS_PARALLELISM", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "TORCH_CUDNN"});
+  constexpr auto kOthers = std::to_array<std::string_view>(
+      {"DIR", "PATH", "HOME", "INTERPRET", "CACHE", "VISIBLE", "OVERRIDE_ARCH", "LIBDEVICE"});
+  return std::ranges::any_of(kPrefixes, [&](auto prefix) { return name.starts_with(prefix); }) &&
+         std::ranges::none_of(kOthers, [&](auto word) { return name.find(word) != name.npos; });
+}
+
+// Tells whether the file gives such a variable a value that is written out: by
+// os.environ["NAME"] = "1" or os.environ.setdefault("NAME", "1").
+bool turns_a_knob(const Candidate& candidate, const Use& use) {
+  const SyntaxTree& tree = candidate.tree;
+  const NodeId around = tree[use.node].parent;
+  if (tree.is(around, "subscript")) {
+    const NodeId assignment = tree[around].parent;
+    return tree.is(assignment, "assignment") && tree[around].field == "left" &&
+           is_tuning_knob(literal_text(tree, tree.child(around, "subscript"))) &&
+           !literal_text(tree, tree.child(assignment, "right")).empty();
+  }
+  if (use.path != "os.environ.setdefault" || !use.called) return false;
+  const auto arguments = tree.children(tree.child(around, "arguments"));
+  return arguments.size() == 2 && is_tuning_knob(literal_text(tree, arguments[0])) &&
+         !literal_text(tree, arguments[1]).empty();
 }
 
 // Tells whether `super` is Python's own: the file neither passes the name on nor rebinds it.
@@ -48,40 +89,83 @@ bool is_given_to_super(const Candidate& candidate, NodeId name) {
          candidate.text(tree.child(tree[arguments].parent, "function")) == "super";
 }
 
+// Tells whether the file only asks what parameters a function has, or what kind of object one is.
+bool asks_for_a_signature(const Candidate& candidate, const Use& use) {
+  constexpr auto kQuestions = std::to_array<std::string_view>(
+      {"inspect", "inspect.isfunction", "inspect.isclass", "inspect.ismethod", "inspect.getdoc",
+       "inspect.getfullargspec", "inspect.cleandoc"});
+  if (is_or_is_in(use.path, "inspect.signature") || is_or_is_in(use.path, "inspect.Signature")) {
+    const NodeId call = candidate.tree[use.node].parent;
+    return !use.called || candidate.text(call).find("eval_str") == std::string_view::npos;
+  }
+  return std::ranges::find(kQuestions, use.path) != kQuestions.end() ||
+         is_or_is_in(use.path, "inspect.Parameter");
+}
+
+// Reports `__class__`. type(self).__class__.__name__ and similar expressions only print. Any other
+// use of a class may reach further.
+void find_classes_of_objects(const Candidate& candidate, Places& places) {
+  const bool own_super = leaves_super_alone(candidate);
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = 0; id < tree.size(); ++id) {
+    if (!tree.is(id, "identifier") || !candidate.is_live(id) ||
+        normal_identifier(candidate.text(id)) != "__class__")
+      continue;
+    const NodeId whole = tree.around(id, {"attribute"});
+    const bool only_named =
+        whole != kNoNode && tree.is(tree[whole].parent, "attribute") &&
+        candidate.text(tree.child(tree[whole].parent, "attribute")) == "__name__";
+    if (!only_named && !(own_super && is_given_to_super(candidate, id)))
+      places.add(id, "`__class__` looks into the process that runs it");
+  }
+}
+
 }  // namespace
 
 void find_dynamic_code(const Candidate& candidate, Places& places) {
-  find_builtin_calls(candidate, places, {"eval", "exec", "compile", "__import__"},
-                     "runs code that cannot be inspected");
+  find_builtins_as_values(candidate, places);
+  find_computed_kernel_texts(candidate, places);
   find_uses(candidate, places,
-            {"importlib", "runpy", "code", "codeop", "pkgutil", "imp", "marshal", "pickle", "dill",
+            {"runpy", "code", "codeop", "pkgutil", "imp", "marshal", "pickle", "dill",
              "cloudpickle", "builtins.eval", "builtins.exec", "builtins.compile",
              "builtins.__import__", "types.CodeType", "types.FunctionType", "types.ModuleType"},
             "brings in code that cannot be inspected");
-  find_uses(
-      candidate, places,
-      {"typing.get_type_hints", "typing.ForwardRef", "typing._eval_type",
-       "typing_extensions.get_type_hints", "inspect.get_annotations", "inspect.signature",
-       "annotationlib", "functools.singledispatch", "functools.singledispatchmethod", "sympy",
-       "timeit", "cProfile", "profile", "pdb", "bdb", "doctest", "trace", "jinja2", "numexpr"},
-      "runs text as code");
+  find_uses(candidate, places,
+            {"typing.get_type_hints",
+             "typing.ForwardRef",
+             "typing._eval_type",
+             "typing_extensions.get_type_hints",
+             "inspect.get_annotations",
+             "annotationlib",
+             "functools.singledispatch",
+             "functools.singledispatchmethod",
+             "sympy",
+             "timeit",
+             "cProfile",
+             "profile",
+             "pdb",
+             "bdb",
+             "doctest",
+             "trace",
+             "jinja2",
+             "numexpr",
+             "numpy.testing",
+             "logging.config"},
+            "runs text as code");
+  for (const Use& use : candidate.uses)
+    if (use.imported && is_or_is_in(use.path, "importlib") && !only_asks_for_modules(use.path))
+      places.add(use.node, fmt::format("`{}` brings in code that cannot be inspected", use.path));
 }
 
 void find_introspection(const Candidate& candidate, Places& places) {
-  constexpr auto kAttributes = std::to_array<std::string_view>(
-      {"__globals__", "__code__",         "__closure__", "__builtins__", "__subclasses__",
-       "__loader__",  "__spec__",         "__mro__",     "__bases__",    "__class__",
-       "__reduce__",  "__getattribute__", "f_locals",    "f_globals",    "f_back",
-       "f_builtins",  "f_code",           "tb_frame",    "tb_next",      "gi_frame",
-       "cr_frame",    "__traceback__"});
   find_uses(candidate, places,
             {"gc",
-             "inspect.stack",
-             "inspect.currentframe",
-             "inspect.getouterframes",
-             "inspect.getinnerframes",
-             "inspect.trace",
-             "inspect.getmembers",
+             "logging.Logger.manager",
+             "logging.root",
+             "torch._C._functorch",
+             "torch._guards",
+             "torch._subclasses",
+             "torch.utils._python_dispatch",
              "sys._getframe",
              "sys._current_frames",
              "sys.modules",
@@ -99,22 +183,13 @@ void find_introspection(const Candidate& candidate, Places& places) {
              "tracemalloc",
              "weakref"},
             "looks into the process that runs it");
-  const bool own_super = leaves_super_alone(candidate);
-  const SyntaxTree& tree = candidate.tree;
-  for (NodeId id = 0; id < tree.size(); ++id) {
-    if (!tree.is(id, "identifier") || !candidate.is_live(id)) continue;
-    const std::string name = normal_identifier(candidate.text(id));
-    const bool known = std::ranges::find(kAttributes, name) != kAttributes.end();
-    // type(self).__class__.__name__ and similar expressions only print. Any other use of a class
-    // may reach further.
-    const NodeId whole = tree.around(id, {"attribute"});
-    const bool only_named =
-        name == "__class__" && whole != kNoNode && tree.is(tree[whole].parent, "attribute") &&
-        candidate.text(tree.child(tree[whole].parent, "attribute")) == "__name__";
-    const bool only_super = name == "__class__" && own_super && is_given_to_super(candidate, id);
-    if (known && !only_named && !only_super)
-      places.add(id, fmt::format("`{}` looks into the process that runs it", name));
-  }
+  find_names_in_strings(candidate, places);
+  find_inner_attributes(candidate, places);
+  for (const Use& use : candidate.uses)
+    if (use.imported && is_or_is_in(use.path, "inspect") && !asks_for_a_signature(candidate, use) &&
+        !is_idle_import(candidate, use))
+      places.add(use.node, fmt::format("`{}` looks into the process that runs it", use.path));
+  find_classes_of_objects(candidate, places);
 }
 
 void find_namespace_access(const Candidate& candidate, Places& places) {
@@ -222,33 +297,79 @@ void find_monkeypatches(const Candidate& candidate, Places& places) {
 
 void find_file_access(const Candidate& candidate, Places& places) {
   find_builtin_calls(candidate, places, {"open"}, "opens a file");
-  find_uses(candidate, places, {"io.open",        "io.FileIO",
-                                "codecs.open",    "pathlib",
-                                "shutil",         "tempfile",
-                                "glob",           "fileinput",
-                                "mmap",           "sqlite3",
-                                "zipfile",        "tarfile",
-                                "shelve",         "dbm",
-                                "os.open",        "os.read",
-                                "os.write",       "os.listdir",
-                                "os.walk",        "os.scandir",
-                                "os.remove",      "os.unlink",
-                                "os.rename",      "os.replace",
-                                "os.mkdir",       "os.makedirs",
-                                "os.rmdir",       "os.chdir",
-                                "os.chmod",       "os.dup",
-                                "os.dup2",        "os.pipe",
-                                "os.fdopen",      "os.path.exists",
-                                "os.path.isfile", "os.path.isdir",
-                                "os.symlink",     "os.link",
-                                "os.truncate",    "os.getcwd",
-                                "os.stat",        "torch.save",
-                                "torch.load",     "torch.jit.load",
-                                "torch.hub",      "numpy.load",
-                                "numpy.save",     "numpy.fromfile",
-                                "numpy.memmap",   "torch.from_file"},
+  find_uses(candidate, places,
+            {"io.open",
+             "io.FileIO",
+             "codecs.open",
+             "pathlib",
+             "shutil",
+             "tempfile",
+             "glob",
+             "fileinput",
+             "mmap",
+             "sqlite3",
+             "zipfile",
+             "tarfile",
+             "shelve",
+             "dbm",
+             "os.open",
+             "os.read",
+             "os.write",
+             "os.listdir",
+             "os.walk",
+             "os.scandir",
+             "os.remove",
+             "os.unlink",
+             "os.rename",
+             "os.replace",
+             "os.mkdir",
+             "os.makedirs",
+             "os.rmdir",
+             "os.chdir",
+             "os.chmod",
+             "os.dup",
+             "os.dup2",
+             "os.pipe",
+             "os.fdopen",
+             "os.path.exists",
+             "os.path.isfile",
+             "os.path.isdir",
+             "os.symlink",
+             "os.link",
+             "os.truncate",
+             "os.getcwd",
+             "os.stat",
+             "torch.save",
+             "torch.load",
+             "torch.jit.load",
+             "torch.hub",
+             "numpy.load",
+             "numpy.save",
+             "numpy.fromfile",
+             "numpy.memmap",
+             "torch.from_file",
+             "logging.FileHandler",
+             "logging.handlers"},
             "reaches for files");
 }
+
+namespace {
+
+// Names of torch.distributed that have one answer in a process alone: questions about the group, and
+// the type of distributed tensors, of which there are none.
+bool asks_for_one_process(std::string_view path) {
+  constexpr auto kQuestions = std::to_array<std::string_view>(
+      {"torch.distributed", "torch.distributed.is_available", "torch.distributed.is_initialized",
+       "torch.distributed.get_world_size", "torch.distributed.get_rank",
+       "torch.distributed.ProcessGroup", "torch.distributed.tensor",
+       "torch.distributed.tensor.DTensor", "torch.distributed._tensor",
+       "torch.distributed._tensor.DTensor", "torch.distributed.tensor.Shard",
+       "torch.distributed.tensor.Replicate", "torch.distributed.device_mesh.DeviceMesh",
+       "torch.distributed.tensor.DeviceMesh"});
+  return std::ranges::find(kQuestions, path) != kQuestions.end();
+}
+
+}  // namespace
 
 void find_process_access(const Candidate& candidate, Places& places) {
   find_builtin_calls(candidate, places, {"exit", "quit"}, "ends the process");
@@ -293,9 +414,12 @@ void find_process_access(const Candidate& candidate, Places& places) {
              "os.waitpid",
              "os.register_at_fork",
              "os.ptrace",
-             "os.sched_setaffinity",
-             "torch.distributed"},
+             "os.sched_setaffinity"},
             "reaches for processes");
+  for (const Use& use : candidate.uses)
+    if (use.imported && is_or_is_in(use.path, "torch.distributed") &&
+        !asks_for_one_process(use.path) && !is_idle_import(candidate, use))
+      places.add(use.node, fmt::format("`{}` reaches for processes", use.path));
 }
 
 void find_network_access(const Candidate& candidate, Places& places) {
@@ -315,7 +439,8 @@ void find_threads(const Candidate& candidate, Places& places) {
 
 void find_environment_writes(const Candidate& candidate, Places& places) {
   for (const Use& use : candidate.uses)
-    if (use.imported && is_environment_write(use)) places.add(use.node, "changes the environment");
+    if (use.imported && is_environment_write(use) && !turns_a_knob(candidate, use))
+      places.add(use.node, "changes the environment");
 }
 
 void find_environment_reads(const Candidate& candidate, Places& places) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "inspect/imports.h"
 #include "inspect/rules.h"
 
 namespace tritonsmith::inspect {
@@ -18,6 +19,7 @@ void find_broken_syntax(const Candidate& candidate, Places& places) {
 void find_disguised_text(const Candidate& candidate, Places& places) {
   const SyntaxTree& tree = candidate.tree;
   const std::string& source = tree.source();
+  find_spelled_letters(candidate, places);
   if (source.find('\0') != std::string::npos) places.add_line(0, "the file holds a NUL byte");
   for (NodeId id = 0; id < tree.size(); ++id) {
     const std::string_view text = candidate.text(id);
@@ -165,6 +167,9 @@ bool builds_a_copy(const Candidate& candidate, const Use& use) {
 void find_reference_uses(const Candidate& candidate, Places& places) {
   const bool own_model = candidate.defines("Model");
   for (const Use& use : candidate.uses) {
+    const std::string_view name = last_part(use.path);
+    const bool inputs = name == "get_inputs" || name == "get_init_inputs";
+    if (inputs && is_idle_import(candidate, use)) continue;
     const bool by_name = use.path == "Model" && !own_model;
     const bool task_module =
         use.imported && (is_or_is_in(use.path, "__main__") || is_or_is_in(use.path, "reference") ||
@@ -179,7 +184,10 @@ void find_reference_uses(const Candidate& candidate, Places& places) {
 void find_judge_uses(const Candidate& candidate, Places& places) {
   constexpr auto kJudges = std::to_array<std::string_view>(
       {"tritonsmith", "tritonsmith_guest", "kernelgym", "robust_kbench"});
-  find_uses_of(candidate, places, kJudges, "is the judge's");
+  for (const Use& use : candidate.uses)
+    if (use.imported &&
+        std::ranges::any_of(kJudges, [&](auto judge) { return is_or_is_in(use.path, judge); }))
+      places.add(use.node, fmt::format("`{}` is the judge's", use.path));
 }
 
 void find_redefined_task_functions(const Candidate& candidate, Places& places) {

@@ -177,6 +177,16 @@ struct Compute {
   bool always = false;  // not within an `if`, an `except` or similar
 };
 
+// Tells whether forward has a `return` before this place, which may or may not be taken.
+bool may_have_returned(const Candidate& candidate, NodeId place) {
+  const SyntaxTree& tree = candidate.tree;
+  for (NodeId id = candidate.forward; id < place; ++id)
+    if (tree.is(id, "return_statement") && !tree.within(place, id) &&
+        tree.around(id, {"function_definition", "lambda"}) == candidate.forward)
+      return true;
+  return false;
+}
+
 // Finds computations of torch in ModelNew.forward.
 std::vector<Compute> torch_computations(const Candidate& candidate) {
   const SyntaxTree& tree = candidate.tree;
@@ -200,7 +210,8 @@ std::vector<Compute> torch_computations(const Candidate& candidate) {
     const NodeId branch =
         tree.around(use.node, {"if_statement", "conditional_expression", "except_clause",
                                "case_clause", "function_definition", "lambda"});
-    found.push_back({use.node, layer ? layers.at(rest) : use.path, branch == candidate.forward});
+    const bool always = branch == candidate.forward && !may_have_returned(candidate, use.node);
+    found.push_back({use.node, layer ? layers.at(rest) : use.path, always});
   }
   return found;
 }
@@ -244,174 +255,6 @@ void find_mode_branches(const Candidate& candidate, Places& places) {
         (!launches_inside && launches_outside && computes_inside))
       places.add(id, "kernels compute in one mode, torch in the other");
   }
-}
-
-namespace {
-
-// Parts of the compilers' modules that compile nothing: queries whether a compiler is at work,
-// decorators that exclude a function from compilation, and the modules' names.
-bool asks_or_keeps_away(const Candidate& candidate, const Use& use) {
-  constexpr auto kModules =
-      std::to_array<std::string_view>({"torch.compiler", "torch._dynamo", "torch.jit", "torch.fx"});
-  constexpr auto kHarmless = std::to_array<std::string_view>(
-      {"torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
-       "torch.compiler.is_exporting", "torch.compiler.disable", "torch.compiler.allow_in_graph",
-       "torch._dynamo.is_compiling", "torch._dynamo.disable", "torch._dynamo.allow_in_graph",
-       "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.jit.ignore", "torch.jit.unused",
-       "torch.fx.wrap"});
-  if (use.assigned) return false;
-  if (std::ranges::find(kHarmless, use.path) != kHarmless.end()) return true;
-  // A use of an imported module is examined at the place of that use.
-  return candidate.names.imports().contains(use.node) &&
-         std::ranges::find(kModules, use.path) != kModules.end();
-}
-
-}  // namespace
-
-void find_torch_compilers(const Candidate& candidate, Places& places) {
-  constexpr auto kCompilers = std::to_array<std::string_view>(
-      {"torch.compile", "torch.jit", "torch._dynamo", "torch._inductor", "torch.fx", "torch.export",
-       "torch.compiler", "torch.cuda.make_graphed_callables", "functorch", "torch_tensorrt", "onnx",
-       "onnxruntime", "jax", "tensorflow"});
-  for (const Use& use : candidate.uses) {
-    const bool is_compiler = std::ranges::any_of(
-        kCompilers, [&](auto compiler) { return is_or_is_in(use.path, compiler); });
-    if (use.imported && is_compiler && !asks_or_keeps_away(candidate, use))
-      places.add(use.node, fmt::format("`{}` lets another compiler write the kernel", use.path));
-  }
-}
-
-namespace {
-
-// Returns "mine" for `custom_op("mine::scale", ...)`. Returns an empty string for a namespace of
-// torch, or one that is not a literal.
-std::string own_namespace(const Candidate& candidate, const Use& use) {
-  constexpr auto kOfTorch = std::to_array<std::string_view>(
-      {"aten", "prim", "prims", "profiler", "torch", "inductor", "quantized"});
-  const SyntaxTree& tree = candidate.tree;
-  const auto arguments = tree.children(tree.child(tree[use.node].parent, "arguments"));
-  const std::string name = arguments.empty() ? "" : literal_text(tree, arguments[0]);
-  const std::string own = name.substr(0, name.find("::"));
-  const bool is_plain = own.size() < name.size() && std::ranges::all_of(own, [](unsigned char c) {
-                          return std::isalnum(c) != 0 || c == '_';
-                        });
-  return is_plain && !own.starts_with('_') && std::ranges::find(kOfTorch, own) == kOfTorch.end()
-             ? own
-             : "";
-}
-
-bool defines_operator(const Use& use) {
-  return use.called && use.imported &&
-         (use.path == "torch.library.custom_op" || use.path == "torch.library.triton_op");
-}
-
-// The namespaces of the operators that the file defines. The capture runs their Python like
-// any other code.
-std::set<std::string> own_namespaces(const Candidate& candidate) {
-  std::set<std::string> own;
-  for (const Use& use : candidate.uses)
-    if (defines_operator(use)) own.insert(own_namespace(candidate, use));
-  own.erase("");
-  return own;
-}
-
-// Parts of torch.library that define operators of the file and change none of torch's.
-bool is_own_operator(const Candidate& candidate, const Use& use) {
-  constexpr auto kDefining = std::to_array<std::string_view>(
-      {"torch.library", "torch.library.custom_op", "torch.library.triton_op",
-       "torch.library.register_fake", "torch.library.register_autograd"});
-  if (use.assigned || std::ranges::find(kDefining, use.path) == kDefining.end()) return false;
-  if (candidate.names.imports().contains(use.node)) return true;
-  return use.called && !own_namespace(candidate, use).empty();
-}
-
-}  // namespace
-
-void find_operator_table_uses(const Candidate& candidate, Places& places) {
-  constexpr std::string_view table = "torch.ops";
-  const std::set<std::string> own = own_namespaces(candidate);
-  for (const Use& use : candidate.uses) {
-    if (!use.imported || !is_or_is_in(use.path, table)) continue;
-    const std::string inner = use.path.substr(std::min(use.path.size(), table.size() + 1));
-    const std::size_t dot = inner.find('.');
-    const bool is_own = !use.assigned && dot != std::string::npos &&
-                        own.contains(inner.substr(0, dot)) &&
-                        !candidate.names.imports().contains(use.node);
-    if (!is_own)
-      places.add(use.node, fmt::format("`{}` calls operators past their names", use.path));
-  }
-}
-
-void find_hidden_dispatch(const Candidate& candidate, Places& places) {
-  constexpr auto kInner = std::to_array<std::string_view>(
-      {"torch._C", "torch.library", "torch.overrides", "torch.utils._python_dispatch", "torch._ops",
-       "torch._subclasses", "torch._guards", "torch.classes"});
-  // Functions that code written by torch.compile calls. One is a number, the other returns the
-  // kernel.
-  constexpr auto kHarmless = std::to_array<std::string_view>(
-      {"torch._C._cuda_getCurrentRawStream", "torch.library.wrap_triton"});
-  for (const Use& use : candidate.uses) {
-    const bool is_inner =
-        std::ranges::any_of(kInner, [&](auto name) { return is_or_is_in(use.path, name); });
-    const bool is_harmless =
-        !use.assigned && std::ranges::find(kHarmless, use.path) != kHarmless.end();
-    if (use.imported && is_inner && !is_harmless && !is_own_operator(candidate, use))
-      places.add(use.node, fmt::format("`{}` reaches into torch's dispatcher", use.path));
-  }
-  const SyntaxTree& tree = candidate.tree;
-  constexpr auto kMethods = std::to_array<std::string_view>(
-      {"__torch_function__", "__torch_dispatch__", "__instancecheck__", "__del__"});
-  for (const Function& function : candidate.functions)
-    if (std::ranges::find(kMethods, function.name) != kMethods.end())
-      places.add(function.node, fmt::format("`{}` changes what other code does", function.name));
-    else if (function.name == "__getattr__" &&
-             tree.around(function.node, {"class_definition"}) == kNoNode)
-      places.add(function.node, "`__getattr__` makes up what the file defines");
-}
-
-void find_foreign_kernels(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
-            {"flash_attn",
-             "xformers",
-             "apex",
-             "bitsandbytes",
-             "liger_kernel",
-             "flag_gems",
-             "cutlass",
-             "tilelang",
-             "torchao",
-             "vllm",
-             "sglang",
-             "deepspeed",
-             "transformer_engine",
-             "flashinfer",
-             "unsloth",
-             "fla",
-             "mamba_ssm",
-             "causal_conv1d",
-             "torch._scaled_mm",
-             "kernels",
-             "thunderkittens",
-             "kernelbench"},
-            "brings kernels that others wrote");
-}
-
-void find_inline_assembly(const Candidate& candidate, Places& places) {
-  find_uses(
-      candidate, places,
-      {"triton.language.inline_asm_elementwise", "triton.language.core.inline_asm_elementwise",
-       "triton.language.core.extern_elementwise", "triton.language.extern_elementwise",
-       "triton.language.core.dispatch", "triton.language.extra.cuda.inline_asm"},
-      "is not Triton's own language");
-}
-
-void find_native_code(const Candidate& candidate, Places& places) {
-  find_uses(candidate, places,
-            {"ctypes", "cffi", "torch.utils.cpp_extension", "torch.utils.dlpack", "cupy", "numba",
-             "pycuda", "cuda", "nvrtc", "llvmlite", "cython", "pybind11", "torch.cuda.cudart",
-             "torch.cuda._compile_kernel", "torch.ops.load_library", "triton.compiler",
-             "triton.runtime.build", "triton._C"},
-            "brings code that is not Triton");
 }
 
 void find_result_caches(const Candidate& candidate, Places& places) {

@@ -10,6 +10,7 @@ For debugging:  python -m tritonsmith_guest.capture FILE --role task|candidate [
 """
 
 import base64
+import contextlib
 import json
 import math
 
@@ -17,7 +18,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from . import device_properties, launches, whole_operators
+from . import device_properties, guards, launches, memory, whole_operators
 from .errors import CaptureStop, describe, describe_exception
 from .later_calls import LaterCalls
 from .recorder import Recorder
@@ -47,19 +48,25 @@ class Session:
         recorder = self.recorder
         whole_operators.set_recorder(recorder)
         launches.set_launches(self.launches)
+        memory.set_tensors(recorder.tensors)
         try:
-            with torch.no_grad(), self.fake_mode, recorder:
+            watched = contextlib.nullcontext() if self.request["role"] == "task" else guards.hidden(self.path)
+            with torch.no_grad(), self.fake_mode, recorder, watched:
                 plan = self.phases()
         finally:
             whole_operators.set_recorder(None)
             launches.set_launches(None)
+            memory.set_tensors(None)
         if CaptureStop.first:
             raise CaptureStop.first
         return plan
 
     def phases(self):
         is_task = self.request["role"] == "task"
-        module = load_module(self.request["source"], self.path, "task_module" if is_task else "candidate_module")
+        if is_task:
+            module = load_module(self.request["source"], self.path, "task_module")
+        else:
+            module = load_module(self.request["source"], self.path, "candidate_module", guards.builtins_of_candidates())
         model_class = self.model_class(module, is_task)
         init_args = self.init_args(module, is_task)
         self.where = "__init__"

@@ -276,7 +276,7 @@ class Candidates(unittest.TestCase):
         self.assertEqual(grid("driver.utils.get_device_properties(0)['max_shared_mem']", target="sm_89"), 101376)
         self.assertEqual(grid(capability, target="sm_120"), 240)
         told = {"multi_processor_count": 78, "total_memory": 17 << 30}
-        self.assertEqual((grid(count, device=told), grid("torch.cuda.mem_get_info()[0] >> 30", device=told)), (78, 17))
+        self.assertEqual((grid(count, device=told), grid("torch.cuda.mem_get_info()[1] >> 30", device=told)), (78, 17))
         self.assertEqual(grid(count), 132)
 
     def test_a_hook_of_configs_is_recorded_once(self):

@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 
 from .constants import Constants
 from .errors import CaptureStop, line_in
+from .formats import as_on_a_device
 from .tensors import TensorTable
 from .values import encode
 
@@ -125,7 +126,7 @@ class Recorder(TorchDispatchMode):
         recorded_args = [encode(value, self.index_of) for value in args]
         recorded_kwargs = {key: encode(value, self.index_of) for key, value in kwargs.items()}
         try:
-            out = func(*args, **kwargs)
+            out = self.laid_out(func, args, func(*args, **kwargs))
         except DataDependentOutputException:
             self.stop("data_dependent", f"{name} brings values of a tensor into Python")
         except DynamicOutputShapeException:
@@ -138,6 +139,12 @@ class Recorder(TorchDispatchMode):
             self.add_step(aten=name, args=recorded_args, kwargs=recorded_kwargs, outputs=outputs)
             self.constants.follow(func, args, kwargs, out, written)
         return out
+
+    def laid_out(self, func, args, out):
+        if func is not aten.convolution.default:
+            return out
+        with self.pause():
+            return as_on_a_device(args, out)
 
     def record_whole(self, name, args, kwargs, out):
         """Records an operator above the point where torch chooses an implementation. `out` was computed while recording

@@ -4,9 +4,11 @@ A plan holds one call, so the gym would never judge what a module does from its 
 same process on new inputs of the same form. It must record the first call's steps, except for the indices of the tensors
 that it makes. It may keep two things from the first call: memory that was never filled (a workspace), and tensors that
 were computed from weights and numbers alone.
-A third call runs in evaluation mode with gradients enabled. It may do something else, but it must launch a kernel too.
+A third call runs in evaluation mode with gradients enabled. It may do something else, but it must launch a kernel too, and
+PyTorch may not compute there what a kernel computes otherwise.
 """
 
+import math
 import random
 from types import SimpleNamespace
 
@@ -21,6 +23,11 @@ from .tensors import LIMIT
 # to add to (a sum) can also be filled in this way.
 TABLES = {"aten::arange", "aten::linspace", "aten::logspace", "aten::eye", "aten::tril_indices", "aten::triu_indices"}
 FILLED = {"aten::ones", "aten::full", "aten::zeros", "aten::scalar_tensor"}
+# Operators that compute nothing: they allocate, view, copy or fill.
+PASSIVE = TABLES | FILLED | ALLOTTING | {f"aten::{name}" for name in (
+    "alias as_strided cat clone contiguous copy_ detach expand fill_ full_like lift_fresh narrow new_full new_ones new_zeros "
+    "ones_like permute repeat reshape select slice split split_with_sizes squeeze stack t transpose unbind unsqueeze view "
+    "zero_ zeros_like _to_copy _unsafe_view empty_permuted constant_pad_nd").split()}
 
 
 class Repetition:
@@ -68,10 +75,10 @@ class Repetition:
         return None
 
     def check_other_mode(self, model, make_inputs):
-        """Runs the third call. It must launch a kernel if the recorded call did. Nothing else is checked, and errors are
-        ignored, because no plan holds this call."""
+        """Runs the third call and compares its kernels and grids with those of the recorded call. Errors are ignored,
+        because no plan holds this call."""
         recorder = self.recorder
-        launched = any("launch" in step for step in recorder.steps)
+        recorded = recorder.steps
         recorder.steps = []
         recorder.tensors.limit += LIMIT
         try:
@@ -83,8 +90,33 @@ class Repetition:
             return
         finally:
             CaptureStop.first = None
-        if launched and not any("launch" in step for step in recorder.steps):
-            raise CaptureStop("mode_dependent", "in evaluation mode and with gradients enabled, forward launches no kernel", 0)
+        mode = "in evaluation mode and with gradients enabled"
+        if self.launches_of(recorded) and not self.launches_of(recorder.steps):
+            raise CaptureStop("mode_dependent", f"{mode}, forward launches no kernel", 0)
+        if instead := self.computed_instead(recorded, recorder.steps):
+            raise CaptureStop("mode_dependent", f"{mode}, {instead} computes what a kernel computes otherwise", 0)
+
+    def launches_of(self, steps):
+        choices = [step["launch"][0] for step in steps if "launch" in step]
+        return {(self.kernels[choice["kernel"]]["name"], tuple(choice["grid"])) for choice in choices}
+
+    def computed_instead(self, recorded, other):
+        """Returns an operator that computes a whole result in the other mode alone, if that mode lacks a kernel. Statistics
+        and other small tensors do not count: in evaluation mode a norm has no kernel for them."""
+        if self.launches_of(recorded) <= self.launches_of(other):
+            return None
+        written = [index for step in recorded if "launch" in step for index in tensors_in(step)]
+        largest = max((self.elements(index) for index in written), default=0)
+        known = {step.get("aten") for step in recorded}
+        for step in other:
+            name = step.get("aten")
+            if name and name not in known and name.split(".")[0] not in PASSIVE:
+                if any(2 * self.elements(index) >= largest for index in step["outputs"] if index >= 0):
+                    return name
+        return None
+
+    def elements(self, index):
+        return math.prod(self.recorder.tensors.specs[index]["shape"])
 
     def begin_again(self, given, fresh):
         recorder = self.recorder

@@ -9,11 +9,15 @@ def register_source(source, path):
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
 
 
-def load_module(source, path, name):
-    """Loads the module. It raises whatever the module's top level raises. The text need not exist as a file."""
+def load_module(source, path, name, own_builtins=None):
+    """Loads the module. It raises whatever the module's top level raises. The text need not exist as a file.
+
+    `own_builtins` takes the place of Python's builtins in the module."""
     register_source(source, path)
     module = types.ModuleType(name)
     module.__file__ = path
+    if own_builtins is not None:
+        module.__builtins__ = own_builtins
     sys.modules[name] = module
     exec(compile(source, path, "exec"), module.__dict__)
     return module

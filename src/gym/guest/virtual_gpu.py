@@ -5,7 +5,6 @@ do nothing. A question that needs a run, such as for a measured time, ends the c
 """
 
 import sys
-from collections import Counter
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 
@@ -14,7 +13,7 @@ import torch._library.triton
 import triton
 from triton.backends.compiler import GPUTarget
 
-from . import addresses, graphs, whole_operators
+from . import addresses, graphs, memory, whole_operators
 from .device_properties import PROPERTIES, capability
 from .errors import CaptureStop
 
@@ -144,24 +143,21 @@ def install():
     sys.modules["torch.utils.cpp_extension"] = torch.utils.cpp_extension = NoExtensions("torch.utils.cpp_extension")
 
 
-def memory_info(*args, **kwargs):
-    return PROPERTIES.total_memory, PROPERTIES.total_memory
-
-
 def install_cuda(cuda):
     stream = VirtualStream()
     answers = dict(
         is_available=True, device_count=1, current_device=0, current_stream=stream,
         default_stream=stream, get_device_properties=PROPERTIES,
         get_device_capability=lambda *args, **kwargs: capability(), get_device_name=lambda *args, **kwargs: PROPERTIES.name,
-        get_arch_list=lambda: [f"sm_{PROPERTIES.major}{PROPERTIES.minor}"], mem_get_info=memory_info,
+        get_arch_list=lambda: [f"sm_{PROPERTIES.major}{PROPERTIES.minor}"], mem_get_info=memory.information,
         synchronize=None, init=None, _lazy_init=None, set_device=None, set_stream=None,
-        empty_cache=None, ipc_collect=None, memory_allocated=0, max_memory_allocated=0, memory_reserved=0,
-        max_memory_reserved=0, reset_peak_memory_stats=None, manual_seed=None,
+        empty_cache=None, ipc_collect=None, memory_allocated=memory.allocated,
+        max_memory_allocated=memory.allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_peak_memory_stats=None, manual_seed=None,
         manual_seed_all=None, seed=None, seed_all=None, initial_seed=0, is_bf16_supported=True,
         can_device_access_peer=False, get_gencode_flags="",
-        is_tf32_supported=True, memory_stats=Counter(), memory_snapshot=[], memory_summary="",
-        memory_cached=0, max_memory_cached=0, reset_max_memory_allocated=None, reset_max_memory_cached=None,
+        is_tf32_supported=True, memory_stats=memory.statistics, memory_snapshot=[], memory_summary="",
+        memory_cached=memory.reserved, max_memory_cached=memory.reserved, reset_max_memory_allocated=None,
+        reset_max_memory_cached=None,
         reset_accumulated_memory_stats=None, get_per_process_memory_fraction=1.0, set_per_process_memory_fraction=None,
         get_allocator_backend="native", get_sync_debug_mode=0, set_sync_debug_mode=None, get_stream_from_external=stream,
         set_rng_state=None, set_rng_state_all=None,
@@ -211,9 +207,9 @@ def install_accelerator(accelerator):
     answers = dict(
         is_available=True, device_count=1, current_accelerator=torch.device("cuda"), current_device_index=0,
         current_device_idx=0, set_device_index=None, set_device_idx=None, current_stream=torch.cuda.current_stream(),
-        set_stream=None, synchronize=None, empty_cache=None, memory_stats=Counter(), memory_allocated=0,
-        max_memory_allocated=0, memory_reserved=0, max_memory_reserved=0, reset_accumulated_memory_stats=None,
-        reset_peak_memory_stats=None, get_memory_info=memory_info,
+        set_stream=None, synchronize=None, empty_cache=None, memory_stats=memory.statistics, memory_allocated=memory.allocated,
+        max_memory_allocated=memory.allocated, memory_reserved=memory.reserved, max_memory_reserved=memory.reserved, reset_accumulated_memory_stats=None,
+        reset_peak_memory_stats=None, get_memory_info=memory.information,
         get_device_capability=lambda *args: {"supported_dtypes": set(DTYPES)})
     for name, answer in answers.items():
         if hasattr(accelerator, name):

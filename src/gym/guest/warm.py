@@ -9,7 +9,8 @@ from tritonsmith_guest import bytecode
 
 # Importing these modules imports everything that warm() needs from the environment.
 LARGE_MODULES = ["torch", "torch._dynamo", "triton", "triton.compiler.code_generator",
-                 "triton.experimental.gluon", "triton.language.extra.libdevice", "triton.tools.tensor_descriptor"]
+                 "triton.experimental.gluon", "triton.language.extra.libdevice", "triton.tools.tensor_descriptor",
+                 "torch._inductor.utils", "torch._inductor.runtime.triton_heuristics"]
 
 
 def preload(bytecode_folder, names=LARGE_MODULES):
@@ -26,10 +27,12 @@ def warm(thorough=True):
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)  # torch logs a whole traceback if a candidate's shapes do not fit
     torch.set_num_threads(1)
-    from . import launches, virtual_gpu, whole_operators
+    from . import guards, inductor, launches, virtual_gpu, whole_operators
     virtual_gpu.install()
     whole_operators.install()
     launches.install()
+    inductor.install()
+    guards.install()
     if thorough:
         from .samples import SAMPLES
         from .capture import candidate_request

@@ -15,7 +15,8 @@ bool is_of_a_guest(std::string_view error_class) {
   static constexpr auto kClasses = std::to_array<std::string_view>(
       {"bad_ir", "bad_request", "bad_task", "compile_error", "data_dependent", "exception",
        "import_error", "mode_dependent", "no_inputs", "no_model", "not_captured",
-       "out_of_resources", "refused_ir", "state_carried", "syntax_error", "unsupported_launch"});
+       "out_of_resources", "refused_ir", "state_carried", "syntax_error", "tampering",
+       "unsupported_launch"});
   return std::ranges::find(kClasses, error_class) != kClasses.end();
 }
 

@@ -1,0 +1,179 @@
+"""Guards keep a candidate's Python away from the capture that runs it.
+
+Inspection reads a candidate's text first, and the text can hide what it does. So the guest guards by what happens:
+- An audit hook, which nothing can remove, sees frames, code objects, tracebacks, `exec`, files, processes and the garbage
+  collector being reached, whatever name led there.
+- The candidate's builtins are its own. `getattr` does not lead into Python's inner objects, `eval` and `open` do nothing,
+  `type` of a fake tensor is the type that a tensor on a GPU has, and `__import__` gives kernels' modules only.
+- The guest's modules leave `sys.modules` while a candidate runs.
+
+A guard ends the capture with the class `tampering`. In one process no guard is perfect. The plan that is judged is data, so
+whoever passes them all gains nothing but another plan.
+"""
+
+import builtins
+import inspect
+import logging
+import sys
+import traceback
+from types import ModuleType
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor
+
+from . import integrity
+from .errors import CaptureStop
+
+# Attributes that lead from an object into the process.
+INNER = {"__globals__", "__code__", "__closure__", "__builtins__", "__subclasses__", "__loader__", "__spec__", "__mro__",
+         "__bases__", "__getattribute__", "f_locals", "f_globals", "f_back", "f_builtins", "f_code", "tb_frame", "tb_next",
+         "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "cell_contents", "__traceback__"}
+# Modules that a module holds and a candidate has no use for.
+CLOSED = {"sys", "builtins", "gc", "ctypes", "_ctypes", "importlib", "inspect", "subprocess", "multiprocessing", "socket",
+          "threading", "_thread", "traceback", "linecache", "pickle", "marshal", "tritonsmith_guest", "os", "posix", "signal"}
+# Events of Python's audit that no candidate may cause, whoever calls for it.
+FORBIDDEN = ("gc.get_", "sys._current_frames", "sys.settrace", "sys.setprofile", "subprocess.", "socket.", "ctypes.",
+             "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.kill", "pty.", "code.__new__", "sys.addaudithook")
+# Events that a candidate's own code may not cause. Libraries that it calls may.
+NOT_BY_CANDIDATES = ("sys._getframe", "object.__getattr__", "object.__setattr__", "object.__delattr__", "exec", "compile", "open",
+                     "os.", "function.__new__", "pickle.find_class", "import_module")
+# Python's own modules that show a caller the stack. Whoever calls them asks for it.
+STACK_TOOLS = {module.__file__ for module in (traceback, inspect, logging)}
+# What tells a fake tensor from a real one.
+FAKE = {"fake_mode", "fake_device", "real_tensor", "constant", "nonzero_memo", "item_memo", "unique_memo", "from_tensor"}
+
+_real_frame, _real_getattr, _real_import = sys._getframe, getattr, builtins.__import__
+
+
+def stop(what):
+    raise CaptureStop("tampering", f"the file {what}")
+
+
+class Watch:
+    """What the audit hook knows. There is one hook in a process, and it is idle until a candidate runs."""
+    path = None     # the candidate's file while it runs
+    inside = False  # the hook itself looks at frames
+    check_integrity = None  # ends the capture if the candidate replaced something
+
+    @classmethod
+    def hear(cls, event, arguments):
+        path = cls.path
+        if path is None or cls.inside:
+            return
+        if event.startswith(FORBIDDEN):
+            cls.path = None
+            stop(f"causes {event}, which is not for kernels")
+        if event.startswith(NOT_BY_CANDIDATES) and event != "os.putenv":
+            cls.inside = True
+            try:
+                frame = _real_frame(1)
+                while event == "sys._getframe" and frame is not None and frame.f_code.co_filename in STACK_TOOLS:
+                    frame = frame.f_back
+                is_candidate = frame is not None and frame.f_code.co_filename == path
+            finally:
+                cls.inside = False
+            if is_candidate:
+                cls.path = None
+                name = f" ({arguments[1]})" if event.startswith("object.") else ""
+                stop(f"causes {event}{name}, which looks into the process that runs it")
+
+
+def guarded_getattr(value, name, *default):
+    if name in INNER:
+        stop(f"reads {name} by a computed name")
+    if isinstance(value, FakeTensor) and name in FAKE:
+        if default:
+            return default[0]
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+    found = _real_getattr(value, name, *default)
+    if isinstance(value, ModuleType) and isinstance(found, ModuleType) and found.__name__.split(".")[0] in CLOSED:
+        stop(f"reaches the module {found.__name__} by a computed name")
+    return found
+
+
+def guarded_hasattr(value, name):
+    return not (isinstance(value, FakeTensor) and name in FAKE) and hasattr(value, name)
+
+
+def shown_type(value):
+    """Returns the type that a value has on a GPU."""
+    found = type(value)
+    if found is not FakeTensor:
+        return Type if found is type else found
+    return torch.nn.Parameter if _real_getattr(value, "_is_param", False) else torch.Tensor
+
+
+class TypeOfTypes(type):
+    def __call__(cls, *args, **kwargs):
+        if cls is Type:
+            return shown_type(args[0]) if len(args) == 1 and not kwargs else type(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def __instancecheck__(cls, value): return isinstance(value, type) if cls is Type else super().__instancecheck__(value)
+    def __subclasscheck__(cls, other): return issubclass(other, type) if cls is Type else super().__subclasscheck__(other)
+    def __getitem__(cls, item): return type[item]
+    def __eq__(cls, other): return cls is other or (cls is Type and other is type)
+    def __hash__(cls): return hash(type) if cls is Type else super().__hash__()
+
+
+class Type(type, metaclass=TypeOfTypes):
+    """Takes the place of `type` in a candidate's builtins."""
+
+
+def refusing(name):
+    def refused(*args, **kwargs):
+        stop(f"calls {name}")
+    return refused
+
+
+def guarded_import(name, globals=None, locals=None, fromlist=(), level=0):
+    """Imports a module for a candidate. A module that it may not have is missing, as in an environment without it."""
+    if name.split(".")[0] in ("tritonsmith_guest", "tritonsmith"):
+        stop(f"imports {name}, which is the judge's")
+    if name in TASK_MODULES and name not in sys.modules:
+        return TaskModule(name)
+    return _real_import(name, globals, locals, fromlist, level)
+
+
+# Names under which other judges keep the task. A file may import the task's inputs without using them.
+TASK_MODULES = ("reference", "task")
+
+
+class TaskModule(ModuleType):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return refusing(f"{self.__name__}.{name}, which is the task's")
+
+
+def builtins_of_candidates():
+    own = dict(vars(builtins))
+    own.update(getattr=guarded_getattr, hasattr=guarded_hasattr, type=Type, __import__=guarded_import,
+               **{name: refusing(name) for name in ("eval", "exec", "compile", "open", "breakpoint", "input")})
+    return own
+
+
+class hidden:
+    """Hides the guest's modules and watches the candidate while the context is open."""
+
+    def __init__(self, path):
+        self.path, self.modules = path, {}
+
+    def __enter__(self):
+        for name in [name for name in sys.modules if name.startswith("tritonsmith_guest")]:
+            self.modules[name] = sys.modules.pop(name)
+        Watch.path = self.path
+
+    def __exit__(self, *error):
+        Watch.path = None
+        sys.modules.update(self.modules)
+        if error[0] is None and Watch.check_integrity:
+            Watch.check_integrity()
+
+
+def install():
+    """Installs the audit hook in the whole process, and hides that tensors are fake."""
+    sys.addaudithook(Watch.hear)
+    Watch.check_integrity = staticmethod(integrity.checker())
+    FakeTensor.__name__ = FakeTensor.__qualname__ = "Tensor"
+    FakeTensor.__module__ = "torch"
