@@ -324,7 +324,16 @@ TEST(Inspect, LetsAFileDefineOperatorsOfItsOwn) {
             Rules{});
   EXPECT_EQ(with_line("@torch.library.register_fake('aten::mm')\ndef f(x):\n    return x"),
             Rules{"hidden_dispatch"});
-  EXPECT_EQ(with_line("torch.library.impl('mine::f', 'CUDA')(len)"), Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("torch.library.define('mine::f', '(Tensor x) -> Tensor')\n"
+                      "torch.library.impl('mine::f', 'CUDA')(len)"),
+            Rules{});
+  EXPECT_EQ(
+      with_line("lib = torch.library.Library('mine', 'DEF')\nlib.define('f(Tensor x) -> Tensor')"
+                "\n@torch.library.impl(lib, 'f', 'CUDA')\ndef f(x):\n    return x"),
+      Rules{});
+  EXPECT_EQ(with_line("lib = torch.library.Library('aten', 'IMPL')\nlib.impl('relu', len, 'CUDA')"),
+            Rules{"hidden_dispatch"});
+  EXPECT_EQ(with_line("torch.library.impl('aten::relu', 'CUDA')(len)"), Rules{"hidden_dispatch"});
   EXPECT_EQ(with_line("define = torch.library.custom_op"), Rules{"hidden_dispatch"});
 }
 

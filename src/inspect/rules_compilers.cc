@@ -55,11 +55,12 @@ std::string own_namespace(const Candidate& candidate, const Use& use) {
       {"aten", "prim", "prims", "profiler", "torch", "inductor", "quantized"});
   const SyntaxTree& tree = candidate.tree;
   const auto arguments = tree.children(tree.child(tree[use.node].parent, "arguments"));
-  const std::string name = arguments.empty() ? "" : literal_text(tree, arguments[0]);
+  std::string name = arguments.empty() ? "" : literal_text(tree, arguments[0]);
+  if (use.path == "torch.library.Library") name += "::";
   const std::string own = name.substr(0, name.find("::"));
-  const bool is_plain = own.size() < name.size() && std::ranges::all_of(own, [](unsigned char c) {
-                          return std::isalnum(c) != 0 || c == '_';
-                        });
+  const bool is_plain =
+      !own.empty() && own.size() < name.size() &&
+      std::ranges::all_of(own, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   return is_plain && !own.starts_with('_') && std::ranges::find(kOfTorch, own) == kOfTorch.end()
              ? own
              : "";
@@ -67,7 +68,8 @@ std::string own_namespace(const Candidate& candidate, const Use& use) {
 
 bool defines_operator(const Use& use) {
   return use.called && use.imported &&
-         (use.path == "torch.library.custom_op" || use.path == "torch.library.triton_op");
+         (use.path == "torch.library.custom_op" || use.path == "torch.library.triton_op" ||
+          use.path == "torch.library.Library" || use.path == "torch.library.define");
 }
 
 // The namespaces of the operators that the file defines. The capture runs their Python like
@@ -80,14 +82,29 @@ std::set<std::string> own_namespaces(const Candidate& candidate) {
   return own;
 }
 
+// Tells whether every library of the file has a namespace of its own, and this is an operator of one.
+bool registers_in_own_library(const Candidate& candidate, const Use& impl) {
+  const SyntaxTree& tree = candidate.tree;
+  const auto arguments = tree.children(tree.child(tree[impl.node].parent, "arguments"));
+  const bool by_object = !arguments.empty() && tree.is(arguments[0], "identifier");
+  return by_object && std::ranges::none_of(candidate.uses, [&](const Use& use) {
+           return use.called && use.imported && use.path == "torch.library.Library" &&
+                  own_namespace(candidate, use).empty();
+         });
+}
+
 // Parts of torch.library that define operators of the file and change none of torch's.
 bool is_own_operator(const Candidate& candidate, const Use& use) {
   constexpr auto kDefining = std::to_array<std::string_view>(
       {"torch.library", "torch.library.custom_op", "torch.library.triton_op",
-       "torch.library.register_fake", "torch.library.register_autograd"});
+       "torch.library.register_fake", "torch.library.register_autograd", "torch.library.Library",
+       "torch.library.define", "torch.library.impl"});
   if (use.assigned || std::ranges::find(kDefining, use.path) == kDefining.end()) return false;
   if (candidate.names.imports().contains(use.node)) return true;
-  return use.called && !own_namespace(candidate, use).empty();
+  // Library("mine", "DEF") names a namespace alone; impl(library, "f", "CUDA") belongs to one.
+  return use.called &&
+         (!own_namespace(candidate, use).empty() ||
+          (use.path == "torch.library.impl" && registers_in_own_library(candidate, use)));
 }
 
 }  // namespace

@@ -153,6 +153,22 @@ class Answered(unittest.TestCase):
                       "assert torch.cuda.memory_stats()['allocated_bytes.all.current'] == torch.cuda.memory_allocated()")
 
 
+class OwnOperators(unittest.TestCase):
+
+    def test_every_way_to_register_an_operator_leads_to_its_python(self):
+        body = "    y = torch.empty_like(x)\n    kernel[(16,)](x, y, x.numel(), 1.5, BLOCK=128)\n    return y\n"
+        for number, registration in enumerate((
+                "@torch.library.custom_op('own{0}::f', mutates_args=())\ndef f(x: torch.Tensor) -> torch.Tensor:\n" + body,
+                "library = torch.library.Library('own{0}', 'DEF')\nlibrary.define('f(Tensor x) -> Tensor')\n"
+                "@torch.library.impl(library, 'f', 'CUDA')\ndef f(x):\n" + body,
+                "torch.library.define('own{0}::f', '(Tensor x) -> Tensor')\n@torch.library.impl('own{0}::f', 'cuda')\ndef f(x):\n" + body,
+                "library = torch.library.Library('own{0}', 'FRAGMENT')\nlibrary.define('f(Tensor x) -> Tensor')\ndef f(x):\n" + body
+                + "library.impl('f', f, 'CompositeExplicitAutograd')\n")):
+            source = candidate_modules.candidate(f"return torch.ops.own{number}.f(x)", candidate_modules.KERNEL + registration.format(number))
+            answer = answer_of(source)
+            self.assertTrue(answer["plan"], (registration, answer["error"]))
+
+
 class OtherMode(unittest.TestCase):
 
     def test_pytorch_may_not_compute_what_a_kernel_computes_otherwise(self):

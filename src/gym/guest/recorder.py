@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensor
 
+from . import own_operators
 from .constants import Constants
 from .errors import CaptureStop, line_in
 from .formats import as_on_a_device
@@ -196,12 +197,9 @@ class Recorder(TorchDispatchMode):
 
     def run_registered(self, func, args, kwargs):
         """Runs an operator that the file itself registered, so that its Python is recorded instead of its name."""
-        from torch._library.custom_ops import OPDEFS
-        definition = OPDEFS.get(func._schema.name)
-        if definition is None:
+        body = own_operators.body_of(func._schema.name)
+        if body is None:
             self.stop("not_captured", f"the operator {func._schema.name} is none of ATen's")
-        backends = definition._backend_fns
-        body = backends.get("cuda") or backends.get(None) or definition._init_fn
         with self:
             return body(*args, **kwargs)
 

@@ -27,11 +27,12 @@ def warm(thorough=True):
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)  # torch logs a whole traceback if a candidate's shapes do not fit
     torch.set_num_threads(1)
-    from . import guards, inductor, launches, virtual_gpu, whole_operators
+    from . import guards, inductor, launches, own_operators, virtual_gpu, whole_operators
     virtual_gpu.install()
     whole_operators.install()
     launches.install()
     inductor.install()
+    own_operators.install()
     guards.install()
     if thorough:
         from .samples import SAMPLES
