@@ -84,7 +84,7 @@ Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) 
 }
 
 bool is_task_failure(const Verdict& verdict) {
-  return verdict.error && verdict.error->error_class == "task_failed";
+  return verdict.error && verdict.error->error_class == ErrorClass::task_failed;
 }
 
 // Returns the exit code for one verdict. If the verdict says nothing about the kernel, this prints

@@ -69,7 +69,7 @@ bool is_rewarded(const Sample& sample) {
 
 // Tells whether the sample was refused for wrong values.
 bool is_wrong(const Sample& sample) {
-  return sample.verdict.error && sample.verdict.error->error_class == "wrong_value";
+  return sample.verdict.error && sample.verdict.error->error_class == ErrorClass::wrong_value;
 }
 
 // The kernels to judge again, gathered file by file.
@@ -123,7 +123,7 @@ Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> sus
     refusals.push_back({{"origin", refusal.origin},
                         {"task", refusal.verdict.task_id},
                         {"stage", name_of(refusal.verdict.stage)},
-                        {"error", refusal.verdict.error ? refusal.verdict.error->error_class : ""},
+                        {"error", refusal.verdict.error ? class_name(*refusal.verdict.error) : ""},
                         {"rules", rules}});
   }
   return {{"schema", 1},      {"kernels", report.kernels}, {"verdicts", report.verdicts},

@@ -27,8 +27,9 @@ class EpisodesTest : public ::testing::Test {
                                     const std::vector<PlayedTurn>& played = {}) {
     writings_ = judgings_ = 0;
     gym::api::FakeJudge judge([this](const gym::api::JudgeJob& job) {
-      Verdict verdict = is_right_(job.kernel) ? gym::api::accepted_verdict()
-                                              : gym::api::failed_verdict(Stage::ran, "wrong_value");
+      Verdict verdict = is_right_(job.kernel)
+                            ? gym::api::accepted_verdict()
+                            : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
       verdict.speedup = speedup_;
       if (job.kernel == broken_) verdict.fault = Fault::infrastructure;
       return verdict;
@@ -252,7 +253,7 @@ TEST_F(EpisodesTest, BeginTheNextTurnWhileOthersAreStillWritten) {
   const auto writer = writer_over(
       std::make_unique<LongGenerator>([this](const auto& request) { return write(request); }, 2));
   SlowJudge judge([](const gym::api::JudgeJob&) {
-    return gym::api::failed_verdict(Stage::ran, "wrong_value");
+    return gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
   });
   gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   options_.turns.limit = 2;

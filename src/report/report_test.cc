@@ -51,7 +51,7 @@ TEST(Report, ReadsADirectoryOfRunsAndShowsWhatTheyRecorded) {
   std::ofstream(dir->path() / "rl" / "evaluation.json") << to_line(to_json(example("rl", 0.625)));
   Sample sample{.step = 1, .task_id = "task<1>"};
   sample.completion.text = "a < b";
-  sample.verdict.error = VerdictError{"wrong_value", "element 3", "", 0};
+  sample.verdict.error = VerdictError{ErrorClass::wrong_value, "element 3", "", 0};
   sample.verdict.findings = {{"task_zeros_pass", Severity::warn, 0, ""},
                              {"hooks", Severity::warn, 2, ""}};
   std::ofstream(dir->path() / "rl" / "samples.jsonl") << to_line(to_json(sample)) << "\n";
@@ -72,7 +72,7 @@ Sample training_sample() {
   sample.completion.text = "<thinking>x</thinking>";
   sample.kernel = "import triton\nx = 'a<b'  # why\n";
   sample.verdict.stage = Stage::ran;
-  sample.verdict.error = VerdictError{"wrong_value", "\x1b[31mred", "x = 'a<b'", 2};
+  sample.verdict.error = VerdictError{ErrorClass::wrong_value, "\x1b[31mred", "x = 'a<b'", 2};
   sample.reward = {.total = 0.3, .terms = {{"format", 1, 0.1}, {"compiled", 1, 0.2}}};
   sample.advantage = -0.75;
   return sample;

@@ -24,7 +24,7 @@ class BlindedReferee : public gym::judge::RefereeClient {
     const std::string rule = blindness_.get();
     if (report == nullptr || rule.empty()) return outcome;
     std::erase_if(report->findings, [&](const Finding& finding) { return finding.rule == rule; });
-    if (report->error && report->error->error_class == rule) {
+    if (report->error && class_name(*report->error) == rule) {
       report->error.reset();
       report->fault = Fault::none;
       report->ran = report->correct = true;

@@ -85,7 +85,7 @@ std::string said(const Verdict& verdict) {
                                  verdict.accepted  ? "accepted"
                                  : verdict.correct ? "correct"
                                                    : "");
-  if (verdict.error) text += " " + verdict.error->error_class + ": " + verdict.error->message;
+  if (verdict.error) text += " " + class_name(*verdict.error) + ": " + verdict.error->message;
   for (const Finding& finding : verdict.findings)
     if (finding.severity == Severity::reject) text += " " + finding.rule;
   return text;

@@ -12,7 +12,7 @@ JudgeJob job(std::uint64_t id, std::string kernel) {
 FakeJudge by_kernel() {
   return FakeJudge([](const JudgeJob& asked) {
     return asked.kernel == "good" ? accepted_verdict()
-                                  : failed_verdict(Stage::extracted, "syntax_error");
+                                  : failed_verdict(Stage::extracted, ErrorClass::syntax_error);
   });
 }
 
@@ -25,7 +25,7 @@ TEST(FakeJudge, AnswersEachJobFromTheTestsOwnFunction) {
   EXPECT_EQ(first->id, 7U);
   EXPECT_TRUE(first->verdict.accepted);
   EXPECT_EQ(first->verdict.task_id, "t");
-  EXPECT_EQ(second->verdict.error->error_class, "syntax_error");
+  EXPECT_EQ(second->verdict.error->error_class, ErrorClass::syntax_error);
   EXPECT_FALSE(judge.next(Deadline::never())->has_value());
 }
 

@@ -36,7 +36,7 @@ std::string told(const compile::CompileOutcome& outcome) {
   if (const auto* kernel = std::get_if<compile::CompiledKernel>(&outcome.result))
     return "kernel " + kernel->cubin;
   if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
-    return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
+    return fmt::format("failure {}: {}", class_name(failure->error), failure->error.message);
   return "fault " + std::get<sandbox::InfrastructureFault>(outcome.result).message;
 }
 
@@ -191,7 +191,7 @@ TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
     return std::get<sandbox::CandidateFailure>(pool->capture_now(python(source)).result);
   };
   const sandbox::CandidateFailure idle = failure("import time; time.sleep(60)");
-  EXPECT_EQ(idle.error.error_class, "timeout");
+  EXPECT_EQ(idle.error.error_class, ErrorClass::timeout);
   EXPECT_FALSE(idle.undisturbed) << "what it waited for may have been somebody else's doing";
   // Other load may leave the guest less than a core, so the test tries several times.
   bool had_a_core = false;

@@ -23,9 +23,9 @@ std::string request_text(const CompileRequest& request) {
   return to_line(json);
 }
 
-sandbox::CandidateFailure refused(std::string error_class, std::string message) {
+sandbox::CandidateFailure refused(ErrorClass error_class, std::string message) {
   return {.stage = Stage::captured,
-          .error = {.error_class = std::move(error_class), .message = std::move(message)}};
+          .error = {.error_class = error_class, .message = std::move(message)}};
 }
 
 }  // namespace
@@ -48,15 +48,15 @@ Result<CompilerPool> CompilerPool::make(const CompilerLimits& limits) {
 }
 
 void CompilerPool::submit(CompileJob job) {
-  const auto refuse = [&](std::string error_class, std::string message) {
-    give(job, {.result = refused(std::move(error_class), std::move(message))});
+  const auto refuse = [&](ErrorClass error_class, std::string message) {
+    give(job, {.result = refused(error_class, std::move(message))});
   };
   job.line = first_line(job.request.ttir);
   if (job.request.ttir.size() > kMaxIrBytes)
-    return refuse("compile_error",
+    return refuse(ErrorClass::compile_error,
                   fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes));
   auto bare = without_locations(job.request.ttir);
-  if (!bare) return refuse("refused_ir", bare.error().message);
+  if (!bare) return refuse(ErrorClass::refused_ir, bare.error().message);
   job.request.ttir = *std::move(bare);
   unsorted_.push_back(std::move(job));
 }
@@ -196,10 +196,10 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
   if (kernel)
     give_results(std::move(work), *kernel, compile_ms);
   else
-    give_results(
-        std::move(work),
-        refused("compile_error", "the compiler's answer is no kernel: " + kernel.error().message),
-        compile_ms);
+    give_results(std::move(work),
+                 refused(ErrorClass::compile_error,
+                         "the compiler's answer is no kernel: " + kernel.error().message),
+                 compile_ms);
 }
 
 void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
@@ -222,9 +222,9 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   sandbox::CandidateFailure failure{
       .stage = Stage::captured,
       .error = sandbox::error_of_end(end, worker.guest->status(), limits_)};
-  const bool slow = failure.error.error_class == "timeout";
+  const bool slow = failure.error.error_class == ErrorClass::timeout;
   failure.error.message = "the compiler " + failure.error.message;
-  failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
+  failure.error.error_class = slow ? ErrorClass::compile_timeout : ErrorClass::compile_crash;
   for (CompileJob& job : work.jobs)
     give(job,
          {.result = failure,

@@ -44,7 +44,7 @@ bool is_answer(const referee::RefereeReport& report) {
 
 referee::RefereeReport crashed_twice(const std::string& how) {
   referee::RefereeReport report;
-  report.error = VerdictError{.error_class = "crashed_referee",
+  report.error = VerdictError{.error_class = ErrorClass::crashed_referee,
                               .message = "running the plan ended the referee twice: " + how};
   report.fault = Fault::candidate;
   return report;

@@ -29,7 +29,7 @@ Status pass_answer(const RelayedQuestion& asked, PythonReference& shell, int soc
     const bool late = head.error().fault == wire::FrameFault::timeout;
     const Json answer =
         late ? Json{{"error",
-                     {{"class", "task_failed"},
+                     {{"class", name_of(ErrorClass::task_failed)},
                       {"message", fmt::format("forward did not end in {:.0f} s in the reference "
                                               "shell",
                                               asked.seconds)}}}}

@@ -48,7 +48,7 @@ Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
         {.rule = "task_not_captured",
          .severity = Severity::warn,
          .line = failure->error.line,
-         .message = failure->error.error_class + ": " + failure->error.message}};
+         .message = class_name(failure->error) + ": " + failure->error.message}};
   TRY_ASSIGN(const plan::Plan plan,
              plan::parse_plan(std::get<capture::CapturedPlan>(captured.result).json));
   std::vector<Finding> findings;

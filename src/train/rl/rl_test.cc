@@ -125,7 +125,7 @@ TEST_F(RlTest, StopsWhenTheGymHasNothingButFaults) {
   gym::api::FakeJudge broken([](const gym::api::JudgeJob&) {
     Verdict verdict;
     verdict.fault = Fault::infrastructure;
-    verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};
+    verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = "no zygote"};
     return verdict;
   });
   EXPECT_THAT(run_with(broken).error().message, HasSubstr("the gym is broken: the last 16"));

@@ -150,7 +150,7 @@ std::string findings_text(std::span<const Finding> findings) {
 std::string verdict_text(const Verdict& verdict) {
   return fmt::format("stage {}, compiled {}, correct {}, accepted {}{}", name_of(verdict.stage),
                      verdict.compiled, verdict.correct, verdict.accepted,
-                     verdict.error ? ", error " + verdict.error->error_class : "");
+                     verdict.error ? ", error " + class_name(*verdict.error) : "");
 }
 
 std::string reward_text(const Reward& reward) {

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 // Kernels that begin with a letter up to d are right, so half of them at first.
 inline Verdict judge_letters(const gym::api::JudgeJob& job) {
   return job.kernel[0] <= 'd' ? gym::api::accepted_verdict()
-                              : gym::api::failed_verdict(Stage::compiled, "wrong_value");
+                              : gym::api::failed_verdict(Stage::compiled, ErrorClass::wrong_value);
 }
 
 class RlTest : public ::testing::Test {
