@@ -26,7 +26,7 @@ namespace {
 struct Inner {
   double rate = 0.5;
   static Fields<Inner> fields() {
-    return {field("rate", &Inner::rate, "how fast", between(0.0, 1.0))};
+    return {renamed_from("speed", field("rate", &Inner::rate, "how fast", between(0.0, 1.0)))};
   }
 };
 struct Outer {
@@ -66,6 +66,16 @@ TEST(Config, NamesTheNearestKeyWhenOneIsUnknown) {
   ASSERT_FALSE(config);
   EXPECT_EQ(config.error().message,
             "test.toml: unknown key 'inner.rat'; did you mean 'inner.rate'?");
+}
+
+TEST(Config, ReadsAFieldByItsOldNameAndSaysTheNewOne) {
+  testing::internal::CaptureStderr();
+  const auto config = load("[inner]\nspeed = 0.25\n");
+  const std::string said = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->inner.rate, 0.25);
+  EXPECT_NE(said.find("test.toml: 'inner.speed' is called 'inner.rate' now"), std::string::npos);
+  EXPECT_EQ(toml_from_settings(settings_of(*config)).find("speed"), std::string::npos);
 }
 
 TEST(Config, RefusesValuesOutOfRangeOrOfTheWrongType) {

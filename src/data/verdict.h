@@ -50,12 +50,13 @@ template <>
 inline constexpr auto enum_names<Comparison> =
     names<Comparison>({{Comparison::budget, "budget"}, {Comparison::allclose, "allclose"}});
 
-// The way in which the task's forward ran. replay: its captured plan was replayed. shell: it cannot
-// be captured, so its Python ran in a trusted process of its own.
-enum class ReferenceKind { replay, shell };
+// The way in which the task's forward ran. replay: its captured plan was replayed. python: it cannot
+// be captured, so its Python ran in a trusted process of its own. Verdicts call the latter "shell",
+// the name that stored verdicts have.
+enum class ReferenceKind { replay, python };
 template <>
 inline constexpr auto enum_names<ReferenceKind> =
-    names<ReferenceKind>({{ReferenceKind::replay, "replay"}, {ReferenceKind::shell, "shell"}});
+    names<ReferenceKind>({{ReferenceKind::replay, "replay"}, {ReferenceKind::python, "shell"}});
 
 // The cause of a verdict's early end. An infrastructure fault is retried and never becomes a
 // reward.

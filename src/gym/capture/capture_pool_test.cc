@@ -238,7 +238,7 @@ class WithoutNamespaces {
 
 TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
   const WithoutNamespaces dropped;
-  for (const char* layer : {"namespaces", "room"}) {
+  for (const char* layer : {"namespaces", "sandbox_root"}) {
     const auto pool = pool_of({.slots = 1, .required_layers = {layer}});
     EXPECT_THAT(
         told(pool->capture_now(python("answer = 1"))),
@@ -251,7 +251,8 @@ TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
 TEST(CapturePool, NameThatIsNoLayerIsRefusedWithThoseThatAre) {
   const auto pool = start_trial_pool({.slots = 1, .required_layers = {"bogus", "seccomp"}});
   ASSERT_FALSE(pool);
-  EXPECT_THAT(pool.error().message, AllOf(HasSubstr("'bogus'"), HasSubstr("namespaces room")));
+  EXPECT_THAT(pool.error().message,
+              AllOf(HasSubstr("'bogus'"), HasSubstr("namespaces sandbox_root")));
   CaptureConfig config;
   const auto set = apply_settings(config, {{"required_layers", Json::array({"bogus"})}}, "--set");
   ASSERT_FALSE(set);

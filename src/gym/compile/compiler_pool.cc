@@ -86,12 +86,12 @@ void CompilerPool::sort_in(std::string_view compiler_version) {
       give(job, std::move(outcome));
       continue;
     }
-    Work* same = nullptr;
+    QueuedKernel* same = nullptr;
     for (Worker& worker : workers_)
       if (worker.work && worker.work->key == key) same = &*worker.work;
-    for (Work& work : queue_)
+    for (QueuedKernel& work : queue_)
       if (work.key == key) same = &work;
-    if (same == nullptr) same = &queue_.emplace_back(Work{.key = std::move(key)});
+    if (same == nullptr) same = &queue_.emplace_back(QueuedKernel{.key = std::move(key)});
     same->jobs.push_back(std::move(job));
   }
 }
@@ -178,7 +178,7 @@ void CompilerPool::take_work(Worker& worker) {
 }
 
 void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
-  Work work = std::move(*worker.work);
+  QueuedKernel work = std::move(*worker.work);
   worker.work.reset();
   worker.phase = Phase::ready;
   worker.guest->set_time_limit(std::chrono::hours(24 * 365));
@@ -203,7 +203,7 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
 }
 
 void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
-  Work work = std::move(*worker.work);
+  QueuedKernel work = std::move(*worker.work);
   worker.work.reset();
   if (work.jobs.empty()) return;
   if (++work.attempts < kMaxAttempts) {
@@ -237,7 +237,8 @@ void CompilerPool::retire(Worker& worker, sandbox::Zygote& zygote) {
   worker.phase = Phase::over;
 }
 
-void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, double compile_ms) {
+void CompilerPool::give_results(QueuedKernel work, const CompileCache::Entry& entry,
+                                double compile_ms) {
   cache_.add(work.key, entry);
   bool is_first = true;
   for (CompileJob& job : work.jobs) {
@@ -268,7 +269,7 @@ bool CompilerPool::exited(const sandbox::GuestExited& exited) {
 void CompilerPool::lost_all(const Error& why) {
   for (Worker& worker : workers_) {
     if (worker.work) {
-      Work work = std::move(*worker.work);
+      QueuedKernel work = std::move(*worker.work);
       worker.work.reset();
       if (++work.attempts < kMaxAttempts) {
         queue_.push_front(std::move(work));
@@ -288,7 +289,7 @@ void CompilerPool::fail_all(const Error& why) {
 }
 
 void CompilerPool::fail_waiting(const Error& why) {
-  for (Work& work : queue_)
+  for (QueuedKernel& work : queue_)
     for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
   queue_.clear();
   for (CompileJob& job : std::exchange(unsorted_, {}))

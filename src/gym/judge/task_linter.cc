@@ -24,7 +24,9 @@ Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const capture::CaptureConf
   const referee::RefereeBudget budget = generous_budget();
   program.memory_bytes = budget.memory_bytes;
   auto referee = std::make_unique<RefereeWithPython>(
-      [&](PythonReference& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
+      [&](PythonReference& reference) {
+        return std::make_unique<RefereeProcess>(program, &reference);
+      },
       python_reference_options(config, "cpu"), std::vector<std::string>());
   return std::make_unique<TaskLinter>(std::move(pool), std::move(referee), std::move(secret),
                                       budget);

@@ -29,10 +29,10 @@ PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& 
   const std::string why = "forward cannot be captured (" + task.unplanned + ")";
   PlanJudgement judgement;
   RefereeReport& report = judgement.report;
-  report.reference = ReferenceKind::shell;
+  report.reference = ReferenceKind::python;
   const auto refused = [](ErrorClass error_class, const std::string& message, Fault fault) {
     PlanJudgement end{ended(error_class, message, fault), {}};
-    end.report.reference = ReferenceKind::shell;
+    end.report.reference = ReferenceKind::python;
     return end;
   };
   if (python.source() == nullptr)

@@ -92,7 +92,7 @@ struct PythonReferenceTest : ::testing::Test {
 TEST_F(PythonReferenceTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
   const auto right = judge(task_without_forward());
   EXPECT_TRUE(right.correct) << error_message(right);
-  EXPECT_EQ(right.reference, ReferenceKind::shell);
+  EXPECT_EQ(right.reference, ReferenceKind::python);
   EXPECT_TRUE(has_rule(right, "reference_shell"));
   EXPECT_FALSE(has_rule(right, "constant_output"));
   EXPECT_GE(fake.asked, 3);
@@ -178,7 +178,7 @@ TEST_F(PythonReferenceTest, TakesATaskWhoseForwardDoesNotReplay) {
       .returns(plan::t(y));
   const auto report = judge(task);
   EXPECT_TRUE(report.correct) << error_message(report);
-  EXPECT_EQ(report.reference, ReferenceKind::shell);
+  EXPECT_EQ(report.reference, ReferenceKind::python);
   fake.refusal = replay::Stop{
       .error = {.error_class = ErrorClass::task_failed, .message = "nor does its Python"}};
   const auto neither = judge(task);

@@ -97,10 +97,11 @@ Result<RlSummary> RlLoop::run(const StopFlag& stop) {
                    .is_finished = run_.is_finished()};
 }
 
-// The state stores the number of prompt batches under the older name "lots".
+// A checkpoint of the previous version has "lots" for "prompt_batches".
 Status RlLoop::restore_state() {
   prompt_batches_ = run_.step();  // one per step, unless the state holds another number
-  if (run_.state().contains("lots")) TRY(read_value(run_.state()["lots"], prompt_batches_));
+  for (const char* name : {"lots", "prompt_batches"})
+    if (run_.state().contains(name)) TRY(read_value(run_.state()[name], prompt_batches_));
   if (!run_.state().contains("stages")) return ok();
   TRY_ASSIGN(stages_, reward::stage_state_from_json(run_.state()["stages"]));
   return ok();
@@ -111,7 +112,7 @@ Status RlLoop::step(const StopFlag& stop) {
   const auto stream = open_rollouts();
   TRY_ASSIGN(Rollouts rollouts, gather(*stream));
   Metrics metrics = sample_metrics(rollouts.experience.samples, rollouts.is_scored);
-  metrics.emplace_back("groups/lots", rollouts.prompt_batches);
+  metrics.emplace_back("groups/prompt_batches", rollouts.prompt_batches);
   metrics.emplace_back("rollout/staleness", rollouts.staleness);
   observe_stages(rollouts);
   begin_ahead(stop);
@@ -179,7 +180,7 @@ Result<RlLoop::Rollouts> RlLoop::gather(RolloutStream& stream) {
   rollouts.waited_seconds = watch.seconds() - rollouts.training_seconds;
   if (!learns_early) trace_.add(TraceLane::rollout, "await rollout", began);
   prompt_batches_ += rollouts.prompt_batches;
-  run_.state()["lots"] = prompt_batches_;
+  run_.state()["prompt_batches"] = prompt_batches_;
   return rollouts;
 }
 

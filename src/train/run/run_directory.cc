@@ -121,7 +121,8 @@ Status compare_with(const fs::path& path, const std::string& command, const Sett
 }
 
 // Records the new number of steps, so that the next call need not name it again. All other settings
-// stay as they are recorded, in the order of the config's sections.
+// stay as they are recorded, in the order of the config's sections. Settings with a name of an older
+// version come last.
 Status record_raised_steps(const fs::path& path, const Settings& config) {
   TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
   Settings recorded;
@@ -137,6 +138,9 @@ Status record_raised_steps(const fs::path& path, const Settings& config) {
     is_changed = is_changed || raised;
     recorded.emplace_back(name, raised ? wanted : known->second);
   }
+  for (const auto& setting : there)
+    if (std::ranges::find(config, setting.first, &Settings::value_type::first) == config.end())
+      recorded.push_back(setting);
   return is_changed ? write_file_atomic(path / "config.toml", toml_from_settings(recorded)) : ok();
 }
 
