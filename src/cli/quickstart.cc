@@ -134,7 +134,7 @@ class Quickstart {
     rl.model.path = sft_model_;
     const fs::path lease = lease_of_model(rl.model.device);
     const train::RlParts parts{.judge = *judge_,
-                               .make_generator =
+                               .make_engine =
                                    [&](const model::Transformer& model) {
                                      return make_leased_engine(model, rl.engine, lease);
                                    },

@@ -100,7 +100,7 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
   const std::filesystem::path lease =
       config.judge.lease ? lease_of_model(config.model.device) : std::filesystem::path();
   const train::RlParts parts{.judge = *judge,
-                             .make_generator =
+                             .make_engine =
                                  [&](const model::Transformer& model) {
                                    return make_leased_engine(model, config.engine, lease);
                                  },

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "base/temp_dir.h"
-#include "report/chart.h"
+#include "report/line_chart.h"
 #include "report/compare.h"
-#include "report/curves.h"
+#include "report/charts.h"
 #include "report/failures.h"
 #include "report/highlight.h"
 #include "report/html.h"
@@ -122,7 +122,7 @@ TEST(Curves, AreDrawnOfEveryNumberThatWasRecorded) {
                              "turn_2/reward", "something_new", "kl"})
     for (int step = 1; step <= 3; ++step)
       run.metrics[metric].push_back({1.0 * step, std::string_view(metric) == "kl" ? 0.0 : step});
-  const std::string html = render_curves(run);
+  const std::string html = render_charts(run);
   for (const char* part : {"<h3>Reward</h3>", "How far samples come", "clip_fraction", "judge",
                            "<h3>Turns</h3>", "something_new", "Always 0: kl.", "data-chart="})
     EXPECT_NE(html.find(part), std::string::npos) << part;

@@ -82,7 +82,7 @@ TEST_F(RlTest, LearnsEarlyAndGoesOnToTheSameWeights) {
   }
 }
 
-// The generator of these tests answers the last request first.
+// The engine of these tests answers the last request first.
 TEST_F(RlTest, LearnsEarlyInTheOrderOfTheGroupsWhateverIsJudgedFirst) {
   config_.run.steps = 1;
   config_.rollout.prompts = 3;
