@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "gym/api/judge_all.h"
+
 namespace tritonsmith::gym::api {
 namespace {
 
@@ -41,6 +43,20 @@ TEST(FakeJudge, FailsAsABrokenGymDoes) {
   judge.break_down({"disk full"});
   EXPECT_FALSE(judge.submit(job(1, "good")));
   EXPECT_EQ(judge.next(Deadline::never()).error().message, "disk full");
+}
+
+TEST(JudgeAll, GivesTheVerdictsInTheOrderOfTheJobs) {
+  FakeJudge judge([](const JudgeJob& job) {
+    return job.kernel == "good" ? accepted_verdict()
+                                : failed_verdict(Stage::ran, ErrorClass::wrong_value);
+  });
+  const auto verdicts =
+      judge_all(judge, {{.kernel = "bad"}, {.kernel = "good"}, {.kernel = "bad"}});
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  ASSERT_EQ(verdicts->size(), 3U);
+  EXPECT_FALSE((*verdicts)[0].accepted);
+  EXPECT_TRUE((*verdicts)[1].accepted);
+  EXPECT_FALSE((*verdicts)[2].accepted);
 }
 
 }  // namespace
