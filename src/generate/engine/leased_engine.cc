@@ -9,15 +9,16 @@ namespace {
 
 // The time between two checks whether another process waits for the lease: a few decode steps.
 constexpr Milliseconds kWindow{10};
-// Timings take seconds at most. A process that holds the lease for longer is broken.
-constexpr std::chrono::seconds kPatience{60};
 
 }  // namespace
 
 void LeasedEngine::take() {
-  if (!lease_.take(Lease::Hold::shared, Deadline::after(kPatience)))
-    LOG("another process has held the GPU's lease for {} s; generating without it",
-        kPatience.count());
+  const bool is_taken = lease_.take(Lease::Hold::shared,
+                                    Deadline::after(has_given_up_ ? Milliseconds(0) : patience_));
+  if (!is_taken && !has_given_up_)
+    LOG("another process has held the GPU's lease for {:.0f} s; generating without it",
+        std::chrono::duration<double>(patience_).count());
+  has_given_up_ = !is_taken;
 }
 
 Status LeasedEngine::submit(GenerationRequest request) {

@@ -14,7 +14,11 @@ namespace tritonsmith::generate::engine {
 class LeasedEngine : public TokenEngine {
  public:
   LeasedEngine(std::unique_ptr<TokenEngine> engine, Lease lease)
-      : engine_(std::move(engine)), lease_(std::move(lease)) {}
+      : LeasedEngine(std::move(engine), std::move(lease), std::chrono::seconds(60)) {}
+  // `patience`: timings take seconds at most, so a process that holds the lease for longer is
+  // broken.
+  LeasedEngine(std::unique_ptr<TokenEngine> engine, Lease lease, Milliseconds patience)
+      : engine_(std::move(engine)), lease_(std::move(lease)), patience_(patience) {}
 
   Status submit(GenerationRequest request) override;
   Result<std::optional<Generated>> next_by(Deadline deadline) override;
@@ -23,11 +27,14 @@ class LeasedEngine : public TokenEngine {
   std::int64_t max_length() const override { return engine_->max_length(); }
 
  private:
-  // Waits for the lease; goes on without it when others hold it for too long.
+  // Waits for the lease. Goes on without it when another process holds it for too long, and from
+  // then on only tries, until it gets the lease again.
   void take();
   Result<std::optional<Generated>> decode(Deadline deadline);
   std::unique_ptr<TokenEngine> engine_;
   Lease lease_;
+  Milliseconds patience_;
+  bool has_given_up_ = false;
 };
 
 }  // namespace tritonsmith::generate::engine

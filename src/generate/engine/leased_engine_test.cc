@@ -63,6 +63,20 @@ TEST_F(LeasedEngineTest, GivesWayWhileItDecodesAndHoldsNothingBetweenCalls) {
   EXPECT_TRUE(other->take(Lease::Hold::alone, Deadline::after(Milliseconds(0))));
 }
 
+TEST_F(LeasedEngineTest, WaitsOnceForALeaseThatIsNeverGivenBack) {
+  const auto stuck = open();
+  ASSERT_TRUE(stuck->take(Lease::Hold::alone, Deadline::after(Milliseconds(0))));
+  const std::atomic<bool> over = true;
+  int settled = 0;
+  LeasedEngine engine(std::make_unique<EndlessEngine>(over, settled), std::move(*open()),
+                      Milliseconds(300));
+  const Stopwatch watch;
+  ASSERT_TRUE(engine.submit({.id = 1, .prompt = {1}}));
+  EXPECT_GE(watch.seconds(), 0.3);
+  for (int look = 0; look < 20; ++look) ASSERT_TRUE(engine.next());
+  EXPECT_LT(watch.seconds(), 5) << "each look would wait 0.3 s";
+}
+
 TEST_F(LeasedEngineTest, ComesBackByTheDeadlineAndWhenNothingIsInFlight) {
   const std::atomic<bool> never = false;
   int settled = 0;

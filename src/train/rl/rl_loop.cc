@@ -111,15 +111,16 @@ Status RlLoop::step(const StopFlag& stop) {
   const Stopwatch watch;
   const auto stream = open_rollouts();
   TRY_ASSIGN(Rollouts rollouts, gather(*stream));
-  Metrics metrics = sample_metrics(rollouts.experience.samples, rollouts.is_scored);
-  metrics.emplace_back("groups/prompt_batches", rollouts.prompt_batches);
-  metrics.emplace_back("rollout/staleness", rollouts.staleness);
   observe_stages(rollouts);
   begin_ahead(stop);
 
   const Stopwatch training;
   TRY_ASSIGN(const StepUpdate updated, update(rollouts));
   const double trained = training.seconds() + rollouts.training_seconds;
+  // The update takes the KL from the rewards, so they are complete only now.
+  Metrics metrics = sample_metrics(rollouts.experience.samples, rollouts.is_scored);
+  metrics.emplace_back("groups/prompt_batches", rollouts.prompt_batches);
+  metrics.emplace_back("rollout/staleness", rollouts.staleness);
   add_update(updated, metrics);
 
   const TimePoint recording = system_clock().now();
@@ -186,16 +187,19 @@ Result<RlLoop::Rollouts> RlLoop::gather(RolloutStream& stream) {
 
 Result<StepUpdate> RlLoop::update(Rollouts& rollouts) {
   std::vector<JudgedSample> turns, unused;
-  std::vector<char> is_scored;
+  std::vector<char> is_scored, unused_is_scored;
   for (std::size_t i = 0; i < rollouts.is_used.size(); ++i) {
     const bool is_used = rollouts.is_used[i] != 0;
-    if (is_used) is_scored.push_back(rollouts.is_scored[i]);
+    (is_used ? is_scored : unused_is_scored).push_back(rollouts.is_scored[i]);
     (is_used ? turns : unused).push_back(std::move(rollouts.experience.samples[i]));
   }
-  auto updated = config_.rollout.learn_early ? updater_.finish_early()
-                                             : updater_.update(turns, std::move(is_scored));
+  auto updated =
+      config_.rollout.learn_early ? updater_.finish_early() : updater_.update(turns, is_scored);
   rollouts.experience.samples = std::move(turns);
   rollouts.experience.append({.samples = std::move(unused)});
+  rollouts.is_scored = std::move(is_scored);
+  rollouts.is_scored.insert(rollouts.is_scored.end(), unused_is_scored.begin(),
+                            unused_is_scored.end());
   return updated;
 }
 

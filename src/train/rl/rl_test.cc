@@ -377,6 +377,12 @@ TEST_F(RlTest, TakesTheKlFromTheReward) {
       EXPECT_GT(std::abs(term.value), 1e-3);
     }
   }
+  const auto terms = metric("reward/kl");
+  EXPECT_GT(std::abs(terms[2]), 1e-3) << "the step's numbers are those of its samples";
+  double total = 0, count = 0;
+  for (const Sample& sample : samples())
+    if (sample.step == 3) total += sample.reward.total, count += 1;
+  EXPECT_NEAR(metric("reward/mean")[2], total / count, 1e-6);
 }
 
 TEST_F(RlTest, LeavesItsSuccessesAsExamplesForTheNextRound) {
