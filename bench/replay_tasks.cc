@@ -63,7 +63,7 @@ struct Tally {
 };
 
 void take_report(const gym::referee::RefereeReport& report, const std::string& name, Tally& tally) {
-  if (report.error) return tally.fail(name, report.error->error_class, report.error->message);
+  if (report.error) return tally.fail(name, class_name(*report.error), report.error->message);
   ++tally.correct;
   if (!report.timing || report.timing->reference.median <= 0) return;
   const double ratio = report.timing->candidate.median / report.timing->reference.median;
@@ -76,7 +76,7 @@ void judge(gym::judge::RefereeClient& referee, const Captured& captured,
            const gym::referee::RefereeBudget& budget, Tally& tally) {
   ++tally.tasks;
   if (const auto* failure = std::get_if<gym::sandbox::CandidateFailure>(&captured.outcome.result))
-    return tally.fail(captured.name, failure->error.error_class,
+    return tally.fail(captured.name, class_name(failure->error),
                       fmt::format("line {}: {}", failure->error.line, failure->error.message));
   if (const auto* fault = std::get_if<gym::sandbox::InfrastructureFault>(&captured.outcome.result))
     return tally.fail(captured.name, "infrastructure", fault->message);

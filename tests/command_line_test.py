@@ -89,6 +89,18 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(without.returncode, 0)
         self.assertIn("/nowhere/python has no torch", without.stdout)
 
+    def test_an_answer_that_could_not_be_written_is_a_fault(self):
+        for option in ("--version", "--help"):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([BINARY, option], stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stderr), (3, "tritonsmith: standard output could not be written\n"))
+
+    def test_jobs_of_a_file_have_their_own_options(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as jobs:
+            for option in (["--policy", "open"], ["--trials", "5"], ["--task", "relu.py"]):
+                done = run("gym", "submit", "--url", "http://127.0.0.1:9", "--jobs", jobs.name, *option)
+                self.refused(done, option[0], "--jobs")
+
     def test_bash_completes_commands_options_and_values(self):
         self.assertEqual(completed("jud"), ["judge"])
         self.assertEqual(completed("tasks", "fr"), ["from-run"])

@@ -256,7 +256,7 @@ def baselines(programs, seconds, options):
             f"eager {found['eager']:.4f}, torch.compile {found['torch_compile']:.4f} ms")
 
 
-def reference_shell(programs, seconds, options):
+def python_reference(programs, seconds, options):
     source = {name: (TESTS / name).read_text() for name in (
         "tasks/scaled_by_largest.py", "honest/files/scaled_by_largest__two_passes.py", "hostile/files/d01_largest_is_four.py")}
     task, right, wrong = source.values()
@@ -295,7 +295,7 @@ STEPS = [  # name, share of the time, what is asked, how
     ("a plan against itself", 60, "medians alike", alike),
     ("memory", 40, "neither fails nor starves", memory),
     ("baselines", 60, "eager and torch.compile", baselines),
-    ("reference shell", 40, "right and wrong kernels of what has no plan", reference_shell),
+    ("Python reference", 40, "right and wrong kernels of what has no plan", python_reference),
     ("faults", 90, "one right verdict each, again in 10 s", faults),
     ("KernelBench", 330, "all replay", kernelbench),
 ]

@@ -146,7 +146,6 @@ LARGE_CLASSES = {
     ("gym/judge/coordinator.h", "Coordinator"),
     ("gym/plan/analysis/roofline.cc", "Walk"),
     ("gym/service/sqlite_job_store.h", "SqliteJobStore"),
-    ("gym/triton_ir/lower/lowering.h", "Lowering"),
     ("gym/triton_ir/memory/memory.h", "Memory"),
     ("gym/triton_ir/syntax/parser_state.h", "Parser"),
     ("model/cublas/cublas.h", "Cublas"),

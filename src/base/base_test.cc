@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/jsonl.h"
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/rng.h"
@@ -26,7 +27,7 @@ namespace {
 struct Inner {
   double rate = 0.5;
   static Fields<Inner> fields() {
-    return {field("rate", &Inner::rate, "how fast", between(0.0, 1.0))};
+    return {renamed_from("speed", field("rate", &Inner::rate, "how fast", between(0.0, 1.0)))};
   }
 };
 struct Outer {
@@ -52,6 +53,36 @@ Result<Outer> load(const std::string& text, const std::vector<std::string>& over
   return config;
 }
 
+TEST(Directory, GivesItsEntriesInOrderAndSaysWhenItIsGone) {
+  const Result<TempDir> folder = TempDir::make("entries");
+  for (const char* name : {"b", "a"}) ASSERT_TRUE(write_file_atomic(folder->path() / name, ""));
+  const auto entries = entries_of(folder->path());
+  ASSERT_TRUE(entries) << entries.error().message;
+  EXPECT_EQ(*entries, (std::vector{folder->path() / "a", folder->path() / "b"}));
+  const auto gone = entries_of(folder->path() / "gone");
+  ASSERT_FALSE(gone);
+  EXPECT_NE(gone.error().message.find("gone: No such file"), std::string::npos);
+}
+
+TEST(Jsonl, NamesTheLineOfAnErrorAndLeavesOutALastLineThatIsCutOff) {
+  const Result<TempDir> folder = TempDir::make("jsonl");
+  const auto file = folder->path() / "numbers.jsonl";
+  const auto number = [](const Json& json) -> Result<int> {
+    int value = 0;
+    TRY(read_value(json, value));
+    return value;
+  };
+  ASSERT_TRUE(write_file_atomic(file, "1\n2\n3\n[4"));
+  EXPECT_EQ(read_jsonl(file, number).error().message.find(file.string() + ":4: not valid JSON"),
+            0U);
+  constexpr JsonlOptions kRecords{.last_line = LastLine::may_be_cut_off};
+  EXPECT_EQ(*read_jsonl(file, number, kRecords), (std::vector{1, 2, 3}));
+  EXPECT_EQ(*read_jsonl(file, number, {.last_line = kRecords.last_line, .only_last = 2}),
+            (std::vector{3}));
+  ASSERT_TRUE(write_file_atomic(file, "1\n\"two\"\n"));
+  EXPECT_EQ(read_jsonl(file, number).error().message.find(file.string() + ":2: "), 0U);
+}
+
 TEST(Config, ReadsSectionsAndOverrides) {
   const auto config = load("steps = 3\n[inner]\nrate = 0.25\n", {"colour=green", "names=[\"b\"]"});
   ASSERT_TRUE(config) << config.error().message;
@@ -66,6 +97,16 @@ TEST(Config, NamesTheNearestKeyWhenOneIsUnknown) {
   ASSERT_FALSE(config);
   EXPECT_EQ(config.error().message,
             "test.toml: unknown key 'inner.rat'; did you mean 'inner.rate'?");
+}
+
+TEST(Config, ReadsAFieldByItsOldNameAndSaysTheNewOne) {
+  testing::internal::CaptureStderr();
+  const auto config = load("[inner]\nspeed = 0.25\n");
+  const std::string said = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->inner.rate, 0.25);
+  EXPECT_NE(said.find("test.toml: 'inner.speed' is called 'inner.rate' now"), std::string::npos);
+  EXPECT_EQ(toml_from_settings(settings_of(*config)).find("speed"), std::string::npos);
 }
 
 TEST(Config, RefusesValuesOutOfRangeOrOfTheWrongType) {

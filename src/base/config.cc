@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/file.h"
+#include "base/log.h"
 
 namespace tritonsmith {
 namespace {
@@ -188,6 +189,12 @@ std::string suggestion(std::string_view wanted, const std::vector<std::string>& 
   }
   if (names.empty()) return fmt::format("the sections are {}", fmt::join(sections, ", "));
   return fmt::format("there {} {}", names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+}
+
+void warn_of_old_name(std::string_view source_name, std::string_view old_name,
+                      std::string_view new_name) {
+  LOG("{}: '{}' is called '{}' now; the old name goes with the next version", source_name, old_name,
+      new_name);
 }
 
 // Writes one dotted name a line. That is valid TOML, and it shows each setting in the form that

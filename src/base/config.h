@@ -39,6 +39,8 @@ struct Field {
   std::string help;
   std::function<Status(Config&, const Json&)> set;
   std::function<Json(const Config&)> get;
+  // The name that the field had in the previous version. It is still read, with a warning.
+  std::string old_name = {};
 };
 
 template <typename Config>
@@ -111,6 +113,13 @@ Field<Config> field(const std::string& name, T Config::*member, const std::strin
           .get = [member](const Config& config) { return write_value(config.*member); }};
 }
 
+// A field that was renamed.
+template <typename Config>
+Field<Config> renamed_from(const std::string& old_name, Field<Config> field) {
+  field.old_name = old_name;
+  return field;
+}
+
 // Appends all fields of a member struct and puts "NAME." in front of their names.
 template <typename Config, typename Part>
 void append_section(Fields<Config>& fields, const std::string& name, Part Config::*member) {
@@ -120,7 +129,8 @@ void append_section(Fields<Config>& fields, const std::string& name, Part Config
          .help = inner.help,
          .set = [member, set = inner.set](Config& config,
                                           const Json& json) { return set(config.*member, json); },
-         .get = [member, get = inner.get](const Config& config) { return get(config.*member); }});
+         .get = [member, get = inner.get](const Config& config) { return get(config.*member); },
+         .old_name = inner.old_name.empty() ? "" : name + "." + inner.old_name});
 }
 
 // Names and values in the order of the file. Tables are flattened to dotted names.
@@ -136,19 +146,24 @@ std::string nearest_name(std::string_view wanted, const std::vector<std::string>
 // "did you mean 'optimizer.learning_rate'?"; where nothing is near, what there is: the names of the
 // same section, else the sections.
 std::string suggestion(std::string_view wanted, const std::vector<std::string>& known);
+// Says on stderr that the next version will not know the old name.
+void warn_of_old_name(std::string_view source_name, std::string_view old_name,
+                      std::string_view new_name);
 std::string toml_from_settings(const Settings& settings);
 
 template <typename Config>
 Status apply_settings(Config& config, const Settings& settings, std::string_view source_name) {
   const auto fields = Config::fields();
   for (const auto& [name, value] : settings) {
-    const auto at = std::find_if(fields.begin(), fields.end(),
-                                 [&, key = name](const auto& known) { return known.name == key; });
+    const auto at = std::find_if(fields.begin(), fields.end(), [&, key = name](const auto& known) {
+      return known.name == key || (!known.old_name.empty() && known.old_name == key);
+    });
     if (at == fields.end()) {
       std::vector<std::string> known;
       for (const auto& each : fields) known.push_back(each.name);
       return fail("{}: unknown key '{}'; {}", source_name, name, suggestion(name, known));
     }
+    if (at->name != name) warn_of_old_name(source_name, name, at->name);
     TRY_WITHIN(fmt::format("{}: {}", source_name, name), at->set(config, value));
   }
   return ok();

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
@@ -99,6 +100,17 @@ Status make_directories(const fs::path& path) {
   if (!fs::is_directory(path, code))
     return fail("{} is in the way: a directory is needed there", path.string());
   return ok();
+}
+
+Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(directory, code), end; !code && at != end;
+       at.increment(code))
+    entries.push_back(at->path());
+  if (code) return fail("cannot read {}: {}", directory.string(), code.message());
+  std::ranges::sort(entries);
+  return entries;
 }
 
 Result<std::vector<std::string>> read_lines(const fs::path& path) {

@@ -20,6 +20,9 @@ Status write_file_atomic(const std::filesystem::path& path, std::string_view byt
 // Makes the directory and its parents. Succeeds if the directory exists already.
 Status make_directories(const std::filesystem::path& path);
 
+// Returns the paths of what the directory holds, sorted.
+Result<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& directory);
+
 // Returns the lines of a text file without their line ends. A last line without a newline is
 // included.
 Result<std::vector<std::string>> read_lines(const std::filesystem::path& path);

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 constexpr double kGib = 1 << 30;
 
 void print(const Fact& fact) {
-  const char* mark = fact.standing == Standing::fine      ? "ok"
-                     : fact.standing == Standing::lacking ? "--"
+  const char* mark = fact.status == FactStatus::fine      ? "ok"
+                     : fact.status == FactStatus::lacking ? "--"
                                                           : "!!";
   show("{}  {:<8} {}\n", mark, fact.name, fact.found);
   if (!fact.advice.empty()) show("{:13}-> {}\n", "", fact.advice);
@@ -36,7 +36,7 @@ void print(const Fact& fact) {
 Fact machine_fact() {
   utsname system{};
   ::uname(&system);
-  return {Standing::fine, "machine",
+  return {FactStatus::fine, "machine",
           fmt::format("{} {}, {} cores, {}", system.sysname, system.release,
                       std::thread::hardware_concurrency(),
                       ::geteuid() == 0 ? "root" : "an ordinary user"),
@@ -53,7 +53,7 @@ Fact memory_fact() {
   const double free = available_kib * 1024 / kGib;
   constexpr double kWanted =
       4;  // GiB: a compilation with torch's headers takes 1, the quickstart 3
-  return {free >= kWanted ? Standing::fine : Standing::lacking, "memory",
+  return {free >= kWanted ? FactStatus::fine : FactStatus::lacking, "memory",
           fmt::format("{:.1f} of {:.1f} GiB free", free, total_kib * 1024 / kGib),
           free >= kWanted ? "" : "end other programs: the quickstart and the build want 4 GiB"};
 }
@@ -62,10 +62,10 @@ Fact disk_fact(const fs::path& folder, double wanted_gib) {
   std::error_code code;
   const fs::space_info space = fs::space(folder, code);
   if (code)
-    return {Standing::broken, "disk", fmt::format("{}: {}", folder.string(), code.message()),
+    return {FactStatus::broken, "disk", fmt::format("{}: {}", folder.string(), code.message()),
             "make this folder, or set TMPDIR to another"};
   const double free = static_cast<double>(space.available) / kGib;
-  return {free >= wanted_gib ? Standing::fine : Standing::broken, "disk",
+  return {free >= wanted_gib ? FactStatus::fine : FactStatus::broken, "disk",
           fmt::format("{:.1f} GiB free in {}", free, folder.string()),
           free >= wanted_gib ? "" : fmt::format("free {:.0f} GiB there", wanted_gib)};
 }
@@ -74,18 +74,18 @@ Fact python_fact() {
   const std::string python = gym::sandbox::guest_python({});
   const std::string versions = versions_of_python(python);
   if (versions.empty())
-    return {Standing::broken, "python", fmt::format("{} has no torch and triton", python),
+    return {FactStatus::broken, "python", fmt::format("{} has no torch and triton", python),
             "run `make build`, or set TRITONSMITH_PYTHON to an interpreter that has them"};
-  return {Standing::fine, "python", fmt::format("{} ({})", versions, python), ""};
+  return {FactStatus::fine, "python", fmt::format("{} ({})", versions, python), ""};
 }
 
 Fact gpu_fact() {
   const std::string gpus = output_of(
       "nvidia-smi --query-gpu=name,memory.total,memory.free,driver_version --format=csv,noheader");
   if (gpus.empty())
-    return {Standing::lacking, "gpu", "none: kernels are evaluated on the CPU, without timings",
+    return {FactStatus::lacking, "gpu", "none: kernels are evaluated on the CPU, without timings",
             ""};
-  return {Standing::fine, "gpu", gpus, ""};
+  return {FactStatus::fine, "gpu", gpus, ""};
 }
 
 ExitCode doctor() {
@@ -101,7 +101,7 @@ ExitCode doctor() {
   for (const Fact& fact : facts) print(fact);
   const Fact judging = judging_fact();
   print(judging);
-  return judging.standing == Standing::broken ? ExitCode::fault : ExitCode::done;
+  return judging.status == FactStatus::broken ? ExitCode::fault : ExitCode::done;
 }
 
 void add_doctor_command(CLI::App& app, Run& run) {

@@ -25,7 +25,8 @@ constexpr LayerAdvice kAdvice[] = {
     {"groups", "run as root"},
     {"bounding_set", "run as root"},
     {"landlock",
-     "boot a kernel of 5.13 or later with landlock among lsm=; without, a room must keep files and "
+     "boot a kernel of 5.13 or later with landlock among lsm=; without, a sandbox root must keep "
+     "files and "
      "GPU nodes from guests"},
     {"fds", "needs Linux 5.9 or later; without it nothing is judged"},
     {"seccomp",
@@ -34,9 +35,9 @@ constexpr LayerAdvice kAdvice[] = {
     {"namespaces",
      "give the container CAP_SYS_ADMIN, or run as root outside one; without, the other layers must "
      "do"},
-    {"room",
+    {"sandbox_root",
      "as for namespaces; without, landlock must keep files and GPU nodes from guests, and without "
-     "both nothing is judged unless required_layers leaves out \"room|landlock\""},
+     "both nothing is judged unless required_layers leaves out \"sandbox_root|landlock\""},
 };
 
 std::string advice_for(std::string_view layer) {
@@ -90,16 +91,18 @@ std::vector<Fact> jail_facts() {
   const gym::sandbox::JailReport report = gym::sandbox::probe_jail_layers();
   std::vector<Fact> facts;
   if (!report.refusal.empty())
-    return {{Standing::broken, "jail", report.refusal, "free memory or processes, and look again"}};
-  facts.push_back({Standing::fine, "jail", fmt::format("{}", fmt::join(report.held(), ", ")), ""});
+    return {
+        {FactStatus::broken, "jail", report.refusal, "free memory or processes, and look again"}};
+  facts.push_back(
+      {FactStatus::fine, "jail", fmt::format("{}", fmt::join(report.held(), ", ")), ""});
   for (const gym::sandbox::JailLayer& layer : report.layers) {
     if (layer.held) continue;
-    facts.push_back({Standing::lacking, "jail", fmt::format("no {}: {}", layer.name, layer.why),
+    facts.push_back({FactStatus::lacking, "jail", fmt::format("no {}: {}", layer.name, layer.why),
                      advice_for(layer.name)});
   }
   for (const std::string& requirement : gym::capture::CaptureConfig{}.required_layers)
     if (!gym::sandbox::unmet_requirement(report.layers, {requirement}).empty())
-      facts.push_back({Standing::broken, "jail",
+      facts.push_back({FactStatus::broken, "jail",
                        fmt::format("no {}, without which nothing is judged", requirement),
                        "do what is said above"});
   return facts;
@@ -109,15 +112,15 @@ Fact judging_fact() {
   const Stopwatch watch;
   const auto verdict = judge_one_and_self_test();
   if (!verdict)
-    return {Standing::broken, "judging", verdict.error().message,
+    return {FactStatus::broken, "judging", verdict.error().message,
             "mend what is marked above first"};
   if (!verdict->accepted)
-    return {Standing::broken, "judging",
+    return {FactStatus::broken, "judging",
             verdict->error ? verdict->error->message : "a right kernel was not accepted",
             "mend what is marked above first"};
   const auto& layers = verdict->environment.jail_layers;
   const bool confined = std::find(layers.begin(), layers.end(), "namespaces") != layers.end();
-  return {confined ? Standing::fine : Standing::lacking, "judging",
+  return {confined ? FactStatus::fine : FactStatus::lacking, "judging",
           fmt::format(
               "a kernel was captured, compiled for {}, {} and accepted, and the self-test's "
               "{} were judged right, in {:.1f} s{}",

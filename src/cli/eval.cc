@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/jsonl.h"
 #include "base/log.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
@@ -73,19 +74,19 @@ Result<std::map<std::string, std::vector<std::string>>> known_marks(const std::s
   const std::string file = suite + ".findings.jsonl";
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return marks;
-  TRY_ASSIGN(const auto lines, read_lines(file));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    TRY_ASSIGN(const Json json, parse_json(lines[i]));
-    JsonReader reader(json);
+  const auto read = for_each_json_line(file, {}, [&](const JsonLine& line) -> Status {
+    JsonReader reader(line.json);
     const std::string task = reader.string("task");
     std::vector<Finding> findings;
     for (const Json& each : reader.array("findings")) {
       TRY_ASSIGN(Finding finding, finding_from_json(each));
       findings.push_back(std::move(finding));
     }
-    TRY_WITHIN(fmt::format("{}:{}", file, i + 1), reader.status());
+    TRY(reader.status());
     marks[task] = eval::marks_in(findings);
-  }
+    return ok();
+  });
+  TRY(read);
   return marks;
 }
 
@@ -105,14 +106,11 @@ void print_evaluation(const Evaluation& evaluation) {
 // training.
 Status explain_missing_code(const Evaluation& evaluation, const std::filesystem::path& directory) {
   if (evaluation.parsed != 0) return ok();
-  TRY_ASSIGN(const auto lines, read_lines(directory / "samples.jsonl"));
-  std::string greedy;
-  for (std::size_t i = 0; i < lines.size() && greedy.empty(); ++i) {
-    TRY_ASSIGN(const Json json, parse_json(lines[i]));
-    TRY_ASSIGN(const Sample sample, sample_from_json(json));
-    if (sample.member < 0) greedy = sample.completion.text;
-  }
-  LOG("eval: {}", without_code(lines.size(), greedy));
+  TRY_ASSIGN(const auto samples, read_jsonl(directory / "samples.jsonl", sample_from_json));
+  const auto greedy =
+      std::ranges::find_if(samples, [](const Sample& sample) { return sample.member < 0; });
+  LOG("eval: {}",
+      without_code(samples.size(), greedy == samples.end() ? "" : greedy->completion.text));
   return ok();
 }
 

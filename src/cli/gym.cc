@@ -3,6 +3,7 @@
 #include <httplib.h>
 
 #include "base/file.h"
+#include "base/jsonl.h"
 #include "base/log.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
@@ -18,6 +19,7 @@ namespace {
 struct SubmitOptions {
   gym::remote::RemoteJudgeConfig remote;
   std::string task_file, kernel_file, jobs_file;
+  std::string ignored;  // the option that a line of `jobs_file` would override; empty: none
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
   Backend backend = Backend::automatic;
@@ -40,16 +42,13 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
     jobs.push_back(std::move(job));
     return jobs;
   }
-  TRY_ASSIGN(const auto lines, read_lines(options.jobs_file));
-  for (const std::string& line : lines) {
-    const std::string place = fmt::format("{}:{}", options.jobs_file, jobs.size() + 1);
-    const auto json = parse_json(line);
-    if (!json) return tl::unexpected(json.error().within(place));
-    auto submission = gym::api::submission_from_json(*json);
-    if (!submission) return tl::unexpected(submission.error().within(place));
-    submission->job.id = jobs.size();
-    submission->job.use_store = submission->job.use_store && !options.fresh;
-    jobs.push_back(std::move(submission->job));
+  TRY_ASSIGN(auto submissions, read_jsonl(options.jobs_file, [](const Json& json) {
+               return gym::api::submission_from_json(json);
+             }));
+  for (gym::api::Submission& submission : submissions) {
+    submission.job.id = jobs.size();
+    submission.job.use_store = submission.job.use_store && !options.fresh;
+    jobs.push_back(std::move(submission.job));
   }
   return jobs;
 }
@@ -76,6 +75,9 @@ void print(const gym::api::Judged& judged, const SubmitOptions& options) {
 Status submit(SubmitOptions options) {
   if (options.jobs_file.empty() == (options.task_file.empty() || options.kernel_file.empty()))
     return fail("give --task and --kernel, or --jobs");
+  if (!options.jobs_file.empty() && !options.ignored.empty())
+    return fail("{} goes with --task and --kernel; each line of --jobs says it for itself",
+                options.ignored);
   TRY_ASSIGN(auto jobs, read_jobs(options));
   TRY_ASSIGN(const auto judge, gym::remote::RemoteJudge::open(options.remote));
   Progress progress("judging", jobs.size());
@@ -125,23 +127,28 @@ void add_submit(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<SubmitOptions>();
   CLI::App* command = gym.add_subcommand("submit", "Have kernels judged by a service");
   add_remote(*command, options->remote);
-  command->add_option("--task", options->task_file,
-                      "File with Model, get_inputs and get_init_inputs");
-  command->add_option("--kernel", options->kernel_file, "A file that defines ModelNew");
+  std::vector<const CLI::Option*> of_one_job = {
+      command->add_option("--task", options->task_file,
+                          "File with Model, get_inputs and get_init_inputs"),
+      command->add_option("--kernel", options->kernel_file, "A file that defines ModelNew")};
   command->add_option("--jobs", options->jobs_file,
                       "JSONL instead: a job a line, as docs/service.md has it");
-  add_choice(*command, "--policy", options->policy, kPolicyHelp);
-  add_choice(*command, "--comparison", options->comparison, kComparisonHelp);
-  add_choice(*command, "--backend", options->backend, kBackendHelp);
+  of_one_job.push_back(add_choice(*command, "--policy", options->policy, kPolicyHelp));
+  of_one_job.push_back(add_choice(*command, "--comparison", options->comparison, kComparisonHelp));
+  of_one_job.push_back(add_choice(*command, "--backend", options->backend, kBackendHelp));
   add_choice(*command, "--priority", options->remote.priority, "Which jobs are judged first");
-  command->add_option("--trials", options->trials, "Trials with fresh values")
-      ->check(CLI::Range(1, 1000));
+  of_one_job.push_back(command->add_option("--trials", options->trials, "Trials with fresh values")
+                           ->check(CLI::Range(1, 1000)));
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
   command->add_flag("--json", options->json, "One line of JSON a verdict");
   add_example(*command,
               "gym submit --url http://127.0.0.1:8800 --task relu.py --kernel candidate.py");
   add_example(*command, "gym submit --url http://127.0.0.1:8800 --jobs jobs.jsonl --json");
-  command->callback([options, &run] { run = [options] { return finish(submit(*options)); }; });
+  command->callback([options, of_one_job, &run] {
+    for (const CLI::Option* option : of_one_job)
+      if (option->count() > 0) options->ignored = option->get_name();
+    run = [options] { return finish(submit(*options)); };
+  });
 }
 
 void add_gym_command(CLI::App& app, Run& run) {

@@ -20,6 +20,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/shared_gpu.h"
+#include "gym/api/judge_all.h"
 #include "gym/judge/local_judge.h"
 #include "gym/referee/serve.h"
 #include "text/feedback.h"
@@ -73,18 +74,11 @@ Result<std::vector<Verdict>> judge_on_this_machine(const JudgeOptions& options) 
   TRY_ASSIGN(config.capture.data, data_folders(options.data));
   if (!config.directory.empty()) TRY(make_directories(config.directory));
   TRY_ASSIGN(const auto judge, start_judge(config));
-  std::vector<Verdict> verdicts(jobs.size());
-  for (gym::api::JudgeJob& job : jobs) TRY(judge->submit(std::move(job)));
-  for (std::size_t i = 0; i < verdicts.size(); ++i) {
-    TRY_ASSIGN(auto judged, judge->next(Deadline::never()));
-    if (!judged) return fail_by_fault("the judge gave no verdict");
-    verdicts.at(judged->id) = std::move(judged->verdict);
-  }
-  return verdicts;
+  return gym::api::judge_all(*judge, std::move(jobs));
 }
 
 bool is_task_failure(const Verdict& verdict) {
-  return verdict.error && verdict.error->error_class == "task_failed";
+  return verdict.error && verdict.error->error_class == ErrorClass::task_failed;
 }
 
 // Returns the exit code for one verdict. If the verdict says nothing about the kernel, this prints

@@ -37,7 +37,7 @@ std::string indented(std::string_view text) {
 }
 
 std::string error_text(const VerdictError& error) {
-  std::string text = fmt::format("  {}: {}\n", error.error_class, indented(error.message));
+  std::string text = fmt::format("  {}: {}\n", class_name(error), indented(error.message));
   if (error.line > 0) text += fmt::format("    line {}: {}\n", error.line, indented(error.excerpt));
   return text;
 }
@@ -107,7 +107,7 @@ std::string short_reason(const Verdict& verdict) {
     if (finding.severity == Severity::reject)
       return fmt::format("{}: {}", finding.rule, text::one_line(finding.message, kLongest));
   if (!verdict.error) return {};
-  return fmt::format("{}: {}", verdict.error->error_class,
+  return fmt::format("{}: {}", class_name(*verdict.error),
                      text::one_line(verdict.error->message, kLongest));
 }
 

@@ -2,6 +2,7 @@
 // library throws into one line and a non-zero exit.
 #include <csignal>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ ExitCode run_program(const std::vector<std::string>& words) {
     app.parse(std::vector<std::string>(line.rbegin(), line.rend()));  // CLI11 wants reverse order
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help, --version
-      app.exit(error);
+      std::ostringstream text;
+      app.exit(error, text, text);
+      show_text(text.str());
       return ExitCode::done;
     }
     complain(what_is_wrong(app, error, line));

@@ -21,6 +21,7 @@
 #include "cli/setup/quickstart_config.h"
 #include "cli/setup/shared_gpu.h"
 #include "cli/setup/teaching.h"
+#include "cli/setup/training_gym.h"
 #include "curriculum/suite.h"
 #include "report/report.h"
 #include "train/rl/rl.h"
@@ -56,7 +57,7 @@ class Quickstart {
     TRY(make_directories(out_));
     TRY(claim_directory());
     make_lessons();
-    TRY_ASSIGN(judge_, open_judge(out_ / "gym"));
+    TRY_ASSIGN(judge_, open_judge(out_ / "gym", gym_of(config_.rl)));
     TRY(make_examples());
     TRY(make_start());
     TRY(finish_phase("untrained", out_ / "start", Stopwatch()));
@@ -132,9 +133,9 @@ class Quickstart {
     train::RlConfig rl = config_.rl;
     rl.run.dir = out_ / "rl";
     rl.model.path = sft_model_;
-    const fs::path lease = lease_of_model(rl.model.device);
+    const fs::path lease = rl.judge.lease ? lease_of_model(rl.model.device) : fs::path();
     const train::RlParts parts{.judge = *judge_,
-                               .make_generator =
+                               .make_engine =
                                    [&](const model::Transformer& model) {
                                      return make_leased_engine(model, rl.engine, lease);
                                    },

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/jsonl.h"
 #include "base/log.h"
 #include "cli/call/command.h"
 #include "cli/call/help.h"
@@ -69,7 +70,7 @@ bool is_rewarded(const Sample& sample) {
 
 // Tells whether the sample was refused for wrong values.
 bool is_wrong(const Sample& sample) {
-  return sample.verdict.error && sample.verdict.error->error_class == "wrong_value";
+  return sample.verdict.error && sample.verdict.error->error_class == ErrorClass::wrong_value;
 }
 
 // The kernels to judge again, gathered file by file.
@@ -81,24 +82,23 @@ struct LineUp {
 
 // Adds a file's accepted kernels (or rewarded, or refused ones), each once per task.
 Status add_suspects(const std::string& file, const RejudgeOptions& options, LineUp& line_up) {
-  TRY_ASSIGN(const auto lines, read_lines(file));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto json = parse_json(lines[i]);
-    if (!json && i + 1 == lines.size()) break;  // a kill cut this line off
-    TRY_WITHIN(fmt::format("{}:{}", file, i + 1), json);
-    TRY_ASSIGN(Sample sample, sample_from_json(*json));
+  const auto add = [&](const JsonLine& line) -> Status {
+    TRY_ASSIGN(Sample sample, sample_from_json(line.json));
     const bool is_suspect = options.refused    ? is_wrong(sample)
                             : options.rewarded ? is_rewarded(sample)
                                                : sample.verdict.accepted;
-    if (!is_suspect || !line_up.seen.insert(sample.task_id + '\n' + sample.kernel).second) continue;
+    if (!is_suspect || !line_up.seen.insert(sample.task_id + '\n' + sample.kernel).second)
+      return ok();
     const auto at = line_up.tasks.find(sample.task_id);
     if (at == line_up.tasks.end())
-      return fail("{}:{}: task {} is not in this suite; name the suite the run was made on", file,
-                  i + 1, sample.task_id);
-    line_up.suspects.push_back({.origin = fmt::format("{}:{}", file, i + 1),
+      return fail("task {} is not in this suite; name the suite the run was made on",
+                  sample.task_id);
+    line_up.suspects.push_back({.origin = fmt::format("{}:{}", file, line.number),
                                 .kernel = std::move(sample.kernel),
                                 .tasks = at->second});
-  }
+    return ok();
+  };
+  TRY(for_each_json_line(file, {.last_line = LastLine::may_be_cut_off}, add));
   return ok();
 }
 
@@ -123,7 +123,7 @@ Json to_json(const eval::Rejudgement& report, std::span<const eval::Suspect> sus
     refusals.push_back({{"origin", refusal.origin},
                         {"task", refusal.verdict.task_id},
                         {"stage", name_of(refusal.verdict.stage)},
-                        {"error", refusal.verdict.error ? refusal.verdict.error->error_class : ""},
+                        {"error", refusal.verdict.error ? class_name(*refusal.verdict.error) : ""},
                         {"rules", rules}});
   }
   return {{"schema", 1},      {"kernels", report.kernels}, {"verdicts", report.verdicts},

@@ -13,6 +13,7 @@
 #include "cli/setup/ranks.h"
 #include "cli/setup/shared_gpu.h"
 #include "cli/setup/training.h"
+#include "cli/setup/training_gym.h"
 #include "curriculum/suite.h"
 
 namespace tritonsmith::cli {
@@ -54,18 +55,6 @@ struct Material {
   GymChoice gym;
 };
 
-// Chooses the gym. Options of the call override the config.
-GymChoice gym_for(const RlConfig& config, const GymChoice& named) {
-  GymChoice gym = named;
-  if (named.url.empty()) gym.url = config.judge.url, gym.token_file = config.judge.token_file;
-  gym.gpus = config.judge.gpus;
-  gym.lease = config.judge.lease;
-  // Training uses the first GPU. If there are more, the judge takes another one.
-  if (gym.gpus.empty() && config.model.device != model::DeviceChoice::cpu && visible_gpus() > 1)
-    gym.gpus = {1};
-  return gym;
-}
-
 // This is only a warning, because a dry run may take place on a machine without a GPU.
 void warn_of_what_nothing_measures(const RlConfig& config, const GymChoice& gym) {
   const bool wants_speed =
@@ -100,7 +89,7 @@ Result<train::RlSummary> reinforce(const RlConfig& config, Material material,
   const std::filesystem::path lease =
       config.judge.lease ? lease_of_model(config.model.device) : std::filesystem::path();
   const train::RlParts parts{.judge = *judge,
-                             .make_generator =
+                             .make_engine =
                                  [&](const model::Transformer& model) {
                                    return make_leased_engine(model, config.engine, lease);
                                  },
@@ -124,7 +113,7 @@ Status train_by_reward(const TrainingCall& call, const GymChoice& gym, distribut
                        const distributed::LaunchInfo& launch) {
   TRY_ASSIGN(const RlConfig config, config_of<RlConfig>(call));
   TRY(train::check(config));
-  Material material{.tasks = {}, .references = {}, .gym = gym_for(config, gym)};
+  Material material{.tasks = {}, .references = {}, .gym = gym_of(config, gym)};
   TRY(check_gym_of_hosts(material.gym, launch));
   if (ranks.is_first()) warn_of_what_nothing_measures(config, material.gym);
   material.gym.processes = launch.local_size;

@@ -141,7 +141,7 @@ std::string summary_of(const std::vector<Attempt>& attempts, std::size_t verifie
   for (const Attempt& attempt : attempts) {
     const Verdict& verdict = attempt.verdict;
     if (verdict.accepted) continue;
-    std::string reason = verdict.error ? verdict.error->error_class : "refused";
+    std::string reason = verdict.error ? class_name(*verdict.error) : "refused";
     for (const Finding& finding : verdict.findings)
       if (!verdict.error && finding.severity == Severity::reject) reason = finding.rule;
     ++reasons[reason];

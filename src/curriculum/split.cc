@@ -10,7 +10,7 @@ namespace tritonsmith::curriculum {
 namespace {
 
 // Hashes the words to a number in [0, 1) (FNV-1a, then SplitMix64's finaliser).
-double lot(std::string_view words) {
+double share_of(std::string_view words) {
   std::uint64_t x = 0xcbf29ce484222325ULL;
   for (const char c : words) x = (x ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -25,7 +25,7 @@ constexpr double kReservedPairs = 0.27;
 constexpr double kReservedLonger = 0.004;
 
 bool is_reserved(const std::string& a, const std::string& b) {
-  return lot("pair/" + a + "/" + b) < kReservedPairs;
+  return share_of("pair/" + a + "/" + b) < kReservedPairs;
 }
 
 const std::vector<std::string>& all_classes() {
@@ -60,7 +60,7 @@ bool touches_held_out(const OperatorClasses& classes) {
 bool is_held_out(const OperatorClasses& classes) {
   if (classes.size() < 3) return false;
   if (classes.size() > 3)
-    return lot(fmt::format("set/{}", fmt::join(classes, "/"))) < kReservedLonger;
+    return share_of(fmt::format("set/{}", fmt::join(classes, "/"))) < kReservedLonger;
   const std::vector<std::string> c(classes.begin(), classes.end());
   return is_reserved(c[0], c[1]) && is_reserved(c[0], c[2]) && is_reserved(c[1], c[2]);
 }

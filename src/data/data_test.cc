@@ -18,7 +18,7 @@ Verdict full_verdict() {
   verdict.comparison = Comparison::allclose;
   verdict.compiled = verdict.correct = verdict.accepted = true;
   verdict.findings = {{"rule", Severity::warn, 3, "why"}};
-  verdict.error = VerdictError{"class", "message", "x = 1", 4};
+  verdict.error = VerdictError{ErrorClass::wrong_value, "message", "x = 1", 4};
   verdict.numerics = Numerics{1e-6, 2e-6, 3, 4e-4};
   verdict.time_ms = Timing{1, 2, 3, 4, 5, 0.5, 1.5};
   verdict.reference_ms = Timing{2, 3, 4, 5, 6};
@@ -63,6 +63,26 @@ TEST(Verdict, RefusesAnUnknownStage) {
   json["stage"] = "nowhere";
   EXPECT_NE(verdict_from_json(json).error().message.find("'nowhere' is none of"),
             std::string::npos);
+}
+
+TEST(VerdictError, HasTheNameOfItsEnumeratorInJson) {
+  for (const auto& [error_class, name] : enum_names<ErrorClass>) {
+    const Json json = to_json(VerdictError{.error_class = error_class});
+    EXPECT_EQ(json["class"], name);
+    const auto again = error_from_json(json);
+    ASSERT_TRUE(again) << name;
+    EXPECT_EQ(again->error_class, error_class) << name;
+  }
+}
+
+TEST(VerdictError, KeepsTheNameOfAClassThatThisVersionDoesNotKnow) {
+  Json json = to_json(full_verdict());
+  json["error"]["class"] = "melted_chip";
+  const auto foreign = verdict_from_json(json);
+  ASSERT_TRUE(foreign) << foreign.error().message;
+  EXPECT_EQ(foreign->error->error_class, ErrorClass::unknown);
+  EXPECT_EQ(class_name(*foreign->error), "melted_chip");
+  EXPECT_EQ(to_json(*foreign), json);
 }
 
 TEST(Sample, ComesBackFromItsJsonUnchanged) {

@@ -4,8 +4,20 @@
 
 namespace tritonsmith {
 
+std::string class_name(const VerdictError& error) {
+  if (error.error_class == ErrorClass::unknown && !error.unknown_class.empty())
+    return error.unknown_class;
+  return std::string(name_of(error.error_class));
+}
+
+void set_class(VerdictError& error, std::string name) {
+  const Result<ErrorClass> known = enum_from_name<ErrorClass>(name);
+  error.error_class = known.value_or(ErrorClass::unknown);
+  error.unknown_class = known ? std::string() : std::move(name);
+}
+
 Json to_json(const VerdictError& error) {
-  return {{"class", error.error_class},
+  return {{"class", class_name(error)},
           {"message", error.message},
           {"excerpt", error.excerpt},
           {"line", error.line}};
@@ -13,10 +25,10 @@ Json to_json(const VerdictError& error) {
 
 Result<VerdictError> error_from_json(const Json& json) {
   JsonReader reader(json);
-  VerdictError error{.error_class = reader.string("class"),
-                     .message = reader.string("message", ""),
+  VerdictError error{.message = reader.string("message", ""),
                      .excerpt = reader.string("excerpt", ""),
                      .line = static_cast<int>(reader.integer("line", 0))};
+  set_class(error, reader.string("class"));
   TRY(reader.status());
   return error;
 }

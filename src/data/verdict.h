@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "data/error_class.h"
 #include "data/finding.h"
 
 namespace tritonsmith {
@@ -49,12 +50,13 @@ template <>
 inline constexpr auto enum_names<Comparison> =
     names<Comparison>({{Comparison::budget, "budget"}, {Comparison::allclose, "allclose"}});
 
-// The way in which the task's forward ran. replay: its captured plan was replayed. shell: it cannot
-// be captured, so its Python ran in a trusted process of its own.
-enum class ReferenceKind { replay, shell };
+// The way in which the task's forward ran. replay: its captured plan was replayed. python: it cannot
+// be captured, so its Python ran in a trusted process of its own. Verdicts call the latter "shell",
+// the name that stored verdicts have.
+enum class ReferenceKind { replay, python };
 template <>
 inline constexpr auto enum_names<ReferenceKind> =
-    names<ReferenceKind>({{ReferenceKind::replay, "replay"}, {ReferenceKind::shell, "shell"}});
+    names<ReferenceKind>({{ReferenceKind::replay, "replay"}, {ReferenceKind::python, "shell"}});
 
 // The cause of a verdict's early end. An infrastructure fault is retried and never becomes a
 // reward.
@@ -64,17 +66,22 @@ inline constexpr auto enum_names<Fault> = names<Fault>({{Fault::none, "none"},
                                                         {Fault::candidate, "candidate"},
                                                         {Fault::infrastructure, "infrastructure"}});
 
-// The reason why a candidate went no further. The classes are stable names, listed in
-// docs/verdict.md: "syntax_error", "import_error", "exception", "compile_error", "data_dependent",
-// "timeout", "killed", "output_flood", "out_of_bounds", "wrong_shape", "wrong_dtype",
-// "wrong_value", "not_evaluable", "too_large_to_evaluate", ...
+// Why a candidate went no further, with the place in its source.
 struct VerdictError {
-  std::string error_class;
+  ErrorClass error_class = ErrorClass::unknown;
   std::string message;
   std::string excerpt;  // the candidate's line
   int line = 0;         // in the candidate's source, from 1; 0 if unknown
+  // The class's name in JSON if error_class is `unknown`: a record or a service of another version
+  // wrote it. It is written again unchanged.
+  std::string unknown_class;
   bool operator==(const VerdictError&) const = default;
 };
+
+// The class's name, as JSON, tables and messages show it.
+std::string class_name(const VerdictError& error);
+// Sets the class from its name. An unknown name is kept as it is.
+void set_class(VerdictError& error, std::string name);
 
 struct Numerics {
   double max_abs = 0;  // largest |candidate - reference| over all trials and outputs

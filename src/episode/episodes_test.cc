@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generate/testing/fake_generator.h"
+#include "generate/testing/fake_engine.h"
 #include "generate/testing/scripted_writer.h"
 #include "generate/token_writer.h"
 #include "gym/api/testing/fake_judge.h"
@@ -27,8 +27,9 @@ class EpisodesTest : public ::testing::Test {
                                     const std::vector<PlayedTurn>& played = {}) {
     writings_ = judgings_ = 0;
     gym::api::FakeJudge judge([this](const gym::api::JudgeJob& job) {
-      Verdict verdict = is_right_(job.kernel) ? gym::api::accepted_verdict()
-                                              : gym::api::failed_verdict(Stage::ran, "wrong_value");
+      Verdict verdict = is_right_(job.kernel)
+                            ? gym::api::accepted_verdict()
+                            : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
       verdict.speedup = speedup_;
       if (job.kernel == broken_) verdict.fault = Fault::infrastructure;
       return verdict;
@@ -68,12 +69,12 @@ class EpisodesTest : public ::testing::Test {
     return turns;
   }
   std::unique_ptr<generate::TokenWriter> token_writer() {
-    return writer_over(std::make_unique<generate::FakeGenerator>(
+    return writer_over(std::make_unique<generate::FakeEngine>(
         [this](const auto& request) { return write(request); }, positions_));
   }
   std::unique_ptr<generate::TokenWriter> writer_over(
-      std::unique_ptr<generate::TokenGenerator> generator) const {
-    return std::make_unique<generate::TokenWriter>(std::move(generator),
+      std::unique_ptr<generate::TokenEngine> engine) const {
+    return std::make_unique<generate::TokenWriter>(std::move(engine),
                                                    generate::ChatCodec(tokenizer_, chat_));
   }
   std::vector<TokenId> write(const generate::GenerationRequest& request) {
@@ -226,17 +227,17 @@ class SlowJudge : public gym::api::FakeJudge {
 };
 
 // Finishes one completion. It finishes no other before a second turn is requested.
-class LongGenerator : public generate::FakeGenerator {
+class LongEngine : public generate::FakeEngine {
  public:
-  LongGenerator(Write write, int episodes) : FakeGenerator(std::move(write)), episodes_(episodes) {}
+  LongEngine(Write write, int episodes) : FakeEngine(std::move(write)), episodes_(episodes) {}
   Status submit(generate::GenerationRequest request) override {
     ++submitted_;
-    return FakeGenerator::submit(std::move(request));
+    return FakeEngine::submit(std::move(request));
   }
   Result<std::optional<generate::Generated>> next_by(Deadline deadline) override {
     if (given_ == 0 || submitted_ > episodes_) {
       ++given_;
-      return FakeGenerator::next_by(deadline);
+      return FakeEngine::next_by(deadline);
     }
     if (deadline.at() == Deadline::never().at()) return fail("would write on without a look");
     while (!deadline.passed()) {
@@ -250,9 +251,9 @@ class LongGenerator : public generate::FakeGenerator {
 
 TEST_F(EpisodesTest, BeginTheNextTurnWhileOthersAreStillWritten) {
   const auto writer = writer_over(
-      std::make_unique<LongGenerator>([this](const auto& request) { return write(request); }, 2));
+      std::make_unique<LongEngine>([this](const auto& request) { return write(request); }, 2));
   SlowJudge judge([](const gym::api::JudgeJob&) {
-    return gym::api::failed_verdict(Stage::ran, "wrong_value");
+    return gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
   });
   gym::api::FaultStreak faults(gym::api::kFaultsInARow);
   options_.turns.limit = 2;

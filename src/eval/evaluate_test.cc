@@ -44,7 +44,7 @@ class EvaluateTest : public testing::Test {
       right.speedup = job.kernel.find("fast") != std::string::npos ? 3 : 1;
       return job.kernel.find("wrong") == std::string::npos
                  ? right
-                 : gym::api::failed_verdict(Stage::ran, "wrong_value");
+                 : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
     });
     return evaluate(tasks_,
                     {.name = "test",
@@ -183,7 +183,7 @@ TEST_F(EvaluateTest, StopsWhenTheGymHasNothingButFaultsAndJudgesThemAnew) {
     if (!broken) return gym::api::accepted_verdict();
     Verdict verdict;
     verdict.fault = Fault::infrastructure;
-    verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};
+    verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = "no zygote"};
     return verdict;
   });
   const auto evaluated = [&] {

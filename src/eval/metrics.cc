@@ -275,7 +275,7 @@ Rates rates_of(std::span<const Verdict> verdicts) {
 
 void count_failures(std::span<const Verdict> verdicts, Evaluation& evaluation) {
   for (const Verdict& verdict : verdicts)
-    if (verdict.error) ++evaluation.errors[verdict.error->error_class];
+    if (verdict.error) ++evaluation.errors[class_name(*verdict.error)];
   for (const Verdict& verdict : verdicts)
     if (!verdict.accepted) ++evaluation.failures[failure_of(verdict)];
   evaluation.findings = broken_rules(verdicts);

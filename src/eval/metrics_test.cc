@@ -19,7 +19,8 @@ Verdict verdict(bool compiled, bool accepted, std::optional<double> speedup = st
   v.speedup = speedup;
   v.stage_ms = {
       {"queue", 9000}, {"capture", 300}, {"compare", 150}, {"referee", 200}, {"total", 9500}};
-  if (!accepted) v.error = VerdictError{compiled ? "wrong_value" : "compile_error", "", "", 0};
+  if (!accepted)
+    v.error = VerdictError{compiled ? ErrorClass::wrong_value : ErrorClass::compile_error};
   return v;
 }
 Conversation once(Verdict v) { return {.verdicts = {std::move(v)}, .tokens = {10}}; }

@@ -19,7 +19,7 @@ TEST(Rejudge, TriesEachKernelOnEachOfItsTasksAndNamesWhatIsRefused) {
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.kernel == "right" || job.task.id == "a"
                ? gym::api::accepted_verdict()
-               : gym::api::failed_verdict(Stage::ran, "wrong_value");
+               : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
   });
   const auto report = rejudge(suspects(), {.trials = 12}, judge);
   ASSERT_TRUE(report) << report.error().message;
@@ -70,7 +70,7 @@ TEST(RetryRefused, TellsWhoIsRightOnItsOwnTaskFromWhoIsRightOnAll) {
   gym::api::FakeJudge judge([](const gym::api::JudgeJob& job) {
     return job.kernel == "right" || (job.kernel == "knows one size" && job.task.id == "a")
                ? gym::api::accepted_verdict()
-               : gym::api::failed_verdict(Stage::ran, "wrong_value");
+               : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
   });
   const auto found = retry_refused(refused, {.trials = 12}, judge);
   ASSERT_TRUE(found) << found.error().message;

@@ -39,8 +39,8 @@ class TokenWriter::TextStream {
   bool is_found_ = false;
 };
 
-TokenWriter::TokenWriter(std::unique_ptr<TokenGenerator> generator, ChatCodec codec)
-    : generator_(std::move(generator)), codec_(std::move(codec)) {}
+TokenWriter::TokenWriter(std::unique_ptr<TokenEngine> engine, ChatCodec codec)
+    : engine_(std::move(engine)), codec_(std::move(codec)) {}
 
 TokenWriter::~TokenWriter() = default;
 
@@ -60,20 +60,20 @@ Status TokenWriter::submit(TokenRequest request) {
                                .seed = request.seed};
   std::erase(generation.sampling.stop, "");
   if (generation.sampling.stop.empty() && !request.on_text)
-    return generator_->submit(std::move(generation));
+    return engine_->submit(std::move(generation));
   auto stream = std::make_unique<TextStream>(codec_.tokenizer(), generation.sampling.stop,
                                              std::move(request.on_text));
   generation.is_complete = [&stream = *stream](std::span<const TokenId> tokens) {
     return stream.take(tokens);
   };
   streams_[request.id] = std::move(stream);
-  const Status status = generator_->submit(std::move(generation));
+  const Status status = engine_->submit(std::move(generation));
   if (!status) streams_.erase(request.id);
   return status;
 }
 
 Result<std::optional<Written>> TokenWriter::next_by(Deadline deadline) {
-  TRY_ASSIGN(auto generated, generator_->next_by(deadline));
+  TRY_ASSIGN(auto generated, engine_->next_by(deadline));
   if (!generated) return std::optional<Written>();
   return std::optional(written_from(*std::move(generated)));
 }
@@ -95,7 +95,7 @@ Written TokenWriter::written_from(Generated generated) {
 }
 
 void TokenWriter::cancel(std::uint64_t id) {
-  generator_->cancel(id);
+  engine_->cancel(id);
   streams_.erase(id);
 }
 
@@ -106,7 +106,7 @@ bool TokenWriter::has_room(std::span<const text::Message> messages,
 }
 
 std::optional<std::int64_t> TokenWriter::context_length() const {
-  const std::int64_t length = generator_->max_length();
+  const std::int64_t length = engine_->max_length();
   return length > 0 ? std::optional(length) : std::nullopt;
 }
 

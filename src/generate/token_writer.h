@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "generate/chat_codec.h"
-#include "generate/token_generator.h"
+#include "generate/token_engine.h"
 #include "generate/writer.h"
 
 namespace tritonsmith::generate {
@@ -25,7 +25,7 @@ struct TokenRequest {
 
 class TokenWriter : public Writer {
  public:
-  TokenWriter(std::unique_ptr<TokenGenerator> generator, ChatCodec codec);
+  TokenWriter(std::unique_ptr<TokenEngine> engine, ChatCodec codec);
   ~TokenWriter() override;
 
   Status submit(WriteRequest request) override;
@@ -41,7 +41,7 @@ class TokenWriter : public Writer {
   class TextStream;
   Written written_from(Generated generated);
 
-  std::unique_ptr<TokenGenerator> generator_;
+  std::unique_ptr<TokenEngine> engine_;
   mutable ChatCodec codec_;
   // The requests in flight whose text is read while it is written.
   std::map<std::uint64_t, std::unique_ptr<TextStream>> streams_;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "generate/testing/fake_generator.h"
+#include "generate/testing/fake_engine.h"
 #include "text/testing/small_tokenizer.h"
 
 namespace tritonsmith::generate {
@@ -45,7 +45,7 @@ class TokenWriterTest : public ::testing::Test {
   std::vector<TokenId> answer_ = ended("x = é + 1");
   std::vector<GenerationRequest> requests_;
   std::unique_ptr<TokenWriter> writer_ = std::make_unique<TokenWriter>(
-      std::make_unique<FakeGenerator>([this](const auto& request) { return write(request); }, 60),
+      std::make_unique<FakeEngine>([this](const auto& request) { return write(request); }, 60),
       ChatCodec(tokenizer_, chat_));
 };
 
@@ -120,7 +120,7 @@ TEST_F(TokenWriterTest, StreamsTheTextInPieces) {
 
 TEST_F(TokenWriterTest, StreamsTheWholeTextOfAnEngineThatShowsNoTokensMeanwhile) {
   TokenWriter writer(
-      std::make_unique<FakeGenerator>([this](const GenerationRequest&) { return answer_; }),
+      std::make_unique<FakeEngine>([this](const GenerationRequest&) { return answer_; }),
       ChatCodec(tokenizer_, chat_));
   std::string whole;
   ASSERT_TRUE(writer.submit(WriteRequest{
@@ -135,7 +135,7 @@ TEST_F(TokenWriterTest, KnowsWhetherAConversationFits) {
   EXPECT_TRUE(writer_->has_room(add_, {.max_new_tokens = static_cast<int>(60 - prompt)}));
   EXPECT_FALSE(writer_->has_room(add_, {.max_new_tokens = static_cast<int>(61 - prompt)}));
   const TokenWriter boundless(
-      std::make_unique<FakeGenerator>([](const auto&) { return std::vector<TokenId>(); }),
+      std::make_unique<FakeEngine>([](const auto&) { return std::vector<TokenId>(); }),
       ChatCodec(tokenizer_, chat_));
   EXPECT_TRUE(boundless.has_room(add_, {.max_new_tokens = 1 << 20}));
   EXPECT_FALSE(boundless.context_length());

@@ -3,27 +3,18 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/jsonl.h"
 
 namespace tritonsmith::report {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Calls `use` with each line's JSON. The last line may be cut off, but all others must be whole.
-template <typename Use>
-Status for_each_record(const fs::path& file, std::size_t skip, Use use) {
-  TRY_ASSIGN(const auto lines, read_lines(file));
-  for (std::size_t i = std::min(skip, lines.size()); i < lines.size(); ++i) {
-    auto json = parse_json(lines[i]);
-    if (!json && i + 1 == lines.size()) break;
-    if (!json) return fail("{}:{}: {}", file.string(), i + 1, json.error().message);
-    TRY_WITHIN(fmt::format("{}:{}", file.string(), i + 1), use(*json));
-  }
-  return ok();
-}
+constexpr JsonlOptions kRecords{.last_line = LastLine::may_be_cut_off};
 
 Status read_steps(const fs::path& file, RunRecords& records) {
-  return for_each_record(file, 0, [&](const Json& json) -> Status {
+  const auto read = for_each_json_line(file, kRecords, [&](const JsonLine& line) -> Status {
+    const Json& json = line.json;
     if (!json.is_object()) return fail("an object is expected");
     const double step = json.value("step", 0.0);
     for (const auto& [name, value] : json.items())
@@ -31,22 +22,26 @@ Status read_steps(const fs::path& file, RunRecords& records) {
         records.metrics[name].push_back({step, value.get<double>()});
     return ok();
   });
+  TRY(read);
+  return ok();
 }
 
 Status read_samples(const fs::path& file, std::size_t max_samples, RunRecords& records) {
-  TRY_ASSIGN(const auto lines, read_lines(file));
-  const std::size_t skip = lines.size() > max_samples ? lines.size() - max_samples : 0;
-  records.samples_before = skip;
-  return for_each_record(file, skip, [&](const Json& json) -> Status {
-    TRY_ASSIGN(Sample sample, sample_from_json(json));
-    records.samples.push_back(std::move(sample));
-    return ok();
-  });
+  JsonlOptions newest = kRecords;
+  newest.only_last = max_samples;
+  TRY_ASSIGN(const std::size_t lines,
+             for_each_json_line(file, newest, [&](const JsonLine& line) -> Status {
+               TRY_ASSIGN(Sample sample, sample_from_json(line.json));
+               records.samples.push_back(std::move(sample));
+               return ok();
+             }));
+  records.samples_before = lines - std::min(lines, max_samples);
+  return ok();
 }
 
 Status read_calls(const fs::path& file, RunRecords& records) {
-  return for_each_record(file, 0, [&](const Json& json) -> Status {
-    JsonReader reader(json);
+  const auto read = for_each_json_line(file, kRecords, [&](const JsonLine& line) -> Status {
+    JsonReader reader(line.json);
     Call call{.program = reader.string("program", ""),
               .at = reader.string("at", ""),
               .step = reader.integer("step", 0)};
@@ -54,6 +49,8 @@ Status read_calls(const fs::path& file, RunRecords& records) {
     records.calls.push_back(std::move(call));
     return ok();
   });
+  TRY(read);
+  return ok();
 }
 
 Status read_evaluation(const fs::path& file, RunRecords& records) {

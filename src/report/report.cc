@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "report/curves.h"
+#include "report/charts.h"
 #include "report/failures.h"
 #include "report/html.h"
 #include "report/published.h"
@@ -96,7 +96,7 @@ std::string render_report(const std::string& title, const std::vector<RunRecords
   for (const Table& table : evaluation_tables(evaluations, baseline))
     add(table.title, without_title(table));
   add_published(evaluations, sections);
-  for (const RunRecords& run : runs) add("Training: " + run.name, render_curves(run));
+  for (const RunRecords& run : runs) add("Training: " + run.name, render_charts(run));
   if (const Table failures = failure_table(runs); failures.rows.size() > 1)
     add(failures.title, without_title(failures));
   for (const RunRecords& run : runs) add("Samples: " + run.name, render_samples(run));

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "base/temp_dir.h"
-#include "report/chart.h"
+#include "report/line_chart.h"
 #include "report/compare.h"
-#include "report/curves.h"
+#include "report/charts.h"
 #include "report/failures.h"
 #include "report/highlight.h"
 #include "report/html.h"
@@ -51,7 +51,7 @@ TEST(Report, ReadsADirectoryOfRunsAndShowsWhatTheyRecorded) {
   std::ofstream(dir->path() / "rl" / "evaluation.json") << to_line(to_json(example("rl", 0.625)));
   Sample sample{.step = 1, .task_id = "task<1>"};
   sample.completion.text = "a < b";
-  sample.verdict.error = VerdictError{"wrong_value", "element 3", "", 0};
+  sample.verdict.error = VerdictError{ErrorClass::wrong_value, "element 3", "", 0};
   sample.verdict.findings = {{"task_zeros_pass", Severity::warn, 0, ""},
                              {"hooks", Severity::warn, 2, ""}};
   std::ofstream(dir->path() / "rl" / "samples.jsonl") << to_line(to_json(sample)) << "\n";
@@ -72,7 +72,7 @@ Sample training_sample() {
   sample.completion.text = "<thinking>x</thinking>";
   sample.kernel = "import triton\nx = 'a<b'  # why\n";
   sample.verdict.stage = Stage::ran;
-  sample.verdict.error = VerdictError{"wrong_value", "\x1b[31mred", "x = 'a<b'", 2};
+  sample.verdict.error = VerdictError{ErrorClass::wrong_value, "\x1b[31mred", "x = 'a<b'", 2};
   sample.reward = {.total = 0.3, .terms = {{"format", 1, 0.1}, {"compiled", 1, 0.2}}};
   sample.advantage = -0.75;
   return sample;
@@ -122,7 +122,7 @@ TEST(Curves, AreDrawnOfEveryNumberThatWasRecorded) {
                              "turn_2/reward", "something_new", "kl"})
     for (int step = 1; step <= 3; ++step)
       run.metrics[metric].push_back({1.0 * step, std::string_view(metric) == "kl" ? 0.0 : step});
-  const std::string html = render_curves(run);
+  const std::string html = render_charts(run);
   for (const char* part : {"<h3>Reward</h3>", "How far samples come", "clip_fraction", "judge",
                            "<h3>Turns</h3>", "something_new", "Always 0: kl.", "data-chart="})
     EXPECT_NE(html.find(part), std::string::npos) << part;

@@ -40,7 +40,7 @@ std::string verdict_facts(const Verdict& verdict) {
   if (verdict.error)
     facts += fact(
         "error",
-        fmt::format("{}: {}{}", verdict.error->error_class,
+        fmt::format("{}: {}{}", class_name(*verdict.error),
                     verdict.error->line > 0 ? fmt::format("line {}: ", verdict.error->line) : "",
                     verdict.error->message));
   for (const Finding& finding : verdict.findings)

@@ -21,7 +21,7 @@ std::string line_of_source(int line, std::string_view excerpt) {
 std::string error_text(const Verdict& verdict) {
   if (!verdict.error) return "";
   const VerdictError& error = *verdict.error;
-  return fmt::format("{}: {}\n", one_line(error.error_class, kName),
+  return fmt::format("{}: {}\n", one_line(class_name(error), kName),
                      one_line(error.message, kMessage)) +
          line_of_source(error.line, error.excerpt);
 }
@@ -133,7 +133,7 @@ std::string compact_text(const Verdict& verdict) {
                            : "right, faster please";
   const Finding* rejection = first_rejection(verdict);
   std::string text = rejection != nullptr ? rejection->rule
-                     : verdict.error      ? verdict.error->error_class
+                     : verdict.error      ? class_name(*verdict.error)
                                           : "wrong";
   int line = verdict.error ? verdict.error->line : 0;
   if (rejection != nullptr && rejection->line > 0) line = rejection->line;

@@ -36,7 +36,7 @@ Verdict timed() {
 }
 
 TEST(Feedback, OfACompileErrorNamesTheLine) {
-  EXPECT_EQ(full(failed(Stage::captured, {.error_class = "compile_error",
+  EXPECT_EQ(full(failed(Stage::captured, {.error_class = ErrorClass::compile_error,
                                           .message = "cannot add [128] and [64]\n  more",
                                           .excerpt = "    y = a + b",
                                           .line = 12})),
@@ -48,7 +48,7 @@ TEST(Feedback, OfACompileErrorNamesTheLine) {
 }
 
 TEST(Feedback, OfAWrongResultSaysByHowMuch) {
-  Verdict verdict = failed(Stage::ran, {.error_class = "wrong_value",
+  Verdict verdict = failed(Stage::ran, {.error_class = ErrorClass::wrong_value,
                                         .message = "output 0 differs at [3, 7]: 0.5 for 0.25"});
   verdict.numerics = {.max_abs = 0.25, .max_rel = 1, .trials = 1};
   verdict.kernels = {{.name = "k", .launches = 1, .registers = 20}};
@@ -91,12 +91,12 @@ TEST(Feedback, OfARefusedKernelNamesTheRule) {
 
 TEST(Feedback, OfAnAnswerWithoutKernelSaysSo) {
   EXPECT_THAT(
-      full(failed(Stage::none, {.error_class = "no_kernel", .message = "no code block"})),
+      full(failed(Stage::none, {.error_class = ErrorClass::no_kernel, .message = "no code block"})),
       ::testing::StartsWith("There is no kernel in your answer.\nno_kernel: no code block"));
 }
 
 TEST(Feedback, StaysShortWhateverACandidateDoes) {
-  Verdict verdict = failed(Stage::inspected, {.error_class = "exception",
+  Verdict verdict = failed(Stage::inspected, {.error_class = ErrorClass::exception,
                                               .message = std::string(100000, 'x'),
                                               .excerpt = std::string(100000, 'y'),
                                               .line = 1});

@@ -57,7 +57,7 @@ std::vector<std::string> rejecting_rules(const Verdict& verdict) {
 std::string_view how_it_ended(const Verdict& verdict) {
   if (verdict.accepted) return "accepted";
   if (!verdict.error) return "finding";
-  return verdict.error->error_class == "refused" ? "refused" : "error";
+  return verdict.error->error_class == ErrorClass::refused ? "refused" : "error";
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ Result<Expected> expected_from(std::string_view text) {
 bool holds(const Expected& expected, const Verdict& verdict) {
   if (expected.how != how_it_ended(verdict)) return false;
   if (expected.how == "accepted") return true;
-  if (expected.how == "error") return verdict.error->error_class == expected.name;
+  if (expected.how == "error") return class_name(*verdict.error) == expected.name;
   const auto rules = rejecting_rules(verdict);
   return std::ranges::find(rules, expected.name) != rules.end();
 }
@@ -82,7 +82,7 @@ bool holds(const Expected& expected, const Verdict& verdict) {
 std::string outcome_of(const Verdict& verdict) {
   const std::string_view how = how_it_ended(verdict);
   if (how == "accepted") return "accepted";
-  if (how == "error") return "error " + verdict.error->error_class;
+  if (how == "error") return "error " + class_name(*verdict.error);
   return fmt::format("{} {}", how, fmt::join(rejecting_rules(verdict), "+"));
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "gym/api/judge_all.h"
 #include "gym/cuda/driver.h"
 #include "gym/judge/python_reference.h"
 #include "gym/judge/secret.h"
@@ -24,7 +25,7 @@ class BlindedReferee : public gym::judge::RefereeClient {
     const std::string rule = blindness_.get();
     if (report == nullptr || rule.empty()) return outcome;
     std::erase_if(report->findings, [&](const Finding& finding) { return finding.rule == rule; });
-    if (report->error && report->error->error_class == rule) {
+    if (report->error && class_name(*report->error) == rule) {
       report->error.reset();
       report->fault = Fault::none;
       report->ran = report->correct = true;
@@ -92,21 +93,15 @@ Result<std::unique_ptr<CorpusJudge>> CorpusJudge::start(const Options& options) 
 Result<std::vector<Verdict>> CorpusJudge::judge(const std::vector<Job>& jobs,
                                                 const std::string& without) {
   blindness_->set(without);
-  for (std::size_t k = 0; k < jobs.size(); ++k) {
-    gym::api::JudgeJob job{
-        .id = k, .policy = jobs[k].policy, .backend = jobs[k].backend, .use_store = false};
-    job.task.id = jobs[k].task;
-    TRY_ASSIGN(job.task.source, read_file(tests_ / jobs[k].task));
-    TRY_ASSIGN(job.kernel, read_file(tests_ / jobs[k].file));
-    TRY(judge_->submit(std::move(job)));
+  std::vector<gym::api::JudgeJob> asked;
+  for (const Job& each : jobs) {
+    gym::api::JudgeJob job{.policy = each.policy, .backend = each.backend, .use_store = false};
+    job.task.id = each.task;
+    TRY_ASSIGN(job.task.source, read_file(tests_ / each.task));
+    TRY_ASSIGN(job.kernel, read_file(tests_ / each.file));
+    asked.push_back(std::move(job));
   }
-  std::vector<Verdict> verdicts(jobs.size());
-  for (std::size_t k = 0; k < jobs.size(); ++k) {
-    TRY_ASSIGN(auto judged, judge_->next(Deadline::never()));
-    if (!judged) return fail("the judge gave {} verdicts for {} jobs", k, jobs.size());
-    verdicts.at(judged->id) = std::move(judged->verdict);
-  }
-  return verdicts;
+  return gym::api::judge_all(*judge_, std::move(asked));
 }
 
 }  // namespace tritonsmith::corpora

@@ -8,7 +8,9 @@ namespace tritonsmith::corpora {
 namespace {
 
 Verdict ended_by(std::string error_class) {
-  return {.error = VerdictError{.error_class = std::move(error_class)}};
+  Verdict verdict{.error = VerdictError{}};
+  set_class(*verdict.error, std::move(error_class));
+  return verdict;
 }
 
 std::vector<CorpusFile> hostile() {

@@ -1,5 +1,5 @@
 // A reinforcement learning run that kill_and_resume.py kills. It is the real loop with a model of
-// random weights. The generator writes whole answers around letters that it samples, and a slow
+// random weights. The engine writes whole answers around letters that it samples, and a slow
 // judge decides by these letters. The program prints a line when it judges.
 //
 //   rl_probe model DIR        writes the initial model
@@ -12,7 +12,7 @@
 #include "distributed/join.h"
 #include "gym/api/testing/fake_judge.h"
 #include "train/rl/rl.h"
-#include "train/rl/testing/pattern_generator.h"
+#include "train/rl/testing/pattern_engine.h"
 #include "train/run/testing/tiny_model.h"
 
 namespace tritonsmith::train {
@@ -31,7 +31,7 @@ Verdict judge_slowly(const gym::api::JudgeJob& job) {
   for (int i = 0; i < 2000; ++i) digest = content_key(digest);
   const bool is_right = job.kernel[0] <= 'd' || (job.kernel[0] == 'e' && digest[0] < '8');
   return is_right ? gym::api::accepted_verdict()
-                  : gym::api::failed_verdict(Stage::compiled, "wrong_value");
+                  : gym::api::failed_verdict(Stage::compiled, ErrorClass::wrong_value);
 }
 
 RlConfig config_for(const std::string& directory, const std::string& model, std::int64_t steps) {
@@ -57,9 +57,9 @@ Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
     tasks.push_back({.id = id, .suite = "test", .source = "x", .instruction = id});
   gym::api::FakeJudge judge(judge_slowly);
   const RlParts parts{.judge = judge,
-                      .make_generator = [&](const model::Transformer& weights)
-                          -> Result<std::unique_ptr<generate::TokenGenerator>> {
-                        return std::make_unique<PatternGenerator>(weights, tokenizer);
+                      .make_engine = [&](const model::Transformer& weights)
+                          -> Result<std::unique_ptr<generate::TokenEngine>> {
+                        return std::make_unique<PatternEngine>(weights, tokenizer);
                       },
                       .references = {},
                       .ranks = ranks};

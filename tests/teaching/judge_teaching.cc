@@ -10,6 +10,7 @@
 #include <map>
 
 #include "curriculum/teacher/teacher.h"
+#include "gym/api/judge_all.h"
 #include "gym/judge/local_judge.h"
 #include "inspect/inspect.h"
 
@@ -46,22 +47,16 @@ std::vector<Candidate> candidates(int lessons) {
 }
 
 // Returns the verdicts under one policy, in the order of the candidates.
-Result<std::vector<Verdict>> judge_all(gym::api::Judge& judge, const std::vector<Candidate>& all,
-                                       Policy policy) {
-  std::vector<Verdict> verdicts(all.size());
-  for (std::size_t id = 0; id < all.size(); ++id)
-    TRY(judge.submit({.id = id,
-                      .task = all[id].task,
-                      .kernel = all[id].answer.code,
-                      .policy = policy,
-                      .backend = Backend::evaluate,
-                      .use_store = false}));
-  for (std::size_t count = 0; count < all.size(); ++count) {
-    TRY_ASSIGN(auto judged, judge.next(Deadline::never()));
-    if (!judged) return fail("{} verdicts for {} jobs", count, all.size());
-    verdicts.at(judged->id) = std::move(judged->verdict);
-  }
-  return verdicts;
+Result<std::vector<Verdict>> judge_by(gym::api::Judge& judge, const std::vector<Candidate>& all,
+                                      Policy policy) {
+  std::vector<gym::api::JudgeJob> jobs;
+  for (const Candidate& each : all)
+    jobs.push_back({.task = each.task,
+                    .kernel = each.answer.code,
+                    .policy = policy,
+                    .backend = Backend::evaluate,
+                    .use_store = false});
+  return gym::api::judge_all(judge, std::move(jobs));
 }
 
 bool is_as_intended(Intent intent, const Verdict& strict, const Verdict& open) {
@@ -85,7 +80,7 @@ std::string said(const Verdict& verdict) {
                                  verdict.accepted  ? "accepted"
                                  : verdict.correct ? "correct"
                                                    : "");
-  if (verdict.error) text += " " + verdict.error->error_class + ": " + verdict.error->message;
+  if (verdict.error) text += " " + class_name(*verdict.error) + ": " + verdict.error->message;
   for (const Finding& finding : verdict.findings)
     if (finding.severity == Severity::reject) text += " " + finding.rule;
   return text;
@@ -98,8 +93,8 @@ Result<int> run(const std::string& referee, int lessons) {
   TRY_ASSIGN(const auto judge,
              gym::judge::LocalJudge::start(config, inspect::inspect_kernel, {.argv = {referee}}));
   const auto all = candidates(lessons);
-  TRY_ASSIGN(const auto strict, judge_all(*judge, all, Policy::strict));
-  TRY_ASSIGN(const auto open, judge_all(*judge, all, Policy::open));
+  TRY_ASSIGN(const auto strict, judge_by(*judge, all, Policy::strict));
+  TRY_ASSIGN(const auto open, judge_by(*judge, all, Policy::open));
   std::map<Intent, int> counts;
   int failures = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

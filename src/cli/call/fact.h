@@ -7,14 +7,14 @@
 
 namespace tritonsmith::cli {
 
-enum class Standing {
+enum class FactStatus {
   fine,
   lacking,  // works, but less well or more slowly
   broken,   // judging or training cannot work
 };
 
 struct Fact {
-  Standing standing = Standing::fine;
+  FactStatus status = FactStatus::fine;
   std::string name;
   std::string found;
   std::string advice;  // empty if nothing has to be done

@@ -2,7 +2,7 @@
 
 #include "base/lease.h"
 #include "base/log.h"
-#include "generate/engine/leased_generator.h"
+#include "generate/engine/leased_engine.h"
 #include "gym/cuda/lease_path.h"
 
 namespace tritonsmith::cli {
@@ -20,13 +20,13 @@ std::filesystem::path lease_of_model(model::DeviceChoice device) {
   return {};
 }
 
-Result<std::unique_ptr<generate::TokenGenerator>> make_leased_engine(
+Result<std::unique_ptr<generate::TokenEngine>> make_leased_engine(
     const model::Transformer& model, const generate::engine::EngineConfig& config,
     const std::filesystem::path& lease) {
-  TRY_ASSIGN(auto generator, generate::engine::make_engine(model, config));
-  if (lease.empty()) return generator;
+  TRY_ASSIGN(auto engine, generate::engine::make_engine(model, config));
+  if (lease.empty()) return engine;
   TRY_ASSIGN(Lease own, Lease::open(lease));
-  return std::make_unique<generate::engine::LeasedGenerator>(std::move(generator), std::move(own));
+  return std::make_unique<generate::engine::LeasedEngine>(std::move(engine), std::move(own));
 }
 
 }  // namespace tritonsmith::cli

@@ -19,7 +19,7 @@ std::size_t visible_gpus();
 std::filesystem::path lease_of_model(model::DeviceChoice device);
 
 // The engine that serves the model best. With a lease it gives way to timings.
-Result<std::unique_ptr<generate::TokenGenerator>> make_leased_engine(
+Result<std::unique_ptr<generate::TokenEngine>> make_leased_engine(
     const model::Transformer& model, const generate::engine::EngineConfig& config,
     const std::filesystem::path& lease);
 

@@ -69,10 +69,20 @@ void CpuDecoder::reserve(int index, std::int64_t length) {
   constexpr std::int64_t kStep = 64;
   Slot& slot = slots_[static_cast<std::size_t>(index)];
   if (slot.capacity >= length) return;
-  slot.capacity = (length + kStep - 1) / kStep * kStep;
-  const auto size = layers_.size() * static_cast<std::size_t>(shape_.key_value() * slot.capacity);
-  slot.keys.assign(size, 0.0f);
-  slot.values.assign(size, 0.0f);
+  Slot grown{.capacity = (length + kStep - 1) / kStep * kStep};
+  const auto size = layers_.size() * static_cast<std::size_t>(shape_.key_value() * grown.capacity);
+  grown.keys.assign(size, 0.0f);
+  grown.values.assign(size, 0.0f);
+  // The slot may hold the prompt of a request that needed less room.
+  const std::int64_t D = shape_.head_dim;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+    for (std::int64_t head = 0; head < shape_.kv_heads; ++head) {
+      for (std::int64_t d = 0; d < D; ++d)
+        std::copy_n(keys(slot, layer, head) + d * slot.capacity, slot.capacity,
+                    keys(grown, layer, head) + d * grown.capacity);
+      std::copy_n(values(slot, layer, head), D * slot.capacity, values(grown, layer, head));
+    }
+  slot = std::move(grown);
 }
 
 float* CpuDecoder::keys(Slot& slot, std::size_t layer, std::int64_t kv_head) const {

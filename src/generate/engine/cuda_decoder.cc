@@ -143,7 +143,7 @@ model::cuda::PagedCache CudaDecoder::cache_of(std::size_t layer) const {
 
 Status CudaDecoder::check(int code, std::string_view doing) const {
   if (code == 0) return ok();
-  return fail("CUDA fails while {}: {}", doing, kernels().runtime.message(code));
+  return fail_by_fault("CUDA fails while {}: {}", doing, kernels().runtime.message(code));
 }
 
 Status CudaDecoder::refresh() {

@@ -16,7 +16,7 @@
 #include <memory>
 #include <span>
 
-#include "generate/token_generator.h"
+#include "generate/token_engine.h"
 #include "model/layers/cuda_layer.h"
 #include "model/transformer/transformer.h"
 

@@ -24,7 +24,7 @@
 
 namespace tritonsmith::generate::engine {
 
-class CudaEngine : public TokenGenerator {
+class CudaEngine : public TokenEngine {
  public:
   // Allocates the memory that it keeps. Fails, with the numbers, when that memory and what prefill
   // and the choice of kernels take besides do not fit. The model must outlive the engine.

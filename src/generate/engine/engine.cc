@@ -231,7 +231,7 @@ void Engine::finish(int index, FinishReason reason) {
   finished_.push_back({.id = slot.request.id, .completion = std::move(slot.completion)});
 }
 
-Result<std::unique_ptr<TokenGenerator>> make_engine(const model::Transformer& model,
+Result<std::unique_ptr<TokenEngine>> make_engine(const model::Transformer& model,
                                                     const EngineConfig& config) {
   if (model.half_weights() == nullptr) return std::make_unique<Engine>(model, config);
   return CudaEngine::make(model, config);

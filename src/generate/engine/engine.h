@@ -16,7 +16,7 @@
 
 #include "generate/engine/decoder.h"
 #include "generate/engine/sampler.h"
-#include "generate/token_generator.h"
+#include "generate/token_engine.h"
 #include "model/transformer/transformer.h"
 
 namespace tritonsmith::generate::engine {
@@ -38,7 +38,7 @@ struct EngineCounts {
   std::uint64_t tokens_decoded = 0;
 };
 
-class Engine : public TokenGenerator {
+class Engine : public TokenEngine {
  public:
   // The model must outlive the engine.
   explicit Engine(const model::Transformer& model, const EngineConfig& config = {});
@@ -76,7 +76,7 @@ class Engine : public TokenGenerator {
 
 // The engine that serves a model best: CudaEngine where the model is on a GPU and our own kernels
 // serve it, else Engine. The model must outlive it.
-Result<std::unique_ptr<TokenGenerator>> make_engine(const model::Transformer& model,
+Result<std::unique_ptr<TokenEngine>> make_engine(const model::Transformer& model,
                                                     const EngineConfig& config = {});
 
 // Fails for a request that no engine serves: an empty prompt, tokens that the model does not have,

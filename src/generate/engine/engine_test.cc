@@ -235,6 +235,21 @@ TEST(Engine, ComesBackByTheDeadlineAndGoesOnFromThere) {
   EXPECT_EQ(looks, 4) << "the first look admits and decodes, each later one decodes once";
 }
 
+TEST(Engine, GivesAPromptInTheCacheALargerLimit) {
+  const GenerationRequest few{
+      .id = 1, .prompt = prompt_of(1, 4), .sampling = {.max_new_tokens = 2}};
+  GenerationRequest many = few;
+  many.id = 2;
+  many.sampling.max_new_tokens = 90;
+  Engine fresh(tiny_model(), {.slots = 1});
+  const auto expected = generate_all(fresh, std::vector{many});
+  Engine engine(tiny_model(), {.slots = 1});
+  const auto completions = generate_all(engine, std::vector{few, many});
+  ASSERT_TRUE(expected && completions);
+  EXPECT_EQ((*completions)[1].tokens, (*expected)[0].tokens);
+  EXPECT_EQ((*completions)[1].logprobs, (*expected)[0].logprobs);
+}
+
 TEST(Engine, RefusesWhatItCannotServe) {
   Engine engine(tiny_model(), {.slots = 2, .max_length = 50});
   const auto error = [&](std::vector<TokenId> prompt, int room) {

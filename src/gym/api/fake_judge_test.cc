@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "gym/api/judge_all.h"
+
 namespace tritonsmith::gym::api {
 namespace {
 
@@ -12,7 +14,7 @@ JudgeJob job(std::uint64_t id, std::string kernel) {
 FakeJudge by_kernel() {
   return FakeJudge([](const JudgeJob& asked) {
     return asked.kernel == "good" ? accepted_verdict()
-                                  : failed_verdict(Stage::extracted, "syntax_error");
+                                  : failed_verdict(Stage::extracted, ErrorClass::syntax_error);
   });
 }
 
@@ -25,7 +27,7 @@ TEST(FakeJudge, AnswersEachJobFromTheTestsOwnFunction) {
   EXPECT_EQ(first->id, 7U);
   EXPECT_TRUE(first->verdict.accepted);
   EXPECT_EQ(first->verdict.task_id, "t");
-  EXPECT_EQ(second->verdict.error->error_class, "syntax_error");
+  EXPECT_EQ(second->verdict.error->error_class, ErrorClass::syntax_error);
   EXPECT_FALSE(judge.next(Deadline::never())->has_value());
 }
 
@@ -41,6 +43,20 @@ TEST(FakeJudge, FailsAsABrokenGymDoes) {
   judge.break_down({"disk full"});
   EXPECT_FALSE(judge.submit(job(1, "good")));
   EXPECT_EQ(judge.next(Deadline::never()).error().message, "disk full");
+}
+
+TEST(JudgeAll, GivesTheVerdictsInTheOrderOfTheJobs) {
+  FakeJudge judge([](const JudgeJob& job) {
+    return job.kernel == "good" ? accepted_verdict()
+                                : failed_verdict(Stage::ran, ErrorClass::wrong_value);
+  });
+  const auto verdicts =
+      judge_all(judge, {{.kernel = "bad"}, {.kernel = "good"}, {.kernel = "bad"}});
+  ASSERT_TRUE(verdicts) << verdicts.error().message;
+  ASSERT_EQ(verdicts->size(), 3U);
+  EXPECT_FALSE((*verdicts)[0].accepted);
+  EXPECT_TRUE((*verdicts)[1].accepted);
+  EXPECT_FALSE((*verdicts)[2].accepted);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ Verdict missing_kernel_verdict(const Task& task, const Kernel& kernel, Policy po
   verdict.fault = Fault::candidate;
   const std::string why =
       kernel.findings.empty() ? "the completion holds no kernel" : kernel.findings.front().message;
-  verdict.error = VerdictError{.error_class = "no_kernel", .message = why};
+  verdict.error = VerdictError{.error_class = ErrorClass::no_kernel, .message = why};
   return verdict;
 }
 

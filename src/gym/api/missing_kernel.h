@@ -7,7 +7,7 @@
 
 namespace tritonsmith::gym::api {
 
-// Returns stage none and error class "no_kernel", with the findings of the extraction. The kernel's
+// Returns stage none and error class no_kernel, with the findings of the extraction. The kernel's
 // source must be empty.
 Verdict missing_kernel_verdict(const Task& task, const Kernel& kernel, Policy policy);
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <future>
 
+#include "base/log.h"
 #include "gym/capture/capture_loop.h"
 #include "gym/sandbox/required_layers.h"
 
@@ -12,6 +13,12 @@ namespace {
 Status check_layers(const std::vector<std::string>& required) {
   if (const std::string unknown = sandbox::unknown_layer(required); !unknown.empty())
     return fail("{}", unknown);
+  for (const std::string& each : required)
+    if (each.find(sandbox::kOldRootName) != std::string::npos)
+      LOG("required_layers: the layer '{}' is called 'sandbox_root' now; the old name goes with "
+          "the "
+          "next version",
+          sandbox::kOldRootName);
   return ok();
 }
 

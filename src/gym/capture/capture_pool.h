@@ -59,10 +59,10 @@ struct CaptureConfig {
   std::string python;             // empty: $TRITONSMITH_PYTHON, else the build's
   std::vector<std::string> data;  // folders that guests may read, for tasks that load files
   // Jail layers that must hold before anything runs. Each outcome reports the layers that hold.
-  // Either the sandbox root ("room") or Landlock must hold, because nothing else keeps a guest from
+  // Either the sandbox root ("sandbox_root") or Landlock must hold, because nothing else keeps a guest from
   // GPU nodes, which every user may open.
   std::vector<std::string> required_layers = {"rlimits", "fds", "no_new_privs", "seccomp",
-                                              "room|landlock"};
+                                              "sandbox_root|landlock"};
   static Fields<CaptureConfig> fields();
   compile::CompilerLimits compiler_limits() const;
 };

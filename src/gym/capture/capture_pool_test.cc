@@ -36,7 +36,7 @@ std::string told(const compile::CompileOutcome& outcome) {
   if (const auto* kernel = std::get_if<compile::CompiledKernel>(&outcome.result))
     return "kernel " + kernel->cubin;
   if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
-    return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
+    return fmt::format("failure {}: {}", class_name(failure->error), failure->error.message);
   return "fault " + std::get<sandbox::InfrastructureFault>(outcome.result).message;
 }
 
@@ -191,7 +191,7 @@ TEST(CapturePool, TimeoutSaysWhetherTheGuestHadACoreForItself) {
     return std::get<sandbox::CandidateFailure>(pool->capture_now(python(source)).result);
   };
   const sandbox::CandidateFailure idle = failure("import time; time.sleep(60)");
-  EXPECT_EQ(idle.error.error_class, "timeout");
+  EXPECT_EQ(idle.error.error_class, ErrorClass::timeout);
   EXPECT_FALSE(idle.undisturbed) << "what it waited for may have been somebody else's doing";
   // Other load may leave the guest less than a core, so the test tries several times.
   bool had_a_core = false;
@@ -238,7 +238,7 @@ class WithoutNamespaces {
 
 TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
   const WithoutNamespaces dropped;
-  for (const char* layer : {"namespaces", "room"}) {
+  for (const char* layer : {"namespaces", "sandbox_root"}) {
     const auto pool = pool_of({.slots = 1, .required_layers = {layer}});
     EXPECT_THAT(
         told(pool->capture_now(python("answer = 1"))),
@@ -251,7 +251,8 @@ TEST(CapturePool, LayerThatMustHoldAndDoesNotIsAnInfrastructureFault) {
 TEST(CapturePool, NameThatIsNoLayerIsRefusedWithThoseThatAre) {
   const auto pool = start_trial_pool({.slots = 1, .required_layers = {"bogus", "seccomp"}});
   ASSERT_FALSE(pool);
-  EXPECT_THAT(pool.error().message, AllOf(HasSubstr("'bogus'"), HasSubstr("namespaces room")));
+  EXPECT_THAT(pool.error().message,
+              AllOf(HasSubstr("'bogus'"), HasSubstr("namespaces sandbox_root")));
   CaptureConfig config;
   const auto set = apply_settings(config, {{"required_layers", Json::array({"bogus"})}}, "--set");
   ASSERT_FALSE(set);

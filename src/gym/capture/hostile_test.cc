@@ -192,7 +192,8 @@ TEST_F(Hostile, AForgedReplyCannotClaimMoreThanAPlan) {
   const std::string sends = "comms.sendall(bytes([{},0,0,0]) + b'{}')";
   const auto forged =
       pool_->capture_now(python(kComms + fmt::format(fmt::runtime(sends), judge.size(), judge)));
-  EXPECT_EQ(std::get<sandbox::CandidateFailure>(forged.result).error.error_class, "exception");
+  EXPECT_EQ(std::get<sandbox::CandidateFailure>(forged.result).error.error_class,
+            ErrorClass::exception);
   EXPECT_EQ(forged.stage_ms.back().first, "capture");
   EXPECT_LE(forged.stage_ms.back().second, 1e6);
   const auto outcome = pool_->capture_now(python("raise ValueError('x')"));

@@ -9,8 +9,8 @@
 namespace tritonsmith::gym::compare {
 namespace {
 
-VerdictError wrong(std::string error_class, std::string message) {
-  return {.error_class = std::move(error_class), .message = std::move(message)};
+VerdictError wrong(ErrorClass error_class, std::string message) {
+  return {.error_class = error_class, .message = std::move(message)};
 }
 
 std::string place(std::int64_t flat, at::IntArrayRef shape) {
@@ -158,16 +158,16 @@ bool is_laid_out_well(const at::Tensor& candidate, const at::Tensor& reference) 
 std::optional<VerdictError> check_type(const std::string& what, const at::Tensor& candidate,
                                        const at::Tensor& reference) {
   if (candidate.scalar_type() != reference.scalar_type())
-    return wrong("wrong_dtype",
+    return wrong(ErrorClass::wrong_dtype,
                  fmt::format("{} is {}, expected {}", what, c10::toString(candidate.scalar_type()),
                              c10::toString(reference.scalar_type())));
   if (candidate.sizes() != reference.sizes())
-    return wrong("wrong_shape",
+    return wrong(ErrorClass::wrong_shape,
                  fmt::format("{} has shape {}, expected {}", what, shape_text(candidate.sizes()),
                              shape_text(reference.sizes())));
   if (!is_laid_out_well(candidate, reference))
     return wrong(
-        "wrong_strides",
+        ErrorClass::wrong_strides,
         fmt::format("{} has strides {}, expected {}", what, shape_text(candidate.strides()),
                     reference.is_contiguous() ? "a contiguous tensor"
                                               : fmt::format("{}, or a place for each element",
@@ -193,9 +193,10 @@ VerdictError describe(const std::string& what, const Mismatch& mismatch, Pair at
   const std::int64_t k = mismatch.first;
   const std::int64_t elements = c10::multiply_integers(shape);
   if (mismatch.unwritten > 0 && mismatch.unwritten == mismatch.count)
-    return wrong("unwritten", fmt::format("{}: {} of {} elements were never written, first {}",
-                                          what, mismatch.count, elements, place(k, shape)));
-  return wrong("wrong_value",
+    return wrong(ErrorClass::unwritten,
+                 fmt::format("{}: {} of {} elements were never written, first {}", what,
+                             mismatch.count, elements, place(k, shape)));
+  return wrong(ErrorClass::wrong_value,
                fmt::format("{}: {} of {} elements are wrong; at {} got {:.6g}, expected {:.6g}{}{}",
                            what, mismatch.count, elements, place(k, shape), at_first.got,
                            at_first.expected, allowed_text(mismatch, at_first, how),
@@ -233,7 +234,7 @@ class TreeComparison {
 
  private:
   static VerdictError structure(const std::string& what, const std::string& how) {
-    return wrong("wrong_structure", fmt::format("{} {} than the reference's", what, how));
+    return wrong(ErrorClass::wrong_structure, fmt::format("{} {} than the reference's", what, how));
   }
 
   std::optional<VerdictError> leaf(int got, int expected, const std::string& what) {
@@ -452,7 +453,7 @@ std::optional<VerdictError> compare_tensors(const std::string& what, const at::T
   numerics.max_rel = std::max(numerics.max_rel, mismatch.max_rel);
   numerics.tolerance = std::max(numerics.tolerance, how.tolerance.value);
   if (mismatch.count == 0 && is_exact)  // 64-bit integers that are equal as doubles
-    return wrong("wrong_value", fmt::format("{}: integers differ", what));
+    return wrong(ErrorClass::wrong_value, fmt::format("{}: integers differ", what));
   if (mismatch.count == 0 || is_within(plain, reference, how.tolerance_extension))
     return std::nullopt;
   Tolerance before_widening = how.tolerance;

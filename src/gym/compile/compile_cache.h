@@ -41,14 +41,14 @@ class CompileCache {
   void remember(const std::string& key, Entry entry);
   std::filesystem::path file_of(const std::string& key) const;
 
-  struct Kept {
+  struct KeyedEntry {
     std::string key;
     Entry entry;
   };
   std::size_t capacity_;
   std::filesystem::path directory_;
-  std::list<Kept> newest_first_;
-  std::unordered_map<std::string, std::list<Kept>::iterator> by_key_;
+  std::list<KeyedEntry> newest_first_;
+  std::unordered_map<std::string, std::list<KeyedEntry>::iterator> by_key_;
 };
 
 // Decodes base64 as the compile worker sends cubins. Returns nothing for any other text.

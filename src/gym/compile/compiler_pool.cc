@@ -23,9 +23,9 @@ std::string request_text(const CompileRequest& request) {
   return to_line(json);
 }
 
-sandbox::CandidateFailure refused(std::string error_class, std::string message) {
+sandbox::CandidateFailure refused(ErrorClass error_class, std::string message) {
   return {.stage = Stage::captured,
-          .error = {.error_class = std::move(error_class), .message = std::move(message)}};
+          .error = {.error_class = error_class, .message = std::move(message)}};
 }
 
 }  // namespace
@@ -48,15 +48,15 @@ Result<CompilerPool> CompilerPool::make(const CompilerLimits& limits) {
 }
 
 void CompilerPool::submit(CompileJob job) {
-  const auto refuse = [&](std::string error_class, std::string message) {
-    give(job, {.result = refused(std::move(error_class), std::move(message))});
+  const auto refuse = [&](ErrorClass error_class, std::string message) {
+    give(job, {.result = refused(error_class, std::move(message))});
   };
   job.line = first_line(job.request.ttir);
   if (job.request.ttir.size() > kMaxIrBytes)
-    return refuse("compile_error",
+    return refuse(ErrorClass::compile_error,
                   fmt::format("the kernel's IR is larger than {} bytes", kMaxIrBytes));
   auto bare = without_locations(job.request.ttir);
-  if (!bare) return refuse("refused_ir", bare.error().message);
+  if (!bare) return refuse(ErrorClass::refused_ir, bare.error().message);
   job.request.ttir = *std::move(bare);
   unsorted_.push_back(std::move(job));
 }
@@ -86,12 +86,12 @@ void CompilerPool::sort_in(std::string_view compiler_version) {
       give(job, std::move(outcome));
       continue;
     }
-    Work* same = nullptr;
+    QueuedKernel* same = nullptr;
     for (Worker& worker : workers_)
       if (worker.work && worker.work->key == key) same = &*worker.work;
-    for (Work& work : queue_)
+    for (QueuedKernel& work : queue_)
       if (work.key == key) same = &work;
-    if (same == nullptr) same = &queue_.emplace_back(Work{.key = std::move(key)});
+    if (same == nullptr) same = &queue_.emplace_back(QueuedKernel{.key = std::move(key)});
     same->jobs.push_back(std::move(job));
   }
 }
@@ -178,7 +178,7 @@ void CompilerPool::take_work(Worker& worker) {
 }
 
 void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
-  Work work = std::move(*worker.work);
+  QueuedKernel work = std::move(*worker.work);
   worker.work.reset();
   worker.phase = Phase::ready;
   worker.guest->set_time_limit(std::chrono::hours(24 * 365));
@@ -196,14 +196,14 @@ void CompilerPool::take_reply(Worker& worker, const std::string& frame) {
   if (kernel)
     give_results(std::move(work), *kernel, compile_ms);
   else
-    give_results(
-        std::move(work),
-        refused("compile_error", "the compiler's answer is no kernel: " + kernel.error().message),
-        compile_ms);
+    give_results(std::move(work),
+                 refused(ErrorClass::compile_error,
+                         "the compiler's answer is no kernel: " + kernel.error().message),
+                 compile_ms);
 }
 
 void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
-  Work work = std::move(*worker.work);
+  QueuedKernel work = std::move(*worker.work);
   worker.work.reset();
   if (work.jobs.empty()) return;
   if (++work.attempts < kMaxAttempts) {
@@ -222,9 +222,9 @@ void CompilerPool::worker_failed(Worker& worker, sandbox::GuestEnd end) {
   sandbox::CandidateFailure failure{
       .stage = Stage::captured,
       .error = sandbox::error_of_end(end, worker.guest->status(), limits_)};
-  const bool slow = failure.error.error_class == "timeout";
+  const bool slow = failure.error.error_class == ErrorClass::timeout;
   failure.error.message = "the compiler " + failure.error.message;
-  failure.error.error_class = slow ? "compile_timeout" : "compile_crash";
+  failure.error.error_class = slow ? ErrorClass::compile_timeout : ErrorClass::compile_crash;
   for (CompileJob& job : work.jobs)
     give(job,
          {.result = failure,
@@ -237,7 +237,8 @@ void CompilerPool::retire(Worker& worker, sandbox::Zygote& zygote) {
   worker.phase = Phase::over;
 }
 
-void CompilerPool::give_results(Work work, const CompileCache::Entry& entry, double compile_ms) {
+void CompilerPool::give_results(QueuedKernel work, const CompileCache::Entry& entry,
+                                double compile_ms) {
   cache_.add(work.key, entry);
   bool is_first = true;
   for (CompileJob& job : work.jobs) {
@@ -268,7 +269,7 @@ bool CompilerPool::exited(const sandbox::GuestExited& exited) {
 void CompilerPool::lost_all(const Error& why) {
   for (Worker& worker : workers_) {
     if (worker.work) {
-      Work work = std::move(*worker.work);
+      QueuedKernel work = std::move(*worker.work);
       worker.work.reset();
       if (++work.attempts < kMaxAttempts) {
         queue_.push_front(std::move(work));
@@ -288,7 +289,7 @@ void CompilerPool::fail_all(const Error& why) {
 }
 
 void CompilerPool::fail_waiting(const Error& why) {
-  for (Work& work : queue_)
+  for (QueuedKernel& work : queue_)
     for (CompileJob& job : work.jobs) unsorted_.push_back(std::move(job));
   queue_.clear();
   for (CompileJob& job : std::exchange(unsorted_, {}))

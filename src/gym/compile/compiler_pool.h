@@ -39,7 +39,7 @@ class CompilerPool {
 
  private:
   // One kernel to compile, and the jobs that wait for it.
-  struct Work {
+  struct QueuedKernel {
     std::string key;
     std::vector<CompileJob> jobs;
     int attempts = 0;
@@ -50,7 +50,7 @@ class CompilerPool {
     sandbox::SlotUid uid;
     Phase phase = Phase::none;
     std::unique_ptr<sandbox::Guest> guest;
-    std::optional<Work> work;
+    std::optional<QueuedKernel> work;
     int served = 0;
     Deadline reaped_by = Deadline::never();
   };
@@ -66,14 +66,14 @@ class CompilerPool {
   void worker_failed(Worker& worker, sandbox::GuestEnd end);
   void retire(Worker& worker, sandbox::Zygote& zygote);
   static void give(CompileJob& job, CompileOutcome outcome);
-  void give_results(Work work, const CompileCache::Entry& entry, double compile_ms);
+  void give_results(QueuedKernel work, const CompileCache::Entry& entry, double compile_ms);
 
   sandbox::GuestLimits limits_;
   std::uint64_t tmp_bytes_;
   int compiles_per_worker_;
   CompileCache cache_;
   std::deque<CompileJob> unsorted_;
-  std::deque<Work> queue_;
+  std::deque<QueuedKernel> queue_;
   std::vector<Worker> workers_;
 };
 

@@ -122,8 +122,8 @@ Status checked(const Driver& driver, CUresult result, std::string_view what) {
   if (result == CUDA_SUCCESS) return ok();
   const char* name = nullptr;
   if (driver.get_error_name(result, &name) != CUDA_SUCCESS || name == nullptr)
-    return fail("{}: CUDA error {}", what, static_cast<int>(result));
-  return fail("{}: {}", what, name);
+    return fail_by_fault("{}: CUDA error {}", what, static_cast<int>(result));
+  return fail_by_fault("{}: {}", what, name);
 }
 
 Result<GpuFacts> facts_of(const Driver& driver, int ordinal) {

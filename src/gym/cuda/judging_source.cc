@@ -86,7 +86,7 @@ struct Judged {
   u64 max_abs, max_rel;  // bits
 };
 
-struct Judging {
+struct ElementCheck {
   double squares = 0, own = 0, expected = 0, far = 0, beyond = 0, max_abs = 0, max_rel = 0;
   u64 one_finite = 0, expected_count = 0, alone = 0;
 
@@ -158,7 +158,7 @@ __device__ __forceinline__ void judge_all(const T* got, const T* expected, const
                                           u64 count, double tolerance, Judged* judged) {
   constexpr int kAtOnce = 4;
   const u64 stride = (u64)gridDim.x * blockDim.x;
-  Judging mine;
+  ElementCheck mine;
   for (u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x; first < count;
        first += kAtOnce * stride) {
     T g[kAtOnce], e[kAtOnce];

@@ -221,7 +221,7 @@ std::optional<VerdictError> CudaDevice::check_guards(Deadline deadline) {
   if (!changed) return fault(changed.error());
   if (*changed == 0) return std::nullopt;
   return VerdictError{
-      .error_class = "out_of_bounds",
+      .error_class = ErrorClass::out_of_bounds,
       .message = fmt::format("a kernel wrote {} bytes beside its buffers", *changed)};
 }
 

@@ -1,4 +1,4 @@
-"""Calls libtritonsmith_jail.so: it makes the zygote's room and the guests' private folders, and it enters the jail."""
+"""Calls libtritonsmith_jail.so: it makes the zygote's sandbox root and the guests' private folders, and it enters the jail."""
 
 import ctypes
 import json
@@ -21,9 +21,9 @@ class Jail:
         function(json.dumps(argument).encode(), self._answer, ctypes.c_size_t(len(self._answer)))
         return json.loads(self._answer.value)
 
-    def enter_room(self, plan):
-        """Enters the room. It returns why there is none, or an empty string."""
-        return self._call(self._library.tritonsmith_enter_room, plan)["why"]
+    def enter_sandbox_root(self, plan):
+        """Enters the sandbox root. It returns why there is none, or an empty string."""
+        return self._call(self._library.tritonsmith_enter_sandbox_root, plan)["why"]
 
     def enter(self, profile):
         """Enters the jail. It returns the layers that hold, and the layers that do not, with the reasons."""

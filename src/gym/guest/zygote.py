@@ -87,7 +87,7 @@ class Zygote:
     # Start-up.
 
     def settle(self):
-        """Imports the large modules, enters the room and warms up. Returns the "ready" message."""
+        """Imports the large modules, enters the sandbox root and warms up. Returns the "ready" message."""
         start = time.monotonic_ns()
         self.trees = readable_trees(self.config)
         self.folders = self.config["folders"]
@@ -95,18 +95,18 @@ class Zygote:
         self.warm_module = importlib.import_module(self.config["warm_module"])
         self.warm_module.preload(self.config["bytecode_folder"])
         why_no_namespaces = "" if self.config["own_namespaces"] else "not permitted here"
-        why_no_room = "needs namespaces"
+        why_no_root = "needs namespaces"
         if not why_no_namespaces:
-            why_no_room = self.jail.enter_room({"staging": self.config["staging"], "readable": self.trees})
-        self.outside = [{"name": "namespaces", "why": why_no_namespaces}, {"name": "room", "why": why_no_room}]
-        if not why_no_room:
+            why_no_root = self.jail.enter_sandbox_root({"staging": self.config["staging"], "readable": self.trees})
+        self.outside = [{"name": "namespaces", "why": why_no_namespaces}, {"name": "sandbox_root", "why": why_no_root}]
+        if not why_no_root:
             self.folders = "/tmp"
-        # Without a room, a slot's user may be unable to read the environment, for example if it lies below /root.
-        self.may_change_user = not why_no_room or all(
+        # Without a sandbox root, a slot's user may be unable to read the environment, for example if it lies below /root.
+        self.may_change_user = not why_no_root or all(
             reachable_by_others(path) for path in [sys.prefix, *self.config["packages"]])
         os.umask(0o077)
         self.warm_up()
-        return {"event": "ready", "room": why_no_room, "warm_ms": milliseconds_since(start),
+        return {"event": "ready", "no_sandbox_root": why_no_root, "warm_ms": milliseconds_since(start),
                 "python": sys.version.split()[0], **self.versions()}
 
     def warm_up(self):

@@ -28,12 +28,12 @@ bool has_tf32(std::string_view ttir) {
 }
 
 std::string advice_for(const plan::Plan& candidate, const Verdict& verdict) {
-  const std::string& error = verdict.error->error_class;
-  if (error == "too_large_to_evaluate")
+  const ErrorClass error = verdict.error->error_class;
+  if (error == ErrorClass::too_large_to_evaluate)
     return verdict.backend == Backend::evaluate
                ? "; a GPU can judge it (--backend replay), or give the task smaller shapes"
                : "; give the task smaller shapes, or take a GPU with more memory";
-  if (error != "wrong_value") return "";
+  if (error != ErrorClass::wrong_value) return "";
   const auto kernel = std::ranges::find_if(
       candidate.kernels, [](const plan::PlanKernel& each) { return has_tf32(each.ttir); });
   if (kernel == candidate.kernels.end()) return "";

@@ -10,7 +10,7 @@ constexpr const char* kTf32 =
     "  %2 = tt.dot %0, %1, %cst, inputPrecision = tf32 : tensor<16x16xf32> * tensor<16x16xf32> -> "
     "tensor<16x16xf32>\n}\n";
 
-std::string message_after(const std::string& error_class, const std::string& ttir,
+std::string message_after(ErrorClass error_class, const std::string& ttir,
                           Backend backend = Backend::evaluate) {
   const plan::Plan plan{.kernels = {{.name = "matmul", .ttir = ttir}}};
   Verdict verdict{.backend = backend, .error = VerdictError{.error_class = error_class}};
@@ -19,26 +19,29 @@ std::string message_after(const std::string& error_class, const std::string& tti
 }
 
 TEST(Advice, NamesThePrecisionWhereFloat32IsMultipliedInTf32) {
-  EXPECT_NE(message_after("wrong_value", kTf32).find("tl.dot in matmul"), std::string::npos);
-  EXPECT_NE(message_after("wrong_value", kTf32).find("input_precision=\"ieee\""),
+  EXPECT_NE(message_after(ErrorClass::wrong_value, kTf32).find("tl.dot in matmul"),
             std::string::npos);
-  EXPECT_EQ(message_after("out_of_bounds", kTf32), "");
+  EXPECT_NE(message_after(ErrorClass::wrong_value, kTf32).find("input_precision=\"ieee\""),
+            std::string::npos);
+  EXPECT_EQ(message_after(ErrorClass::out_of_bounds, kTf32), "");
 }
 
 TEST(Advice, SaysNothingOfTf32WhereNoFloat32IsMultipliedSo) {
   std::string ieee = kTf32, half = kTf32;
   ieee.replace(ieee.find(", inputPrecision = tf32"), 23, "");
-  EXPECT_EQ(message_after("wrong_value", ieee), "");
+  EXPECT_EQ(message_after(ErrorClass::wrong_value, ieee), "");
   for (std::size_t at = half.find("xf32> "); at != std::string::npos; at = half.find("xf32> "))
     half.replace(at, 4, "xf16");
-  EXPECT_EQ(message_after("wrong_value", half), "");
-  EXPECT_EQ(message_after("wrong_value", ""), "");
+  EXPECT_EQ(message_after(ErrorClass::wrong_value, half), "");
+  EXPECT_EQ(message_after(ErrorClass::wrong_value, ""), "");
 }
 
 TEST(Advice, SaysWhatToDoAboutWhatIsTooLarge) {
-  EXPECT_NE(message_after("too_large_to_evaluate", "").find("--backend replay"), std::string::npos);
-  EXPECT_NE(message_after("too_large_to_evaluate", "", Backend::replay).find("more memory"),
+  EXPECT_NE(message_after(ErrorClass::too_large_to_evaluate, "").find("--backend replay"),
             std::string::npos);
+  EXPECT_NE(
+      message_after(ErrorClass::too_large_to_evaluate, "", Backend::replay).find("more memory"),
+      std::string::npos);
 }
 
 }  // namespace

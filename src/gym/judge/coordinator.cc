@@ -248,7 +248,7 @@ void Coordinator::read_task_plan(const std::string& json, TaskPlan& task) {
   const auto plan = plan::parse_plan(json);
   const auto document = parse_json(json);
   if (!plan || !document) {
-    task.failure = VerdictError{.error_class = "bad_plan",
+    task.failure = VerdictError{.error_class = ErrorClass::bad_plan,
                                 .message = plan ? document.error().message : plan.error().message};
     return;
   }
@@ -271,8 +271,8 @@ void Coordinator::handle(TaskCaptured& event) {
     read_task_plan(plan->json, task);
   task.ready = fault == nullptr;
   const bool timed_out =
-      task.failure && task.failure->error_class == "timeout" && !failure->undisturbed;
-  const bool killed = task.failure && task.failure->error_class == "killed";
+      task.failure && task.failure->error_class == ErrorClass::timeout && !failure->undisturbed;
+  const bool killed = task.failure && task.failure->error_class == ErrorClass::killed;
   for (const std::uint64_t serial : waiting) {
     JobProgress* progress = find(serial);
     if (progress == nullptr) continue;

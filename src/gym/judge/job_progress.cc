@@ -77,7 +77,7 @@ bool is_passed_over(const JobProgress& progress, const CompileUnit& unit) {
 bool does_not_fit(const CompileUnit& unit) {
   const auto* failure =
       unit.outcome ? std::get_if<sandbox::CandidateFailure>(&unit.outcome->result) : nullptr;
-  return failure != nullptr && (failure->error.error_class == "out_of_resources" ||
+  return failure != nullptr && (failure->error.error_class == ErrorClass::out_of_resources ||
                                 failure->error.message.starts_with("ptxas"));
 }
 
@@ -227,15 +227,15 @@ Ending ending_of(const JobProgress& progress) {
   const auto is_fault = [](const auto& outcome) {
     return std::holds_alternative<sandbox::InfrastructureFault>(outcome.result);
   };
-  const auto failed_with = [](const auto& outcome, std::string_view error_class) {
+  const auto failed_with = [](const auto& outcome, ErrorClass error_class) {
     const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result);
     return failure != nullptr && !failure->undisturbed && failure->error.error_class == error_class;
   };
   bool fault = progress.capture && is_fault(*progress.capture);
-  bool timeout = progress.capture && failed_with(*progress.capture, "timeout");
+  bool timeout = progress.capture && failed_with(*progress.capture, ErrorClass::timeout);
   for (const CompileUnit& unit : progress.units) {
     fault = fault || (unit.outcome && is_fault(*unit.outcome));
-    timeout = timeout || (unit.outcome && failed_with(*unit.outcome, "compile_timeout"));
+    timeout = timeout || (unit.outcome && failed_with(*unit.outcome, ErrorClass::compile_timeout));
   }
   if (progress.referee) {
     const auto* failure = std::get_if<RefereeFailure>(&*progress.referee);
@@ -246,7 +246,7 @@ Ending ending_of(const JobProgress& progress) {
               (report != nullptr && report->deadline_hit);
   }
   if (fault) return Ending::infrastructure;
-  if (progress.capture && failed_with(*progress.capture, "killed")) return Ending::killed;
+  if (progress.capture && failed_with(*progress.capture, ErrorClass::killed)) return Ending::killed;
   return timeout ? Ending::deadline : Ending::verdict;
 }
 
@@ -259,7 +259,7 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
     const bool unreadable = reason->rule == "syntax_error";
     verdict.stage = unreadable ? Stage::extracted : Stage::parsed;
     set_error(verdict,
-              {.error_class = unreadable ? "syntax_error" : "refused",
+              {.error_class = unreadable ? ErrorClass::syntax_error : ErrorClass::refused,
                .message = unreadable ? reason->message : reason->rule + ": " + reason->message,
                .line = reason->line},
               Fault::candidate, progress.job.kernel);
@@ -272,7 +272,7 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
   }
   if (!progress.plan) {  // the guest's result is no plan
     verdict.stage = Stage::inspected;
-    set_error(verdict, {.error_class = "bad_plan", .message = progress.plan_error},
+    set_error(verdict, {.error_class = ErrorClass::bad_plan, .message = progress.plan_error},
               Fault::candidate, progress.job.kernel);
     return verdict;
   }
@@ -285,7 +285,7 @@ Verdict verdict_of(const JobProgress& progress, const VerdictContext& context) {
       add_report(*report, progress, verdict);
     else if (verdict.compiled)
       set_error(verdict,
-                {.error_class = "too_large_to_evaluate",
+                {.error_class = ErrorClass::too_large_to_evaluate,
                  .message = std::get<RefereeFailure>(*progress.referee).message},
                 Fault::none, progress.job.kernel);
   }
@@ -298,9 +298,9 @@ Verdict task_failure_verdict(const JobProgress& progress, const VerdictError& er
                              const VerdictContext& context) {
   Verdict verdict = begin_verdict(progress, context);
   verdict.error =
-      VerdictError{.error_class = "task_failed",
+      VerdictError{.error_class = ErrorClass::task_failed,
                    .message = fmt::format(
-                       "the task itself cannot be judged: {}{}: {}", error.error_class,
+                       "the task itself cannot be judged: {}{}: {}", class_name(error),
                        error.line > 0 ? fmt::format(", line {}", error.line) : "", error.message)};
   return verdict;
 }
@@ -308,7 +308,7 @@ Verdict task_failure_verdict(const JobProgress& progress, const VerdictError& er
 Verdict infrastructure_verdict(const JobProgress& progress, const std::string& message,
                                const VerdictContext& context) {
   Verdict verdict = begin_verdict(progress, context);
-  verdict.error = VerdictError{.error_class = "infrastructure", .message = message};
+  verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = message};
   verdict.fault = Fault::infrastructure;
   return verdict;
 }

@@ -14,7 +14,9 @@ std::unique_ptr<RefereeClient> with_shell(const RefereeProgram& program,
                                           const PythonReferenceOptions& options,
                                           const std::vector<std::string>& baselines) {
   return std::make_unique<RefereeWithPython>(
-      [&](PythonReference& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
+      [&](PythonReference& reference) {
+        return std::make_unique<RefereeProcess>(program, &reference);
+      },
       options, baselines);
 }
 

@@ -24,7 +24,7 @@ TEST_F(LocalJudgeTest, LooksAtATaskOnceAndSaysWhatItFoundInEveryVerdictOfEitherB
     return degenerate();
   };
   pool->on_capture = [](const capture::CaptureRequest& request) {
-    if (request.source == "fails") return capture_failure(Stage::parsed, "exception", 1);
+    if (request.source == "fails") return capture_failure(Stage::parsed, ErrorClass::exception, 1);
     return captured(plan_json(request.role == capture::CaptureRole::task
                                   ? plan::PlanRole::task
                                   : plan::PlanRole::candidate));

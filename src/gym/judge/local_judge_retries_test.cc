@@ -13,15 +13,15 @@ TEST_F(LocalJudgeTest, RetriesADeadlineHitOnceAlone) {
   pool->on_capture = [&](const capture::CaptureRequest& request) {
     if (request.role == capture::CaptureRole::task)
       return captured(plan_json(plan::PlanRole::task));
-    return ++attempts == 1 ? capture_failure(Stage::inspected, "timeout")
+    return ++attempts == 1 ? capture_failure(Stage::inspected, ErrorClass::timeout)
                            : captured(plan_json(plan::PlanRole::candidate));
   };
   EXPECT_TRUE(verdict_of_one(job(1)).accepted);
   attempts = -10;  // now every attempt but the first of the next ten times out
   pool->on_capture = [&](const capture::CaptureRequest&) {
-    return capture_failure(Stage::inspected, "timeout");
+    return capture_failure(Stage::inspected, ErrorClass::timeout);
   };
-  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "timeout");
+  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, ErrorClass::timeout);
 }
 
 TEST_F(LocalJudgeTest, DoesNotRetryADeadlineHitThatNobodyElseCanHaveCaused) {
@@ -31,10 +31,10 @@ TEST_F(LocalJudgeTest, DoesNotRetryADeadlineHitThatNobodyElseCanHaveCaused) {
       return captured(plan_json(plan::PlanRole::task));
     ++attempts;
     return {.result = sandbox::CandidateFailure{.stage = Stage::inspected,
-                                                .error = {.error_class = "timeout"},
+                                                .error = {.error_class = ErrorClass::timeout},
                                                 .undisturbed = true}};
   };
-  EXPECT_EQ(verdict_of_one(job(1)).error->error_class, "timeout");
+  EXPECT_EQ(verdict_of_one(job(1)).error->error_class, ErrorClass::timeout);
   EXPECT_EQ(attempts, 1);
 }
 
@@ -44,13 +44,13 @@ TEST_F(LocalJudgeTest, ForgivesAGuestThatWasKilledTwice) {
   pool->on_capture = [&](const capture::CaptureRequest& request) {
     if (request.role == capture::CaptureRole::task)
       return captured(plan_json(plan::PlanRole::task));
-    return ++attempts <= kills ? capture_failure(Stage::inspected, "killed")
+    return ++attempts <= kills ? capture_failure(Stage::inspected, ErrorClass::killed)
                                : captured(plan_json(plan::PlanRole::candidate));
   };
   EXPECT_TRUE(verdict_of_one(job(1)).accepted);
   attempts = 0;
   kills = 3;
-  EXPECT_EQ(verdict_of_one(job(2, "kills itself")).error->error_class, "killed");
+  EXPECT_EQ(verdict_of_one(job(2, "kills itself")).error->error_class, ErrorClass::killed);
 }
 
 TEST_F(LocalJudgeTest, DoesNotBlameATaskWhoseGuestWasKilled) {
@@ -58,7 +58,7 @@ TEST_F(LocalJudgeTest, DoesNotBlameATaskWhoseGuestWasKilled) {
   pool->on_capture = [&](const capture::CaptureRequest& request) {
     if (request.role == capture::CaptureRole::candidate)
       return captured(plan_json(plan::PlanRole::candidate));
-    return ++attempts <= 2 ? capture_failure(Stage::inspected, "killed")
+    return ++attempts <= 2 ? capture_failure(Stage::inspected, ErrorClass::killed)
                            : captured(plan_json(plan::PlanRole::task));
   };
   EXPECT_TRUE(verdict_of_one(job(1)).accepted);

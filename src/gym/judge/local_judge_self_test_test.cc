@@ -10,8 +10,9 @@ namespace tritonsmith::gym::judge {
 namespace {
 
 referee::RefereeReport wrong_report() {
-  return {
-      .ran = true, .error = VerdictError{.error_class = "wrong_value"}, .fault = Fault::candidate};
+  return {.ran = true,
+          .error = VerdictError{.error_class = ErrorClass::wrong_value},
+          .fault = Fault::candidate};
 }
 
 // The plans say by their kernel's name whether they are right.

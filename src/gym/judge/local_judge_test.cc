@@ -47,7 +47,7 @@ TEST_F(LocalJudgeTest, EndsWhereInspectionRefuses) {
   };
   const Verdict verdict = verdict_of_one(job(1));
   EXPECT_EQ(verdict.stage, Stage::parsed);
-  EXPECT_EQ(verdict.error->error_class, "refused");
+  EXPECT_EQ(verdict.error->error_class, ErrorClass::refused);
   EXPECT_EQ(verdict.error->excerpt, "second");
   EXPECT_TRUE(pool->captures().empty());
 }
@@ -56,7 +56,7 @@ TEST_F(LocalJudgeTest, TellsTheCandidatesOwnLineWhenCaptureFails) {
   pool->on_capture = [](const capture::CaptureRequest& request) {
     if (request.role == capture::CaptureRole::task)
       return captured(plan_json(plan::PlanRole::task));
-    return capture_failure(Stage::parsed, "exception", 3);
+    return capture_failure(Stage::parsed, ErrorClass::exception, 3);
   };
   const Verdict verdict = verdict_of_one(job(1));
   EXPECT_EQ(verdict.stage, Stage::parsed);
@@ -67,12 +67,13 @@ TEST_F(LocalJudgeTest, TellsTheCandidatesOwnLineWhenCaptureFails) {
 TEST_F(LocalJudgeTest, CallsAKernelThatPtxasRefusesNotCompiledWhateverItComputes) {
   pool->on_compile = [](const compile::CompileRequest&) {
     return compile::CompileOutcome{
-        .result = sandbox::CandidateFailure{Stage::captured, {.error_class = "compile_error"}}};
+        .result =
+            sandbox::CandidateFailure{Stage::captured, {.error_class = ErrorClass::compile_error}}};
   };
   const Verdict verdict = verdict_of_one(job(1));
   EXPECT_EQ(verdict.stage, Stage::captured);
   EXPECT_FALSE(verdict.compiled || verdict.correct);
-  EXPECT_EQ(verdict.error->error_class, "compile_error");
+  EXPECT_EQ(verdict.error->error_class, ErrorClass::compile_error);
 }
 
 TEST_F(LocalJudgeTest, PassesOverConfigsThatDoNotFitTheChipAsTritonsTunerDoes) {
@@ -95,8 +96,8 @@ TEST_F(LocalJudgeTest, PassesOverConfigsThatDoNotFitTheChipAsTritonsTunerDoes) {
   pool->on_compile = [](const compile::CompileRequest& request) -> compile::CompileOutcome {
     if (request.num_warps == 8)
       return {.result = compile::CompiledKernel{.cubin = "c", .registers = 24}};
-    return {.result =
-                sandbox::CandidateFailure{Stage::captured, {.error_class = "out_of_resources"}}};
+    return {.result = sandbox::CandidateFailure{Stage::captured,
+                                                {.error_class = ErrorClass::out_of_resources}}};
   };
   const Verdict verdict = verdict_of_one(job(1));
   EXPECT_TRUE(verdict.accepted);
@@ -104,7 +105,7 @@ TEST_F(LocalJudgeTest, PassesOverConfigsThatDoNotFitTheChipAsTritonsTunerDoes) {
   EXPECT_EQ(verdict.kernels.at(1).launches, 1);
   EXPECT_EQ(std::ranges::count(verdict.findings, "autotune_passed_over", &Finding::rule), 2);
   configs = 1;
-  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, "out_of_resources");
+  EXPECT_EQ(verdict_of_one(job(2, "other")).error->error_class, ErrorClass::out_of_resources);
 }
 
 TEST_F(LocalJudgeTest, KeepsNoMorePlansOfTasksThanItMay) {
@@ -126,10 +127,10 @@ TEST_F(LocalJudgeTest, KeepsNoMorePlansOfTasksThanItMay) {
 
 TEST_F(LocalJudgeTest, SaysWhenTheTaskItselfCannotBeJudged) {
   pool->on_capture = [](const capture::CaptureRequest&) {
-    return capture_failure(Stage::parsed, "syntax_error", 7);
+    return capture_failure(Stage::parsed, ErrorClass::syntax_error, 7);
   };
   const Verdict verdict = verdict_of_one(job(1));
-  EXPECT_EQ(verdict.error->error_class, "task_failed");
+  EXPECT_EQ(verdict.error->error_class, ErrorClass::task_failed);
   EXPECT_NE(verdict.error->message.find("syntax_error, line 7"), std::string::npos);
   EXPECT_EQ(verdict.fault, Fault::none);
 }

@@ -15,8 +15,8 @@ constexpr std::size_t kKnown = 4096;
 constexpr int kUsesOfOneMeasurement = 64;
 constexpr double kStillTheSame = 0.05;  // as a share of the median
 constexpr const char* kBoot =
-    "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import reference_shell; "
-    "reference_shell.main()";
+    "import sys; sys.path.insert(0, sys.argv[1]); from tritonsmith_guest import python_reference; "
+    "python_reference.main()";
 
 // torch.compile looks for a compiler. Its results are deleted with the folder.
 std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
@@ -25,7 +25,7 @@ std::vector<std::string> environment(const std::string& folder, bool on_gpu) {
                                    "TMPDIR=" + folder,
                                    "TRITON_CACHE_DIR=" + folder + "/triton",
                                    "TORCHINDUCTOR_CACHE_DIR=" + folder + "/inductor",
-                                   "TRITONSMITH_REFERENCE_SHELL=1"};
+                                   "TRITONSMITH_PYTHON_REFERENCE=1"};
   if (!on_gpu) {  // as for the referee beside it
     list.insert(list.end(), {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"});
   }
@@ -69,7 +69,7 @@ Result<Timing> PythonReference::measure(const std::string& task_source, const st
   });
   if (!frame) {
     end();
-    return fail("{}: the reference shell gave no answer: {}", how, frame.error().error.message);
+    return fail("{}: the Python reference gave no answer: {}", how, frame.error().error.message);
   }
   TRY_ASSIGN(const Json answer, parse_json(frame->payload));
   JsonReader reader(answer);

@@ -31,22 +31,22 @@ def get_init_inputs():
 const PythonReferenceOptions kOptions = {.python = TRITONSMITH_PYTHON, .device = "cpu"};
 
 TEST(ReferenceShell, TimesATaskAsItIsWrittenAndSaysWhatFails) {
-  PythonReference shell(kOptions);
-  const auto timing = shell.time(kTask, "eager");
+  PythonReference reference(kOptions);
+  const auto timing = reference.time(kTask, "eager");
   ASSERT_TRUE(timing) << timing.error().message;
   EXPECT_EQ(timing->n, 100);
   EXPECT_GT(timing->p10, 0);
   EXPECT_LE(timing->p10, timing->median);
   EXPECT_LE(timing->median, timing->p90);
-  EXPECT_EQ(*shell.time(kTask, "eager"), *timing) << "told again, not measured again";
-  const auto broken = shell.time("raise ValueError('of the task')", "eager");
+  EXPECT_EQ(*reference.time(kTask, "eager"), *timing) << "told again, not measured again";
+  const auto broken = reference.time("raise ValueError('of the task')", "eager");
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().message.find("of the task"), std::string::npos);
-  const auto gone = shell.time("import os; os._exit(3)", "eager");
+  const auto gone = reference.time("import os; os._exit(3)", "eager");
   EXPECT_FALSE(gone);
-  EXPECT_TRUE(shell.time(fmt::format("{}#", kTask), "eager")) << "it is started again";
-  shell.interrupt();
-  EXPECT_FALSE(shell.time(fmt::format("{}##", kTask), "eager"));
+  EXPECT_TRUE(reference.time(fmt::format("{}#", kTask), "eager")) << "it is started again";
+  reference.interrupt();
+  EXPECT_FALSE(reference.time(fmt::format("{}##", kTask), "eager"));
 }
 
 TEST(RefereeWithShell, AddsWhatTheTaskTakesOtherwiseToATimedReport) {
@@ -73,7 +73,7 @@ TEST(RefereeWithShell, AddsWhatTheTaskTakesOtherwiseToATimedReport) {
   const auto asked = std::get<referee::RefereeReport>(referee.judge(asks, ""));
   EXPECT_EQ(asked.baselines.size(), 1U) << "what all jobs get is not timed twice";
   EXPECT_EQ(asked.findings.size(), 2U) << "what the job asks for is tried as well";
-  report.reference = ReferenceKind::shell;
+  report.reference = ReferenceKind::python;
   const auto by_shell = std::get<referee::RefereeReport>(referee.judge(job, ""));
   EXPECT_EQ(by_shell.timing->reference, told.baselines[0].second);
 }
@@ -91,9 +91,9 @@ def get_inputs():
 
 // Asks through a referee that asks during a job (testing/fake_referee.py), beside a real Python
 // reference or none.
-std::string told_by(const std::string& task, PythonReference* shell) {
+std::string told_by(const std::string& task, PythonReference* reference) {
   RefereeProcess referee({.argv = {TRITONSMITH_PYTHON, "-S", "-E", TRITONSMITH_FAKE_REFEREE}},
-                         shell);
+                         reference);
   const referee::RefereeJob job{
       .task_key = "t", .task_source = task, .candidate_plan = "ask", .budget = {.seconds = 0.5}};
   const auto outcome = referee.judge(job, "the task");
@@ -103,11 +103,11 @@ std::string told_by(const std::string& task, PythonReference* shell) {
 }
 
 TEST(RelayToShell, BringsWhatForwardMakesOfTheDrawnInputs) {
-  PythonReference shell(kOptions);
-  EXPECT_EQ(told_by(kDataDependent, &shell),
+  PythonReference reference(kOptions);
+  EXPECT_EQ(told_by(kDataDependent, &reference),
             R"({"ending": null, "outputs": {"t": 0}, "prepare": {"mode": "train"}, )"
             R"("values": [[-1.0, 0.125, 0.25, 0.5], [-1.0, 0.125, 0.25, 0.5]]})")
-      << "float32, and then float64; on the shell's own time, however long it takes to start";
+      << "float32, and then float64; on the reference's own time, however long it takes to start";
 }
 
 constexpr const char* kNormAndDropout = R"(
@@ -127,23 +127,23 @@ def get_inputs():
 )";
 
 TEST(RelayToShell, SwitchesOffWhatDrawsAndNothingElse) {
-  PythonReference shell(kOptions);
-  EXPECT_EQ(told_by(kNormAndDropout, &shell),
+  PythonReference reference(kOptions);
+  EXPECT_EQ(told_by(kNormAndDropout, &reference),
             R"({"ending": null, "outputs": {"t": 0}, "prepare": {"mode": "eval"}, )"
             R"("values": [[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]})");
 }
 
 TEST(RelayToShell, MakesAnAnswerOfWhateverGoesWrong) {
-  PythonReference shell(kOptions);
-  EXPECT_NE(told_by("raise ValueError('of the task')", &shell).find("ValueError: of the task"),
+  PythonReference reference(kOptions);
+  EXPECT_NE(told_by("raise ValueError('of the task')", &reference).find("ValueError: of the task"),
             std::string::npos);
-  EXPECT_NE(told_by("import os; os._exit(3)", &shell).find("it broke off"), std::string::npos);
+  EXPECT_NE(told_by("import os; os._exit(3)", &reference).find("it broke off"), std::string::npos);
   const std::string draws =
       fmt::format("{}\nModel.forward = lambda self, x: x + torch.rand(4)\n", kDataDependent);
-  EXPECT_NE(told_by(draws, &shell).find("nondeterministic_reference"), std::string::npos);
-  EXPECT_NE(told_by(kDataDependent, nullptr).find("there is no reference shell here"),
+  EXPECT_NE(told_by(draws, &reference).find("nondeterministic_reference"), std::string::npos);
+  EXPECT_NE(told_by(kDataDependent, nullptr).find("there is no Python reference here"),
             std::string::npos);
-  EXPECT_NE(told_by(kDataDependent, &shell).find("0.125"), std::string::npos) << "it goes on";
+  EXPECT_NE(told_by(kDataDependent, &reference).find("0.125"), std::string::npos) << "it goes on";
 }
 
 }  // namespace

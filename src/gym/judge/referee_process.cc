@@ -44,7 +44,7 @@ bool is_answer(const referee::RefereeReport& report) {
 
 referee::RefereeReport crashed_twice(const std::string& how) {
   referee::RefereeReport report;
-  report.error = VerdictError{.error_class = "crashed_referee",
+  report.error = VerdictError{.error_class = ErrorClass::crashed_referee,
                               .message = "running the plan ended the referee twice: " + how};
   report.fault = Fault::candidate;
   return report;
@@ -52,8 +52,8 @@ referee::RefereeReport crashed_twice(const std::string& how) {
 
 }  // namespace
 
-RefereeProcess::RefereeProcess(RefereeProgram program, PythonReference* shell)
-    : program_(std::move(program)), shell_(shell) {
+RefereeProcess::RefereeProcess(RefereeProgram program, PythonReference* reference)
+    : program_(std::move(program)), python_reference_(reference) {
   CHECK(!program_.argv.empty(), "a referee's program has no name");
   // A referee takes seconds to start, so it starts while other parts do. start() reports a failure.
   if (program_.gpu || program_.early)
@@ -216,11 +216,11 @@ RefereeProcess::Answer<Json> RefereeProcess::await_reply(const Request& request)
       return tl::unexpected(give_up("its reply is no JSON", Loss::broken));
     if (!json->contains("reference")) return *std::move(json);
     const TimePoint start = system_clock().now();
-    const auto passed = relay_to_shell({.question = (*json)["reference"],
-                                        .task_source = request.job.task_source,
-                                        .referee = socket,
-                                        .seconds = kShellSeconds},
-                                       shell_);
+    const auto passed = relay_to_reference({.question = (*json)["reference"],
+                                            .task_source = request.job.task_source,
+                                            .referee = socket,
+                                            .seconds = kShellSeconds},
+                                           python_reference_);
     if (!passed) return tl::unexpected(give_up(passed.error().message, Loss::broken));
     relayed += system_clock().now() - start;
   }

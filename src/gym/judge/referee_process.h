@@ -39,8 +39,8 @@ struct RefereeProgram {
 
 class RefereeProcess : public RefereeClient {
  public:
-  // `shell`, if given, answers the referee's questions during a job. It must outlive this object.
-  explicit RefereeProcess(RefereeProgram program, PythonReference* shell = nullptr);
+  // `reference`, if given, answers the referee's questions during a job. It must outlive this object.
+  explicit RefereeProcess(RefereeProgram program, PythonReference* reference = nullptr);
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
   void interrupt() override;
@@ -105,7 +105,7 @@ class RefereeProcess : public RefereeClient {
   bool interrupted() const;
 
   RefereeProgram program_;
-  PythonReference* shell_;
+  PythonReference* python_reference_;
   mutable std::mutex mutex_;  // guards interrupted_, and live_ against an interrupt
   bool interrupted_ = false;
   std::optional<Live> live_;  // changed by the judging thread only

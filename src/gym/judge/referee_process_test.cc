@@ -131,7 +131,7 @@ TEST_F(RefereeProcessTest, TellsOfATimeoutBeforeTheHangingRefereeIsGone) {
 
 TEST_F(RefereeProcessTest, BlamesThePlanThatKillsTwoRefereesAndJudgesTheNextAsBefore) {
   const auto outcome = judge("segfault");
-  EXPECT_EQ(report(outcome).error->error_class, "crashed_referee");
+  EXPECT_EQ(report(outcome).error->error_class, ErrorClass::crashed_referee);
   EXPECT_EQ(report(outcome).fault, Fault::candidate);
   EXPECT_TRUE(report(judge("ok")).correct);
   EXPECT_EQ(referee.starts(), 3);

@@ -25,8 +25,8 @@ void RefereeWithPython::time_otherwise(const referee::RefereeJob& job,
                                        referee::RefereeReport& report) {
   const auto note = [&](const Error& error) { report.findings.push_back(baseline_failed(error)); };
   if (report.reference ==
-      ReferenceKind::shell) {  // nothing was replayed, so the Python time counts
-    const auto eager = shell_.time(job.task_source, "eager");
+      ReferenceKind::python) {  // nothing was replayed, so the Python time counts
+    const auto eager = python_reference_.time(job.task_source, "eager");
     if (eager)
       report.timing->reference = *eager;
     else
@@ -36,7 +36,7 @@ void RefereeWithPython::time_otherwise(const referee::RefereeJob& job,
   for (const std::string& name : job.baselines)
     if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
   for (const std::string& name : wanted) {
-    const auto timing = shell_.time(job.task_source, name);
+    const auto timing = python_reference_.time(job.task_source, name);
     if (timing)
       report.baselines.emplace_back(name, *timing);
     else
@@ -46,7 +46,7 @@ void RefereeWithPython::time_otherwise(const referee::RefereeJob& job,
 
 void RefereeWithPython::interrupt() {
   referee_->interrupt();
-  shell_.interrupt();
+  python_reference_.interrupt();
 }
 
 }  // namespace tritonsmith::gym::judge

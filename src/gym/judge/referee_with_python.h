@@ -18,9 +18,11 @@ class RefereeWithPython : public RefereeClient {
   using Make = std::function<std::unique_ptr<RefereeClient>(PythonReference&)>;
   // `baselines`, as PythonReference::time() knows them, are timed for every job. A job may
   // ask for others.
-  RefereeWithPython(const Make& make, PythonReferenceOptions shell,
+  RefereeWithPython(const Make& make, PythonReferenceOptions reference,
                     std::vector<std::string> baselines)
-      : shell_(std::move(shell)), referee_(make(shell_)), baselines_(std::move(baselines)) {}
+      : python_reference_(std::move(reference)),
+        referee_(make(python_reference_)),
+        baselines_(std::move(baselines)) {}
 
   RefereeOutcome judge(const referee::RefereeJob& job, const std::string& task_plan) override;
   void interrupt() override;
@@ -29,7 +31,7 @@ class RefereeWithPython : public RefereeClient {
  private:
   void time_otherwise(const referee::RefereeJob& job, referee::RefereeReport& report);
 
-  PythonReference shell_;
+  PythonReference python_reference_;
   std::unique_ptr<RefereeClient> referee_;
   std::vector<std::string> baselines_;
 };

@@ -5,14 +5,14 @@
 namespace tritonsmith::gym::judge {
 namespace {
 
-Status answer_without_shell(int referee, const Json& answer, Deadline deadline) {
+Status answer_without_reference(int referee, const Json& answer, Deadline deadline) {
   if (auto sent = wire::write_frame(referee, to_line(answer), deadline); !sent)
     return fail("the referee took no answer: {}", sent.error().error.message);
   return ok();
 }
 
 // Relays only the members of a question. The source and the device come from this side.
-Json for_shell(const RelayedQuestion& asked, const std::string& device) {
+Json for_reference(const RelayedQuestion& asked, const std::string& device) {
   Json request = {{"source", asked.task_source}, {"device", device}};
   for (const char* name : {"ask", "mode", "init_seed", "forward_seed", "oracle", "tensors",
                            "parameters", "inputs", "blocks"})
@@ -21,49 +21,49 @@ Json for_shell(const RelayedQuestion& asked, const std::string& device) {
 }
 
 // The Python reference has the question. Its answer is relayed piece by piece.
-Status pass_answer(const RelayedQuestion& asked, PythonReference& shell, int socket,
+Status pass_answer(const RelayedQuestion& asked, PythonReference& reference, int socket,
                    Deadline deadline) {
   const auto head = wire::read_frame(socket, deadline);
   if (!head) {
-    shell.end();
+    reference.end();
     const bool late = head.error().fault == wire::FrameFault::timeout;
     const Json answer =
         late ? Json{{"error",
-                     {{"class", "task_failed"},
+                     {{"class", name_of(ErrorClass::task_failed)},
                       {"message", fmt::format("forward did not end in {:.0f} s in the reference "
                                               "shell",
                                               asked.seconds)}}}}
              : Json{{"fault", "it broke off: " + head.error().error.message}};
-    return answer_without_shell(asked.referee, answer,
-                                deadline.passed() ? Deadline::in_seconds(10) : deadline);
+    return answer_without_reference(asked.referee, answer,
+                                    deadline.passed() ? Deadline::in_seconds(10) : deadline);
   }
   const auto json = parse_json(head->payload);
   const auto sizes = json ? referee::block_sizes(*json)
                           : Result<std::vector<std::size_t>>(tl::unexpected<Error>(json.error()));
   if (!sizes) {
-    shell.end();
-    return answer_without_shell(asked.referee, {{"fault", sizes.error().message}}, deadline);
+    reference.end();
+    return answer_without_reference(asked.referee, {{"fault", sizes.error().message}}, deadline);
   }
   if (auto sent = wire::write_frame(asked.referee, head->payload, deadline); !sent)
     return fail("the referee took no answer: {}", sent.error().error.message);
   const referee::Passed passed = referee::pass_blocks(*sizes, socket, asked.referee, deadline);
   if (passed.read && passed.written) return ok();
-  shell.end();  // it stopped in the middle of an answer
-  return fail("the answer of the reference shell broke off");
+  reference.end();  // it stopped in the middle of an answer
+  return fail("the answer of the Python reference broke off");
 }
 
 }  // namespace
 
-Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell) {
+Status relay_to_reference(const RelayedQuestion& asked, PythonReference* reference) {
   TRY_ASSIGN(const std::vector<std::size_t> sizes, referee::block_sizes(asked.question));
-  Result<int> socket = fail("there is no reference shell here");
-  if (shell != nullptr) socket = shell->open();
+  Result<int> socket = fail("there is no Python reference here");
+  if (reference != nullptr) socket = reference->open();
   const Deadline deadline = Deadline::in_seconds(asked.seconds);
-  if (shell != nullptr && socket) {
-    const std::string request = to_line(for_shell(asked, shell->device()));
+  if (reference != nullptr && socket) {
+    const std::string request = to_line(for_reference(asked, reference->device()));
     if (!wire::write_frame(*socket, request, deadline)) {  // it died since the last question
-      shell->end();
-      socket = shell->open();
+      reference->end();
+      socket = reference->open();
       if (socket && !wire::write_frame(*socket, request, deadline))
         socket = fail("it takes no question");
     }
@@ -71,12 +71,12 @@ Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell) {
   const referee::Passed passed =
       referee::pass_blocks(sizes, asked.referee, socket ? *socket : -1, deadline);
   if (!passed.read) {
-    if (shell != nullptr) shell->end();  // it stopped in the middle of a question
-    return fail("the question to the reference shell broke off");
+    if (reference != nullptr) reference->end();  // it stopped in the middle of a question
+    return fail("the question to the Python reference broke off");
   }
   if (!socket)
-    return answer_without_shell(asked.referee, {{"fault", socket.error().message}}, deadline);
-  return pass_answer(asked, *shell, *socket, deadline);
+    return answer_without_reference(asked.referee, {{"fault", socket.error().message}}, deadline);
+  return pass_answer(asked, *reference, *socket, deadline);
 }
 
 }  // namespace tritonsmith::gym::judge

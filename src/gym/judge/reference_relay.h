@@ -16,6 +16,6 @@ struct RelayedQuestion {
 
 // Fails only if the referee itself broke off or sends nonsense. A failure of the Python reference,
 // or its absence (null), is an answer.
-Status relay_to_shell(const RelayedQuestion& asked, PythonReference* shell);
+Status relay_to_reference(const RelayedQuestion& asked, PythonReference* reference);
 
 }  // namespace tritonsmith::gym::judge

@@ -14,8 +14,9 @@ constexpr int kTimesAsked = 3;
 
 // The machine was too busy, or somebody killed a process. Neither shows whether the judge is right.
 bool is_no_answer(const Verdict& verdict) {
-  static const std::set<std::string_view> out_of_time = {"timeout", "compile_timeout", "killed",
-                                                         "too_large_to_evaluate"};
+  static const std::set<ErrorClass> out_of_time = {ErrorClass::timeout, ErrorClass::compile_timeout,
+                                                   ErrorClass::killed,
+                                                   ErrorClass::too_large_to_evaluate};
   return verdict.fault == Fault::infrastructure ||
          (verdict.error && out_of_time.contains(verdict.error->error_class));
 }
@@ -49,7 +50,7 @@ Status ask(api::Judge& judge, std::uint64_t id, Question& question) {
 
 Status check(const Question& question, const Verdict& verdict) {
   const SelfTestCase& one = question.one;
-  const std::string why = verdict.error ? verdict.error->error_class + ": " + verdict.error->message
+  const std::string why = verdict.error ? class_name(*verdict.error) + ": " + verdict.error->message
                                         : std::string("no error");
   const std::string what = fmt::format("self-test of referee {}: {}", question.referee, one.name);
   if (is_no_answer(verdict)) return fail("{} could not be judged: {}", what, why);

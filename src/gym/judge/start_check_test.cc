@@ -34,11 +34,11 @@ class Examinee : public api::Judge {
                                 (asked.name == misjudged && job.self_test->referee == misjudging),
                     .fault = fault};
     if (!asked.honest && never_runs_the_wrong)
-      verdict.error = VerdictError{.error_class = "timeout"};
+      verdict.error = VerdictError{.error_class = ErrorClass::timeout};
     if (asked.honest && late > 0 && job.id == 0) {
       --late;
       verdict.accepted = false;
-      verdict.error = VerdictError{.error_class = "timeout"};
+      verdict.error = VerdictError{.error_class = ErrorClass::timeout};
     }
     return std::optional(api::Judged{job.id, verdict});
   }

@@ -24,7 +24,9 @@ Result<std::unique_ptr<TaskLinter>> TaskLinter::start(const capture::CaptureConf
   const referee::RefereeBudget budget = generous_budget();
   program.memory_bytes = budget.memory_bytes;
   auto referee = std::make_unique<RefereeWithPython>(
-      [&](PythonReference& shell) { return std::make_unique<RefereeProcess>(program, &shell); },
+      [&](PythonReference& reference) {
+        return std::make_unique<RefereeProcess>(program, &reference);
+      },
       python_reference_options(config, "cpu"), std::vector<std::string>());
   return std::make_unique<TaskLinter>(std::move(pool), std::move(referee), std::move(secret),
                                       budget);
@@ -48,7 +50,7 @@ Result<std::vector<Finding>> TaskLinter::lint(const Task& task) {
         {.rule = "task_not_captured",
          .severity = Severity::warn,
          .line = failure->error.line,
-         .message = failure->error.error_class + ": " + failure->error.message}};
+         .message = class_name(failure->error) + ": " + failure->error.message}};
   TRY_ASSIGN(const plan::Plan plan,
              plan::parse_plan(std::get<capture::CapturedPlan>(captured.result).json));
   std::vector<Finding> findings;

@@ -41,13 +41,13 @@ TEST_F(BudgetTest, BlamesNobodyForWhatIsTooLargeOrUnknown) {
 TEST_F(BudgetTest, ADeadlineHitIsWorthARetryOnlyWhereOthersMayBeTheReason) {
   job.budget.seconds = 0.1;
   const auto report_of = [&](const std::function<void(const Stopwatch&)>& pass_time) {
-    return judge(
-        language::task_of("aten::relu"), language::candidate_of_kernel(), [&](const auto&) {
-          const Stopwatch watch;
-          while (watch.seconds() < 0.2) pass_time(watch);
-          return language::LaunchOutcome{.error =
-                                             VerdictError{.error_class = "too_large_to_evaluate"}};
-        });
+    return judge(language::task_of("aten::relu"), language::candidate_of_kernel(),
+                 [&](const auto&) {
+                   const Stopwatch watch;
+                   while (watch.seconds() < 0.2) pass_time(watch);
+                   return language::LaunchOutcome{
+                       .error = VerdictError{.error_class = ErrorClass::too_large_to_evaluate}};
+                 });
   };
   const auto waiting = report_of([](const Stopwatch&) { ::poll(nullptr, 0, 10); });
   EXPECT_EQ(error_class(waiting), "too_large_to_evaluate");

@@ -36,7 +36,7 @@ TEST_F(CudaDeviceTest, FillsWhatIsUnwrittenAndSeesWritesBesideIt) {
   device::test_gpu()->driver().memset_async(behind, 0, 4, nullptr);
   const auto error = device::test_gpu()->wait(Deadline::never());
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->error_class, "out_of_bounds");
+  EXPECT_EQ(error->error_class, ErrorClass::out_of_bounds);
   EXPECT_NE(error->message.find("4 bytes"), std::string::npos);
   EXPECT_FALSE(device::test_gpu()->spent());
 }
@@ -386,7 +386,7 @@ TEST_F(CudaDeviceTest, ZzzGivesUpOnAKernelThatDoesNotEnd) {
   ASSERT_EQ(device::test_gpu()->kernels().launch_endless(), CUDA_SUCCESS);
   const auto error = device::test_gpu()->wait(Deadline::after(std::chrono::milliseconds(50)));
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->error_class, "timeout");
+  EXPECT_EQ(error->error_class, ErrorClass::timeout);
   EXPECT_TRUE(device::test_gpu()->spent());
   // No driver function may be called again, because it would wait for the kernel. So this last test
   // prints what GoogleTest would print.

@@ -9,7 +9,8 @@ namespace {
 // Says whether the stop comes from broken machinery, or from lack of time or memory. A reference
 // that only refuses its inputs did not break off.
 bool broke_off(const replay::Stop& stop) {
-  return stop.fault == Fault::infrastructure || stop.error.error_class == "too_large_to_evaluate";
+  return stop.fault == Fault::infrastructure ||
+         stop.error.error_class == ErrorClass::too_large_to_evaluate;
 }
 
 enum class TrialOutcome { nothing, right, wrong };

@@ -29,14 +29,14 @@ PlanJudgement judge_by_python_reference(Equipment& equipment, PythonReferences& 
   const std::string why = "forward cannot be captured (" + task.unplanned + ")";
   PlanJudgement judgement;
   RefereeReport& report = judgement.report;
-  report.reference = ReferenceKind::shell;
-  const auto refused = [](std::string error_class, const std::string& message, Fault fault) {
-    PlanJudgement end{ended(std::move(error_class), message, fault), {}};
-    end.report.reference = ReferenceKind::shell;
+  report.reference = ReferenceKind::python;
+  const auto refused = [](ErrorClass error_class, const std::string& message, Fault fault) {
+    PlanJudgement end{ended(error_class, message, fault), {}};
+    end.report.reference = ReferenceKind::python;
     return end;
   };
   if (python.source() == nullptr)
-    return refused("task_failed",
+    return refused(ErrorClass::task_failed,
                    "the task itself: " + why + ", and there is no Python reference here",
                    Fault::none);
   if (equipment.cuda != nullptr) equipment.cuda->use(job.kernels);
@@ -102,7 +102,7 @@ PlanJudgement judge_plans(Equipment& equipment, PythonReferences& python, const 
     calm = plan::analysis::with_draws_first(std::move(calm));
     calm_candidate = plan::analysis::with_draws_first(std::move(calm_candidate));
     if (plan::analysis::draws_in_forward(calm))
-      return {ended("nondeterministic_reference",
+      return {ended(ErrorClass::nondeterministic_reference,
                     "the reference draws random numbers that follow from tensors, even in "
                     "evaluation mode",
                     Fault::none),
@@ -110,7 +110,7 @@ PlanJudgement judge_plans(Equipment& equipment, PythonReferences& python, const 
     report.findings.push_back(given_draws_note());
   }
   if (!run_trials(equipment, {job, calm, calm_candidate, deadline, with_oracle}, judgement) &&
-      !(calm == task) && report.error && report.error->error_class == "wrong_value")
+      !(calm == task) && report.error && report.error->error_class == ErrorClass::wrong_value)
     report.error->message +=
         " (judged in evaluation mode, since the task draws at random: nothing may be dropped)";
   return judgement;

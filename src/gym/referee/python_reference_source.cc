@@ -15,9 +15,9 @@ namespace tritonsmith::gym::referee {
 namespace {
 
 tl::unexpected<replay::Stop> broken(const std::string& message) {
-  return tl::unexpected(replay::Stop{
-      .error = {.error_class = "referee_failed", .message = "the Python reference: " + message},
-      .fault = Fault::infrastructure});
+  return tl::unexpected(replay::Stop{.error = {.error_class = ErrorClass::referee_failed,
+                                               .message = "the Python reference: " + message},
+                                     .fault = Fault::infrastructure});
 }
 
 // Returns the answer's own reason why it has no result, if it gives one.
@@ -26,9 +26,9 @@ std::optional<replay::Stop> refusal_in(const Json& answer) {
     return broken(answer["fault"].get<std::string>()).value();
   if (!answer.contains("error")) return std::nullopt;
   JsonReader error(answer["error"]);
-  return replay::Stop{.error = {.error_class = error.string("class", "task_failed"),
-                                .message = error.string("message", "")},
-                      .fault = Fault::none};
+  replay::Stop stop{.error = {.message = error.string("message", "")}, .fault = Fault::none};
+  set_class(stop.error, error.string("class", std::string(name_of(ErrorClass::task_failed))));
+  return stop;
 }
 
 tl::expected<Json, replay::Stop> read_answer(int socket) {

@@ -92,14 +92,14 @@ struct PythonReferenceTest : ::testing::Test {
 TEST_F(PythonReferenceTest, HoldsTheCandidateAgainstWhatTheSourceAnswers) {
   const auto right = judge(task_without_forward());
   EXPECT_TRUE(right.correct) << error_message(right);
-  EXPECT_EQ(right.reference, ReferenceKind::shell);
+  EXPECT_EQ(right.reference, ReferenceKind::python);
   EXPECT_TRUE(has_rule(right, "reference_shell"));
   EXPECT_FALSE(has_rule(right, "constant_output"));
   EXPECT_GE(fake.asked, 3);
   EXPECT_EQ(fake.prepared, 1);
   const auto wrong = judge(task_without_forward(), 0.1F);
   ASSERT_TRUE(wrong.error);
-  EXPECT_EQ(wrong.error->error_class, "wrong_value");
+  EXPECT_EQ(wrong.error->error_class, ErrorClass::wrong_value);
   EXPECT_EQ(wrong.fault, Fault::candidate);
 }
 
@@ -143,23 +143,23 @@ TEST_F(PythonReferenceTest, WantsTheStateThatForwardChangesToChange) {
   fake.changes_weight = true;
   const auto report = judge(task_without_forward());
   ASSERT_TRUE(report.error);
-  EXPECT_EQ(report.error->error_class, "state_mismatch");
+  EXPECT_EQ(report.error->error_class, ErrorClass::state_mismatch);
 }
 
 TEST_F(PythonReferenceTest, SaysWhenTheTaskCannotBeJudged) {
-  fake.refusal =
-      replay::Stop{.error = {.error_class = "weights_unbound", .message = "other parameters"}};
+  fake.refusal = replay::Stop{
+      .error = {.error_class = ErrorClass::weights_unbound, .message = "other parameters"}};
   const auto unbound = judge(task_without_forward());
   ASSERT_TRUE(unbound.error);
-  EXPECT_EQ(unbound.error->error_class, "weights_unbound");
+  EXPECT_EQ(unbound.error->error_class, ErrorClass::weights_unbound);
   EXPECT_EQ(unbound.fault, Fault::none);
   EXPECT_EQ(fake.asked, 0);
-  fake.refusal =
-      replay::Stop{.error = {.error_class = "referee_failed"}, .fault = Fault::infrastructure};
+  fake.refusal = replay::Stop{.error = {.error_class = ErrorClass::referee_failed},
+                              .fault = Fault::infrastructure};
   EXPECT_EQ(judge(task_without_forward()).fault, Fault::infrastructure);
   source = nullptr;
   const auto alone = judge(task_without_forward());
-  EXPECT_EQ(alone.error->error_class, "task_failed");
+  EXPECT_EQ(alone.error->error_class, ErrorClass::task_failed);
   EXPECT_NE(alone.error->message.find("no Python reference"), std::string::npos);
 }
 
@@ -178,12 +178,12 @@ TEST_F(PythonReferenceTest, TakesATaskWhoseForwardDoesNotReplay) {
       .returns(plan::t(y));
   const auto report = judge(task);
   EXPECT_TRUE(report.correct) << error_message(report);
-  EXPECT_EQ(report.reference, ReferenceKind::shell);
-  fake.refusal =
-      replay::Stop{.error = {.error_class = "task_failed", .message = "nor does its Python"}};
+  EXPECT_EQ(report.reference, ReferenceKind::python);
+  fake.refusal = replay::Stop{
+      .error = {.error_class = ErrorClass::task_failed, .message = "nor does its Python"}};
   const auto neither = judge(task);
   ASSERT_TRUE(neither.error);
-  EXPECT_EQ(neither.error->error_class, "not_evaluable") << "what the replay said stands";
+  EXPECT_EQ(neither.error->error_class, ErrorClass::not_evaluable) << "what the replay said stands";
   EXPECT_EQ(neither.reference, ReferenceKind::replay);
 }
 

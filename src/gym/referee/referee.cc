@@ -62,9 +62,9 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
   CHECK(task != tasks_.end(), "a job for the unknown task {}", job.task_key);
   if (job.candidate_plan.empty()) return lint_job(*equipment_, python_, job, task->second);
   auto candidate = plan::parse_plan(job.candidate_plan);
-  if (!candidate) return ended("bad_plan", candidate.error().message, Fault::candidate);
+  if (!candidate) return ended(ErrorClass::bad_plan, candidate.error().message, Fault::candidate);
   if (candidate->role != plan::PlanRole::candidate)
-    return ended("bad_plan", "the plan is no candidate's", Fault::candidate);
+    return ended(ErrorClass::bad_plan, "the plan is no candidate's", Fault::candidate);
   // Drawing and comparing call LibTorch outside a plan's steps. Exceptions there mean lack of
   // memory.
   try {
@@ -78,7 +78,7 @@ RefereeReport Referee::judge_known(const RefereeJob& job) {
                          dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     equipment_->device.end();
     const std::string what = error.what();
-    return ended(refused ? "too_large_to_evaluate" : "referee_failed",
+    return ended(refused ? ErrorClass::too_large_to_evaluate : ErrorClass::referee_failed,
                  what.substr(0, what.find('\n')), refused ? Fault::none : Fault::infrastructure);
   }
 }
@@ -90,7 +90,7 @@ RefereeReport Referee::judge_in_python(const RefereeJob& job, const plan::Plan& 
   plan::Plan& task = tasks_.at(job.task_key);
   plan::Plan planned = std::exchange(task, plan::analysis::without_forward(task, *first.refusal));
   RefereeReport report = judge_plans(*equipment_, python_, job, task, candidate).report;
-  if (!report.error || report.error->error_class != "task_failed") return report;
+  if (!report.error || report.error->error_class != ErrorClass::task_failed) return report;
   task = std::move(planned);
   python_.note_failure(job.task_key);
   return std::move(first.report);

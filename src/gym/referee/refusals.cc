@@ -19,7 +19,7 @@ std::optional<RefereeReport> beyond_kernelbench(const RefereeJob& job, const pla
         tensors::scalar_type_of(task.tensors.at(static_cast<std::size_t>(index)).dtype);
     if (compare::precision_of(dtype) != compare::Precision::exact &&
         !compare::is_kernelbenchs(dtype))
-      return ended("not_comparable",
+      return ended(ErrorClass::not_comparable,
                    fmt::format("the task itself: it holds {}, for which KernelBench has no "
                                "tolerance; compare by budget",
                                c10::toString(dtype)),
@@ -33,7 +33,7 @@ std::optional<RefereeReport> unsafe(const RefereeJob& job, const plan::Plan& tas
   const plan::PlanStep* step = plan::operators::find_unsafe_step(candidate);
   if (step == nullptr) return std::nullopt;
   RefereeReport report =
-      ended("not_evaluable",
+      ended(ErrorClass::not_evaluable,
             fmt::format("{} is none of the operators that the judge runs for a candidate",
                         std::get<plan::AtenCall>(step->action).op),
             Fault::none);
@@ -45,7 +45,7 @@ std::optional<RefereeReport> unsafe(const RefereeJob& job, const plan::Plan& tas
 std::optional<RefereeReport> racing(const plan::Plan& candidate) {
   const std::vector<Finding> races = trial::find_narrow_atomics(candidate);
   if (races.empty()) return std::nullopt;
-  RefereeReport report = ended(races[0].rule, races[0].message, Fault::candidate);
+  RefereeReport report = ended(ErrorClass::race, races[0].message, Fault::candidate);
   report.error->line = races[0].line;
   return report;
 }
@@ -63,7 +63,7 @@ std::optional<RefereeReport> too_large(const RefereeJob& job, const plan::Plan& 
       plan::analysis::needed_bytes(task, candidate) +
       (has_room_for_oracle(job, task, device) ? plan::analysis::oracle_bytes(task) : 0);
   if (needed <= capacity) return std::nullopt;
-  RefereeReport report = ended("too_large_to_evaluate",
+  RefereeReport report = ended(ErrorClass::too_large_to_evaluate,
                                fmt::format("needs {:.1f} GiB of memory, the budget is {:.1f}",
                                            needed / (1 << 30), capacity / (1 << 30)),
                                Fault::none);

@@ -6,9 +6,9 @@
 
 namespace tritonsmith::gym::referee {
 
-RefereeReport ended(std::string error_class, std::string message, Fault fault) {
+RefereeReport ended(ErrorClass error_class, std::string message, Fault fault) {
   RefereeReport report;
-  report.error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
+  report.error = VerdictError{.error_class = error_class, .message = std::move(message)};
   report.fault = fault;
   return report;
 }
@@ -59,8 +59,9 @@ bool take_failure(RefereeReport& report, const trial::TrialResult& result) {
         report.error->line > 0 ? fmt::format(", line {}", report.error->line) : "";
     report.error->message = fmt::format("the task itself{}: {}", line, report.error->message);
     report.error->line = 0;
-    if (report.error->error_class == "exception" || report.error->error_class == "bad_plan")
-      report.error->error_class = "task_failed";
+    if (report.error->error_class == ErrorClass::exception ||
+        report.error->error_class == ErrorClass::bad_plan)
+      report.error->error_class = ErrorClass::task_failed;
     report.fault = Fault::none;
     return true;
   }

@@ -11,7 +11,7 @@
 namespace tritonsmith::gym::referee {
 
 // Returns the report of a job that ended before it was judged.
-RefereeReport ended(std::string error_class, std::string message, Fault fault);
+RefereeReport ended(ErrorClass error_class, std::string message, Fault fault);
 
 // Adds to the time of the stage of this name.
 void add_time(RefereeReport& report, const std::string& name, double milliseconds);

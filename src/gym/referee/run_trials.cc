@@ -69,7 +69,7 @@ trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig co
   if (in_order.candidate_stop || in_order.reference_stop || in_order.difference) return in_order;
   VerdictError race = *error(result);
   race.message = "with programs in another order: " + race.message;
-  race.error_class = "race";
+  race.error_class = ErrorClass::race;
   in_order.difference = std::move(race);
   std::ranges::move(result.findings, std::back_inserter(in_order.findings));
   return in_order;

@@ -60,7 +60,7 @@ TEST(TunedLaunches, AConfigThatDoesNotRunIsNotAccepted) {
                   [](std::span<const language::KernelArgument> a) {
                     if (config_of(a) == 0) return language::relu_kernel()(a);
                     return language::LaunchOutcome{
-                        .error = VerdictError{.error_class = "too_large_to_evaluate"}};
+                        .error = VerdictError{.error_class = ErrorClass::too_large_to_evaluate}};
                   });
   EXPECT_EQ(error_class(report), "too_large_to_evaluate");
   EXPECT_EQ(report.fault, Fault::none);

@@ -23,22 +23,21 @@ std::string first_line(const std::exception& error) {
   return text.substr(0, std::min(text.find('\n'), std::size_t{400}));
 }
 
-Stop stop_at(const plan::PlanStep& step, Fault fault, std::string error_class,
-             std::string message) {
-  return {.error = {.error_class = std::move(error_class),
+Stop stop_at(const plan::PlanStep& step, Fault fault, ErrorClass error_class, std::string message) {
+  return {.error = {.error_class = error_class,
                     .message = std::move(message),
                     .excerpt = {},
                     .line = step.line},
           .fault = fault};
 }
 
-Stop mistake(const plan::PlanStep& step, std::string error_class, std::string message) {
-  return stop_at(step, Fault::candidate, std::move(error_class), std::move(message));
+Stop mistake(const plan::PlanStep& step, ErrorClass error_class, std::string message) {
+  return stop_at(step, Fault::candidate, error_class, std::move(message));
 }
 
 // Makes the Stop for a valid plan that this referee cannot run. Nobody is at fault.
-Stop limit(const plan::PlanStep& step, std::string error_class, std::string message) {
-  return stop_at(step, Fault::none, std::move(error_class), std::move(message));
+Stop limit(const plan::PlanStep& step, ErrorClass error_class, std::string message) {
+  return stop_at(step, Fault::none, error_class, std::move(message));
 }
 
 void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
@@ -168,7 +167,7 @@ std::optional<Stop> Replay::run(plan::Phase phase, const std::function<void(std:
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     if (plan_.steps[i].phase != phase) continue;
     if (options_.deadline.passed())
-      return limit(plan_.steps[i], "too_large_to_evaluate",
+      return limit(plan_.steps[i], ErrorClass::too_large_to_evaluate,
                    "the time budget ended before the plan did");
     if (auto stop = run_step(i)) return stop;
     if (after) after(i);
@@ -216,25 +215,29 @@ std::optional<at::Tensor> Replay::draw(const plan::PlanStep& step,
 
 std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan::AtenCall& call) {
   if (!plan::operators::is_replayable(call.op))
-    return limit(step, "not_evaluable", fmt::format("the referee does not replay {}", call.op));
+    return limit(step, ErrorClass::not_evaluable,
+                 fmt::format("the referee does not replay {}", call.op));
   const auto handle =
       c10::Dispatcher::singleton().findSchema(plan::operators::operator_name(call.op));
-  if (!handle) return limit(step, "not_evaluable", fmt::format("there is no operator {}", call.op));
+  if (!handle)
+    return limit(step, ErrorClass::not_evaluable, fmt::format("there is no operator {}", call.op));
   // LibTorch reports failures by exceptions, which become Stops here.
   try {
     if (auto drawn = draw(step, call)) {
       const auto kept = keep_output(call.outputs[0], *std::move(drawn), true);
-      return kept ? std::nullopt : std::optional(mistake(step, "bad_plan", kept.error().message));
+      return kept ? std::nullopt
+                  : std::optional(mistake(step, ErrorClass::bad_plan, kept.error().message));
     }
     auto stack = operator_stack(handle->schema(), call, tensors_,
                                 {options_.precision, options_.device->torch_device()});
-    if (!stack) return mistake(step, "bad_plan", stack.error().message);
+    if (!stack) return mistake(step, ErrorClass::bad_plan, stack.error().message);
     if (plan_.role == plan::PlanRole::candidate && has_endless_view(*stack))
-      return limit(step, "too_large_to_evaluate",
+      return limit(step, ErrorClass::too_large_to_evaluate,
                    fmt::format("{} of more than 2^34 elements", call.op));
     if (plan_.role == plan::PlanRole::candidate)
       if (const auto fits = check_candidate_arguments(handle->schema(), *stack); !fits)
-        return mistake(step, "exception", fmt::format("{}: {}", call.op, fits.error().message));
+        return mistake(step, ErrorClass::exception,
+                       fmt::format("{}: {}", call.op, fits.error().message));
     ran_operators_ = true;
     handle->callBoxed(*stack);
     return keep_outputs(step, call, handle->schema(), *stack);
@@ -242,11 +245,11 @@ std::optional<Stop> Replay::run_operator(const plan::PlanStep& step, const plan:
     if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr)
       options_.device->note_refusal();
     if (options_.device->refused() || dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
-      return limit(step, "too_large_to_evaluate", first_line(error));
+      return limit(step, ErrorClass::too_large_to_evaluate, first_line(error));
     if (dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr)
-      return limit(step, "not_evaluable",
+      return limit(step, ErrorClass::not_evaluable,
                    fmt::format("{} does not run here: {}", call.op, first_line(error)));
-    return mistake(step, "exception", fmt::format("{}: {}", call.op, first_line(error)));
+    return mistake(step, ErrorClass::exception, fmt::format("{}: {}", call.op, first_line(error)));
   }
 }
 
@@ -263,17 +266,19 @@ std::optional<Stop> Replay::keep_outputs(const plan::PlanStep& step, const plan:
   // A plan marks the place of an undefined result with -1, or omits it at the end.
   if (made.size() < call.outputs.size())
     return mistake(
-        step, "bad_plan",
+        step, ErrorClass::bad_plan,
         fmt::format("{} returned {} tensors, not {}", call.op, made.size(), call.outputs.size()));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     if (call.outputs[i] < 0) continue;
     if (step.phase == plan::Phase::forward && is_replaced(call.outputs[i], made[i]))
-      return mistake(step, "bad_plan", fmt::format("{} makes an input or a weight anew", call.op));
+      return mistake(step, ErrorClass::bad_plan,
+                     fmt::format("{} makes an input or a weight anew", call.op));
     const bool is_unwritten = plan::operators::leaves_unwritten(call.op) && made[i].defined();
     if (is_unwritten) made[i] = options_.device->filled(std::move(made[i]));
     auto kept = keep_output(call.outputs[i], std::move(made[i]), fresh[i], is_unwritten);
     if (!kept)
-      return mistake(step, "bad_plan", fmt::format("{}: {}", call.op, kept.error().message));
+      return mistake(step, ErrorClass::bad_plan,
+                     fmt::format("{}: {}", call.op, kept.error().message));
   }
   return std::nullopt;
 }
@@ -327,7 +332,7 @@ std::optional<Stop> Replay::make_constant(const plan::PlanStep& step,
   try {
     at::Tensor made = at::empty(declared.shape, at::dtype(tensors::scalar_type_of(declared.dtype)));
     if (made.nbytes() != constant.bytes.size())
-      return mistake(step, "bad_plan", "a constant's bytes do not fill its tensor");
+      return mistake(step, ErrorClass::bad_plan, "a constant's bytes do not fill its tensor");
     if (!constant.bytes.empty())
       std::memcpy(made.mutable_data_ptr(), constant.bytes.data(), constant.bytes.size());
     if (options_.precision == Precision::float64 && made.is_floating_point())
@@ -335,7 +340,7 @@ std::optional<Stop> Replay::make_constant(const plan::PlanStep& step,
     bind(constant.output, made.to(options_.device->torch_device()));
     return std::nullopt;
   } catch (const std::exception& error) {
-    return mistake(step, "bad_plan", first_line(error));
+    return mistake(step, ErrorClass::bad_plan, first_line(error));
   }
 }
 
@@ -369,7 +374,7 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const plan::PlanStep& 
   std::vector<language::KernelArgument> arguments;
   for (const plan::Value& value : choice.arguments) {
     auto argument = kernel_argument(value);
-    if (!argument) return mistake(step, "bad_plan", argument.error().message);
+    if (!argument) return mistake(step, ErrorClass::bad_plan, argument.error().message);
     arguments.push_back(*argument);
   }
   Snapshots before;

@@ -99,7 +99,7 @@ TEST_F(ReplayTest, StopsAtAnOperatorItDoesNotReplayAndBlamesNobody) {
   Replay replay(builder.plan(), executor, {});
   const auto stop = replay.run(plan::Phase::forward);
   ASSERT_TRUE(stop);
-  EXPECT_EQ(stop->error.error_class, "not_evaluable");
+  EXPECT_EQ(stop->error.error_class, ErrorClass::not_evaluable);
   EXPECT_EQ(stop->error.line, 10);
   EXPECT_EQ(stop->fault, Fault::none);
 }
@@ -113,7 +113,7 @@ TEST_F(ReplayTest, TurnsWhatTheOperatorRefusesIntoTheCandidatesError) {
   replay.bind(x, at::zeros({2, 3}));
   const auto stop = replay.run(plan::Phase::forward);
   ASSERT_TRUE(stop);
-  EXPECT_EQ(stop->error.error_class, "exception");
+  EXPECT_EQ(stop->error.error_class, ErrorClass::exception);
   EXPECT_EQ(stop->fault, Fault::candidate);
 }
 
@@ -123,7 +123,7 @@ TEST_F(ReplayTest, RefusesAPlanThatDeclaresLessThanItAllocates) {
   builder.aten(plan::Phase::forward, "aten::empty.memory_format", {plan::ints({1 << 30, 1 << 10})},
                {y});
   Replay replay(builder.plan(), executor, {});
-  EXPECT_EQ(replay.run(plan::Phase::forward)->error.error_class, "too_large_to_evaluate");
+  EXPECT_EQ(replay.run(plan::Phase::forward)->error.error_class, ErrorClass::too_large_to_evaluate);
 }
 
 TEST_F(ReplayTest, GivesAnOperatorsResultItsDeclaredStrides) {

@@ -123,13 +123,13 @@ VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
   const double seconds = std::chrono::duration<double>(limits.wall).count();
   switch (end) {
     case GuestEnd::timed_out:
-      return {.error_class = "timeout",
+      return {.error_class = ErrorClass::timeout,
               .message = fmt::format("did not finish within {} s", seconds)};
     case GuestEnd::output_flood:
-      return {.error_class = "output_flood",
+      return {.error_class = ErrorClass::output_flood,
               .message = fmt::format("printed more than {} KiB", limits.output_bytes >> 10)};
     case GuestEnd::false_frame:
-      return {.error_class = "bad_reply",
+      return {.error_class = ErrorClass::bad_reply,
               .message = fmt::format("handed over no valid plan of at most {} MiB",
                                      limits.frame_bytes >> 20)};
     case GuestEnd::running:
@@ -138,14 +138,14 @@ VerdictError error_of_end(GuestEnd end, std::optional<ExitStatus> status,
   }
   CHECK(end == GuestEnd::ended && status, "a running guest has no end");
   if (status->kind == ExitStatus::Kind::exited)
-    return {.error_class = "exited",
+    return {.error_class = ErrorClass::exited,
             .message = fmt::format("ended its own process with exit code {}", status->code)};
   if (status->code == SIGXCPU)
-    return {.error_class = "timeout", .message = "used up its processor time"};
+    return {.error_class = ErrorClass::timeout, .message = "used up its processor time"};
   if (status->code == SIGKILL)
-    return {.error_class = "killed",
+    return {.error_class = ErrorClass::killed,
             .message = "was killed by the system, as a rule for want of memory"};
-  return {.error_class = "crashed", .message = fmt::format("was {}", describe(*status))};
+  return {.error_class = ErrorClass::crashed, .message = fmt::format("was {}", describe(*status))};
 }
 
 Error jail_refused(std::string_view unmet) {

@@ -11,12 +11,12 @@ constexpr std::size_t kMaxMessageBytes = 4096;
 
 // Tells whether the project's own Python gives this class (docs/verdict.md). A candidate that has
 // taken over its guest must not use the judge's own classes.
-bool is_of_a_guest(std::string_view error_class) {
-  static constexpr auto kClasses = std::to_array<std::string_view>(
-      {"bad_ir", "bad_request", "bad_task", "compile_error", "data_dependent", "exception",
-       "import_error", "mode_dependent", "no_inputs", "no_model", "not_captured",
-       "out_of_resources", "refused_ir", "state_carried", "syntax_error", "tampering",
-       "unsupported_launch"});
+bool is_of_a_guest(ErrorClass error_class) {
+  using enum ErrorClass;
+  static constexpr auto kClasses = std::to_array(
+      {bad_ir, bad_request, bad_task, compile_error, data_dependent, exception, import_error,
+       mode_dependent, no_inputs, no_model, not_captured, out_of_resources, refused_ir,
+       state_carried, syntax_error, tampering, unsupported_launch});
   return std::ranges::find(kClasses, error_class) != kClasses.end();
 }
 
@@ -27,18 +27,17 @@ CandidateFailure failure_from_guest(const Json& reply, Stage highest) {
   const Json& error = outer.object("error");
   JsonReader reader(error);
   CandidateFailure failure{.stage = outer.enumerated<Stage>("stage", highest),
-                           .error = {.error_class = reader.string("class", "exception"),
-                                     .message = reader.string("message", ""),
+                           .error = {.message = reader.string("message", ""),
                                      .excerpt = reader.string("excerpt", ""),
                                      .line = static_cast<int>(reader.integer("line", 0))}};
   failure.stage = std::min(failure.stage, highest);
-  if (!outer.status() || !reader.status() || failure.error.error_class.empty())
-    failure.error = {.error_class = "bad_reply",
+  const std::string name = reader.string("class", std::string(name_of(ErrorClass::exception)));
+  const auto known = enum_from_name<ErrorClass>(name);
+  failure.error.error_class = known && is_of_a_guest(*known) ? *known : ErrorClass::exception;
+  if (!outer.status() || !reader.status() || name.empty())
+    failure.error = {.error_class = ErrorClass::bad_reply,
                      .message = "replied with something that is no reply"};
-  else if (!is_of_a_guest(failure.error.error_class))
-    failure.error.error_class = "exception";
-  for (std::string* text :
-       {&failure.error.error_class, &failure.error.message, &failure.error.excerpt})
+  for (std::string* text : {&failure.error.message, &failure.error.excerpt})
     if (text->size() > kMaxMessageBytes) text->resize(kMaxMessageBytes);
   return failure;
 }

@@ -11,9 +11,9 @@
 
 namespace tritonsmith::gym::sandbox {
 
-// `stage` is how far the candidate came before it failed. This folder makes the classes "timeout",
-// "killed" (out of memory, as a rule), "crashed" (a signal), "exited" (it ended its process),
-// "output_flood" and "bad_reply". The guest's capture and the compiler make others; see
+// `stage` is how far the candidate came before it failed. This folder makes the classes timeout,
+// killed (out of memory, as a rule), crashed (a signal), exited (it ended its process),
+// output_flood and bad_reply. The guest's capture and the compiler make others; see
 // docs/verdict.md.
 struct CandidateFailure {
   Stage stage = Stage::inspected;

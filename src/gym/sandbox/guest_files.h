@@ -36,7 +36,7 @@ class GuestFiles {
   std::filesystem::path jail_library() const;
   std::filesystem::path no_driver() const;  // a CUDA driver library without devices, for guests
   // Empty folders for the zygote's sandbox root and, if there is no such root, for guests.
-  std::filesystem::path staging() const { return root_.path() / "room"; }
+  std::filesystem::path staging() const { return root_.path() / "root"; }
   std::filesystem::path folders() const { return root_.path() / "guests"; }
 
  private:

@@ -41,7 +41,7 @@ struct JailProfile {
   std::uint64_t cpu_seconds = 30;
   std::uint64_t memory_bytes = std::uint64_t{4}
                                << 30;  // address space beyond what is mapped already
-  // Layers that already surround the process ("namespaces", "room"). Reports list them first.
+  // Layers that already surround the process ("namespaces", "sandbox_root"). Reports list them first.
   std::vector<JailLayer> outside;
   std::vector<std::string> required = {"rlimits", "fds", "no_new_privs",
                                        "seccomp"};  // required_layers.h

@@ -45,9 +45,9 @@ TEST(Jail, ProbeNamesEveryLayerInTheOrderOfEntry) {
     EXPECT_EQ(layer.held, layer.why.empty()) << layer.name;
   }
   EXPECT_EQ(names,
-            (std::vector<std::string>{"namespaces", "room", "session", "bounding_set", "groups",
-                                      "uid", "capabilities", "parent_death", "rlimits", "dumpable",
-                                      "no_new_privs", "landlock", "fds", "seccomp"}));
+            (std::vector<std::string>{"namespaces", "sandbox_root", "session", "bounding_set",
+                                      "groups", "uid", "capabilities", "parent_death", "rlimits",
+                                      "dumpable", "no_new_privs", "landlock", "fds", "seccomp"}));
   EXPECT_EQ(unknown_layer(names), "");
 }
 
@@ -127,28 +127,31 @@ TEST(Jail, ALayerThatIsRequiredAndMissingRefuses) {
 }
 
 TEST(Jail, WhatSurroundsItIsReportedFirstAndMayMeetARequirement) {
-  const auto refusal = [](const JailLayer& room) {
-    return in_jail({.outside = {room}, .required = {"room"}}, [] { return 0; });
+  const auto refusal = [](const JailLayer& root) {
+    return in_jail({.outside = {root}, .required = {"sandbox_root"}}, [] { return 0; });
   };
-  EXPECT_EQ(refusal({.name = "room", .held = true}), 0);
-  EXPECT_EQ(refusal({.name = "room", .why = "no mounts"}), 99);
-  EXPECT_EQ(in_jail({.required = {"room"}}, [] { return 0; }), 99) << "no one said that it holds";
+  EXPECT_EQ(refusal({.name = "sandbox_root", .held = true}), 0);
+  EXPECT_EQ(refusal({.name = "sandbox_root", .why = "no mounts"}), 99);
+  EXPECT_EQ(in_jail({.required = {"sandbox_root"}}, [] { return 0; }), 99)
+      << "no one said that it holds";
   EXPECT_EQ(in_jail({.required = {"seccmop"}}, [] { return 0; }), 99) << "a slip closes";
 }
 
 TEST(RequiredLayers, OneOfSeveralIsEnoughAndNoneSaysWhyOfEach) {
-  const JailLayer no_room{.name = "room", .why = "no mounts"};
+  const JailLayer no_root{.name = "sandbox_root", .why = "no mounts"};
   const JailLayer no_landlock{.name = "landlock", .why = "not in this kernel"};
   const JailLayer landlock{.name = "landlock=7", .held = true};
-  EXPECT_EQ(unmet_requirement({no_room, landlock}, {"room|landlock", "landlock"}), "");
-  EXPECT_EQ(unmet_requirement({no_room, no_landlock}, {"room|landlock"}),
-            "room: no mounts, landlock: not in this kernel");
+  EXPECT_EQ(unmet_requirement({no_root, landlock}, {"sandbox_root|landlock", "landlock"}), "");
+  EXPECT_EQ(unmet_requirement({no_root}, {"room"}), "sandbox_root: no mounts");
+  EXPECT_EQ(unmet_requirement({no_root, no_landlock}, {"sandbox_root|landlock"}),
+            "sandbox_root: no mounts, landlock: not in this kernel");
   EXPECT_EQ(unmet_requirement({landlock}, {"landlock", "namespaces"}), "namespaces: no such layer");
 }
 
 TEST(RequiredLayers, ANameThatIsNoLayerIsToldWithThoseThatAre) {
-  EXPECT_EQ(unknown_layer({"seccomp", "room|landlock"}), "");
-  for (const char* wrong : {"bogus", "", "room|", "landlock=7"}) {
+  EXPECT_EQ(unknown_layer({"seccomp", "sandbox_root|landlock"}), "");
+  EXPECT_EQ(unknown_layer({"room|landlock"}), "") << "the layer's old name";
+  for (const char* wrong : {"bogus", "", "sandbox_root|", "landlock=7"}) {
     const std::string why = unknown_layer({"seccomp", wrong});
     EXPECT_NE(why.find("is no layer of the jail"), std::string::npos) << wrong;
     EXPECT_NE(why.find(" no_new_privs "), std::string::npos) << why;
@@ -186,10 +189,10 @@ TEST(Jail, LandlockAloneKeepsFromDeviceNodesThatEveryUserMayOpen) {
   EXPECT_EQ(in_jail({}, [&] { return node.opens() ? 1 : 0; }), held_layers()["landlock"] ? 0 : 1);
 }
 
-TEST(Room, HoldsFiveDevicesAndNoOther) {
-  if (!held_layers()["room"]) GTEST_SKIP() << "no room here";
+TEST(SandboxRoot, HoldsFiveDevicesAndNoOther) {
+  if (!held_layers()["sandbox_root"]) GTEST_SKIP() << "no sandbox root here";
   const DeviceNode node;
-  std::string staging = "/tmp/tritonsmith-room-XXXXXX";
+  std::string staging = "/tmp/tritonsmith-root-XXXXXX";
   ASSERT_NE(::mkdtemp(staging.data()), nullptr);
   const pid_t child = ::fork();
   if (child == 0) {

@@ -14,13 +14,13 @@ namespace {
 // Enters namespaces and a sandbox root as the zygote does. The calling process is the probe's own
 // and never leaves them.
 std::vector<JailLayer> enter_surroundings(const std::string& staging) {
-  std::string no_namespaces, no_room = "needs namespaces";
+  std::string no_namespaces, no_root = "needs namespaces";
   if (::unshare(static_cast<int>(kZygoteNamespaces)) != 0)
     no_namespaces = std::strerror(errno);
   else
-    no_room = enter_sandbox_root({.staging = staging});
+    no_root = enter_sandbox_root({.staging = staging});
   return {{.name = "namespaces", .held = no_namespaces.empty(), .why = no_namespaces},
-          {.name = "room", .held = no_room.empty(), .why = no_room}};
+          {.name = "sandbox_root", .held = no_root.empty(), .why = no_root}};
 }
 
 // Writes one line for each layer: its name, a tab, and the reason why it did not hold.

@@ -7,15 +7,18 @@ namespace {
 
 // In the order of entry.
 constexpr const char* kLayerNames[] = {
-    "namespaces",   "room",    "session",  "bounding_set", "groups",   "uid", "capabilities",
-    "parent_death", "rlimits", "dumpable", "no_new_privs", "landlock", "fds", "seccomp"};
+    "namespaces",   "sandbox_root", "session",  "bounding_set", "groups",   "uid", "capabilities",
+    "parent_death", "rlimits",      "dumpable", "no_new_privs", "landlock", "fds", "seccomp"};
+
+// Configs of the previous version say "room".
+std::string current_name(std::string name) { return name == kOldRootName ? "sandbox_root" : name; }
 
 std::vector<std::string> alternatives(const std::string& requirement) {
   std::vector<std::string> names;
   std::size_t begin = 0;
   for (std::size_t bar = 0; bar != std::string::npos; begin = bar + 1) {
     bar = requirement.find('|', begin);
-    names.push_back(requirement.substr(begin, bar - begin));
+    names.push_back(current_name(requirement.substr(begin, bar - begin)));
   }
   return names;
 }
@@ -36,7 +39,7 @@ std::string unknown_layer(const std::vector<std::string>& required) {
         continue;
       std::string why = "'" + name + "' is no layer of the jail; there are";
       for (const char* known : kLayerNames) why += std::string(" ") + known;
-      return why + " (\"room|landlock\": one of the two)";
+      return why + " (\"sandbox_root|landlock\": one of the two)";
     }
   return "";
 }

@@ -56,11 +56,12 @@ TRITONSMITH_EXPORT int tritonsmith_enter_jail(const char* profile, char* out,
                 out_bytes);
 }
 
-TRITONSMITH_EXPORT int tritonsmith_enter_room(const char* plan, char* out, std::size_t out_bytes) {
+TRITONSMITH_EXPORT int tritonsmith_enter_sandbox_root(const char* plan, char* out,
+                                                      std::size_t out_bytes) {
   using namespace tritonsmith::gym::sandbox;
   const Json json = Json::parse(plan);
-  const SandboxRoot room{.staging = json.at("staging"), .readable = json.at("readable")};
-  return answer({{"why", enter_sandbox_root(room)}}, out, out_bytes);
+  const SandboxRoot root{.staging = json.at("staging"), .readable = json.at("readable")};
+  return answer({{"why", enter_sandbox_root(root)}}, out, out_bytes);
 }
 
 TRITONSMITH_EXPORT int tritonsmith_make_private_folder(const char* path, unsigned uid,

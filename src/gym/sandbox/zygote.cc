@@ -111,13 +111,13 @@ Result<ZygoteEvent> Zygote::understand(const Json& event) {
     TRY(reader.status());
     return exited;
   }
-  const std::string no_room = reader.string("room");
+  const std::string no_root = reader.string("no_sandbox_root");
   ZygoteReady ready{.python = reader.string("python"),
                     .torch = reader.string("torch"),
                     .triton = reader.string("triton"),
                     .warm_ms = reader.number("warm_ms")};
   TRY_WITHIN("the zygote's first word", reader.status());
-  if (!no_room.empty()) TRACE("guests have no room of their own: {}", no_room);
+  if (!no_root.empty()) TRACE("guests have no root of their own: {}", no_root);
   return ready;
 }
 

@@ -18,7 +18,7 @@ std::string fresh_worker_name() {
   return fmt::format("worker-{:08x}{:08x}", device(), device());
 }
 
-Verdict failed_verdict(const api::Submission& submission, std::string error_class,
+Verdict failed_verdict(const api::Submission& submission, ErrorClass error_class,
                        std::string message) {
   Verdict verdict;
   verdict.task_id = submission.job.task.id;
@@ -26,8 +26,7 @@ Verdict failed_verdict(const api::Submission& submission, std::string error_clas
   verdict.policy = submission.job.policy;
   verdict.comparison = submission.job.comparison;
   verdict.fault = Fault::infrastructure;
-  verdict.error =
-      VerdictError{.error_class = std::move(error_class), .message = std::move(message)};
+  verdict.error = VerdictError{.error_class = error_class, .message = std::move(message)};
   return verdict;
 }
 
@@ -142,7 +141,8 @@ Status JobDispatcher::hand_over(api::Judge& judge) {
     // Nothing but a backend that is not here is refused by a judge in good order.
     if (copy.job.backend != Backend::replay) return submitted;
     running_.erase(id);
-    TRY(conclude({{name, failed_verdict(copy, "infrastructure", submitted.error().message)}}));
+    TRY(conclude(
+        {{name, failed_verdict(copy, ErrorClass::infrastructure, submitted.error().message)}}));
   }
   return ok();
 }
@@ -154,7 +154,7 @@ Status JobDispatcher::withdraw(api::Judge& judge) {
   std::vector<ConcludedJob> concluded;
   for (const api::Submission& submission : late) {
     concluded.push_back({api::job_name(submission),
-                         failed_verdict(submission, "deadline",
+                         failed_verdict(submission, ErrorClass::deadline,
                                         "no verdict before the deadline of its submission")});
     leaving.push_back(concluded.back().name);
   }

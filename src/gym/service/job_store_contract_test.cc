@@ -145,7 +145,7 @@ TEST_P(JobStoreContract, KnowsWhatIsOverdueAndLetsThePatientWait) {
 TEST_P(JobStoreContract, AnswersAtOnceWhatIsKnownElsewhereThoughItIsFull) {
   limits.unfinished = 1;
   submit({wish("a", "ann")});
-  known["k"] = api::failed_verdict(Stage::ran, "wrong_value");
+  known["k"] = api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
   const JobView done = submit({wish("k", "bob")}).at(0);
   EXPECT_EQ(done.state, JobState::done);
   EXPECT_NE(done.verdict.find("wrong_value"), std::string::npos);
@@ -183,7 +183,7 @@ TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
   now += lease.span.count();
   take_kernel(other);
   // the first worker is done after all
-  conclude_by(lease.worker, "k", api::failed_verdict(Stage::ran, "wrong_value"));
+  conclude_by(lease.worker, "k", api::failed_verdict(Stage::ran, ErrorClass::wrong_value));
   EXPECT_EQ(*store().take_withdrawn(other.worker), std::vector{api::job_name(wish("k"))});
   conclude_by(other.worker, "k", api::accepted_verdict());
   EXPECT_NE(view("k").verdict.find("wrong_value"), std::string::npos);

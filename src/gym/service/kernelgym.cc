@@ -63,14 +63,18 @@ Status check(JsonReader& reader, const KernelGymRequest& request) {
 }
 
 std::string error_code_of(const Verdict& verdict) {
-  const std::string& error = verdict.error->error_class;
-  if (error == "syntax_error") return "SYNTAX_ERROR";
-  if (error == "import_error") return "IMPORT_ERROR";
-  if (error == "no_model" || error == "refused" || error == "no_kernel") return "VALIDATION_ERROR";
-  if (error == "deadline" || error == "timeout" || error == "compile_timeout")
+  const ErrorClass error = verdict.error->error_class;
+  if (error == ErrorClass::syntax_error) return "SYNTAX_ERROR";
+  if (error == ErrorClass::import_error) return "IMPORT_ERROR";
+  if (error == ErrorClass::no_model || error == ErrorClass::refused ||
+      error == ErrorClass::no_kernel)
+    return "VALIDATION_ERROR";
+  if (error == ErrorClass::deadline || error == ErrorClass::timeout ||
+      error == ErrorClass::compile_timeout)
     return "TIMEOUT_ERROR";
   if (verdict.fault == Fault::infrastructure) return "SYSTEM_ERROR";
-  if (error == "out_of_resources" || error == "too_large_to_evaluate") return "RESOURCE_ERROR";
+  if (error == ErrorClass::out_of_resources || error == ErrorClass::too_large_to_evaluate)
+    return "RESOURCE_ERROR";
   if (verdict.stage == Stage::captured) return "COMPILATION_ERROR";
   if (verdict.stage >= Stage::ran) return "CORRECTNESS_ERROR";
   return "RUNTIME_ERROR";
@@ -106,7 +110,7 @@ std::string status_of(const JobView& job, const Verdict& verdict) {
   if (job.state == JobState::queued) return "pending";
   if (job.state == JobState::running) return "processing";
   if (job.state == JobState::cancelled) return "failed";
-  if (verdict.error && verdict.error->error_class == "deadline") return "timeout";
+  if (verdict.error && verdict.error->error_class == ErrorClass::deadline) return "timeout";
   return verdict.fault == Fault::infrastructure ? "failed" : "completed";
 }
 

@@ -108,7 +108,8 @@ Verdict full_verdict() {
       .median = 1, .mean = 1, .p10 = 1, .p90 = 1, .n = 9, .median_low = 1, .median_high = 1};
   Verdict verdict = api::accepted_verdict();
   verdict.findings = {{.rule = "race", .severity = Severity::note, .line = 1, .message = "m"}};
-  verdict.error = VerdictError{.error_class = "wrong_value", .message = "m", .excerpt = "e"};
+  verdict.error =
+      VerdictError{.error_class = ErrorClass::wrong_value, .message = "m", .excerpt = "e"};
   verdict.numerics =
       Numerics{.max_abs = 0.5, .max_rel = 0.25, .trials = 3, .tolerance_extension = 1e-3};
   verdict.time_ms = verdict.reference_ms = timing;

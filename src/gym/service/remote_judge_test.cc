@@ -57,7 +57,7 @@ TEST_F(RemoteJudgeTest, JudgesAsALocalOneDoes) {
   ASSERT_TRUE(judge->submit(job(3, "good")));  // equal to the first job, except for its task's name
   const auto verdicts = take(*judge, 3);
   EXPECT_TRUE(verdicts.at(1).accepted && verdicts.at(3).accepted);
-  EXPECT_EQ(verdicts.at(2).error->error_class, "wrong_value");
+  EXPECT_EQ(verdicts.at(2).error->error_class, ErrorClass::wrong_value);
   EXPECT_EQ(verdicts.at(3).task_id, "task 3");
   EXPECT_FALSE(judge->next(Deadline::never())->has_value());
   ASSERT_TRUE(judge->submit(job(4, "good")));

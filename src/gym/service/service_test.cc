@@ -203,7 +203,7 @@ TEST_F(ServiceTest, ReplacesAJudgeOfManyFaultsThoughNoFurtherJobComes) {
   std::atomic<int> faults = 5;
   verdict_for = [&](const api::JudgeJob&) {
     if (faults-- <= 0) return api::accepted_verdict();
-    Verdict fault = api::failed_verdict(Stage::extracted, "infrastructure");
+    Verdict fault = api::failed_verdict(Stage::extracted, ErrorClass::infrastructure);
     fault.fault = Fault::infrastructure;
     return fault;
   };
@@ -219,8 +219,8 @@ TEST_F(ServiceTest, ReplacesAJudgeOfManyFaultsThoughNoFurtherJobComes) {
 
 TEST_F(ServiceTest, TellsWrongKernelsFromThoseThatFailed) {
   verdict_for = [](const api::JudgeJob& job) {
-    return job.kernel == "wrong" ? api::failed_verdict(Stage::ran, "wrong_value")
-                                 : api::failed_verdict(Stage::captured, "compile_error");
+    return job.kernel == "wrong" ? api::failed_verdict(Stage::ran, ErrorClass::wrong_value)
+                                 : api::failed_verdict(Stage::captured, ErrorClass::compile_error);
   };
   for (const char* kernel : {"wrong", "does not compile"}) {
     const std::string id = json_of(call("POST", "/v1/jobs", job_json(kernel)))["id"];

@@ -35,7 +35,7 @@ TEST_F(SqliteJobStoreTest, AnswersAtOnceWhatIsInTheStoreHoweverLongTheQueue) {
   conclude("k");
   reopened();
   submit({wish("a", "ann"), wish("b", "ann")});  // these fill the store
-  known["k"] = api::failed_verdict(Stage::ran, "wrong_value");
+  known["k"] = api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
   known["new"] = api::accepted_verdict();  // judged by another program over the same store
   const auto views = submit({wish("k", "bob"), wish("new", "bob"), wish("k", "bob")});
   for (const JobView& view : views) EXPECT_EQ(view.state, JobState::done);

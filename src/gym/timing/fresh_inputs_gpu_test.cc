@@ -272,7 +272,7 @@ TEST_F(FreshInputsTest, SeesWritesBesideWhatAnOperatorFilled) {
   EXPECT_TRUE(at::equal(replay.tensors()[1], at::zeros({kCount}, floats())));
   const auto error = device::test_gpu()->wait(Deadline::never());
   ASSERT_TRUE(error);
-  EXPECT_EQ(error->error_class, "out_of_bounds");
+  EXPECT_EQ(error->error_class, ErrorClass::out_of_bounds);
 }
 
 TEST_F(FreshInputsTest, AnArchiveGivesBackWhatNobodyCanRead) {
@@ -331,7 +331,7 @@ TEST_F(FreshInputsTest, EveryTimedOutputIsChecked) {
     if (trial.result.difference) continue;
     const TimingOutcome outcome = time_trial(trial, *device::test_gpu(), {.seconds = 2});
     ASSERT_TRUE(outcome.stop);
-    EXPECT_EQ(outcome.stop->error.error_class, "wrong_value");
+    EXPECT_EQ(outcome.stop->error.error_class, ErrorClass::wrong_value);
     EXPECT_NE(outcome.stop->error.message.find("in a timed round"), std::string::npos)
         << outcome.stop->error.message;
     return;

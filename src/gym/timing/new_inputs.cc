@@ -42,7 +42,7 @@ std::optional<replay::Stop> bind_inputs(const TimedSides& sides, tensors::Filler
     const at::Tensor& drawn = tensors::tensor_at(sides.reference.replay().tensors(), ours[k]);
     const at::Tensor& met = tensors::tensor_at(sides.candidate.replay().tensors(), theirs[k]);
     if (drawn.storage().nbytes() != met.storage().nbytes())
-      return replay::Stop{.error = {.error_class = "task_failed",
+      return replay::Stop{.error = {.error_class = ErrorClass::task_failed,
                                     .message = "inputs that were drawn again have another size"}};
     if (drawn.storage().nbytes() > 0)
       tensors::storage_bytes(met).copy_(tensors::storage_bytes(drawn));
@@ -69,7 +69,7 @@ tl::expected<std::optional<VerdictError>, replay::Stop> difference(const TimedSi
   const tensors::TensorTable exact = trial::run_oracle_now(sides.trial).exact;
   if (exact.empty() && sides.trial.config.with_oracle && sides.trial.reference_replays())
     return tl::unexpected(
-        replay::Stop{.error = {.error_class = "too_large_to_evaluate",
+        replay::Stop{.error = {.error_class = ErrorClass::too_large_to_evaluate,
                                .message = "on new inputs after the timed rounds: outside the plain "
                                           "tolerance, and no room or time for exact values"}});
   if ((stop = run_reference_in(sides, Setting::full_float32)))

@@ -20,7 +20,7 @@ at::Tensor as_bytes(const at::Tensor& contiguous) { return contiguous.view({-1})
 void OutputArchive::keep(std::span<const at::Tensor> outputs) {
   const c10::InferenceMode no_gradients(true);
   const std::size_t nth = rounds_.size();
-  std::vector<Kept>& round = rounds_.emplace_back();
+  std::vector<StoredOutput>& round = rounds_.emplace_back();
   for (const at::Tensor& output : outputs) {
     const auto bytes = static_cast<std::int64_t>(output.nbytes());
     at::Tensor words =
@@ -44,7 +44,7 @@ void OutputArchive::mask(std::size_t nth, std::size_t k, const at::Tensor& words
 
 std::vector<at::Tensor> OutputArchive::masked(std::size_t nth) const {
   std::vector<at::Tensor> words;
-  for (const Kept& kept : rounds_.at(nth)) words.push_back(kept.masked);
+  for (const StoredOutput& kept : rounds_.at(nth)) words.push_back(kept.masked);
   return words;
 }
 
@@ -52,7 +52,7 @@ std::vector<at::Tensor> OutputArchive::read(std::size_t nth) const {
   const c10::InferenceMode no_gradients(true);
   std::vector<at::Tensor> outputs;
   for (std::size_t k = 0; k < rounds_.at(nth).size(); ++k) {
-    const Kept& kept = rounds_[nth][k];
+    const StoredOutput& kept = rounds_[nth][k];
     const at::Tensor words = kept.masked.clone();
     mask(nth, k, words);
     at::Tensor output = at::empty(kept.sizes, words.options().dtype(kept.dtype));

@@ -27,7 +27,7 @@ class OutputArchive {
   std::vector<at::Tensor> masked(std::size_t nth) const;
 
  private:
-  struct Kept {
+  struct StoredOutput {
     c10::ScalarType dtype;
     std::vector<std::int64_t> sizes;
     std::int64_t bytes = 0;
@@ -38,7 +38,7 @@ class OutputArchive {
 
   device::CudaDevice& device_;
   std::string secret_;
-  std::vector<std::vector<Kept>> rounds_;
+  std::vector<std::vector<StoredOutput>> rounds_;
 };
 
 }  // namespace tritonsmith::gym::timing

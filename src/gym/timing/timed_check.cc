@@ -63,7 +63,8 @@ replay::Stop as_task_failure(replay::Stop stop) {
   if (stop.fault == Fault::infrastructure) return stop;
   stop.fault = Fault::none;
   stop.error.line = 0;
-  if (stop.error.error_class != "too_large_to_evaluate") stop.error.error_class = "task_failed";
+  if (stop.error.error_class != ErrorClass::too_large_to_evaluate)
+    stop.error.error_class = ErrorClass::task_failed;
   return stop;
 }
 

@@ -46,7 +46,7 @@ std::optional<replay::Stop> late_fault(device::CudaDevice& device) {
 }
 
 replay::Stop infrastructure_fault(const std::string& message) {
-  return {.error = {.error_class = "referee_failed", .message = message},
+  return {.error = {.error_class = ErrorClass::referee_failed, .message = message},
           .fault = Fault::infrastructure};
 }
 

@@ -103,18 +103,18 @@ std::optional<VerdictError> compare_aliases(Sides& sides) {
   };
   if (const auto k = beyond(memory_of_inputs); k && !aliases_input)
     return VerdictError{
-        .error_class = "output_aliases_input",
+        .error_class = ErrorClass::output_aliases_input,
         .message = "an output shares the memory of an input; the reference's does not"};
   if (!sides.reference_replays()) return std::nullopt;
   if (beyond(memory_of_state))
-    return VerdictError{.error_class = "output_aliases_state",
+    return VerdictError{.error_class = ErrorClass::output_aliases_state,
                         .message =
                             "an output lies in memory that the module keeps; the next call "
                             "would overwrite it. The reference's does not"};
   for (std::size_t k = 1; k < got.size(); ++k)
     for (std::size_t other = 0; other < k; ++other)
       if (share_memory(got[k], got[other]) && !share_memory(expected.at(k), expected.at(other)))
-        return VerdictError{.error_class = "output_aliases_output",
+        return VerdictError{.error_class = ErrorClass::output_aliases_output,
                             .message = fmt::format("output tensors {} and {} share memory; the "
                                                    "reference's do not",
                                                    other, k)};

@@ -37,13 +37,13 @@ StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
           compare::compare_tensors(each.what, now[2 * k + 1], now[2 * k], expected, how, numerics);
       check.tolerance_extension = std::max(check.tolerance_extension, numerics.tolerance_extension);
       if (error) {
-        check.difference = VerdictError{.error_class = "state_mismatch",
+        check.difference = VerdictError{.error_class = ErrorClass::state_mismatch,
                                         .message = "the reference changes " + error->message};
         return check;
       }
     } else if (!unchanged[2 * k + 1]) {
       check.difference = VerdictError{
-          .error_class = each.is_input ? "input_mutated" : "weight_mutated",
+          .error_class = each.is_input ? ErrorClass::input_mutated : ErrorClass::weight_mutated,
           .message = fmt::format("{} was changed; the reference leaves it", each.what)};
       return check;
     }
@@ -52,7 +52,7 @@ StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
     if (!sides.device.unchanged(tensors::tensor_at(sides.reference.tensors(), each.reference),
                                 each.before)) {
       check.difference = VerdictError{
-          .error_class = "state_mismatch",
+          .error_class = ErrorClass::state_mismatch,
           .message =
               fmt::format("the reference changes {}: the candidate has no such parameter or buffer",
                           each.name)};
@@ -70,7 +70,7 @@ std::optional<VerdictError> compare_devices(const Sides& sides) {
   for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k)
     if (got.at(static_cast<std::size_t>(theirs[k])) &&
         !expected.at(static_cast<std::size_t>(ours[k])))
-      return VerdictError{.error_class = "wrong_device",
+      return VerdictError{.error_class = ErrorClass::wrong_device,
                           .message = fmt::format("output tensor {} lies in the CPU's memory", k)};
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ tl::expected<tensors::TensorTable, replay::Stop> widened_inputs(const Sides& sid
     return inputs;
   } catch (const c10::OutOfMemoryError&) {
     return tl::unexpected(
-        replay::Stop{.error = {.error_class = "too_large_to_evaluate",
+        replay::Stop{.error = {.error_class = ErrorClass::too_large_to_evaluate,
                                .message = "no memory is left for the reference in float64"}});
   }
 }
@@ -59,7 +59,8 @@ OracleRun run_oracle(Sides& sides, std::optional<tensors::TensorTable> inputs) {
   }
   forget_made(sides, oracle.tensors());
   // A candidate may have used up the time, or the memory.
-  if (stop->error.error_class == "too_large_to_evaluate") run.reference_stop = std::move(stop);
+  if (stop->error.error_class == ErrorClass::too_large_to_evaluate)
+    run.reference_stop = std::move(stop);
   return run;
 }
 

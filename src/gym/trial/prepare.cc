@@ -92,7 +92,7 @@ void copy_inputs(std::span<device::DrawnInput> inputs, device::Device& device) {
 }
 
 replay::Stop refused_inputs(std::string_view how) {
-  return {.error = {.error_class = "bad_plan",
+  return {.error = {.error_class = ErrorClass::bad_plan,
                     .message = fmt::format("the plan has {} than its task", how)},
           .fault = Fault::candidate};
 }

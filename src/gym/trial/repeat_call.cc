@@ -106,7 +106,7 @@ std::optional<replay::Stop> run_again(Sides& sides, replay::Replay& again, std::
   if (auto late = sides.device.wait(sides.config.deadline); late && !stop)
     stop = replay::Stop{.error = std::move(*late), .fault = Fault::candidate};
   sides.device.set_patience(Deadline::never());
-  if (!stop || (stop->fault == Fault::candidate && stop->error.error_class != "timeout"))
+  if (!stop || (stop->fault == Fault::candidate && stop->error.error_class != ErrorClass::timeout))
     return stop;
   result.candidate_stop = std::move(stop);
   return std::nullopt;
@@ -117,8 +117,9 @@ std::optional<VerdictError> changed_shared(const RightCall& call) {
   for (const SharedTensor& each : call.prepared.shared)
     if (!call.sides.device.unchanged(
             tensors::tensor_at(call.sides.candidate.tensors(), each.candidate), each.before))
-      return VerdictError{.error_class = each.is_input ? "input_mutated" : "weight_mutated",
-                          .message = fmt::format("{} was changed", each.what)};
+      return VerdictError{
+          .error_class = each.is_input ? ErrorClass::input_mutated : ErrorClass::weight_mutated,
+          .message = fmt::format("{} was changed", each.what)};
   return std::nullopt;
 }
 
@@ -181,7 +182,7 @@ std::optional<VerdictError> answer_other_inputs(RightCall& call, TrialResult& re
   sides.reference.tensors() = first;
   sides.reference.seed_draws(sides.seed_of("draws"));
   if (!difference) return std::nullopt;
-  return VerdictError{.error_class = "state_carried",
+  return VerdictError{.error_class = ErrorClass::state_carried,
                       .message =
                           "called next with other inputs, forward does otherwise, since it "
                           "keeps something from the call before: " +
@@ -204,7 +205,7 @@ bool answers_again(RightCall& call, const tensors::TensorTable& after_init, Tria
   if (!difference && was_intact) difference = changed_shared(call);
   if (difference)
     result.difference =
-        VerdictError{.error_class = "state_carried",
+        VerdictError{.error_class = ErrorClass::state_carried,
                      .message =
                          "called again with the same input, forward does otherwise, since "
                          "it keeps something from the call before: " +

@@ -54,7 +54,7 @@ bool may_widen(const Sides& sides) {
 
 std::optional<replay::Stop> await_candidate(const Sides& sides, std::optional<replay::Stop> stop) {
   if (auto error = sides.device.wait(sides.config.deadline))
-    if (!stop || stop->error.error_class == "exception")
+    if (!stop || stop->error.error_class == ErrorClass::exception)
       return replay::Stop{.error = std::move(*error), .fault = Fault::candidate};
   return stop;
 }

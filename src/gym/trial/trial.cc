@@ -33,8 +33,9 @@ void keep_checked(FinishedTrial& trial, CheckedTrial checked, const PreparedSide
 }  // namespace
 
 bool does_not_replay(const replay::Stop& stop) {
-  const std::string& kind = stop.error.error_class;
-  return kind == "not_evaluable" || kind == "exception" || kind == "bad_plan";
+  const ErrorClass kind = stop.error.error_class;
+  return kind == ErrorClass::not_evaluable || kind == ErrorClass::exception ||
+         kind == ErrorClass::bad_plan;
 }
 
 FinishedTrial finish_trial(const TrialConfig& config, language::KernelExecutor& executor,

@@ -131,7 +131,7 @@ std::optional<VerdictError> bind_weights(const std::vector<WeightPair>& pairs,
     const at::Tensor& theirs = tensors::tensor_at(candidate, pair.candidate);
     if (at::has_internal_overlap(theirs) == at::MemOverlap::Yes)
       return VerdictError{
-          .error_class = "overlapping_weight",
+          .error_class = ErrorClass::overlapping_weight,
           .message = fmt::format("elements of {} share one memory (an expanded tensor?), so it "
                                  "cannot take the reference's values",
                                  pair.name)};

@@ -1,6 +1,6 @@
 #include "gym/triton_ir/kernel_program.h"
 
-#include "gym/triton_ir/lower/lowering.h"
+#include "gym/triton_ir/lower/lower_kernel.h"
 #include "gym/triton_ir/program/code.h"
 #include "gym/triton_ir/syntax/parser.h"
 
@@ -44,11 +44,9 @@ Result<KernelProgram> parse_ttir(std::string_view text) {
   for (const Function& function : module.functions)
     if (function.is_public && kernel == nullptr) kernel = &function;
   if (kernel == nullptr) return fail("the Triton IR has no public function");
-  Lowering lowering(module);
-  auto code = lowering.run(*kernel);
-  if (code) return KernelProgram(std::move(*code));
-  if (lowering.refusal()) return KernelProgram(refused(*kernel, *lowering.refusal()));
-  return tl::unexpected<Error>(code.error());
+  TRY_ASSIGN(LoweredKernel lowered, lower_kernel(module, *kernel));
+  if (lowered.refusal) return KernelProgram(refused(*kernel, *lowered.refusal));
+  return KernelProgram(std::move(lowered.code));
 }
 
 }  // namespace tritonsmith::gym::triton_ir

@@ -40,7 +40,7 @@ Fields<ModelConfig> ModelConfig::fields() {
   using C = ModelConfig;
   const auto size = at_least<std::int64_t>(1);
   Fields<ModelConfig> fields = {
-      field("family", &C::family, "qwen2, qwen3 or llama"),
+      field("family", &C::family, all_names<Family>()),
       field("vocab_size", &C::vocab_size, "tokens the model knows", size),
       field("hidden_size", &C::hidden_size, "width of the residual stream", size),
       field("intermediate_size", &C::intermediate_size, "width inside the MLP", size),

@@ -1,4 +1,4 @@
-// ModelConfig: the shape of a decoder of the Qwen2, Qwen3 or Llama 3 family, in the format of
+// ModelConfig: the shape of a decoder of one of the families (families.h), in the format of
 // Hugging Face's config.json. Reading refuses features that the code does not compute: other
 // architectures, other RoPE scalings, sliding windows. The error is one line that names the file.
 #pragma once
@@ -8,13 +8,9 @@
 #include <vector>
 
 #include "base/config.h"
-#include "base/enum_names.h"
+#include "model/config/families.h"
 
 namespace tritonsmith::model {
-
-// Qwen2 has biases on q, k and v. Qwen3 normalises each head's query and key before RoPE. Llama 3
-// has neither.
-enum class Family { qwen2, qwen3, llama };
 
 // Llama 3's RoPE scaling. Waves longer than the original context turn `factor` times slower, and
 // short waves are unchanged. The waves between are blended (aten_layer.cc). A factor of 1 changes
@@ -53,8 +49,8 @@ struct ModelConfig {
   static Fields<ModelConfig> fields();
   bool operator==(const ModelConfig&) const = default;
 
-  bool has_qkv_bias() const { return family == Family::qwen2; }
-  bool has_qk_norm() const { return family == Family::qwen3; }
+  bool has_qkv_bias() const { return traits_of(family).has_qkv_bias; }
+  bool has_qk_norm() const { return traits_of(family).has_qk_norm; }
   std::int64_t query_size() const { return num_attention_heads * head_dim; }
   std::int64_t key_value_size() const { return num_key_value_heads * head_dim; }
 };
@@ -69,11 +65,3 @@ Result<ModelConfig> model_config_from_json(const Json& json, std::string_view so
 Result<ModelConfig> read_model_config(const std::filesystem::path& file);
 
 }  // namespace tritonsmith::model
-
-namespace tritonsmith {
-template <>
-inline constexpr auto enum_names<model::Family> =
-    names<model::Family>({{model::Family::qwen2, "qwen2"},
-                          {model::Family::qwen3, "qwen3"},
-                          {model::Family::llama, "llama"}});
-}  // namespace tritonsmith

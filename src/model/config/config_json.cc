@@ -7,18 +7,6 @@
 namespace tritonsmith::model {
 namespace {
 
-struct Architecture {
-  Family family;
-  std::string_view name;
-};
-constexpr Architecture kArchitectures[] = {{Family::qwen2, "Qwen2ForCausalLM"},
-                                           {Family::qwen3, "Qwen3ForCausalLM"},
-                                           {Family::llama, "LlamaForCausalLM"}};
-
-std::string_view architecture_of(Family family) {
-  return std::ranges::find(kArchitectures, family, &Architecture::family)->name;
-}
-
 Result<Family> read_family(const Json& json, JsonReader& reader) {
   const std::string type = reader.string("model_type", "");
   const auto known =
@@ -29,9 +17,9 @@ Result<Family> read_family(const Json& json, JsonReader& reader) {
       json.contains("architectures") ? reader.strings("architectures") : std::vector<std::string>{};
   TRY(reader.status());
   for (const std::string& name : names)
-    if (name != architecture_of(known->first))
+    if (name != traits_of(known->first).architecture)
       return fail("architecture '{}' is not supported; for model_type '{}' only {} is", name, type,
-                  architecture_of(known->first));
+                  traits_of(known->first).architecture);
   return known->first;
 }
 
@@ -40,9 +28,9 @@ Status refuse_what_is_not_computed(const Json& json, Family family, JsonReader& 
     return fail("hidden_act '{}' is not supported; silu is", act);
   for (const char* name : {"use_sliding_window", "mlp_bias"})
     if (reader.boolean(name, false)) return fail("{} is not supported; set it to false", name);
-  // Qwen2 always has these biases and no such key. In other families the key also puts a bias on
-  // the output projection.
-  if (family != Family::qwen2 && reader.boolean("attention_bias", false))
+  // Qwen2 always has biases on q, k and v, and no such key. In other families the key also puts a
+  // bias on the output projection.
+  if (!traits_of(family).has_qkv_bias && reader.boolean("attention_bias", false))
     return fail("attention_bias is not supported; set it to false");
   if (json.contains("quantization_config")) return fail("quantized weights are not supported");
   return reader.status();
@@ -88,10 +76,9 @@ Status read_sizes(JsonReader& reader, ModelConfig& config) {
   TRY(reader.status());
   if (config.num_attention_heads < 1)
     return fail("num_attention_heads must be at least 1, not {}", config.num_attention_heads);
-  constexpr std::int64_t kQwen3HeadDim = 128;  // for every hidden size
+  const std::int64_t usual = traits_of(config.family).head_dim;
   config.head_dim = reader.integer(
-      "head_dim", config.family == Family::qwen3 ? kQwen3HeadDim
-                                                 : config.hidden_size / config.num_attention_heads);
+      "head_dim", usual > 0 ? usual : config.hidden_size / config.num_attention_heads);
   config.max_position_embeddings = reader.integer("max_position_embeddings", 32768);
   return reader.status();
 }
@@ -143,7 +130,7 @@ Json id_or_null(std::int64_t id) { return id < 0 ? Json() : Json(id); }
 }  // namespace
 
 Json to_json(const ModelConfig& config) {
-  Json json = {{"architectures", {architecture_of(config.family)}},
+  Json json = {{"architectures", {traits_of(config.family).architecture}},
                {"model_type", name_of(config.family)},
                {"vocab_size", config.vocab_size},
                {"hidden_size", config.hidden_size},
@@ -162,8 +149,7 @@ Json to_json(const ModelConfig& config) {
                {"torch_dtype", "float32"},
                {"bos_token_id", id_or_null(config.bos_token_id)},
                {"eos_token_id", id_or_null(config.eos_token_id)}};
-  if (config.family == Family::qwen2) json["use_sliding_window"] = false;
-  if (config.family != Family::qwen2) json["attention_bias"] = false;
+  json[std::string(traits_of(config.family).key_switched_off)] = false;
   if (const RopeScaling& scaling = config.rope_scaling; scaling.factor != 1)
     json["rope_scaling"] = {
         {"rope_type", "llama3"},

@@ -59,7 +59,7 @@ std::string reference_probe(std::string_view task_source) {
 ToolResult probe_result(const Verdict& verdict) {
   if (!verdict.reference_ms) {
     const std::string reason =
-        verdict.error ? fmt::format("{}: {}", verdict.error->error_class, verdict.error->message)
+        verdict.error ? fmt::format("{}: {}", class_name(*verdict.error), verdict.error->message)
                       : "The verdict has no times.";
     return {.text = "The reference was not timed. " + reason,
             .structured = {{"measured", false}, {"reason", reason}}};

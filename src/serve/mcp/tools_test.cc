@@ -110,7 +110,7 @@ TEST_F(ToolsTest, TellTheReferencesTimeOnlyWhereAGpuMeasuresIt) {
   verdict.reference_ms = Timing{.median = 1.25, .mean = 1, .p10 = 1, .p90 = 1, .n = 9};
   verdict.baselines = {{"torch_compile", *verdict.reference_ms}};
   EXPECT_THAT(judging.finish(verdict).text, HasSubstr("1.25 ms, torch_compile 1.25 ms"));
-  EXPECT_EQ(judging.finish(gym::api::failed_verdict(Stage::captured, "not_captured"))
+  EXPECT_EQ(judging.finish(gym::api::failed_verdict(Stage::captured, ErrorClass::not_captured))
                 .structured["measured"],
             false);
 }

@@ -87,7 +87,7 @@ TEST_F(OpenEnvTest, PaysAsKernrlWhereItIsAsked) {
   reset({{"seed", 0}, {"reward", "kernrl"}});
   EXPECT_DOUBLE_EQ(step("bad")["data"]["reward"], -0.25);
   verdict_for = [](const gym::api::JudgeJob&) {
-    return gym::api::failed_verdict(Stage::captured, "compile_error");
+    return gym::api::failed_verdict(Stage::captured, ErrorClass::compile_error);
   };
 }
 

@@ -21,7 +21,7 @@ std::string completion_with(const std::string& code) {
 struct RewardRoutesTest : gym::service::ServiceFixture {
   RewardRoutesTest() {
     verdict_for = [](const gym::api::JudgeJob& job) {
-      return job.kernel == "bad\n" ? gym::api::failed_verdict(Stage::ran, "wrong_value")
+      return job.kernel == "bad\n" ? gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value)
                                    : gym::api::accepted_verdict();
     };
   }
@@ -54,7 +54,7 @@ struct RewardRoutesTest : gym::service::ServiceFixture {
       if (judged++ >= faults) return gym::api::accepted_verdict();
       Verdict verdict;
       verdict.fault = Fault::infrastructure;
-      verdict.error = VerdictError{.error_class = "referee_lost", .message = "the referee died"};
+      verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = "the referee died"};
       return verdict;
     };
   }

@@ -27,7 +27,7 @@ class Server {
         gym_([](const gym::api::JudgeJob& job) {
           return job.kernel.find("good") != std::string::npos
                      ? gym::api::accepted_verdict()
-                     : gym::api::failed_verdict(Stage::ran, "wrong_value");
+                     : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
         }),
         model_(writer_),
         judge_(gym_) {

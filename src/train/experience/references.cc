@@ -1,13 +1,11 @@
 #include "train/experience/references.h"
 
-#include "base/file.h"
-#include "base/json.h"
+#include "base/jsonl.h"
 
 namespace tritonsmith::train {
 namespace {
 
-Status add_line(const std::string& line, References& references) {
-  TRY_ASSIGN(const Json json, parse_json(line));
+Status add_reference(const Json& json, References& references) {
   JsonReader reader(json);
   const std::string task = reader.string("task");
   const std::string kernel = reader.string("kernel");
@@ -19,10 +17,9 @@ Status add_line(const std::string& line, References& references) {
 }  // namespace
 
 Result<References> read_references(const std::filesystem::path& file) {
-  TRY_ASSIGN(const auto lines, read_lines(file));
   References references;
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    TRY_WITHIN(fmt::format("{}:{}", file.string(), i + 1), add_line(lines[i], references));
+  TRY(for_each_json_line(
+      file, {}, [&](const JsonLine& line) { return add_reference(line.json, references); }));
   if (references.empty()) return fail("{} has no references", file.string());
   return references;
 }

@@ -105,6 +105,7 @@ Columns Columns::of(const MicroBatch& micro, const PolicyBatch& batch,
           .sampler = column(batch.sampler),
           .advantage = column(batch.advantages),
           .old = column(batch.old),
+          .trainer = column(batch.trainer),
           .reference = column(batch.reference),
           .mismatch = column(batch.mismatch),
           .sequence = by_sequence ? segment_numbers(micro, batch) : at::Tensor()};
@@ -114,14 +115,14 @@ Columns Columns::part(std::int64_t begin, std::int64_t count) const {
   const auto rows = [&](const at::Tensor& column) {
     return column.defined() ? column.narrow(0, begin, count) : column;
   };
-  return {rows(weight),    rows(sampler),  rows(advantage), rows(old),
-          rows(reference), rows(mismatch), rows(sequence)};
+  return {rows(weight),  rows(sampler),   rows(advantage), rows(old),
+          rows(trainer), rows(reference), rows(mismatch),  rows(sequence)};
 }
 
 void GradientSums::add(const algorithm::PolicyLoss& loss, const algorithm::PolicyTokens& tokens,
                        const Measured& measured) {
   const at::Tensor &weight = measured.weight, &entropy = measured.entropy;
-  const at::Tensor difference = (tokens.old_logprob - measured.sampler).abs();
+  const at::Tensor difference = (measured.trainer - measured.sampler).abs();
   const auto sum = [](const at::Tensor& t) { return t.sum(at::kDouble); };
   const at::Tensor part =
       at::stack({sum(loss.loss * weight), sum(-tokens.advantage * tokens.logprob * weight),

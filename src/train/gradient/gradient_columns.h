@@ -27,7 +27,8 @@ std::vector<std::size_t> members_for_model(const PolicyBatch& batch,
 // The inputs of the loss for a micro-batch's tokens, [N] each.
 struct Columns {
   at::Tensor weight, sampler, advantage;
-  at::Tensor old, reference, mismatch, sequence;  // undefined if the options do not need them
+  // undefined if the options do not need them
+  at::Tensor old, trainer, reference, mismatch, sequence;
 
   static Columns of(const MicroBatch& micro, const PolicyBatch& batch,
                     std::span<const double> weights, const PolicyGradientOptions& options);
@@ -39,7 +40,7 @@ struct Columns {
 class GradientSums {
  public:
   struct Measured {
-    at::Tensor weight, entropy, sampler;  // [N]
+    at::Tensor weight, entropy, sampler, trainer;  // [N]
   };
   void add(const algorithm::PolicyLoss& loss, const algorithm::PolicyTokens& tokens,
            const Measured& measured);

@@ -77,8 +77,13 @@ void add_policy_gradient(Learner& learner, const PolicyBatch& batch, const Weigh
             .mismatch_weight = own.mismatch,
             .sequence = own.sequence};
         const auto loss = algorithm::policy_loss(tokens, options.policy);
+        // What the trainer says of the tokens must not come from the sampler.
+        const at::Tensor& without = options.ratio_is_to_sampler ? now.logprob : tokens.old_logprob;
         sums.add(loss, tokens,
-                 {.weight = own.weight, .entropy = now.entropy, .sampler = own.sampler});
+                 {.weight = own.weight,
+                  .entropy = now.entropy,
+                  .sampler = own.sampler,
+                  .trainer = own.trainer.defined() ? own.trainer : without});
         TokenGradient gradient{.logprob = loss.derivative * own.weight, .entropy = {}};
         if (options.entropy_beta > 0) gradient.entropy = -options.entropy_beta * own.weight;
         return gradient;

@@ -22,8 +22,12 @@ struct PolicyBatch {
   std::vector<char> counts;                 // [G] 0: masked, neither trained on nor part of a mean
   TokenColumn advantages;                   // [G]
   TokenColumn sampler;                      // [G] log-probabilities of the sampler
-  // [G] log-probabilities of the trainer at rollout time; empty: the weights have not changed since
+  // [G] log-probabilities that the ratio compares with: of the trainer at rollout time, or of the
+  // sampler; empty: the weights have not changed since
   TokenColumn old;
+  // [G] log-probabilities of the trainer at rollout time where `old` has the sampler's; empty: the
+  // weights have not changed since, so the pass itself gives them
+  TokenColumn trainer;
   TokenColumn reference;  // [G] log-probabilities of the frozen reference; empty without KL
   TokenColumn mismatch;   // [G] weights of the policy term; empty: 1
 
@@ -34,7 +38,8 @@ struct PolicyBatch {
 
 struct PolicyGradientOptions {
   algorithm::PolicyOptions policy;
-  double entropy_beta = 0;  // weight of the entropy bonus
+  bool ratio_is_to_sampler = false;  // PolicyBatch::old holds the sampler's log-probabilities
+  double entropy_beta = 0;           // weight of the entropy bonus
   algorithm::Aggregation aggregation = algorithm::Aggregation::token_mean;
   std::int64_t horizon = 512;  // the longest completion in tokens (fixed_length, fixed_total)
   std::int64_t updates = 1;    // updates that together use every sequence of the step once

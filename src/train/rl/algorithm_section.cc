@@ -67,10 +67,11 @@ Fields<S> filter_fields() {
       field("filter_groups", &S::filter_groups,
             "groups whose rewards hardly differ are not trained on"),
       field("filter_deviation", &S::filter_deviation, "how much they must", between(0.0, 1e6)),
-      field("sampling_lots", &S::sampling_lots,
-            "dynamic sampling: prompt batches that may be sampled to fill a step with groups "
-            "that differ",
-            between(1, 1000))};
+      renamed_from("sampling_lots",
+                   field("max_prompt_batches", &S::max_prompt_batches,
+                         "dynamic sampling: prompt batches that may be sampled to fill a step with "
+                         "groups that differ",
+                         between(1, 1000)))};
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ struct AlgorithmSection {
   int overlong_cache = 0;
   bool filter_groups = false;
   double filter_deviation = 1e-3;
-  int sampling_lots = 1;
+  int max_prompt_batches = 1;
 
   int epochs = 1;
   int minibatches = 1;

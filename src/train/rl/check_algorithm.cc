@@ -58,11 +58,12 @@ Status check_mismatch(const AlgorithmSection& a) {
 
 Status check_filters(const RlConfig& config) {
   const AlgorithmSection& a = config.algorithm;
-  if (a.sampling_lots > 1 && !a.filter_groups)
+  if (a.max_prompt_batches > 1 && !a.filter_groups)
     return fail(
-        "algorithm.sampling_lots = {} needs filter_groups = true: without it every group counts "
+        "algorithm.max_prompt_batches = {} needs filter_groups = true: without it every group "
+        "counts "
         "and the first prompt batch fills the step",
-        a.sampling_lots);
+        a.max_prompt_batches);
   if (a.overlong_weight > 0 &&
       (a.overlong_cache < 1 || a.overlong_cache > config.rollout.sampling.max_new_tokens))
     return fail(

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "base/file.h"
+#include "base/jsonl.h"
 #include "data/sample.h"
 #include "data/task.h"
 #include "text/feedback.h"
@@ -13,22 +13,6 @@ namespace tritonsmith::train {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename Item>
-Result<std::vector<Item>> read_records(const fs::path& file,
-                                       Result<Item> (*from_json)(const Json&)) {
-  TRY_ASSIGN(const auto lines, read_lines(file));
-  std::vector<Item> items;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string place = fmt::format("{}:{}", file.string(), i + 1);
-    const auto json = parse_json(lines[i]);
-    if (!json) return tl::unexpected(json.error().within(place));
-    auto item = from_json(*json);
-    if (!item) return tl::unexpected(item.error().within(place));
-    items.push_back(*std::move(item));
-  }
-  return items;
-}
 
 // Returns the conversation that the turn at `index` answered. The turns before it lie right before
 // it in `samples`.
@@ -53,8 +37,8 @@ bool is_usable(const Sample& sample, const RlConfig& config) {
 Result<std::vector<SftExample>> expert_examples(const fs::path& run_directory,
                                                 const algorithm::ExpertOptions& options) {
   TRY_ASSIGN(const RlConfig config, load_config<RlConfig>(run_directory / "config.toml", {}));
-  TRY_ASSIGN(const auto task_list, read_records(run_directory / "tasks.jsonl", task_from_json));
-  TRY_ASSIGN(const auto samples, read_records(run_directory / "samples.jsonl", sample_from_json));
+  TRY_ASSIGN(const auto task_list, read_jsonl(run_directory / "tasks.jsonl", task_from_json));
+  TRY_ASSIGN(const auto samples, read_jsonl(run_directory / "samples.jsonl", sample_from_json));
   std::map<std::string, const Task*> tasks;
   for (const Task& task : task_list) tasks[task.id] = &task;
   std::vector<algorithm::Trajectory> trajectories;

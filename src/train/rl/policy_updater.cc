@@ -84,6 +84,10 @@ Status PolicyUpdater::add_logprobs(PolicyBatch& batch) {
   // weights correct the difference.
   if (config_.ratio_is_to_sampler()) {
     batch.old = batch.sampler;
+    // The difference between sampler and trainer is that of the weights before the step's updates.
+    if (config_.updates_per_step() > 1) {
+      TRY_ASSIGN(batch.trainer, logprobs(run_.learner().model()));
+    }
   } else if (config_.updates_per_step() > 1 || config_.needs_old_logprobs()) {
     // With one update the weights are still those of the rollout, so the ratio is 1.
     TRY_ASSIGN(batch.old, logprobs(run_.learner().model()));

@@ -123,10 +123,10 @@ Result<RlSummary> run_rl(const RlConfig& config, std::span<const Task> tasks, co
     models.behaviour = std::make_unique<model::Transformer>(sampled->frozen_copy());
     sampled = models.behaviour.get();
   }
-  TRY_ASSIGN(auto generator, parts.make_generator(*sampled));
+  TRY_ASSIGN(auto engine, parts.make_engine(*sampled));
   models.writer =
-      std::make_unique<generate::TokenWriter>(std::move(generator), std::move(prompting.codec));
-  run.expect_checkpoint();  // the generator has allocated its GPU memory by now
+      std::make_unique<generate::TokenWriter>(std::move(engine), std::move(prompting.codec));
+  run.expect_checkpoint();  // the engine has allocated its GPU memory by now
   RlLoop loop({.config = config, .parts = parts, .prompts = std::move(prompting.prompts)}, run,
               std::move(models));
   return loop.run(stop);

@@ -36,16 +36,16 @@ struct RlSummary {
 
 // Makes the engine that generates with these weights, which change in place between steps. The run
 // makes a TokenWriter of it, with the chat format of its model.
-using MakeGenerator =
-    std::function<Result<std::unique_ptr<generate::TokenGenerator>>(const model::Transformer&)>;
+using MakeEngine =
+    std::function<Result<std::unique_ptr<generate::TokenEngine>>(const model::Transformer&)>;
 
 struct RlParts {
   gym::api::Judge& judge;
-  MakeGenerator make_generator;
+  MakeEngine make_engine;
   References references;  // empty unless reward.similarity is used
   distributed::Ranks& ranks = distributed::nobody_else();
   // The lease file of the training GPU if kernels are timed on it too; empty: no other use of the
-  // GPU. The generator has its own lease.
+  // GPU. The engine has its own lease.
   std::filesystem::path gpu_lease = {};
   std::string program = {};  // for the record: name, version and commit
 };

@@ -89,6 +89,7 @@ PolicyGradientOptions RlConfig::gradient_options(c10::Device device) const {
                      .dual_clip = algorithm.dual_clip,
                      .kl_beta = kl_in_loss ? algorithm.kl_beta : 0,
                      .kl_estimator = algorithm.kl_estimator},
+          .ratio_is_to_sampler = ratio_is_to_sampler(),
           .entropy_beta = algorithm.entropy_beta,
           .aggregation = algorithm.resolved_aggregation(),
           .horizon = algorithm.horizon > 0 ? algorithm.horizon : rollout.sampling.max_new_tokens,

@@ -49,17 +49,17 @@ TEST_F(RlTest, LearnsEarlyFromAsManyPromptBatchesByTheSameNumbers) {
   });
   config_.checkpoint = {.every = 0};
   config_.algorithm.filter_groups = true;
-  config_.algorithm.sampling_lots = 6;
+  config_.algorithm.max_prompt_batches = 6;
   ASSERT_TRUE(run_with(judge));
   const auto expected = samples();
-  const std::vector<double> norms = metric("grad_norm"), batches = metric("groups/lots");
+  const std::vector<double> norms = metric("grad_norm"), batches = metric("groups/prompt_batches");
   EXPECT_THAT(batches, ::testing::Contains(::testing::Gt(1.0)));
   fs::remove_all(path("run"));
   config_.rollout.learn_early = true;
   const auto summary = run_with(judge);
   ASSERT_TRUE(summary) << summary.error().message;
   expect_same(samples(), expected);
-  EXPECT_EQ(metric("groups/lots"), batches);
+  EXPECT_EQ(metric("groups/prompt_batches"), batches);
   EXPECT_THAT(metric("grad_norm"), ::testing::Pointwise(::testing::DoubleNear(1e-5), norms));
 }
 
@@ -82,7 +82,7 @@ TEST_F(RlTest, LearnsEarlyAndGoesOnToTheSameWeights) {
   }
 }
 
-// The generator of these tests answers the last request first.
+// The engine of these tests answers the last request first.
 TEST_F(RlTest, LearnsEarlyInTheOrderOfTheGroupsWhateverIsJudgedFirst) {
   config_.run.steps = 1;
   config_.rollout.prompts = 3;

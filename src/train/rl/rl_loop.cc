@@ -97,10 +97,11 @@ Result<RlSummary> RlLoop::run(const StopFlag& stop) {
                    .is_finished = run_.is_finished()};
 }
 
-// The state stores the number of prompt batches under the older name "lots".
+// A checkpoint of the previous version has "lots" for "prompt_batches".
 Status RlLoop::restore_state() {
   prompt_batches_ = run_.step();  // one per step, unless the state holds another number
-  if (run_.state().contains("lots")) TRY(read_value(run_.state()["lots"], prompt_batches_));
+  for (const char* name : {"lots", "prompt_batches"})
+    if (run_.state().contains(name)) TRY(read_value(run_.state()[name], prompt_batches_));
   if (!run_.state().contains("stages")) return ok();
   TRY_ASSIGN(stages_, reward::stage_state_from_json(run_.state()["stages"]));
   return ok();
@@ -110,15 +111,16 @@ Status RlLoop::step(const StopFlag& stop) {
   const Stopwatch watch;
   const auto stream = open_rollouts();
   TRY_ASSIGN(Rollouts rollouts, gather(*stream));
-  Metrics metrics = sample_metrics(rollouts.experience.samples, rollouts.is_scored);
-  metrics.emplace_back("groups/lots", rollouts.prompt_batches);
-  metrics.emplace_back("rollout/staleness", rollouts.staleness);
   observe_stages(rollouts);
   begin_ahead(stop);
 
   const Stopwatch training;
   TRY_ASSIGN(const StepUpdate updated, update(rollouts));
   const double trained = training.seconds() + rollouts.training_seconds;
+  // The update takes the KL from the rewards, so they are complete only now.
+  Metrics metrics = sample_metrics(rollouts.experience.samples, rollouts.is_scored);
+  metrics.emplace_back("groups/prompt_batches", rollouts.prompt_batches);
+  metrics.emplace_back("rollout/staleness", rollouts.staleness);
   add_update(updated, metrics);
 
   const TimePoint recording = system_clock().now();
@@ -179,22 +181,25 @@ Result<RlLoop::Rollouts> RlLoop::gather(RolloutStream& stream) {
   rollouts.waited_seconds = watch.seconds() - rollouts.training_seconds;
   if (!learns_early) trace_.add(TraceLane::rollout, "await rollout", began);
   prompt_batches_ += rollouts.prompt_batches;
-  run_.state()["lots"] = prompt_batches_;
+  run_.state()["prompt_batches"] = prompt_batches_;
   return rollouts;
 }
 
 Result<StepUpdate> RlLoop::update(Rollouts& rollouts) {
   std::vector<JudgedSample> turns, unused;
-  std::vector<char> is_scored;
+  std::vector<char> is_scored, unused_is_scored;
   for (std::size_t i = 0; i < rollouts.is_used.size(); ++i) {
     const bool is_used = rollouts.is_used[i] != 0;
-    if (is_used) is_scored.push_back(rollouts.is_scored[i]);
+    (is_used ? is_scored : unused_is_scored).push_back(rollouts.is_scored[i]);
     (is_used ? turns : unused).push_back(std::move(rollouts.experience.samples[i]));
   }
-  auto updated = config_.rollout.learn_early ? updater_.finish_early()
-                                             : updater_.update(turns, std::move(is_scored));
+  auto updated =
+      config_.rollout.learn_early ? updater_.finish_early() : updater_.update(turns, is_scored);
   rollouts.experience.samples = std::move(turns);
   rollouts.experience.append({.samples = std::move(unused)});
+  rollouts.is_scored = std::move(is_scored);
+  rollouts.is_scored.insert(rollouts.is_scored.end(), unused_is_scored.begin(),
+                            unused_is_scored.end());
   return updated;
 }
 

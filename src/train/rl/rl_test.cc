@@ -125,7 +125,7 @@ TEST_F(RlTest, StopsWhenTheGymHasNothingButFaults) {
   gym::api::FakeJudge broken([](const gym::api::JudgeJob&) {
     Verdict verdict;
     verdict.fault = Fault::infrastructure;
-    verdict.error = VerdictError{.error_class = "infrastructure", .message = "no zygote"};
+    verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = "no zygote"};
     return verdict;
   });
   EXPECT_THAT(run_with(broken).error().message, HasSubstr("the gym is broken: the last 16"));
@@ -212,7 +212,7 @@ TEST_F(RlTest, RefusesCombinationsThatMakeNoSense) {
               HasSubstr("sequence_mean"));
   EXPECT_THAT(reason([](A& a) { a.singleton = algorithm::Singleton::own_reward; }),
               HasSubstr("another scale"));
-  EXPECT_THAT(reason([](A& a) { a.sampling_lots = 3; }), HasSubstr("filter_groups"));
+  EXPECT_THAT(reason([](A& a) { a.max_prompt_batches = 3; }), HasSubstr("filter_groups"));
   EXPECT_THAT(reason([](A& a) { a.overlong_weight = 1; }), HasSubstr("overlong_cache"));
   EXPECT_THAT(reason([](A& a) { a.credit = CreditKind::hierarchical; }), HasSubstr("reward.speed"));
   EXPECT_THAT(reason([](A& a) { a.mrs_low = 0.9; }), HasSubstr("mrs_high"));
@@ -316,11 +316,11 @@ TEST_F(RlTest, SamplesUntilTheStepIsFullOfGroupsThatDiffer) {
     return job.task.id == "t1" ? gym::api::accepted_verdict() : judge_letters(job);
   });
   config_.algorithm.filter_groups = true;
-  config_.algorithm.sampling_lots = 6;
+  config_.algorithm.max_prompt_batches = 6;
   config_.checkpoint = {.every = 1, .keep_last = 9};
   const auto summary = run_with(judge);
   ASSERT_TRUE(summary) << summary.error().message;
-  EXPECT_THAT(metric("groups/lots"), ::testing::Contains(::testing::Gt(1.0)));
+  EXPECT_THAT(metric("groups/prompt_batches"), ::testing::Contains(::testing::Gt(1.0)));
   for (const Sample& sample : samples())
     if (sample.task_id == "t1") {
       EXPECT_EQ(sample.advantage, 0);
@@ -377,6 +377,12 @@ TEST_F(RlTest, TakesTheKlFromTheReward) {
       EXPECT_GT(std::abs(term.value), 1e-3);
     }
   }
+  const auto terms = metric("reward/kl");
+  EXPECT_GT(std::abs(terms[2]), 1e-3) << "the step's numbers are those of its samples";
+  double total = 0, count = 0;
+  for (const Sample& sample : samples())
+    if (sample.step == 3) total += sample.reward.total, count += 1;
+  EXPECT_NEAR(metric("reward/mean")[2], total / count, 1e-6);
 }
 
 TEST_F(RlTest, LeavesItsSuccessesAsExamplesForTheNextRound) {

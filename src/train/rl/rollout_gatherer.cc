@@ -18,7 +18,7 @@ RolloutGatherer::RolloutGatherer(const RlWorld& world, TrainingRun& run,
 
 std::size_t RolloutGatherer::most_groups() const {
   return static_cast<std::size_t>(config_.rollout.prompts) *
-         static_cast<std::size_t>(config_.algorithm.sampling_lots);
+         static_cast<std::size_t>(config_.algorithm.max_prompt_batches);
 }
 
 Result<GatheringTotals> RolloutGatherer::gather(const RolloutStart& start,
@@ -32,7 +32,7 @@ Result<GatheringTotals> RolloutGatherer::gather(const RolloutStart& start,
     take_group(std::move(group));
   };
   while (totals.prompt_batches == 0 ||
-         (wanted > 0 && totals.prompt_batches < config_.algorithm.sampling_lots)) {
+         (wanted > 0 && totals.prompt_batches < config_.algorithm.max_prompt_batches)) {
     ++totals.prompt_batches;
     TRY_ASSIGN(Experience batch, roll_out_batch(start, totals.prompt_batches, take_samples));
     totals.experience.append(std::move(batch));

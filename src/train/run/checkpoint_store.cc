@@ -23,7 +23,8 @@ Status sync_path(const fs::path& path) {
 }
 
 Status sync_tree(const fs::path& directory) {
-  for (const auto& entry : fs::directory_iterator(directory)) TRY(sync_path(entry.path()));
+  TRY_ASSIGN(const auto entries, entries_of(directory));
+  for (const fs::path& entry : entries) TRY(sync_path(entry));
   return sync_path(directory);
 }
 
@@ -68,10 +69,11 @@ Fields<CheckpointConfig> CheckpointConfig::fields() {
 Result<CheckpointStore> CheckpointStore::open(const fs::path& directory,
                                               const CheckpointConfig& config) {
   TRY(make_directories(directory));
-  for (const auto& entry : fs::directory_iterator(directory))
-    if (const std::string name = entry.path().filename();
+  TRY_ASSIGN(const auto entries, entries_of(directory));
+  for (const fs::path& entry : entries)
+    if (const std::string name = entry.filename();
         name.starts_with(".") || name.starts_with("latest.new-"))
-      TRY(remove_tree(entry.path()));
+      TRY(remove_tree(entry));
   return CheckpointStore(directory, config);
 }
 
@@ -117,8 +119,8 @@ Status CheckpointStore::publish(std::int64_t step, int ranks) const {
   const fs::path hidden = this->hidden({.step = step});
   for (int rank = 1; rank < ranks; ++rank) {
     const fs::path part = this->hidden({.step = step, .rank = rank});
-    for (const auto& entry : fs::directory_iterator(part))
-      TRY(rename_path(entry.path(), hidden / entry.path().filename()));
+    TRY_ASSIGN(const auto entries, entries_of(part));
+    for (const fs::path& entry : entries) TRY(rename_path(entry, hidden / entry.filename()));
     TRY(remove_tree(part));
   }
   TRY(sync_path(hidden));
@@ -150,8 +152,9 @@ std::vector<std::int64_t> CheckpointStore::to_remove(std::vector<std::int64_t> s
 
 Result<std::vector<std::int64_t>> CheckpointStore::steps() const {
   std::vector<std::int64_t> found;
-  for (const auto& entry : fs::directory_iterator(directory_))
-    if (const auto step = step_of_name(entry.path().filename().string())) found.push_back(*step);
+  TRY_ASSIGN(const auto entries, entries_of(directory_));
+  for (const fs::path& entry : entries)
+    if (const auto step = step_of_name(entry.filename().string())) found.push_back(*step);
   return found;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/jsonl.h"
 #include "base/log.h"
 #include "base/utc_time.h"
 #include "gym/api/judge_files.h"
@@ -85,10 +86,11 @@ bool has_steps(const fs::path& path) {
 
 Status remove_entries(const fs::path& path, bool (*is_to_go)(const std::string& name)) {
   std::error_code code;
-  for (const auto& entry : fs::directory_iterator(path)) {
-    if (!is_to_go(entry.path().filename())) continue;
-    fs::remove_all(entry.path(), code);
-    if (code) return fail("cannot remove {}: {}", entry.path().string(), code.message());
+  TRY_ASSIGN(const auto entries, entries_of(path));
+  for (const fs::path& entry : entries) {
+    if (!is_to_go(entry.filename().string())) continue;
+    fs::remove_all(entry, code);
+    if (code) return fail("cannot remove {}: {}", entry.string(), code.message());
   }
   return ok();
 }
@@ -121,7 +123,8 @@ Status compare_with(const fs::path& path, const std::string& command, const Sett
 }
 
 // Records the new number of steps, so that the next call need not name it again. All other settings
-// stay as they are recorded, in the order of the config's sections.
+// stay as they are recorded, in the order of the config's sections. Settings with a name of an older
+// version come last.
 Status record_raised_steps(const fs::path& path, const Settings& config) {
   TRY_ASSIGN(const Settings there, settings_from_toml_file(path / "config.toml"));
   Settings recorded;
@@ -137,6 +140,9 @@ Status record_raised_steps(const fs::path& path, const Settings& config) {
     is_changed = is_changed || raised;
     recorded.emplace_back(name, raised ? wanted : known->second);
   }
+  for (const auto& setting : there)
+    if (std::ranges::find(config, setting.first, &Settings::value_type::first) == config.end())
+      recorded.push_back(setting);
   return is_changed ? write_file_atomic(path / "config.toml", toml_from_settings(recorded)) : ok();
 }
 
@@ -257,15 +263,8 @@ Result<std::deque<Metrics>> RunDirectory::last_steps(std::size_t count) const {
   std::deque<Metrics> steps;
   if (!is_ours()) return steps;
   CHECK(records_, "open_records comes first");
-  TRY_ASSIGN(const auto lines, read_lines(path_ / "steps.jsonl"));
-  for (std::size_t i = lines.size() - std::min(count, lines.size()); i < lines.size(); ++i) {
-    const auto place = fmt::format("{}:{}", (path_ / "steps.jsonl").string(), i + 1);
-    const auto json = parse_json(lines[i]);
-    TRY_WITHIN(place, json);
-    auto step = step_from_json(*json);
-    TRY_WITHIN(place, step);
-    steps.push_back(std::move(step->metrics));
-  }
+  TRY_ASSIGN(auto records, read_jsonl(path_ / "steps.jsonl", step_from_json, {.only_last = count}));
+  for (StepRecord& record : records) steps.push_back(std::move(record.metrics));
   return steps;
 }
 

@@ -75,6 +75,17 @@ TEST_F(RunDirectoryTest, LetsTheStepsBeRaisedAndRecordsIt) {
   EXPECT_THAT(open_with(10).error().message, HasSubstr("another process"));
 }
 
+TEST_F(RunDirectoryTest, KeepsASettingWithAnOldNameWhereStepsAreRaised) {
+  {
+    auto run = RunDirectory::open(path(), "sft",
+                                  {{"run.dir", path().string()}, {"run.steps", 1}, {"old", 5}});
+    ASSERT_TRUE(run && run->open_records({}) && run->append(step(1)));
+  }
+  ASSERT_TRUE(RunDirectory::open(path(), "sft",
+                                 {{"run.dir", path().string()}, {"run.steps", 2}, {"new", 5}}));
+  EXPECT_THAT(*read_file(path() / "config.toml"), HasSubstr("run.steps = 2\nold = 5"));
+}
+
 TEST_F(RunDirectoryTest, DoesNotTakeStepsBack) {
   const auto open_with = [&](int steps) {
     return RunDirectory::open(path(), "sft", {{"run.dir", path().string()}, {"run.steps", steps}});

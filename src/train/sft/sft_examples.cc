@@ -1,6 +1,6 @@
 #include "train/sft/sft_examples.h"
 
-#include "base/file.h"
+#include "base/jsonl.h"
 
 namespace tritonsmith::train {
 namespace {
@@ -46,16 +46,7 @@ Result<SftExample> sft_example_from_json(const Json& json) {
 }
 
 Result<std::vector<SftExample>> read_sft_examples(const std::filesystem::path& file) {
-  TRY_ASSIGN(const auto lines, read_lines(file));
-  std::vector<SftExample> examples;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string place = fmt::format("{}:{}", file.string(), i + 1);
-    const auto json = parse_json(lines[i]);
-    if (!json) return tl::unexpected(json.error().within(place));
-    auto example = sft_example_from_json(*json);
-    if (!example) return tl::unexpected(example.error().within(place));
-    examples.push_back(*std::move(example));
-  }
+  TRY_ASSIGN(auto examples, read_jsonl(file, sft_example_from_json));
   if (examples.empty()) return fail("{} has no examples", file.string());
   return examples;
 }

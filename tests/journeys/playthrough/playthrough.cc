@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/temp_dir.h"
 #include "curriculum/teacher/teacher.h"
+#include "gym/api/judge_all.h"
 #include "gym/judge/local_judge.h"
 #include "gym/plan/plan.h"
 #include "inspect/inspect.h"
@@ -65,21 +66,15 @@ std::vector<curriculum::Example> answers_of_a_task() {
   return answers;
 }
 
-Result<std::vector<Verdict>> judge_all(gym::api::Judge& judge, const Task& task,
-                                       std::span<const JudgedSample> samples) {
-  for (std::size_t id = 0; id < samples.size(); ++id)
-    TRY(judge.submit({.id = id,
-                      .task = task,
-                      .kernel = samples[id].kernel.source,
-                      .backend = Backend::evaluate,
-                      .use_store = false}));
-  std::vector<Verdict> verdicts(samples.size());
-  for (std::size_t count = 0; count < verdicts.size(); ++count) {
-    TRY_ASSIGN(auto judged, judge.next(Deadline::never()));
-    if (!judged) return fail("{} verdicts for {} jobs", count, samples.size());
-    verdicts.at(judged->id) = std::move(judged->verdict);
-  }
-  return verdicts;
+Result<std::vector<Verdict>> judge_samples(gym::api::Judge& judge, const Task& task,
+                                           std::span<const JudgedSample> samples) {
+  std::vector<gym::api::JudgeJob> jobs;
+  for (const JudgedSample& sample : samples)
+    jobs.push_back({.task = task,
+                    .kernel = sample.kernel.source,
+                    .backend = Backend::evaluate,
+                    .use_store = false});
+  return gym::api::judge_all(judge, std::move(jobs));
 }
 
 Result<std::string> captured(gym::capture::CapturePool& pool,
@@ -150,7 +145,7 @@ std::string findings_text(std::span<const Finding> findings) {
 std::string verdict_text(const Verdict& verdict) {
   return fmt::format("stage {}, compiled {}, correct {}, accepted {}{}", name_of(verdict.stage),
                      verdict.compiled, verdict.correct, verdict.accepted,
-                     verdict.error ? ", error " + verdict.error->error_class : "");
+                     verdict.error ? ", error " + class_name(*verdict.error) : "");
 }
 
 std::string reward_text(const Reward& reward) {
@@ -263,7 +258,7 @@ Result<std::string> play(const std::string& referee) {
 
   TRY_ASSIGN(const auto judge,
              gym::judge::LocalJudge::start(config, inspect::inspect_kernel, {.argv = {referee}}));
-  TRY_ASSIGN(const auto verdicts, judge_all(*judge, scene.task, scene.samples));
+  TRY_ASSIGN(const auto verdicts, judge_samples(*judge, scene.task, scene.samples));
   text += "\n9. The verdicts under strict\n\n";
   for (std::size_t k = 0; k < verdicts.size(); ++k)
     text += fmt::format("    member {}: {}\n", k, verdict_text(verdicts[k]));

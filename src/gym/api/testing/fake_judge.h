@@ -66,13 +66,12 @@ inline Verdict accepted_verdict() {
   return verdict;
 }
 
-inline Verdict failed_verdict(Stage stage, std::string error_class) {
+inline Verdict failed_verdict(Stage stage, ErrorClass error_class) {
   Verdict verdict;
   verdict.stage = stage;
   verdict.compiled = stage >= Stage::compiled;
   verdict.fault = Fault::candidate;
-  verdict.error =
-      VerdictError{.error_class = std::move(error_class), .message = "as the test says"};
+  verdict.error = VerdictError{.error_class = error_class, .message = "as the test says"};
   return verdict;
 }
 

@@ -21,7 +21,7 @@ inline CaptureRequest python(std::string source) { return {.source = std::move(s
 inline std::string told(const CaptureOutcome& outcome) {
   if (const auto* plan = std::get_if<CapturedPlan>(&outcome.result)) return "plan " + plan->json;
   if (const auto* failure = std::get_if<sandbox::CandidateFailure>(&outcome.result))
-    return fmt::format("failure {}: {}", failure->error.error_class, failure->error.message);
+    return fmt::format("failure {}: {}", class_name(failure->error), failure->error.message);
   return "fault " + std::get<sandbox::InfrastructureFault>(outcome.result).message;
 }
 

@@ -74,9 +74,9 @@ class FakePool : public capture::CapturePool {
   int cancelled_ = 0;
 };
 
-inline capture::CaptureOutcome capture_failure(Stage stage, std::string error_class, int line = 0) {
+inline capture::CaptureOutcome capture_failure(Stage stage, ErrorClass error_class, int line = 0) {
   return {.result = sandbox::CandidateFailure{
-              stage, {.error_class = std::move(error_class), .message = "m", .line = line}}};
+              stage, {.error_class = error_class, .message = "m", .line = line}}};
 }
 inline capture::CaptureOutcome captured(const std::string& json) {
   return {.result = capture::CapturedPlan{json}};

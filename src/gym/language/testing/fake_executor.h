@@ -23,7 +23,7 @@ class FakeExecutor : public KernelExecutor {
                        std::span<const KernelArgument> arguments, Deadline) override {
     const auto at = bodies_.find(kernel.name);
     if (at != bodies_.end()) return at->second(arguments);
-    return {.error = VerdictError{.error_class = "not_evaluable",
+    return {.error = VerdictError{.error_class = ErrorClass::not_evaluable,
                                   .message = "the test has no " + kernel.name}};
   }
 

@@ -12,10 +12,9 @@ namespace {
 constexpr double kGib = 1 << 30;
 constexpr double kMostScratchBytes = 2 * kGib;
 
-LaunchOutcome failed(std::string error_class, std::string message, Fault fault) {
-  return {
-      .error = VerdictError{.error_class = std::move(error_class), .message = std::move(message)},
-      .fault = fault};
+LaunchOutcome failed(ErrorClass error_class, std::string message, Fault fault) {
+  return {.error = VerdictError{.error_class = error_class, .message = std::move(message)},
+          .fault = fault};
 }
 
 // Rounds to nearest, ties to even, as a host's cast to the narrow type does.
@@ -154,25 +153,28 @@ Status CudaExecutor::check_parameters(CUfunction function, std::size_t given) co
 LaunchOutcome CudaExecutor::launch(const plan::PlanKernel& kernel, const plan::LaunchChoice& choice,
                                    std::span<const KernelArgument> arguments, Deadline) {
   const auto function = function_of(static_cast<std::size_t>(choice.kernel));
-  if (!function) return failed("referee_failed", function.error().message, Fault::infrastructure);
+  if (!function)
+    return failed(ErrorClass::referee_failed, function.error().message, Fault::infrastructure);
   const std::int64_t blocks = choice.grid[0] * kernel.num_ctas;
   if (blocks > std::numeric_limits<std::int32_t>::max())
-    return failed("bad_launch", fmt::format("{} blocks are more than a grid has", blocks),
+    return failed(ErrorClass::bad_launch, fmt::format("{} blocks are more than a grid has", blocks),
                   Fault::candidate);
   const double scratch_bytes =
       static_cast<double>((*kernels_)[static_cast<std::size_t>(choice.kernel)].scratch_bytes) *
       static_cast<double>(blocks) * static_cast<double>(choice.grid[1] * choice.grid[2]);
   if (scratch_bytes > kMostScratchBytes)
     return failed(
-        "too_large_to_evaluate",
+        ErrorClass::too_large_to_evaluate,
         fmt::format("the launch needs {:.1f} GiB of scratch memory", scratch_bytes / kGib),
         Fault::none);
   const auto memory = scratch(static_cast<std::size_t>(scratch_bytes));
-  if (!memory) return failed("too_large_to_evaluate", memory.error().message, Fault::none);
+  if (!memory)
+    return failed(ErrorClass::too_large_to_evaluate, memory.error().message, Fault::none);
   auto parameters = KernelParameters::pack(kernel.arguments, arguments, *memory);
-  if (!parameters) return failed("bad_launch", parameters.error().message, Fault::candidate);
+  if (!parameters)
+    return failed(ErrorClass::bad_launch, parameters.error().message, Fault::candidate);
   if (const auto fits = check_parameters(*function, arguments.size() + 2); !fits)
-    return failed("bad_plan", fits.error().message, Fault::candidate);
+    return failed(ErrorClass::bad_plan, fits.error().message, Fault::candidate);
   CUresult result = CUDA_SUCCESS;
   const auto run = [&] { return result = start(kernel, choice, *function, *parameters); };
   LaunchOutcome outcome;
@@ -184,7 +186,7 @@ LaunchOutcome CudaExecutor::launch(const plan::PlanKernel& kernel, const plan::L
   const Status launched = cuda::checked(driver_, result, "the launch was refused");
   // After an earlier kernel's fault every call returns that error. The next wait reports it.
   if (!launched && !cuda::ends_the_context(result))
-    return failed("bad_launch", launched.error().message, Fault::candidate);
+    return failed(ErrorClass::bad_launch, launched.error().message, Fault::candidate);
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (std::holds_alternative<KernelBuffer>(arguments[k]))
       outcome.loaded.push_back(static_cast<int>(k));

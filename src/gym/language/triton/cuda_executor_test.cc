@@ -34,7 +34,7 @@ TEST_F(CudaExecutorTest, RefusesKernelsThatTakeMoreThanTheirPlanSays) {
   cuda::fake_notes().parameters = arguments.size() + 3;
   const auto more = executor.launch(kernel, choice, arguments, Deadline::never());
   ASSERT_TRUE(more.error);
-  EXPECT_EQ(more.error->error_class, "bad_plan");
+  EXPECT_EQ(more.error->error_class, ErrorClass::bad_plan);
   cuda::fake_notes().parameters = arguments.size() + 2;
   cuda::fake_notes().parameter_bytes = 128;
   EXPECT_TRUE(executor.launch(kernel, choice, arguments, Deadline::never()).error);
@@ -100,7 +100,7 @@ TEST_F(CudaExecutorTest, GivesEachBlockItsScratchMemoryAndKeepsItForTheJob) {
   EXPECT_EQ(cuda::fake_notes().freed, 2);
   choice.grid = {1 << 28, 1, 1};
   EXPECT_EQ(executor.launch(kernel, choice, arguments, Deadline::never()).error->error_class,
-            "too_large_to_evaluate");
+            ErrorClass::too_large_to_evaluate);
 }
 
 TEST_F(CudaExecutorTest, LoadsEqualCubinsOnceAndUnloadsThemForTheNextJob) {
@@ -115,16 +115,16 @@ TEST_F(CudaExecutorTest, LoadsEqualCubinsOnceAndUnloadsThemForTheNextJob) {
 
 TEST_F(CudaExecutorTest, BlamesTheCandidateForArgumentsThatDoNotFit) {
   arguments[1] = 0.5;
-  EXPECT_EQ(launch().error->error_class, "bad_launch");
+  EXPECT_EQ(launch().error->error_class, ErrorClass::bad_launch);
   arguments[1] = buffer(0x1000, 0);
-  EXPECT_EQ(launch().error->error_class, "bad_launch");
+  EXPECT_EQ(launch().error->error_class, ErrorClass::bad_launch);
   EXPECT_TRUE(cuda::fake_notes().launches.empty());
 }
 
 TEST_F(CudaExecutorTest, BlamesTheCandidateForALaunchThatTheDriverRefuses) {
   cuda::fake_notes().launch_result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   const auto outcome = launch();
-  EXPECT_EQ(outcome.error->error_class, "bad_launch");
+  EXPECT_EQ(outcome.error->error_class, ErrorClass::bad_launch);
   EXPECT_EQ(outcome.fault, Fault::candidate);
 }
 

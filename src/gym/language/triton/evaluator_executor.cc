@@ -13,11 +13,9 @@ namespace {
 
 constexpr std::size_t kKeptPrograms = 256, kKeptBytes = std::size_t{256} << 20;
 
-VerdictError error_at(std::string error_class, std::string message, triton_ir::SourceLine at) {
-  return {.error_class = std::move(error_class),
-          .message = std::move(message),
-          .excerpt = {},
-          .line = at.line};
+VerdictError error_at(ErrorClass error_class, std::string message, triton_ir::SourceLine at) {
+  return {
+      .error_class = error_class, .message = std::move(message), .excerpt = {}, .line = at.line};
 }
 
 // A launch's arguments in the evaluator's form. Each storage appears once, even if several
@@ -87,12 +85,32 @@ void report_shared_elements(const triton_ir::LaunchReport& report, std::vector<F
     add(shared, "shared_between_programs", Severity::note);
 }
 
+// CHECKs that the launch did not run to its end.
+ErrorClass class_of(triton_ir::LaunchStatus status) {
+  using enum triton_ir::LaunchStatus;
+  switch (status) {
+    case completed:
+      break;
+    case out_of_bounds:
+      return ErrorClass::out_of_bounds;
+    case assertion_failed:
+      return ErrorClass::assertion_failed;
+    case too_large_to_evaluate:
+      return ErrorClass::too_large_to_evaluate;
+    case not_evaluable:
+      return ErrorClass::not_evaluable;
+    case bad_launch:
+      return ErrorClass::bad_launch;
+  }
+  check_failed(__FILE__, __LINE__, "class_of", "a launch that ran to its end has no error");
+}
+
 LaunchOutcome outcome_of(const triton_ir::LaunchReport& report, const Bound& bound) {
   LaunchOutcome outcome;
   report_double_writes(report, outcome.findings);
   report_shared_elements(report, outcome.findings);
   if (report.status != triton_ir::LaunchStatus::completed) {
-    outcome.error = error_at(std::string(name_of(report.status)), report.message, report.at);
+    outcome.error = error_at(class_of(report.status), report.message, report.at);
     const bool nobodys = report.status == triton_ir::LaunchStatus::too_large_to_evaluate ||
                          report.status == triton_ir::LaunchStatus::not_evaluable;
     outcome.fault = nobodys ? Fault::none : Fault::candidate;
@@ -115,7 +133,7 @@ class EvaluateExecutor final : public KernelExecutor {
                        std::span<const KernelArgument> arguments, Deadline deadline) override {
     const Result<triton_ir::KernelProgram>& program = program_of(kernel);
     if (!program)
-      return {.error = error_at("bad_plan", "Triton IR: " + program.error().message, {}),
+      return {.error = error_at(ErrorClass::bad_plan, "Triton IR: " + program.error().message, {}),
               .fault = Fault::candidate};
     Bound bound = bind_arguments(choice, arguments);
     bound.launch.order = order_;

@@ -37,7 +37,7 @@ Plan without_forward(Plan task, const VerdictError& refusal) {
   task.mutated_inputs.clear();
   task.outputs = Value{None{}};
   task.unplanned =
-      fmt::format("line {}: {}: {}", refusal.line, refusal.error_class, refusal.message);
+      fmt::format("line {}: {}: {}", refusal.line, class_name(refusal), refusal.message);
   return task;
 }
 

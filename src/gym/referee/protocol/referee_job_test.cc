@@ -39,7 +39,7 @@ TEST(RefereeJob, CarriesEqualBinariesOnce) {
 TEST(RefereeReport, ComesBackFromItsJsonUnchanged) {
   RefereeReport report{.ran = true,
                        .correct = false,
-                       .error = VerdictError{"wrong_value", "m", "", 3},
+                       .error = VerdictError{ErrorClass::wrong_value, "m", "", 3},
                        .fault = Fault::candidate,
                        .deadline_hit = true,
                        .findings = {{"race", Severity::reject, 4, "why"}},

@@ -31,7 +31,7 @@ inline std::unique_ptr<Referee> referee_of(const plan::PlanBuilder& task,
 }
 
 inline std::string error_class(const RefereeReport& report) {
-  return report.error ? report.error->error_class : "none";
+  return report.error ? class_name(*report.error) : "none";
 }
 inline std::string error_message(const RefereeReport& report) {
   return report.error ? report.error->message : "";

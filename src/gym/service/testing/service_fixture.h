@@ -78,7 +78,7 @@ struct ServiceFixture : ::testing::Test {
   }
 
   api::FakeJudge::Answer verdict_for = [](const api::JudgeJob& job) {
-    return job.kernel == "bad" ? api::failed_verdict(Stage::ran, "wrong_value")
+    return job.kernel == "bad" ? api::failed_verdict(Stage::ran, ErrorClass::wrong_value)
                                : api::accepted_verdict();
   };
   Result<TempDir> directory = TempDir::make("service");

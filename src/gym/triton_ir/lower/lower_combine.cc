@@ -4,7 +4,7 @@
 // time. Both need an axis whose size is a power of two, as Triton does.
 #include <bit>
 
-#include "gym/triton_ir/lower/lowering.h"
+#include "gym/triton_ir/lower/operations.h"
 
 namespace tritonsmith::gym::triton_ir {
 namespace {
@@ -23,52 +23,58 @@ std::string_view single_operation(const Operation& operation) {
              : std::string_view();
 }
 
-}  // namespace
+struct Axis {
+  std::int64_t outer = 1, size = 1, inner = 1;
+};
 
-Result<Lowering::Axis> Lowering::combine_axis(const Operation& operation,
-                                              const std::vector<Value>& inputs) {
+Result<Axis> combine_axis(Lowering& lowering, const Operation& operation,
+                          const std::vector<Value>& inputs) {
   const auto axis = static_cast<std::size_t>(operation.integer_attribute("axis").value_or(-1));
-  if (inputs.empty()) return malformed(operation, "it has no operands");
+  if (inputs.empty()) return lowering.malformed(operation, "it has no operands");
   const std::vector<std::int64_t>& shape = inputs[0].type.shape;
-  if (axis >= shape.size()) return malformed(operation, "its axis does not fit");
+  if (axis >= shape.size()) return lowering.malformed(operation, "its axis does not fit");
   for (const Value& input : inputs)
-    if (input.type.shape != shape) return malformed(operation, "its operands' shapes differ");
+    if (input.type.shape != shape)
+      return lowering.malformed(operation, "its operands' shapes differ");
   Axis made;
   for (std::size_t i = 0; i < shape.size(); ++i)
     (i < axis ? made.outer : i == axis ? made.size : made.inner) *= shape[i];
   if (!std::has_single_bit(static_cast<std::uint64_t>(made.size)))
-    return malformed(operation, "its axis is no power of two");
+    return lowering.malformed(operation, "its axis is no power of two");
   return made;
 }
 
 // Applies the combine function to tensors once and returns its results.
-Result<std::vector<Value>> Lowering::combine(const Operation& operation,
-                                             const std::vector<Value>& arguments) {
+Result<std::vector<Value>> combine(Lowering& lowering, const Operation& operation,
+                                   const std::vector<Value>& arguments) {
   if (operation.regions.size() != 1 || operation.regions[0].blocks.size() != 1)
-    return malformed(operation, "a combine function of several blocks");
+    return lowering.malformed(operation, "a combine function of several blocks");
   const Block& block = operation.regions[0].blocks[0];
   if (block.arguments.size() != arguments.size())
-    return malformed(operation, "its combine function does not fit");
+    return lowering.malformed(operation, "its combine function does not fit");
   const std::int64_t lanes = arguments[0].type.count();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (block.arguments[i].type != scalar_of(arguments[i].type.element))
-      return malformed(operation, "its combine function does not fit");
+      return lowering.malformed(operation, "its combine function does not fit");
     ValueType flat = tensor_of(arguments[i].type.element, {lanes});
-    define(block.arguments[i].value, Value{flat, arguments[i].place});
+    lowering.define(block.arguments[i].value, Value{flat, arguments[i].place});
   }
-  const std::int64_t outer = std::exchange(lanes_, lanes);
-  if (outer > 0) return malformed(operation, "a combine function within another");
+  const std::int64_t outer = lowering.exchange_lanes(lanes);
+  if (outer > 0) return lowering.malformed(operation, "a combine function within another");
   const std::string terminator = operation.name + ".return";
-  TRY_ASSIGN(const Operation* last, lower_body(operation, operation.regions[0], terminator));
-  if (last == nullptr) return malformed(operation, "its combine function returns nothing");
-  TRY_ASSIGN(std::vector<Value> results, operands(*last, 0));
-  lanes_ = outer;
+  TRY_ASSIGN(const Operation* last,
+             lower_body(lowering, operation, operation.regions[0], terminator));
+  if (last == nullptr) return lowering.malformed(operation, "its combine function returns nothing");
+  TRY_ASSIGN(std::vector<Value> results, lowering.operands(*last, 0));
+  lowering.exchange_lanes(outer);
   return results;
 }
 
-Status Lowering::lower_reduce(const Operation& operation) {
-  TRY_ASSIGN(std::vector<Value> current, operands(operation, 0));
-  TRY_ASSIGN(Axis axis, combine_axis(operation, current));
+}  // namespace
+
+Status lower_reduce(Lowering& lowering, const Operation& operation) {
+  TRY_ASSIGN(std::vector<Value> current, lowering.operands(operation, 0));
+  TRY_ASSIGN(Axis axis, combine_axis(lowering, operation, current));
   ValueType shape = current[0].type;
   shape.shape.erase(shape.shape.begin() + *operation.integer_attribute("axis"));
   shape.is_tensor = !shape.shape.empty();
@@ -78,13 +84,13 @@ Status Lowering::lower_reduce(const Operation& operation) {
   std::string_view single = single_operation(operation);
   if (Handler handler = reduction_handler(single, current[0].type.element);
       !single.empty() && handler != nullptr) {
-    Value result = make(result_type(current[0]));
-    builder_
+    Value result = lowering.make(result_type(current[0]));
+    lowering.builder()
         .emit(handler, result.place, {current[0].place},
               static_cast<std::size_t>(current[0].type.count()))
-        .table = builder_.add_table(
+        .table = lowering.builder().add_table(
         {axis.outer, axis.size, axis.inner, static_cast<std::int64_t>(current[0].type.element), 0});
-    define(operation, 0, result);
+    lowering.define(operation, 0, result);
     return ok();
   }
   while (axis.size > 1) {
@@ -93,64 +99,67 @@ Status Lowering::lower_reduce(const Operation& operation) {
     std::vector<Value> halves;
     for (std::int64_t which = 0; which < 2; ++which)
       for (const Value& input : current) {
-        Value half = make(tensor_of(input.type.element, {count}));
+        Value half = lowering.make(tensor_of(input.type.element, {count}));
         half.type.pointee = input.type.pointee;
-        builder_
+        lowering.builder()
             .emit(take_half_handler(register_bytes(half.type.element)), half.place, {input.place},
                   static_cast<std::size_t>(count))
             .immediate = 2 * axis.inner + which;
         halves.push_back(half);
       }
-    TRY_ASSIGN(std::vector<Value> combined, combine(operation, halves));
+    TRY_ASSIGN(std::vector<Value> combined, combine(lowering, operation, halves));
     if (combined.size() != current.size())
-      return malformed(operation, "its combine function does not fit");
+      return lowering.malformed(operation, "its combine function does not fit");
     for (std::size_t i = 0; i < combined.size(); ++i)
       if (combined[i].type.element != current[i].type.element || combined[i].type.count() != count)
-        return malformed(operation, "its combine function does not fit");
+        return lowering.malformed(operation, "its combine function does not fit");
     current = combined;
   }
   for (std::size_t i = 0; i < current.size(); ++i)
-    define(operation, i, Value{result_type(current[i]), current[i].place});
+    lowering.define(operation, i, Value{result_type(current[i]), current[i].place});
   return ok();
 }
 
-Status Lowering::lower_scan(const Operation& operation) {
-  TRY_ASSIGN(std::vector<Value> current, operands(operation, 0));
-  TRY_ASSIGN(Axis axis, combine_axis(operation, current));
+Status lower_scan(Lowering& lowering, const Operation& operation) {
+  TRY_ASSIGN(std::vector<Value> current, lowering.operands(operation, 0));
+  TRY_ASSIGN(Axis axis, combine_axis(lowering, operation, current));
   const std::vector<Value> inputs = current;
   const std::int64_t reverse = operation.integer_attribute("reverse").value_or(0);
   const std::int64_t count = current[0].type.count();
   std::string_view single = single_operation(operation);
   if (Handler handler = scan_handler(single, current[0].type.element);
       !single.empty() && handler != nullptr) {
-    Value result = make(current[0].type);
-    builder_.emit(handler, result.place, {current[0].place}, static_cast<std::size_t>(count))
-        .table = builder_.add_table({axis.outer, axis.size, axis.inner,
-                                     static_cast<std::int64_t>(current[0].type.element), reverse});
-    define(operation, 0, result);
+    Value result = lowering.make(current[0].type);
+    lowering.builder()
+        .emit(handler, result.place, {current[0].place}, static_cast<std::size_t>(count))
+        .table =
+        lowering.builder().add_table({axis.outer, axis.size, axis.inner,
+                                      static_cast<std::int64_t>(current[0].type.element), reverse});
+    lowering.define(operation, 0, result);
     return ok();
   }
   for (std::int64_t distance = 1; distance < axis.size; distance *= 2) {
-    const int table = builder_.add_table({axis.outer, axis.size, axis.inner, distance, reverse});
+    const int table =
+        lowering.builder().add_table({axis.outer, axis.size, axis.inner, distance, reverse});
     std::vector<Value> arguments;
     for (const Value& input : current) {
-      arguments.push_back(make(input.type));
-      builder_
+      arguments.push_back(lowering.make(input.type));
+      lowering.builder()
           .emit(shift_handler(register_bytes(input.type.element)), arguments.back().place,
                 {input.place}, static_cast<std::size_t>(count))
           .table = table;
     }
     arguments.insert(arguments.end(), current.begin(), current.end());
-    TRY_ASSIGN(std::vector<Value> combined, combine(operation, arguments));
+    TRY_ASSIGN(std::vector<Value> combined, combine(lowering, operation, arguments));
     if (combined.size() != current.size())
-      return malformed(operation, "its combine function does not fit");
+      return lowering.malformed(operation, "its combine function does not fit");
     for (std::size_t i = 0; i < combined.size(); ++i) {
       if (combined[i].type.element != current[i].type.element || combined[i].type.count() != count)
-        return malformed(operation, "its combine function does not fit");
+        return lowering.malformed(operation, "its combine function does not fit");
       // Other values may share the combined register, so the kept elements go into a copy.
-      Value kept = make(current[i].type);
-      copy(Value{kept.type, combined[i].place}, kept);
-      builder_
+      Value kept = lowering.make(current[i].type);
+      lowering.copy(Value{kept.type, combined[i].place}, kept);
+      lowering.builder()
           .emit(keep_edge_handler(register_bytes(kept.type.element)), kept.place,
                 {current[i].place}, static_cast<std::size_t>(count))
           .table = table;
@@ -158,48 +167,48 @@ Status Lowering::lower_scan(const Operation& operation) {
     }
   }
   for (std::size_t i = 0; i < current.size(); ++i)
-    define(operation, i, Value{inputs[i].type, current[i].place});
+    lowering.define(operation, i, Value{inputs[i].type, current[i].place});
   return ok();
 }
 
-Status Lowering::lower_map(const Operation& operation) {
+Status lower_map(Lowering& lowering, const Operation& operation) {
   if (operation.integer_attribute("pack").value_or(1) != 1)
-    return refuse(operation, "with a pack of several elements");
-  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
-  if (inputs.empty()) return malformed(operation, "it has no operands");
+    return lowering.refuse(operation, "with a pack of several elements");
+  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
+  if (inputs.empty()) return lowering.malformed(operation, "it has no operands");
   for (const Value& input : inputs)
     if (input.type.shape != inputs[0].type.shape)
-      return malformed(operation, "its operands' shapes differ");
-  TRY_ASSIGN(std::vector<Value> results, combine(operation, inputs));
+      return lowering.malformed(operation, "its operands' shapes differ");
+  TRY_ASSIGN(std::vector<Value> results, combine(lowering, operation, inputs));
   for (std::size_t i = 0; i < results.size(); ++i) {
     ValueType type = results[i].type;
     if (type.count() != inputs[0].type.count())
-      return malformed(operation, "its function's result is no scalar");
+      return lowering.malformed(operation, "its function's result is no scalar");
     type.shape = inputs[0].type.shape;
-    define(operation, i, Value{type, results[i].place});
+    lowering.define(operation, i, Value{type, results[i].place});
   }
   return ok();
 }
 
-Status Lowering::lower_dot(const Operation& operation) {
-  TRY(expect_operands(operation, 3, 3));
-  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
+Status lower_dot(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 3, 3));
+  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
   const std::vector<std::int64_t>&a = inputs[0].type.shape, &b = inputs[1].type.shape,
         &c = inputs[2].type.shape;
   const std::size_t rank = a.size();
   const bool ranks = (rank == 2 || rank == 3) && b.size() == rank && c.size() == rank;
   if (!ranks || a[rank - 1] != b[rank - 2] || a[rank - 2] != c[rank - 2] ||
       b[rank - 1] != c[rank - 1] || (rank == 3 && (a[0] != b[0] || a[0] != c[0])))
-    return malformed(operation, "shapes do not fit");
+    return lowering.malformed(operation, "shapes do not fit");
   const Element left = inputs[0].type.element, right = inputs[1].type.element,
                 sum = inputs[2].type.element;
   const bool mixed_fp8 =
       memory_bytes(left) == 1 && is_float(left) && memory_bytes(right) == 1 && is_float(right);
   if (left != right && !mixed_fp8)
-    return refuse(operation, fmt::format("of {} and {}", name_of(left), name_of(right)));
+    return lowering.refuse(operation, fmt::format("of {} and {}", name_of(left), name_of(right)));
   Handler handler = dot_handler(left, sum);
   if (handler == nullptr)
-    return refuse(operation, fmt::format("of {} into {}", name_of(left), name_of(sum)));
+    return lowering.refuse(operation, fmt::format("of {} into {}", name_of(left), name_of(sum)));
   std::string precision = "ieee";
   if (auto written = operation.attributes.find("inputPrecision");
       written != operation.attributes.end())
@@ -210,19 +219,20 @@ Status Lowering::lower_dot(const Operation& operation) {
       {"bf16x6", DotPrecision::bf16x6},
   };
   auto mode = known.find(precision);
-  if (mode == known.end()) return refuse(operation, fmt::format("with precision '{}'", precision));
+  if (mode == known.end())
+    return lowering.refuse(operation, fmt::format("with precision '{}'", precision));
   const DotPrecision used = left == Element::f32 ? mode->second : DotPrecision::ieee;
   const std::int64_t batch = rank == 3 ? a[0] : 1, m = a[rank - 2], n = b[rank - 1],
                      k = a[rank - 1];
-  Value result = make(inputs[2].type);
-  Instruction& made =
-      builder_.emit(handler, result.place, {inputs[0].place, inputs[1].place, inputs[2].place},
-                    static_cast<std::size_t>(result.type.count()));
+  Value result = lowering.make(inputs[2].type);
+  Instruction& made = lowering.builder().emit(handler, result.place,
+                                              {inputs[0].place, inputs[1].place, inputs[2].place},
+                                              static_cast<std::size_t>(result.type.count()));
   made.cost =
       static_cast<std::uint32_t>(std::min<std::int64_t>(batch * m * n * k / 8 + 1, 0xFFFFFFFF));
-  made.table = builder_.add_table({batch, m, n, k, static_cast<std::int64_t>(used)});
-  round(result);
-  define(operation, 0, result);
+  made.table = lowering.builder().add_table({batch, m, n, k, static_cast<std::int64_t>(used)});
+  lowering.round(result);
+  lowering.define(operation, 0, result);
   return ok();
 }
 

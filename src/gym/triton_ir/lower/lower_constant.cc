@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "gym/triton_ir/execute/number_formats.h"
-#include "gym/triton_ir/lower/lowering.h"
+#include "gym/triton_ir/lower/operations.h"
 
 namespace tritonsmith::gym::triton_ir {
 namespace {
@@ -63,72 +63,74 @@ bool is_i32(std::int64_t number) { return number == static_cast<std::int32_t>(nu
 
 }  // namespace
 
-Value Lowering::constant(const ValueType& type, std::int64_t bits) {
+Value constant(Lowering& lowering, const ValueType& type, std::int64_t bits) {
   std::string key = fmt::format("{} {}", to_string(type), bits);
-  auto known = constants_.find(key);
-  if (known != constants_.end()) return known->second;
-  Value made = make_pinned(type);
-  builder_
-      .emit_setup(fill_handler(register_bytes(type.element)), made.place,
-                  static_cast<std::size_t>(type.count()))
-      .immediate = bits;
-  constants_.emplace(key, made);
-  return made;
+  return lowering.filled_once(key, [&] {
+    Value made = lowering.make_pinned(type);
+    lowering.builder()
+        .emit_setup(fill_handler(register_bytes(type.element)), made.place,
+                    static_cast<std::size_t>(type.count()))
+        .immediate = bits;
+    return made;
+  });
 }
 
-Status Lowering::lower_constant(const Operation& operation) {
-  if (operation.result_types.size() != 1) return malformed(operation, "its type is missing");
+Status lower_constant(Lowering& lowering, const Operation& operation) {
+  if (operation.result_types.size() != 1)
+    return lowering.malformed(operation, "its type is missing");
   const ValueType& type = operation.result_types[0];
   if (!is_integer(type.element) && !is_float(type.element))
-    return malformed(operation, "a wrong type");
+    return lowering.malformed(operation, "a wrong type");
   if (!operation.literal.starts_with("[")) {
     auto bits = bits_of_literal(operation.literal, type.element);
     if (!bits)
-      return malformed(operation, fmt::format("'{}' is no {}", operation.literal.substr(0, 40),
-                                              name_of(type.element)));
-    define(operation, 0, constant(type, *bits));
+      return lowering.malformed(
+          operation,
+          fmt::format("'{}' is no {}", operation.literal.substr(0, 40), name_of(type.element)));
+    lowering.define(operation, 0, constant(lowering, type, *bits));
     return ok();
   }
   std::vector<std::string_view> items = split_list(operation.literal);
-  if (std::ssize(items) != type.count()) return malformed(operation, "a wrong number of elements");
-  Value result = make(type);
+  if (std::ssize(items) != type.count())
+    return lowering.malformed(operation, "a wrong number of elements");
+  Value result = lowering.make(type);
   for (std::size_t i = 0; i < items.size(); ++i) {
     auto bits = bits_of_literal(items[i], type.element);
-    if (!bits) return malformed(operation, "an element is no number");
-    Value element = constant(scalar_of(type.element), *bits);
-    builder_.emit(copy_to_handler(register_bytes(type.element)), result.place, {element.place}, 1)
+    if (!bits) return lowering.malformed(operation, "an element is no number");
+    Value element = constant(lowering, scalar_of(type.element), *bits);
+    lowering.builder()
+        .emit(copy_to_handler(register_bytes(type.element)), result.place, {element.place}, 1)
         .immediate = static_cast<std::int64_t>(i);
   }
-  define(operation, 0, result);
+  lowering.define(operation, 0, result);
   return ok();
 }
 
-Status Lowering::lower_range(const Operation& operation) {
+Status lower_range(Lowering& lowering, const Operation& operation) {
   auto start = operation.integer_attribute("start"), end = operation.integer_attribute("end");
   const std::vector<ValueType>& types =
       operation.result_types.empty() ? operation.types : operation.result_types;
   if (!start || !end || types.size() != 1 || types[0].element != Element::i32 || !is_i32(*start) ||
       !is_i32(*end) || *end - *start != types[0].count() || types[0].shape.size() != 1)
-    return malformed(operation, "its bounds do not fit its type");
+    return lowering.malformed(operation, "its bounds do not fit its type");
   std::string key = fmt::format("range {} {}", *start, *end);
-  auto known = constants_.find(key);
-  if (known == constants_.end()) {
-    Value made = make_pinned(types[0]);
-    builder_.emit_setup(range_handler(), made.place, static_cast<std::size_t>(types[0].count()))
+  lowering.define(operation, 0, lowering.filled_once(key, [&] {
+    Value made = lowering.make_pinned(types[0]);
+    lowering.builder()
+        .emit_setup(range_handler(), made.place, static_cast<std::size_t>(types[0].count()))
         .immediate = *start;
-    known = constants_.emplace(key, made).first;
-  }
-  define(operation, 0, known->second);
+    return made;
+  }));
   return ok();
 }
 
 // A poison value must not be used. Here it is zero.
-Status Lowering::lower_poison(const Operation& operation) {
+Status lower_poison(Lowering& lowering, const Operation& operation) {
   const std::vector<ValueType>& types =
       operation.result_types.empty() ? operation.types : operation.result_types;
   if (types.size() != 1 || types[0].element == Element::descriptor)
-    return refuse(operation, "of this type");
-  define(operation, 0, constant(types[0], 0));
+    return lowering.refuse(operation, "of this type");
+  lowering.define(operation, 0, constant(lowering, types[0], 0));
   return ok();
 }
 

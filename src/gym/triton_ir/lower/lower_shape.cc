@@ -2,7 +2,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "gym/triton_ir/lower/lowering.h"
+#include "gym/triton_ir/lower/operations.h"
 
 namespace tritonsmith::gym::triton_ir {
 namespace {
@@ -31,39 +31,7 @@ Shape parse_array(std::string_view text) {
   return numbers;
 }
 
-}  // namespace
-
-// All shape operations have one result whose type is written out.
-#define RESULT_TYPE(type)                                        \
-  if (operation.result_types.size() != 1)                        \
-    return malformed(operation, "its result's type is missing"); \
-  const ValueType& type = operation.result_types[0]
-
-Status Lowering::lower_splat(const Operation& operation) {
-  TRY(expect_operands(operation, 1, 1));
-  TRY_ASSIGN(Value from, operand(operation, 0));
-  RESULT_TYPE(type);
-  if (from.type.is_tensor || !type.is_tensor) return malformed(operation, "wrong types");
-  define(operation, 0, spread(from, type.shape));
-  return ok();
-}
-
-// The result has the same elements in another shape, so it needs no instruction.
-Status Lowering::lower_view(const Operation& operation) {
-  TRY(expect_operands(operation, 1, 1));
-  TRY_ASSIGN(Value from, operand(operation, 0));
-  RESULT_TYPE(type);
-  // A descriptor has its block's shape but is one element.
-  if (type.count() != from.type.count() || type.element == Element::descriptor)
-    return malformed(operation, "the number of elements changes");
-  ValueType result = from.type;
-  result.is_tensor = type.is_tensor;
-  result.shape = type.shape;
-  define(operation, 0, Value{result, from.place});
-  return ok();
-}
-
-void Lowering::strided_copy(const Value& from, const Value& to, const Shape& strides) {
+void strided_copy(Lowering& lowering, const Value& from, const Value& to, const Shape& strides) {
   // Neighbouring dimensions with one common step are merged.
   Shape shape, steps;
   for (std::size_t i = 0; i < to.type.shape.size(); ++i) {
@@ -84,43 +52,75 @@ void Lowering::strided_copy(const Value& from, const Value& to, const Shape& str
   Shape table = {std::ssize(shape)};
   table.insert(table.end(), shape.begin(), shape.end());
   table.insert(table.end(), steps.begin(), steps.end());
-  builder_
+  lowering.builder()
       .emit(strided_copy_handler(register_bytes(to.type.element)), to.place, {from.place},
             static_cast<std::size_t>(to.type.count()))
-      .table = builder_.add_table(std::move(table));
+      .table = lowering.builder().add_table(std::move(table));
 }
 
-Status Lowering::lower_broadcast(const Operation& operation) {
-  TRY(expect_operands(operation, 1, 1));
-  TRY_ASSIGN(Value from, operand(operation, 0));
+}  // namespace
+
+// All shape operations have one result whose type is written out.
+#define RESULT_TYPE(type)                                                 \
+  if (operation.result_types.size() != 1)                                 \
+    return lowering.malformed(operation, "its result's type is missing"); \
+  const ValueType& type = operation.result_types[0]
+
+Status lower_splat(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 1));
+  TRY_ASSIGN(Value from, lowering.operand(operation, 0));
+  RESULT_TYPE(type);
+  if (from.type.is_tensor || !type.is_tensor) return lowering.malformed(operation, "wrong types");
+  lowering.define(operation, 0, lowering.spread(from, type.shape));
+  return ok();
+}
+
+// The result has the same elements in another shape, so it needs no instruction.
+Status lower_view(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 1));
+  TRY_ASSIGN(Value from, lowering.operand(operation, 0));
+  RESULT_TYPE(type);
+  // A descriptor has its block's shape but is one element.
+  if (type.count() != from.type.count() || type.element == Element::descriptor)
+    return lowering.malformed(operation, "the number of elements changes");
+  ValueType result = from.type;
+  result.is_tensor = type.is_tensor;
+  result.shape = type.shape;
+  lowering.define(operation, 0, Value{result, from.place});
+  return ok();
+}
+
+Status lower_broadcast(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 1));
+  TRY_ASSIGN(Value from, lowering.operand(operation, 0));
   RESULT_TYPE(type);
   if (!from.type.is_tensor || type.shape.size() != from.type.shape.size())
-    return malformed(operation, "the rank changes");
+    return lowering.malformed(operation, "the rank changes");
   Shape strides = row_major_strides(from.type.shape);
   for (std::size_t i = 0; i < strides.size(); ++i) {
     if (from.type.shape[i] == 1)
       strides[i] = 0;
     else if (from.type.shape[i] != type.shape[i])
-      return malformed(operation, "shapes do not fit");
+      return lowering.malformed(operation, "shapes do not fit");
   }
   ValueType wide = from.type;
   wide.shape = type.shape;
-  Value result = make(wide);
-  strided_copy(from, result, strides);
-  define(operation, 0, result);
+  Value result = lowering.make(wide);
+  strided_copy(lowering, from, result, strides);
+  lowering.define(operation, 0, result);
   return ok();
 }
 
-Status Lowering::lower_transpose(const Operation& operation) {
-  TRY(expect_operands(operation, 1, 1));
-  TRY_ASSIGN(Value from, operand(operation, 0));
+Status lower_transpose(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 1));
+  TRY_ASSIGN(Value from, lowering.operand(operation, 0));
   auto written = operation.attributes.find("order");
   Shape order = written != operation.attributes.end() ? parse_array(written->second) : Shape{};
   Shape sorted = order, identity(order.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(identity.begin(), identity.end(), 0);
   if (!from.type.is_tensor || order.size() != from.type.shape.size() || sorted != identity)
-    return malformed(operation, "its order does not fit its operand");
+    return lowering.malformed(operation, "its order does not fit its operand");
   Shape strides = row_major_strides(from.type.shape), moved_strides;
   ValueType type = from.type;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -128,115 +128,115 @@ Status Lowering::lower_transpose(const Operation& operation) {
     type.shape[i] = from.type.shape[source];
     moved_strides.push_back(strides[source]);
   }
-  Value result = make(type);
-  strided_copy(from, result, moved_strides);
-  define(operation, 0, result);
+  Value result = lowering.make(type);
+  strided_copy(lowering, from, result, moved_strides);
+  lowering.define(operation, 0, result);
   return ok();
 }
 
-Status Lowering::lower_join(const Operation& operation) {
-  TRY(expect_operands(operation, 2, 2));
-  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
+Status lower_join(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 2, 2));
+  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
   if (inputs[0].type != inputs[1].type || inputs[0].type.count() > kMaxElements / 2)
-    return malformed(operation, "its operands do not fit");
+    return lowering.malformed(operation, "its operands do not fit");
   ValueType type = inputs[0].type;
   type.is_tensor = true;
   type.shape.push_back(2);
-  if (type.shape.size() > kMaxRank) return malformed(operation, "too many dimensions");
-  Value result = make(type);
-  builder_.emit(interleave_handler(register_bytes(type.element)), result.place,
-                {inputs[0].place, inputs[1].place},
-                static_cast<std::size_t>(inputs[0].type.count()));
-  define(operation, 0, result);
+  if (type.shape.size() > kMaxRank) return lowering.malformed(operation, "too many dimensions");
+  Value result = lowering.make(type);
+  lowering.builder().emit(interleave_handler(register_bytes(type.element)), result.place,
+                          {inputs[0].place, inputs[1].place},
+                          static_cast<std::size_t>(inputs[0].type.count()));
+  lowering.define(operation, 0, result);
   return ok();
 }
 
-Status Lowering::lower_split(const Operation& operation) {
-  TRY(expect_operands(operation, 1, 1));
-  TRY_ASSIGN(Value from, operand(operation, 0));
+Status lower_split(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 1));
+  TRY_ASSIGN(Value from, lowering.operand(operation, 0));
   if (!from.type.is_tensor || from.type.shape.empty() || from.type.shape.back() != 2)
-    return malformed(operation, "its operand's last dimension is not 2");
+    return lowering.malformed(operation, "its operand's last dimension is not 2");
   ValueType type = from.type;
   type.shape.pop_back();
   type.is_tensor = !type.shape.empty();
   for (std::size_t which = 0; which < 2; ++which) {
-    Value result = make(type);
-    builder_
+    Value result = lowering.make(type);
+    lowering.builder()
         .emit(take_half_handler(register_bytes(type.element)), result.place, {from.place},
               static_cast<std::size_t>(type.count()))
         .immediate = 2 + static_cast<std::int64_t>(which);
-    define(operation, which, result);
+    lowering.define(operation, which, result);
   }
   return ok();
 }
 
-Status Lowering::lower_cat(const Operation& operation) {
-  TRY(expect_operands(operation, 2, 2));
-  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
+Status lower_cat(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 2, 2));
+  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
   RESULT_TYPE(type);
   const bool same_element = inputs[0].type.with_element(Element::none).element == Element::none &&
                             inputs[0].type.element == inputs[1].type.element;
   if (!same_element || inputs[0].type.count() + inputs[1].type.count() != type.count())
-    return malformed(operation, "its operands do not fit");
+    return lowering.malformed(operation, "its operands do not fit");
   ValueType whole = inputs[0].type;
   whole.is_tensor = true;
   whole.shape = type.shape;
-  Value result = make(whole);
+  Value result = lowering.make(whole);
   std::int64_t at = 0;
   for (const Value& input : inputs) {
-    builder_
+    lowering.builder()
         .emit(copy_to_handler(register_bytes(whole.element)), result.place, {input.place},
               static_cast<std::size_t>(input.type.count()))
         .immediate = at;
     at += input.type.count();
   }
-  define(operation, 0, result);
+  lowering.define(operation, 0, result);
   return ok();
 }
 
-Status Lowering::lower_gather(const Operation& operation) {
-  TRY(expect_operands(operation, 2, 2));
-  TRY_ASSIGN(Value source, operand(operation, 0));
-  TRY_ASSIGN(Value indices, operand(operation, 1));
+Status lower_gather(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 2, 2));
+  TRY_ASSIGN(Value source, lowering.operand(operation, 0));
+  TRY_ASSIGN(Value indices, lowering.operand(operation, 1));
   const auto axis = static_cast<std::size_t>(operation.integer_attribute("axis").value_or(-1));
   const Shape &from = source.type.shape, &to = indices.type.shape;
   if (from.size() != to.size() || axis >= from.size())
-    return malformed(operation, "its axis does not fit");
+    return lowering.malformed(operation, "its axis does not fit");
   if (indices.type.element != Element::i32 && indices.type.element != Element::i64)
-    return refuse(operation, fmt::format("indices of {}", name_of(indices.type.element)));
+    return lowering.refuse(operation, fmt::format("indices of {}", name_of(indices.type.element)));
   std::int64_t outer = 1, inner = 1;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (i != axis && from[i] != to[i]) return malformed(operation, "shapes do not fit");
+    if (i != axis && from[i] != to[i]) return lowering.malformed(operation, "shapes do not fit");
     if (i < axis) outer *= from[i];
     if (i > axis) inner *= from[i];
   }
   ValueType type = source.type;
   type.shape = to;
-  Value result = make(type);
-  builder_
+  Value result = lowering.make(type);
+  lowering.builder()
       .emit(gather_handler(register_bytes(type.element), indices.type.element), result.place,
             {source.place, indices.place}, static_cast<std::size_t>(type.count()))
-      .table = builder_.add_table({outer, from[axis], inner, to[axis]});
-  define(operation, 0, result);
+      .table = lowering.builder().add_table({outer, from[axis], inner, to[axis]});
+  lowering.define(operation, 0, result);
   return ok();
 }
 
-Status Lowering::lower_histogram(const Operation& operation) {
-  TRY(expect_operands(operation, 1, 2));
-  TRY_ASSIGN(std::vector<Value> inputs, operands(operation, 0));
+Status lower_histogram(Lowering& lowering, const Operation& operation) {
+  TRY(lowering.expect_operands(operation, 1, 2));
+  TRY_ASSIGN(std::vector<Value> inputs, lowering.operands(operation, 0));
   RESULT_TYPE(type);
   if (type.element != Element::i32 ||
       (inputs.size() > 1 && inputs[1].type != inputs[0].type.with_element(Element::i1)))
-    return malformed(operation, "wrong types");
+    return lowering.malformed(operation, "wrong types");
   Handler handler = histogram_handler(inputs[0].type.element);
   if (handler == nullptr)
-    return refuse(operation, fmt::format("of {}", name_of(inputs[0].type.element)));
-  Value result = make(type);
-  Instruction& made = builder_.emit(handler, result.place,
-                                    {inputs[0].place, inputs.size() > 1 ? inputs[1].place : kNone},
-                                    static_cast<std::size_t>(inputs[0].type.count()));
+    return lowering.refuse(operation, fmt::format("of {}", name_of(inputs[0].type.element)));
+  Value result = lowering.make(type);
+  Instruction& made = lowering.builder().emit(
+      handler, result.place, {inputs[0].place, inputs.size() > 1 ? inputs[1].place : kNone},
+      static_cast<std::size_t>(inputs[0].type.count()));
   made.immediate = type.count();
-  define(operation, 0, result);
+  lowering.define(operation, 0, result);
   return ok();
 }
 

@@ -14,7 +14,7 @@
 #include "base/temp_dir.h"
 #include "gym/api/testing/fake_judge.h"
 #include "train/rl/rl.h"
-#include "train/rl/testing/pattern_generator.h"
+#include "train/rl/testing/pattern_engine.h"
 #include "train/run/testing/tiny_model.h"
 
 namespace tritonsmith::train {
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 // Kernels that begin with a letter up to d are right, so half of them at first.
 inline Verdict judge_letters(const gym::api::JudgeJob& job) {
   return job.kernel[0] <= 'd' ? gym::api::accepted_verdict()
-                              : gym::api::failed_verdict(Stage::compiled, "wrong_value");
+                              : gym::api::failed_verdict(Stage::compiled, ErrorClass::wrong_value);
 }
 
 class RlTest : public ::testing::Test {
@@ -48,14 +48,14 @@ class RlTest : public ::testing::Test {
   Result<RlSummary> run() { return run_with(judge_); }
   Result<RlSummary> run_with(gym::api::Judge& judge) {
     return run_rl(config_, tasks_,
-                  {.judge = judge, .make_generator = make_generator(), .gpu_lease = gpu_lease_},
+                  {.judge = judge, .make_engine = make_engine(), .gpu_lease = gpu_lease_},
                   stop_);
   }
-  MakeGenerator make_generator() const {
+  MakeEngine make_engine() const {
     return
         [this](
-            const model::Transformer& model) -> Result<std::unique_ptr<generate::TokenGenerator>> {
-          return std::make_unique<PatternGenerator>(model, *tokenizer_);
+            const model::Transformer& model) -> Result<std::unique_ptr<generate::TokenEngine>> {
+          return std::make_unique<PatternEngine>(model, *tokenizer_);
         };
   }
   std::vector<StepRecord> steps() const {

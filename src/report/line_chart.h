@@ -24,7 +24,7 @@ struct Chart {
 };
 
 // Returns a figure element with title and legend. An empty chart says that it has no data yet.
-std::string render_chart(const Chart& chart);
+std::string render_line_chart(const Chart& chart);
 
 // At most `count` points: means of as many neighbours as it takes.
 std::vector<Point> thinned(const std::vector<Point>& points, std::size_t count);

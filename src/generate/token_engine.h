@@ -1,4 +1,4 @@
-// TokenGenerator: an engine as token ids see it. Prompts of token ids go in; completions of token
+// TokenEngine: an engine as token ids see it. Prompts of token ids go in; completions of token
 // ids with their log-probabilities come out in the order in which they finish. It knows neither
 // text nor chat: TokenWriter adds both. Our engine (generate/engine) and the client of
 // /v1/completions (generate/api) implement it.
@@ -37,9 +37,9 @@ struct Generated {
   Completion completion;
 };
 
-class TokenGenerator {
+class TokenEngine {
  public:
-  virtual ~TokenGenerator() = default;
+  virtual ~TokenEngine() = default;
   // Fails, and names the limit, when prompt and max_new_tokens can never fit.
   virtual Status submit(GenerationRequest request) = 0;
   // Waits until a completion is finished. Returns nothing when no request is in flight, or when the
@@ -56,7 +56,7 @@ class TokenGenerator {
 
 // Submits all requests, and returns their completions in the order of the requests. Nothing else
 // may be in flight.
-Result<std::vector<Completion>> generate_all(TokenGenerator& generator,
+Result<std::vector<Completion>> generate_all(TokenEngine& engine,
                                              std::span<const GenerationRequest> requests);
 
 }  // namespace tritonsmith::generate

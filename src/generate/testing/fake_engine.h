@@ -1,18 +1,18 @@
-// FakeGenerator: a TokenGenerator whose completions a test's function writes, one after the other.
+// FakeEngine: a TokenEngine whose completions a test's function writes, one after the other.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <utility>
 
-#include "generate/token_generator.h"
+#include "generate/token_engine.h"
 
 namespace tritonsmith::generate {
 
-class FakeGenerator : public TokenGenerator {
+class FakeEngine : public TokenEngine {
  public:
   using Write = std::function<std::vector<TokenId>(const GenerationRequest&)>;
-  explicit FakeGenerator(Write write, std::int64_t max_length = 0)
+  explicit FakeEngine(Write write, std::int64_t max_length = 0)
       : write_(std::move(write)), max_length_(max_length) {}
 
   Status submit(GenerationRequest request) override {

@@ -1,4 +1,4 @@
-// The curves of a training run: every number that its steps recorded, in groups, and in words why
+// The charts of a training run: every number that its steps recorded, in groups, and in words why
 // the mean reward fell where a stage has stopped paying.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace tritonsmith::report {
 
 // HTML; empty where the run recorded no steps.
-std::string render_curves(const RunRecords& run);
+std::string render_charts(const RunRecords& run);
 
 // "`compiled` pays less from step 34 on ...", a sentence for each stage that stopped paying.
 std::vector<std::string> saturated_stages(const RunRecords& run);

@@ -1,4 +1,4 @@
-#include "report/chart.h"
+#include "report/line_chart.h"
 
 #include <algorithm>
 #include <cmath>
@@ -136,7 +136,7 @@ Json numbers_of(const Chart& chart, const Axis& x) {
 
 }  // namespace
 
-std::string render_chart(const Chart& chart) {
+std::string render_line_chart(const Chart& chart) {
   const bool empty =
       std::ranges::all_of(chart.series, [](const Series& s) { return s.points.empty(); });
   const std::string caption = fmt::format("<figcaption>{}</figcaption>", escape(chart.title));

@@ -3,7 +3,7 @@
 A request to time a task:
 request = {"source": text, "how": "eager" | "torch_compile", "device": "cuda:0"}
 The answer is {"time_ms": {"median", "mean", "p10", "p90", "n"}} or {"error": text}.
-A request with "ask" asks for the outputs of a forward that cannot be captured (shell_forward.py).
+A request with "ask" asks for the outputs of a forward that cannot be captured (reference_forward.py).
 
 "eager" is timed as KernelBench does it. A few calls warm up. Then up to a hundred calls follow one after the other, each
 between two events, and nothing is flushed between them. "torch_compile" does the same with torch.compile's module.
@@ -117,7 +117,7 @@ def main():
         except EOFError:
             return
         if "ask" in request:
-            from tritonsmith_guest import shell_forward
-            shell_forward.serve(connection, request)
+            from tritonsmith_guest import reference_forward
+            reference_forward.serve(connection, request)
         else:
             frames.write(connection, answer(request))

@@ -1,4 +1,4 @@
-// PatternGenerator: a TokenGenerator for tests that answers with a whole, well-formed completion
+// PatternEngine: a TokenEngine for tests that answers with a whole, well-formed completion
 // around a few letters sampled from the model itself, so that a model of random weights can already
 // be judged and rewarded, and what it writes depends on its weights. Log-probabilities are exact.
 #pragma once
@@ -10,20 +10,20 @@
 #include <string>
 
 #include "base/rng.h"
-#include "generate/token_generator.h"
+#include "generate/token_engine.h"
 #include "model/layers/linear_logprob.h"
 #include "model/transformer/transformer.h"
 #include "text/tokenizer.h"
 
 namespace tritonsmith::train {
 
-class PatternGenerator : public generate::TokenGenerator {
+class PatternEngine : public generate::TokenEngine {
  public:
   static constexpr const char* kBefore = "<thinking>p</thinking><answer>```python\n";
   static constexpr const char* kAfter = "\n```</answer>";
   static constexpr int kLetters = 2;
 
-  PatternGenerator(const model::Transformer& model, const text::Tokenizer& tokenizer)
+  PatternEngine(const model::Transformer& model, const text::Tokenizer& tokenizer)
       : model_(model), tokenizer_(tokenizer) {}
 
   Status submit(generate::GenerationRequest request) override {

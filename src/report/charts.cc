@@ -1,4 +1,4 @@
-#include "report/curves.h"
+#include "report/charts.h"
 
 #include <fmt/ranges.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "report/chart.h"
 #include "report/html.h"
+#include "report/line_chart.h"
 
 namespace tritonsmith::report {
 namespace {
@@ -18,15 +18,18 @@ constexpr std::size_t kMostCurves = 6;    // in a chart; more curves would need 
 
 using Names = std::vector<std::pair<std::string, std::string>>;  // recorded name, name in legend
 
-// Metrics that belong in one picture, by the names that training records (docs/records.md).
-struct Picture {
+// One chart of the report: metrics that belong together, by the names that training records
+// (docs/records.md).
+struct ChartOfMetrics {
   std::string group, title;
   Names metrics;
   bool unit_interval = false;
 };
 
-const std::vector<Picture>& known_pictures() {
-  static const std::vector<Picture> all = {
+// A new chart is a new row. Metrics without a row are charted by the part of their name before the
+// slash.
+const std::vector<ChartOfMetrics>& known_charts() {
+  static const std::vector<ChartOfMetrics> all = {
       {"Reward", "Mean reward", {{"reward/mean", "mean reward"}}},
       {"Reward", "Spread of the reward", {{"reward/std", "standard deviation"}}},
       {"Samples",
@@ -102,9 +105,9 @@ class Charts {
  public:
   explicit Charts(const RunRecords& run) : run_(run) {}
 
-  void add(const Picture& picture) {
-    Chart chart{.title = picture.title, .x_label = "step", .unit_interval = picture.unit_interval};
-    for (const auto& [metric, legend] : picture.metrics) {
+  void add(const ChartOfMetrics& wanted) {
+    Chart chart{.title = wanted.title, .x_label = "step", .unit_interval = wanted.unit_interval};
+    for (const auto& [metric, legend] : wanted.metrics) {
       const auto at = run_.metrics.find(metric);
       if (at == run_.metrics.end() || at->second.size() < 2) continue;
       shown_.insert(metric);
@@ -113,13 +116,13 @@ class Charts {
       else
         chart.series.push_back(series_of(legend, at->second));
     }
-    if (picture.title == "Mean reward")
+    if (wanted.title == "Mean reward")
       if (const auto kept = reward_at_first_weights(run_); kept.size() > 1)
         chart.series.push_back(series_of("had each term kept its first weight", kept));
-    if (!chart.series.empty()) groups_[picture.group] += render_chart(chart);
+    if (!chart.series.empty()) groups_[wanted.group] += render_line_chart(chart);
   }
 
-  // Adds the numbers that no picture has yet, grouped by the part of the name before the slash.
+  // Adds the numbers that no chart has yet, grouped by the part of the name before the slash.
   void add_the_rest() {
     std::map<std::string, Names> left;
     for (const auto& [metric, points] : run_.metrics) {
@@ -210,9 +213,9 @@ std::vector<std::string> saturated_stages(const RunRecords& run) {
   return sentences;
 }
 
-std::string render_curves(const RunRecords& run) {
+std::string render_charts(const RunRecords& run) {
   Charts charts(run);
-  for (const Picture& picture : known_pictures()) charts.add(picture);
+  for (const ChartOfMetrics& wanted : known_charts()) charts.add(wanted);
   charts.add_the_rest();
   std::string why;
   for (const std::string& sentence : saturated_stages(run))

@@ -19,7 +19,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from . import frames
-from .reference_shell import constructed, load, made_on
+from .python_reference import constructed, load, made_on
 from .values import DTYPES, decode, dtype_name, encode
 
 NORMALISATIONS = torch.nn.modules.batchnorm._NormBase  # batch and instance norms of all dimensions

@@ -1,0 +1,138 @@
+// ErrorClass: the reason why a candidate went no further, as one closed set. A class's name in JSON
+// is the enumerator's own name. docs/verdict.md tells what each class means, and what to do about
+// it; tests/docs_test.py compares that page with this list.
+#pragma once
+
+#include "base/enum_names.h"
+
+namespace tritonsmith {
+
+enum class ErrorClass {
+  // A verdict of another version of the gym has a class that this version does not know. The
+  // verdict's error keeps its name (VerdictError::unknown_class).
+  unknown,
+  // before the kernel runs
+  no_kernel,
+  syntax_error,
+  refused,
+  no_model,
+  import_error,
+  exception,
+  data_dependent,
+  not_captured,
+  unsupported_launch,
+  state_carried,
+  mode_dependent,
+  tampering,
+  timeout,
+  killed,
+  crashed,
+  exited,
+  output_flood,
+  bad_reply,
+  bad_plan,
+  compile_error,
+  compile_timeout,
+  compile_crash,
+  out_of_resources,
+  refused_ir,
+  bad_ir,
+  bad_request,
+  no_inputs,  // of a task
+  bad_task,   // of a task
+  // while the kernel runs
+  out_of_bounds,
+  device_fault,
+  assertion_failed,
+  bad_launch,
+  crashed_referee,
+  // when values are compared
+  wrong_value,
+  unwritten,
+  wrong_structure,
+  wrong_dtype,
+  wrong_shape,
+  wrong_strides,
+  wrong_device,
+  race,
+  input_mutated,
+  weight_mutated,
+  state_mismatch,
+  overlapping_weight,
+  output_aliases_input,
+  output_aliases_state,
+  output_aliases_output,
+  // where the candidate is not to blame
+  too_large_to_evaluate,
+  not_evaluable,
+  not_comparable,
+  nondeterministic_reference,
+  task_failed,
+  weights_unbound,
+  deadline,
+  infrastructure,
+  referee_failed,  // inside the gym only: the judge tries again, then says `infrastructure`
+};
+
+template <>
+inline constexpr auto enum_names<ErrorClass> =
+    names<ErrorClass>({{ErrorClass::unknown, "unknown"},
+                       {ErrorClass::no_kernel, "no_kernel"},
+                       {ErrorClass::syntax_error, "syntax_error"},
+                       {ErrorClass::refused, "refused"},
+                       {ErrorClass::no_model, "no_model"},
+                       {ErrorClass::import_error, "import_error"},
+                       {ErrorClass::exception, "exception"},
+                       {ErrorClass::data_dependent, "data_dependent"},
+                       {ErrorClass::not_captured, "not_captured"},
+                       {ErrorClass::unsupported_launch, "unsupported_launch"},
+                       {ErrorClass::state_carried, "state_carried"},
+                       {ErrorClass::mode_dependent, "mode_dependent"},
+                       {ErrorClass::tampering, "tampering"},
+                       {ErrorClass::timeout, "timeout"},
+                       {ErrorClass::killed, "killed"},
+                       {ErrorClass::crashed, "crashed"},
+                       {ErrorClass::exited, "exited"},
+                       {ErrorClass::output_flood, "output_flood"},
+                       {ErrorClass::bad_reply, "bad_reply"},
+                       {ErrorClass::bad_plan, "bad_plan"},
+                       {ErrorClass::compile_error, "compile_error"},
+                       {ErrorClass::compile_timeout, "compile_timeout"},
+                       {ErrorClass::compile_crash, "compile_crash"},
+                       {ErrorClass::out_of_resources, "out_of_resources"},
+                       {ErrorClass::refused_ir, "refused_ir"},
+                       {ErrorClass::bad_ir, "bad_ir"},
+                       {ErrorClass::bad_request, "bad_request"},
+                       {ErrorClass::no_inputs, "no_inputs"},
+                       {ErrorClass::bad_task, "bad_task"},
+                       {ErrorClass::out_of_bounds, "out_of_bounds"},
+                       {ErrorClass::device_fault, "device_fault"},
+                       {ErrorClass::assertion_failed, "assertion_failed"},
+                       {ErrorClass::bad_launch, "bad_launch"},
+                       {ErrorClass::crashed_referee, "crashed_referee"},
+                       {ErrorClass::wrong_value, "wrong_value"},
+                       {ErrorClass::unwritten, "unwritten"},
+                       {ErrorClass::wrong_structure, "wrong_structure"},
+                       {ErrorClass::wrong_dtype, "wrong_dtype"},
+                       {ErrorClass::wrong_shape, "wrong_shape"},
+                       {ErrorClass::wrong_strides, "wrong_strides"},
+                       {ErrorClass::wrong_device, "wrong_device"},
+                       {ErrorClass::race, "race"},
+                       {ErrorClass::input_mutated, "input_mutated"},
+                       {ErrorClass::weight_mutated, "weight_mutated"},
+                       {ErrorClass::state_mismatch, "state_mismatch"},
+                       {ErrorClass::overlapping_weight, "overlapping_weight"},
+                       {ErrorClass::output_aliases_input, "output_aliases_input"},
+                       {ErrorClass::output_aliases_state, "output_aliases_state"},
+                       {ErrorClass::output_aliases_output, "output_aliases_output"},
+                       {ErrorClass::too_large_to_evaluate, "too_large_to_evaluate"},
+                       {ErrorClass::not_evaluable, "not_evaluable"},
+                       {ErrorClass::not_comparable, "not_comparable"},
+                       {ErrorClass::nondeterministic_reference, "nondeterministic_reference"},
+                       {ErrorClass::task_failed, "task_failed"},
+                       {ErrorClass::weights_unbound, "weights_unbound"},
+                       {ErrorClass::deadline, "deadline"},
+                       {ErrorClass::infrastructure, "infrastructure"},
+                       {ErrorClass::referee_failed, "referee_failed"}});
+
+}  // namespace tritonsmith
