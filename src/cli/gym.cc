@@ -1,4 +1,4 @@
-// `tritonsmith gym`: serve, submit, status.
+// `tritonsmith gym`: serve, work, submit, status.
 #include <fmt/format.h>
 #include <httplib.h>
 
@@ -8,6 +8,7 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/gym_serve.h"
+#include "cli/gym_work.h"
 #include "cli/judge_text.h"
 #include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
@@ -144,15 +145,38 @@ void add_submit(CLI::App& gym, Run& run) {
   command->callback([options, &run] { run = [options] { return finish(submit(*options)); }; });
 }
 
+void add_work(CLI::App& gym, Run& run) {
+  const auto options = std::make_shared<WorkOptions>();
+  CLI::App* command =
+      gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
+  command->add_option("--store", options->store, "redis://HOST:PORT or unix:FILE")->required();
+  command->add_option("--dir", options->directory,
+                      "Verdicts, compiled kernels and the secret (default: the user's cache)");
+  command
+      ->add_option("--drain-seconds", options->drain_seconds,
+                   "How long it finishes its jobs after a signal to stop")
+      ->check(CLI::Range(0.0, 86400.0));
+  command->add_option("--config", options->config_file, "A TOML file");
+  command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + work_config_help());
+  add_example(*command, "gym work --store redis://127.0.0.1:6379");
+  command->callback([options, &run] { run = [options] { return finish(work_for_store(*options)); }; });
+}
+
 void add_gym_command(CLI::App& app, Run& run) {
-  CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, submit, status");
+  CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, work, submit, status");
   gym->require_subcommand(1);
 
   const auto serving = std::make_shared<ServeOptions>();
   CLI::App* serve = gym->add_subcommand("serve", "Serve this machine's judge over HTTP");
   serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
-  serve->add_option("--dir", serving->directory,
-                    "Jobs, verdicts and the secret (default: the user's cache)");
+  auto* directory =
+      serve->add_option("--dir", serving->directory,
+                        "Jobs, verdicts and the secret (default: the user's cache)");
+  serve
+      ->add_option("--store", serving->store,
+                   "redis://HOST:PORT or unix:FILE: serve the jobs of a store that many hosts share, "
+                   "and leave judging to `gym work`")
+      ->excludes(directory);
   auto* token_file = serve->add_option("--token-file", serving->token_file,
                                        "Its first line must be shown as a bearer token (default: "
                                        "$TRITONSMITH_GYM_TOKEN)");
@@ -163,8 +187,10 @@ void add_gym_command(CLI::App& app, Run& run) {
   serve->add_option("--config", serving->config_file, "A TOML file");
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --dir gym");
+  add_example(*serve, "gym serve --listen 127.0.0.1:8800 --store redis://127.0.0.1:6379");
   serve->callback([serving, &run] { run = [serving] { return finish(serve_gym(*serving)); }; });
 
+  add_work(*gym, run);
   add_submit(*gym, run);
 
   const auto asking = std::make_shared<SubmitOptions>();

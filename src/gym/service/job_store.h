@@ -81,6 +81,18 @@ struct ConcludedJob {
   Verdict verdict;
 };
 
+// What a worker says of itself, with each heartbeat.
+struct WorkerView {
+  std::string name;                  // that of its lease
+  std::string host;                  // the machine's name
+  std::vector<std::string> devices;  // classes of devices that it judges on; see Lease::devices
+  int at_once = 0;                   // jobs that it takes at a time
+  int running = 0;                   // jobs that it has
+  std::string version;               // what decides its verdicts beside the job
+  std::string trouble;               // why it takes no jobs, in one line; empty while it does
+  std::int64_t seen_ms = 0;          // the time of its last heartbeat, by the store's clock
+};
+
 struct JobCounts {
   std::map<api::Priority, int> queued;  // has every priority
   int running = 0;
@@ -139,9 +151,15 @@ class JobStore {
   virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
+  // Writes down what the worker says of itself. `seen_ms` is the store's matter.
+  virtual Status announce(const WorkerView& worker) = 0;
+  // The worker ends in good order: it has given back or concluded all its jobs.
+  virtual Status depart(const std::string& worker) = 0;
 
   // Both call these.
   //
+  // Returns the workers that announced themselves within the last minutes, by name.
+  virtual Result<std::vector<WorkerView>> workers() const = 0;
   // Returns a number that grows with every change.
   virtual std::uint64_t changes() const = 0;
   // Waits until there is a change after the state that `seen` (from changes()) counts.

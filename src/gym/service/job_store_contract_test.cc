@@ -2,6 +2,8 @@
 // line at the end.
 #include <thread>
 
+#include "gym/service/redis/redis_job_store.h"
+#include "gym/service/redis/testing/redis_server.h"
 #include "gym/service/sqlite_job_store.h"
 #include "gym/service/testing/job_store_fixture.h"
 
@@ -246,8 +248,23 @@ std::unique_ptr<JobStore> open_sqlite(const StoreSetup& setup) {
   return *std::move(opened);
 }
 
+// One server a folder, which outlives the stores of a test.
+std::unique_ptr<JobStore> open_redis(const StoreSetup& setup) {
+  static std::pair<std::filesystem::path, std::unique_ptr<RedisServer>> last;
+  if (last.first != setup.directory)
+    last = {setup.directory, std::make_unique<RedisServer>(setup.directory)};
+  auto opened = RedisJobStore::open({.address = last.second->address(),
+                                     .limits = setup.limits,
+                                     .version = "17",
+                                     .recall = setup.recall,
+                                     .now = setup.now});
+  EXPECT_TRUE(opened) << opened.error().message;
+  return *std::move(opened);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, JobStoreContract,
-                         ::testing::Values(StoreKind{"Sqlite", open_sqlite}),
+                         ::testing::Values(StoreKind{"Sqlite", open_sqlite},
+                                           StoreKind{"Redis", open_redis}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -462,6 +462,27 @@ void SqliteJobStore::notify() {
   changed();
 }
 
+Status SqliteJobStore::announce(const WorkerView& worker) {
+  const std::lock_guard lock(mutex_);
+  WorkerView& known = workers_[worker.name] = worker;
+  known.seen_ms = now_();
+  return ok();
+}
+
+Status SqliteJobStore::depart(const std::string& worker) {
+  const std::lock_guard lock(mutex_);
+  workers_.erase(worker);
+  return ok();
+}
+
+// A program has one worker, so there is none that has been silent for long.
+Result<std::vector<WorkerView>> SqliteJobStore::workers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<WorkerView> views;
+  for (const auto& [name, worker] : workers_) views.push_back(worker);
+  return views;
+}
+
 Result<JobCounts> SqliteJobStore::counts() const {
   const std::lock_guard lock(mutex_);
   JobCounts counts{.limit = limits_.unfinished};
