@@ -78,8 +78,8 @@ class Gym {
     }
     service_.emplace(*door_store_, service::health_of_workers(*door_store_), metrics_,
                      api::SubmissionLimits{});
-    server_ = required(service::HttpServer::start({.address = {"127.0.0.1", 0}}, *service_,
-                                                  metrics_));
+    server_ =
+        required(service::HttpServer::start({.address = {"127.0.0.1", 0}}, *service_, metrics_));
   }
   std::string url() const { return fmt::format("http://127.0.0.1:{}", server_->port()); }
 
@@ -133,7 +133,8 @@ void measure(const std::string& store, int jobs, Milliseconds of_a_job, int work
   const auto judge = required(remote::RemoteJudge::open({.url = gym.url()}));
   constexpr int alone = 101;
   jobs_per_second(*judge, 0, 100);  // connections, scripts
-  const double latency = median_milliseconds(*judge, 100, alone) - of_a_job.count();
+  const double latency =
+      median_milliseconds(*judge, 100, alone) - static_cast<double>(of_a_job.count());
   fmt::print("{:7} {:8} {:10.0f} {:14.1f}\n", workers, of_a_job.count(),
              jobs_per_second(*judge, 1000, jobs), latency);
   std::fflush(stdout);
@@ -151,6 +152,7 @@ int main(int count, char** arguments) {
   const std::chrono::milliseconds of_a_job(count > 3 ? std::atoi(arguments[3]) : 0);
   fmt::print("{:>7} {:>8} {:>10} {:>14}\n", "workers", "ms a job", "jobs/s", "added ms alone");
   for (int k = 4; k < count || k == 4; ++k)
-    tritonsmith::gym::measure(arguments[1], jobs, of_a_job, k < count ? std::atoi(arguments[k]) : 4);
+    tritonsmith::gym::measure(arguments[1], jobs, of_a_job,
+                              k < count ? std::atoi(arguments[k]) : 4);
   return 0;
 }

@@ -24,6 +24,7 @@ struct SubmitOptions {
   Backend backend = Backend::automatic;
   int trials = 3;
   bool json = false, fresh = false;
+  std::string device;
   std::string job;  // for `gym status`
 };
 
@@ -34,6 +35,7 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
                            .comparison = options.comparison,
                            .backend = options.backend,
                            .trials = options.trials,
+                           .device = options.device,
                            .use_store = !options.fresh};
     TRY_ASSIGN(job.task.source, read_file(options.task_file));
     TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
@@ -137,6 +139,8 @@ void add_submit(CLI::App& gym, Run& run) {
   add_choice(*command, "--priority", options->remote.priority, "Which jobs are judged first");
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
+  command->add_option("--device", options->device,
+                      "Judge on this class of devices only: a GPU's name, sm_90, gpu or cpu");
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
   command->add_flag("--json", options->json, "One line of JSON a verdict");
   add_example(*command,
@@ -147,8 +151,7 @@ void add_submit(CLI::App& gym, Run& run) {
 
 void add_work(CLI::App& gym, Run& run) {
   const auto options = std::make_shared<WorkOptions>();
-  CLI::App* command =
-      gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
+  CLI::App* command = gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
   command->add_option("--store", options->store, "redis://HOST:PORT or unix:FILE")->required();
   command->add_option("--dir", options->directory,
                       "Verdicts, compiled kernels and the secret (default: the user's cache)");
@@ -159,7 +162,8 @@ void add_work(CLI::App& gym, Run& run) {
   command->add_option("--config", options->config_file, "A TOML file");
   command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + work_config_help());
   add_example(*command, "gym work --store redis://127.0.0.1:6379");
-  command->callback([options, &run] { run = [options] { return finish(work_for_store(*options)); }; });
+  command->callback(
+      [options, &run] { run = [options] { return finish(work_for_store(*options)); }; });
 }
 
 void add_gym_command(CLI::App& app, Run& run) {
@@ -169,13 +173,13 @@ void add_gym_command(CLI::App& app, Run& run) {
   const auto serving = std::make_shared<ServeOptions>();
   CLI::App* serve = gym->add_subcommand("serve", "Serve this machine's judge over HTTP");
   serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
-  auto* directory =
-      serve->add_option("--dir", serving->directory,
-                        "Jobs, verdicts and the secret (default: the user's cache)");
+  auto* directory = serve->add_option("--dir", serving->directory,
+                                      "Jobs, verdicts and the secret (default: the user's cache)");
   serve
-      ->add_option("--store", serving->store,
-                   "redis://HOST:PORT or unix:FILE: serve the jobs of a store that many hosts share, "
-                   "and leave judging to `gym work`")
+      ->add_option(
+          "--store", serving->store,
+          "redis://HOST:PORT or unix:FILE: serve the jobs of a store that many hosts share, "
+          "and leave judging to `gym work`")
       ->excludes(directory);
   auto* token_file = serve->add_option("--token-file", serving->token_file,
                                        "Its first line must be shown as a bearer token (default: "

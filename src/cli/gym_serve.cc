@@ -114,12 +114,12 @@ Result<HttpServerConfig> http_options(const ServeOptions& options, const GymConf
   TRY_ASSIGN(const gym::api::HostAndPort address, gym::api::parse_host_and_port(options.listen));
   TRY_ASSIGN(auto tokens, tokens_for(options, address.host));
   return HttpServerConfig{.address = address,
-                     .tokens = std::move(tokens),
-                     .connections = config.connections,
-                     .streams = config.streams,
-                     .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
-                     .idle_seconds = config.idle_seconds,
-                     .access_log = config.access_log};
+                          .tokens = std::move(tokens),
+                          .connections = config.connections,
+                          .streams = config.streams,
+                          .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
+                          .idle_seconds = config.idle_seconds,
+                          .access_log = config.access_log};
 }
 
 gym::service::JobStoreLimits store_limits(const GymConfig& config) {
@@ -171,8 +171,7 @@ Status serve_store(const std::string& url, const GymConfig& config, const HttpSe
   TRY_ASSIGN(const auto job_store, open_shared_store(url, store_limits(config)));
   gym::service::ServiceMetrics metrics;
   return serve_until(
-      stop,
-      {*job_store, gym::service::health_of_workers(*job_store), metrics, job_store->place()},
+      stop, {*job_store, gym::service::health_of_workers(*job_store), metrics, job_store->place()},
       config, http);
 }
 

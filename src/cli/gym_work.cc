@@ -18,11 +18,11 @@ struct WorkConfig {
 
   static Fields<WorkConfig> fields() {
     using C = WorkConfig;
-    Fields<C> all = {field("finished_jobs", &C::finished_jobs,
-                           "of the store, kept for those who ask later", between(1, 1 << 28)),
-                     field("lease_seconds", &C::lease_seconds,
-                           "until another worker takes the jobs of one that is silent",
-                           between(1, 86400))};
+    Fields<C> all = {
+        field("finished_jobs", &C::finished_jobs, "of the store, kept for those who ask later",
+              between(1, 1 << 28)),
+        field("lease_seconds", &C::lease_seconds,
+              "until another worker takes the jobs of one that is silent", between(1, 86400))};
     append_section(all, "judge", &C::judge);
     return all;
   }
@@ -54,12 +54,14 @@ Status work_for_store(const WorkOptions& options) {
   TRY_ASSIGN(const auto known,
              gym::judge::KnownVerdicts::open(std::filesystem::path(config.judge.directory) /
                                              gym::api::kVerdictsFile));
-  TRY_ASSIGN(const auto store,
-             open_shared_store(options.store, {.finished = config.finished_jobs},
-                               [&known](const gym::api::JudgeJob& job) { return known->find(job); }));
+  TRY_ASSIGN(const auto store, open_shared_store(options.store, {.finished = config.finished_jobs},
+                                                 [&known](const gym::api::JudgeJob& job) {
+                                                   return known->find(job);
+                                                 }));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
   gym::service::ServiceMetrics metrics;
   gym::service::WorkerSettings settings = worker_settings(config.judge);
+  settings.is_alone = false;
   settings.lease = std::chrono::seconds(config.lease_seconds);
   gym::service::JobDispatcher dispatcher(*store, tested_judges(config.judge, *known),
                                          std::move(settings), metrics);

@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/setup/judges.h"
+#include "gym/cuda/driver.h"
+#include "gym/judge/replay_gpus.h"
 #include "gym/judge/start_check.h"
 #include "gym/judge/verdict_store.h"
 
@@ -14,6 +16,14 @@ namespace {
 std::string name_of_host() {
   utsname system{};
   return ::uname(&system) == 0 ? system.nodename : "";
+}
+
+// The classes of JudgeJob::device. A judge that fails to start says why; here it has no GPU.
+std::vector<std::string> device_classes(const gym::judge::LocalJudgeConfig& config) {
+  const auto here = gym::cuda::list_gpus();
+  const auto gpus = gym::judge::choose_gpus(config, here);
+  if (!gpus || gpus->empty()) return {"cpu"};
+  return {"cpu", "gpu", gpus->front().target, gpus->front().name};
 }
 
 std::string judging_version() { return fmt::format("{}", gym::judge::kJudgingVersion); }
@@ -35,7 +45,10 @@ gym::service::MakeJudge tested_judges(const gym::judge::LocalJudgeConfig& config
 }
 
 gym::service::WorkerSettings worker_settings(const gym::judge::LocalJudgeConfig& config) {
-  return {.at_once = 2 * config.in_flight, .host = name_of_host(), .version = judging_version()};
+  return {.at_once = 2 * config.in_flight,
+          .host = name_of_host(),
+          .version = judging_version(),
+          .devices = device_classes(config)};
 }
 
 Result<std::unique_ptr<gym::service::RedisJobStore>> open_shared_store(

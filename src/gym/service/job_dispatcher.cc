@@ -1,5 +1,7 @@
 #include "gym/service/job_dispatcher.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <random>
 
@@ -37,10 +39,16 @@ JobDispatcher::JobDispatcher(JobStore& job_store, MakeJudge make_judge, WorkerSe
                              ServiceMetrics& metrics)
     : job_store_(job_store),
       make_judge_(std::move(make_judge)),
-      lease_{.worker = fresh_worker_name(), .span = settings.lease},
+      lease_(lease_of(settings)),
       settings_(std::move(settings)),
       metrics_(metrics),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Lease JobDispatcher::lease_of(const WorkerSettings& settings) {
+  return {.worker = fresh_worker_name(),
+          .span = settings.lease,
+          .devices = settings.is_alone ? std::vector<std::string>() : settings.devices};
+}
 
 JobDispatcher::~JobDispatcher() {
   thread_.request_stop();
@@ -61,6 +69,7 @@ ServiceHealth JobDispatcher::health() const {
 WorkerView JobDispatcher::describe() const {
   return {.name = lease_.worker,
           .host = settings_.host,
+          .devices = settings_.devices,
           .at_once = settings_.at_once,
           .running = static_cast<int>(running_.size()),
           .version = settings_.version,
@@ -162,6 +171,11 @@ void JobDispatcher::note_drained() {
   if (is_drained_) drained_.notify_all();
 }
 
+bool JobDispatcher::has_device(const api::JudgeJob& job) const {
+  return job.device.empty() ||
+         std::ranges::find(settings_.devices, job.device) != settings_.devices.end();
+}
+
 bool JobDispatcher::is_draining() const {
   const std::lock_guard lock(mutex_);
   return is_draining_;
@@ -175,6 +189,14 @@ Status JobDispatcher::hand_over(api::Judge& judge) {
     const std::string name = api::job_name(*submission);
     running_.emplace(id, Running{.name = name});
     submission->job.id = id;
+    if (!has_device(submission->job)) {
+      running_.erase(id);
+      TRY(conclude({{name, failed_verdict(*submission, "infrastructure",
+                                          fmt::format("this gym has no device '{}'; it has {}",
+                                                      submission->job.device,
+                                                      fmt::join(settings_.devices, ", ")))}}));
+      continue;
+    }
     const api::Submission copy = *submission;
     Status submitted = judge.submit(std::move(submission->job));
     if (submitted) continue;

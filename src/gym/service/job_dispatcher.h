@@ -24,9 +24,12 @@ using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::s
 
 // What a worker tells the others that share its store.
 struct WorkerSettings {
-  int at_once = 1;      // jobs that the judge has at a time
-  std::string host;     // the machine's name
-  std::string version;  // see WorkerView
+  int at_once = 1;                   // jobs that the judge has at a time
+  std::string host;                  // the machine's name
+  std::string version;               // see WorkerView
+  std::vector<std::string> devices;  // see WorkerView
+  // Whether jobs for other devices are left to other workers. A worker that is alone answers them.
+  bool is_alone = true;
   Milliseconds lease = Lease{}.span;
 };
 
@@ -55,6 +58,8 @@ class JobDispatcher {
     Stopwatch watch = Stopwatch();
   };
 
+  static Lease lease_of(const WorkerSettings& settings);
+  bool has_device(const api::JudgeJob& job) const;
   void run(const std::stop_token& stop);
   Status work(api::Judge& judge, const std::stop_token& stop);
   Status keep_lease();

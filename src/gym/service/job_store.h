@@ -74,6 +74,9 @@ struct ClientGone {
 struct Lease {
   std::string worker;  // never empty; unique among the workers of a store
   Milliseconds span = std::chrono::seconds(60);
+  // The classes of devices that the worker judges on (JudgeJob::device). It gets no job that needs
+  // another one. Empty: it gets every job.
+  std::vector<std::string> devices = {};
 };
 
 struct ConcludedJob {

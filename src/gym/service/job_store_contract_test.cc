@@ -178,6 +178,38 @@ TEST_P(JobStoreContract, GivesNoWorkerItsOwnJobOnceMore) {
   EXPECT_TRUE(store().take_withdrawn(lease.worker)->empty());
 }
 
+TEST_P(JobStoreContract, GivesAJobOnlyToAWorkerWithTheDeviceThatItNeeds) {
+  api::Submission fast = wish("fast"), gpu = wish("gpu"), any = wish("any");
+  fast.job.device = "NVIDIA H200";
+  gpu.job.backend = Backend::replay;
+  any.priority = api::Priority::low;
+  submit({fast, gpu, any});
+  const Lease cpu{.worker = "cpu", .span = lease.span, .devices = {"cpu"}};
+  const Lease h100{.worker = "h100", .span = lease.span, .devices = {"gpu", "NVIDIA H100"}};
+  const Lease h200{.worker = "h200", .span = lease.span, .devices = {"gpu", "NVIDIA H200"}};
+  EXPECT_EQ(take_kernel(cpu), "any");
+  store().give_back("cpu", api::job_name(any));
+  EXPECT_EQ(take_kernel(h100), "gpu") << "it is more urgent than the job for any device";
+  EXPECT_EQ(take_kernel(h100), "any");
+  EXPECT_EQ(take_kernel(h100), "");
+  EXPECT_EQ(store().counts()->queued.at(api::Priority::normal), 1);
+  reopened();
+  EXPECT_EQ(take_kernel(cpu), "any") << "the restart has ended the leases";
+  EXPECT_EQ(take_kernel(cpu), "");
+  EXPECT_EQ(take_kernel(h200), "fast");
+}
+
+TEST_P(JobStoreContract, KnowsItsWorkersUntilTheyDepart) {
+  ASSERT_TRUE(store().announce({.name = "w", .host = "h", .devices = {"gpu"}, .at_once = 4}));
+  const auto workers = store().workers();
+  ASSERT_EQ(workers->size(), 1U);
+  EXPECT_EQ(workers->at(0).host, "h");
+  EXPECT_EQ(workers->at(0).devices, std::vector<std::string>{"gpu"});
+  EXPECT_EQ(workers->at(0).seen_ms, now);
+  ASSERT_TRUE(store().depart("w"));
+  EXPECT_TRUE(store().workers()->empty());
+}
+
 TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
   const Lease other{.worker = "worker-2", .span = lease.span};
   submit({wish("k", "ann")});

@@ -92,8 +92,7 @@ Result<RedisAddress> parse_redis_address(std::string_view text) {
     return fail("the address of a Redis server is redis://HOST:PORT or unix:FILE");
   auto address = read_url(text.substr(scheme.size()));
   if (!address)
-    return tl::unexpected(
-        address.error().within("redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]"));
+    return tl::unexpected(address.error().within("redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]"));
   return address;
 }
 

@@ -34,8 +34,8 @@ Result<RedisReply> RedisClient::persist(const Attempt& attempt) {
   Milliseconds pause = std::chrono::milliseconds(10);
   while (true) {
     auto connection = borrow();
-    Result<RedisReply> reply = connection ? attempt(**connection)
-                                          : tl::unexpected(std::move(connection).error());
+    Result<RedisReply> reply =
+        connection ? attempt(**connection) : tl::unexpected(std::move(connection).error());
     const std::string error = reply ? reply->error() : "";
     if (reply && !is_passing(error)) {
       give_back(*std::move(connection));

@@ -16,9 +16,12 @@ timeval timeval_of(Milliseconds span) {
 std::string text_of(const redisReply& reply) {
   switch (reply.type) {
     case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS: return {reply.str, reply.len};
-    case REDIS_REPLY_INTEGER: return std::to_string(reply.integer);
-    default: return {};
+    case REDIS_REPLY_STATUS:
+      return {reply.str, reply.len};
+    case REDIS_REPLY_INTEGER:
+      return std::to_string(reply.integer);
+    default:
+      return {};
   }
 }
 
@@ -63,7 +66,8 @@ Result<std::unique_ptr<RedisConnection>> RedisConnection::open(const RedisAddres
   std::unique_ptr<RedisConnection> connection(new RedisConnection(context, address.name()));
   if (context->err != 0) return connection->broken();
   if (redisSetTimeout(context, timeval_of(timeout)) != REDIS_OK) return connection->broken();
-  redisEnableKeepAlive(context);
+  if (!address.host.empty() && redisEnableKeepAlive(context) != REDIS_OK)
+    return connection->broken();
   TRY(connection->sign_in(address));
   return connection;
 }
@@ -89,8 +93,8 @@ Result<RedisReply> RedisConnection::command(const std::vector<std::string_view>&
     texts.push_back(word.data());
     sizes.push_back(word.size());
   }
-  void* reply = redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(),
-                                 sizes.data());
+  void* reply =
+      redisCommandArgv(context_.get(), static_cast<int>(words.size()), texts.data(), sizes.data());
   if (reply == nullptr) return broken();
   return RedisReply(static_cast<redisReply*>(reply));
 }

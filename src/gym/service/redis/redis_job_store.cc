@@ -41,9 +41,8 @@ std::vector<std::string> texts_of(const RedisReply& reply) {
 }
 
 Json to_json(const WorkerView& worker) {
-  return {{"name", worker.name},       {"host", worker.host},
-          {"devices", worker.devices}, {"at_once", worker.at_once},
-          {"running", worker.running}, {"version", worker.version},
+  return {{"name", worker.name},       {"host", worker.host},       {"devices", worker.devices},
+          {"at_once", worker.at_once}, {"running", worker.running}, {"version", worker.version},
           {"trouble", worker.trouble}};
 }
 
@@ -108,11 +107,11 @@ Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submissio
     const std::optional<Verdict> recalled =
         config_.recall ? config_.recall(submission.job) : std::nullopt;
     const double span_ms = 1e3 * submission.deadline_seconds.value_or(0);
-    for (std::string value :
-         {api::job_name(submission), to_line(api::to_json(submission)),
-          std::to_string(static_cast<int>(submission.priority)),
-          std::to_string(static_cast<std::int64_t>(span_ms)), submission.client,
-          recalled ? to_line(tritonsmith::to_json(*recalled)) : std::string()})
+    for (std::string value : {api::job_name(submission), to_line(api::to_json(submission)),
+                              std::to_string(static_cast<int>(submission.priority)),
+                              std::to_string(static_cast<std::int64_t>(span_ms)), submission.client,
+                              recalled ? to_line(tritonsmith::to_json(*recalled)) : std::string(),
+                              api::device_class(submission.job)})
       arguments.push_back(std::move(value));
   }
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kSubmit, arguments));
@@ -207,9 +206,9 @@ Status RedisJobStore::recall_queued() {
 }
 
 std::vector<std::string> RedisJobStore::lease_arguments(const Lease& lease,
-                                                        std::string between) const {
+                                                        std::vector<std::string> between) const {
   std::vector<std::string> arguments = {time(), lease.worker, std::to_string(lease.span.count())};
-  if (!between.empty()) arguments.push_back(std::move(between));
+  arguments.insert(arguments.end(), between.begin(), between.end());
   const std::lock_guard lock(mutex_);
   if (const auto at = held_.find(lease.worker); at != held_.end())
     arguments.insert(arguments.end(), at->second.begin(), at->second.end());
@@ -218,9 +217,11 @@ std::vector<std::string> RedisJobStore::lease_arguments(const Lease& lease,
 
 Result<std::optional<api::Submission>> RedisJobStore::take(const Lease& lease) {
   CHECK(!lease.worker.empty(), "a worker has a name");
-  const std::string ticket = std::to_string(++tickets_);
+  std::vector<std::string> wishes = {std::to_string(++tickets_),
+                                     std::to_string(lease.devices.size())};
+  wishes.insert(wishes.end(), lease.devices.begin(), lease.devices.end());
   TRY_ASSIGN(const RedisReply reply,
-             client_.run(scripts::kTake, lease_arguments(lease, epoch_ + ticket)));
+             client_.run(scripts::kTake, lease_arguments(lease, std::move(wishes))));
   if (reply.size() == 0) return std::optional<api::Submission>();
   const std::string name = reply.text_at(0);
   TRY_ASSIGN(api::Submission submission, submission_of(reply.text_at(1)));
@@ -243,8 +244,7 @@ void RedisJobStore::let_go(const std::string& worker, const std::string& name) {
   if (const auto at = held_.find(worker); at != held_.end()) at->second.erase(name);
 }
 
-Status RedisJobStore::conclude(const std::string& worker,
-                               std::span<const ConcludedJob> concluded) {
+Status RedisJobStore::conclude(const std::string& worker, std::span<const ConcludedJob> concluded) {
   std::vector<std::string> arguments = {time(), worker, config_.version,
                                         std::to_string(config_.limits.finished)};
   for (const ConcludedJob& one : concluded) {
@@ -280,7 +280,6 @@ Result<std::vector<api::Submission>> RedisJobStore::overdue() {
   }
   return late;
 }
-
 
 Status RedisJobStore::announce(const WorkerView& worker) {
   TRY(client_.run(scripts::kAnnounce, {time(), worker.name, to_line(to_json(worker))}));

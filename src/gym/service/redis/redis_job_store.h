@@ -78,7 +78,8 @@ class RedisJobStore : public JobStore {
   void warn_unless_durable();
   std::string time() const;  // the first argument of most scripts
   // The lease's worker, its span and, after `between`, the jobs that it holds.
-  std::vector<std::string> lease_arguments(const Lease& lease, std::string between = {}) const;
+  std::vector<std::string> lease_arguments(const Lease& lease,
+                                           std::vector<std::string> between = {}) const;
   void hold(const std::string& worker, const std::string& name);
   void let_go(const std::string& worker, const std::string& name);
 

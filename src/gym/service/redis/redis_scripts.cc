@@ -15,8 +15,19 @@ end
 local function changed() call('PUBLISH', key('changes'), 'changed') end
 -- Scores are doubles, which hold whole numbers up to 2^53 exactly: 2^44 jobs of each priority.
 local function enqueue(name)
-  local at = call('HMGET', job(name), 'priority', 'sequence')
-  call('ZADD', key('queue'), at[1] * 17592186044416 + at[2], name)
+  local at = call('HMGET', job(name), 'priority', 'sequence', 'device')
+  call('SADD', key('devices'), at[3])
+  call('ZADD', key('queue:') .. at[3], at[1] * 17592186044416 + at[2], name)
+end
+local function dequeue(name)
+  call('ZREM', key('queue:') .. (call('HGET', job(name), 'device') or ''), name)
+end
+local function queued_jobs()
+  local count = 0
+  for _, device in ipairs(call('SMEMBERS', key('devices'))) do
+    count = count + call('ZCARD', key('queue:') .. device)
+  end
+  return count
 end
 local function is_unfinished(state) return state == 'queued' or state == 'running' end
 local function withdraw(name, worker)
@@ -25,7 +36,7 @@ local function withdraw(name, worker)
 end
 -- The job ends: it leaves the queue, the leases, the deadlines and its submitter's share.
 local function leave(name)
-  call('ZREM', key('queue'), name)
+  dequeue(name)
   call('ZREM', key('running'), name)
   call('ZREM', key('deadlines'), name)
   local submitter = call('HGET', job(name), 'submitter')
@@ -101,7 +112,7 @@ return call('HGET', key('facts'), 'epoch')
 const char* const kSubmit = R"(
 local now, limit, version = clock(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 local submitter, share = ARGV[4], tonumber(ARGV[5])
-local first, width = 6, 6
+local first, width = 6, 7
 for k = first, #ARGV, width do
   if call('ZSCORE', key('gone'), ARGV[k + 4]) then return {'gone', ARGV[k + 4]} end
 end
@@ -121,7 +132,7 @@ for k = first, #ARGV, width do
   end
 end
 if added > 0 then
-  local unfinished = call('ZCARD', key('queue')) + call('ZCARD', key('running'))
+  local unfinished = queued_jobs() + call('ZCARD', key('running'))
   if unfinished + added > limit then return {'full', unfinished, limit, ''} end
   local own = tonumber(call('HGET', key('owned'), submitter) or '0')
   if submitter ~= '' and share > 0 and own + added > share then
@@ -138,13 +149,13 @@ local function want(client, name, known)
     call('SADD', key('awaiting:') .. client, name)
   end
 end
-local function enter(name, submission, priority, deadline)
+local function enter(name, submission, priority, deadline, device)
   local sequence = call('HINCRBY', key('facts'), 'sequence', 1)
   call('DEL', job(name))
   call('ZREM', key('finished'), name)
   call('HSET', job(name), 'state', 'queued', 'submission', submission, 'priority', priority,
        'sequence', sequence, 'deadline_ms', deadline, 'submitted_ms', now, 'finished_ms', 0,
-       'submitter', submitter, 'worker', '')
+       'submitter', submitter, 'worker', '', 'device', device)
   enqueue(name)
   if deadline > 0 then call('ZADD', key('deadlines'), deadline, name) end
   if submitter ~= '' then call('HINCRBY', key('owned'), submitter, 1) end
@@ -181,7 +192,7 @@ for k = first, #ARGV, width do
   elseif unfinished then
     join(name, priority, deadline)
   elseif not done then
-    enter(name, submission, priority, deadline)
+    enter(name, submission, priority, deadline, ARGV[k + 6])
   end
   for _, value in ipairs(view(name)) do reply[#reply + 1] = value end
 end
@@ -237,15 +248,26 @@ return call('HGET', key('aliases'), ARGV[1])
 
 const char* const kCounts = R"(
 local step, counts = 17592186044416, {}
+local devices = call('SMEMBERS', key('devices'))
 for priority = 0, 2 do
-  counts[#counts + 1] = call('ZCOUNT', key('queue'), priority * step, '(' .. (priority + 1) * step)
+  local count, most = 0, string.format('(%.0f', (priority + 1) * step)
+  for _, device in ipairs(devices) do
+    count = count + call('ZCOUNT', key('queue:') .. device, priority * step, most)
+  end
+  counts[#counts + 1] = count
 end
 counts[#counts + 1] = call('ZCARD', key('running'))
 return counts
 )";
 
 const char* const kQueued = R"(
-return call('ZRANGE', key('queue'), 0, -1)
+local names = {}
+for _, device in ipairs(call('SMEMBERS', key('devices'))) do
+  for _, name in ipairs(call('ZRANGE', key('queue:') .. device, 0, -1)) do
+    names[#names + 1] = name
+  end
+end
+return names
 )";
 
 const char* const kSubmission = R"(
@@ -256,7 +278,8 @@ return at[2]
 
 const char* const kTake = R"(
 local now, worker, span, ticket = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4]
-hold(now, worker, span, 5)
+local count = tonumber(ARGV[5])  -- classes of devices; with 0 it takes every job
+hold(now, worker, span, 6 + count)
 -- The reply to this very call may have been lost: then the worker gets the same job.
 local last = call('HMGET', key('ticket:') .. worker, 'ticket', 'name')
 if last[1] == ticket and call('HGET', job(last[2]), 'worker') == worker then
@@ -269,9 +292,16 @@ for _, name in ipairs(call('ZRANGEBYSCORE', key('running'), '-inf', now, 'LIMIT'
   call('ZREM', key('running'), name)
   enqueue(name)
 end
-local name = call('ZRANGE', key('queue'), 0, 0)[1]
+local classes = {''}
+for k = 6, 5 + count do classes[#classes + 1] = ARGV[k] end
+if count == 0 then classes = call('SMEMBERS', key('devices')) end
+local name, best
+for _, device in ipairs(classes) do
+  local at = call('ZRANGE', key('queue:') .. device, 0, 0, 'WITHSCORES')
+  if at[1] and (not best or tonumber(at[2]) < best) then name, best = at[1], tonumber(at[2]) end
+end
 if not name then return false end
-call('ZREM', key('queue'), name)
+dequeue(name)
 call('HSET', job(name), 'state', 'running', 'worker', worker)
 call('ZADD', key('running'), now + span, name)
 call('SREM', key('withdrawn:') .. worker, name)

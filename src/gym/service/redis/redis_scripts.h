@@ -4,8 +4,10 @@
 //
 // Keys, each after the prefix:
 //   job:NAME        hash: state, submission, verdict, final, version, priority, sequence,
-//                   deadline_ms, submitted_ms, finished_ms, submitter, worker
-//   queue           sorted set of queued jobs, by priority and then by the order of arrival
+//                   deadline_ms, submitted_ms, finished_ms, submitter, worker, device
+//   queue:DEVICE    sorted set of queued jobs that need this class of devices ("": any), by priority
+//                   and then by the order of arrival
+//   devices         set of the classes that jobs needed
 //   running         sorted set of running jobs, by the end of their lease
 //   deadlines       sorted set of unfinished jobs that have a deadline
 //   finished        sorted set of done and cancelled jobs, by the time of their end
@@ -32,7 +34,7 @@ extern const char* const kCommon;
 extern const char* const kEpoch;    // a random one for a new store -> the epoch
 extern const char* const kSubmit;   // time, limit, version, submitter, its share, then per job:
                                     // name, submission, priority, span to its deadline (0: none),
-                                    // client, recalled verdict ("": none)
+                                    // client, recalled verdict ("": none), class of devices
                                     // -> "ok" and 5 values a view, or "full", or "gone"
 extern const char* const kFind;     // name -> the 5 values of a view, or nil
 extern const char* const kCancel;   // time, client, name or "" for all that it awaits -> how many
@@ -44,7 +46,8 @@ extern const char* const kFindAlias;      // alias -> name
 extern const char* const kCounts;         // -> queued by priority (3), running
 extern const char* const kQueued;         // -> names
 extern const char* const kSubmission;     // name -> submission, or nil unless it is queued
-extern const char* const kTake;       // time, worker, span, ticket, names that it holds
+extern const char* const kTake;       // time, worker, span, ticket, how many classes of devices,
+                                      // the classes, names that it holds
                                       // -> name, submission; or nil
 extern const char* const kRenew;      // time, worker, span, names that it holds
 extern const char* const kConclude;   // time, worker, version, finished jobs to keep, then per job:

@@ -6,9 +6,8 @@ namespace tritonsmith::gym::service {
 namespace {
 
 Json worker_json(const WorkerView& worker) {
-  return {{"name", worker.name},       {"host", worker.host},
-          {"devices", worker.devices}, {"at_once", worker.at_once},
-          {"running", worker.running}, {"version", worker.version},
+  return {{"name", worker.name},       {"host", worker.host},       {"devices", worker.devices},
+          {"at_once", worker.at_once}, {"running", worker.running}, {"version", worker.version},
           {"trouble", worker.trouble}, {"seen_ms", worker.seen_ms}};
 }
 

@@ -45,7 +45,8 @@ struct ServiceFixture : ::testing::Test {
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<api::Judge>(std::move(judge));
     };
-    dispatcher = std::make_unique<JobDispatcher>(*job_store, make_judge, WorkerSettings{.at_once = 4}, metrics);
+    dispatcher = std::make_unique<JobDispatcher>(*job_store, make_judge,
+                                                 WorkerSettings{.at_once = 4}, metrics);
     service_ = std::make_unique<Service>(*job_store, dispatcher->health(), metrics, limits);
     return *service_;
   }

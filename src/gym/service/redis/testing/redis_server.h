@@ -27,11 +27,11 @@ class RedisServer {
     const std::filesystem::path program = directory_ / "redis-server";
     if (!std::filesystem::exists(program))
       std::filesystem::create_symlink("/usr/bin/redis-check-rdb", program);
-    auto process = Process::spawn(
-        {.argv = {program, "--port", "0", "--unixsocket", address().socket, "--dir",
-                  directory_, "--save", "", "--appendonly", "yes", "--appendfsync", "always",
-                  "--logfile", "redis.log"},
-         .environment = {"PATH=/usr/bin"}});
+    auto process =
+        Process::spawn({.argv = {program, "--port", "0", "--unixsocket", address().socket, "--dir",
+                                 directory_, "--save", "", "--appendonly", "yes", "--appendfsync",
+                                 "always", "--logfile", "redis.log"},
+                        .environment = {"PATH=/usr/bin"}});
     EXPECT_TRUE(process) << "is redis-tools installed?";
     process_.emplace(*std::move(process));
   }
