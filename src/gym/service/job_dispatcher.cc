@@ -67,8 +67,7 @@ ServiceHealth JobDispatcher::health() const {
 }
 
 WorkerView JobDispatcher::describe() const {
-  return {.name = lease_.worker,
-          .host = settings_.host,
+  return {.host = settings_.host,
           .devices = settings_.devices,
           .at_once = settings_.at_once,
           .running = static_cast<int>(running_.size()),
@@ -120,7 +119,8 @@ void JobDispatcher::run(const std::stop_token& stop) {
     note_drained();
     if (worked || stop.stop_requested()) break;
     set_trouble(worked.error().message);
-    static_cast<void>(job_store_.announce(describe()));  // the store itself may be the trouble
+    static_cast<void>(
+        job_store_.announce(lease_, describe()));  // the store itself may be the trouble
     constexpr double a_good_while = 60;
     pause = watch.seconds() > a_good_while ? shortest_pause : std::min(2 * pause, longest_pause);
     rest(stop, pause);
@@ -160,7 +160,7 @@ Status JobDispatcher::keep_lease() {
   const double span = std::chrono::duration<double>(lease_.span).count();
   if (since_heartbeat_ && since_heartbeat_->seconds() < a_fraction * span) return ok();
   TRY(job_store_.renew(lease_));
-  TRY(job_store_.announce(describe()));
+  TRY(job_store_.announce(lease_, describe()));
   since_heartbeat_.emplace();
   return ok();
 }

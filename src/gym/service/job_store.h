@@ -154,14 +154,15 @@ class JobStore {
   virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
-  // Writes down what the worker says of itself. `seen_ms` is the store's matter.
-  virtual Status announce(const WorkerView& worker) = 0;
+  // Writes down what the lease's worker says of itself, for as long as the lease spans. `name` and
+  // `seen_ms` are the store's matter.
+  virtual Status announce(const Lease& lease, const WorkerView& worker) = 0;
   // The worker ends in good order: it has given back or concluded all its jobs.
   virtual Status depart(const std::string& worker) = 0;
 
   // Both call these.
   //
-  // Returns the workers that announced themselves within the last minutes, by name.
+  // Returns the workers whose announcement still holds, by name.
   virtual Result<std::vector<WorkerView>> workers() const = 0;
   // Returns a number that grows with every change.
   virtual std::uint64_t changes() const = 0;

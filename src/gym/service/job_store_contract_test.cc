@@ -200,13 +200,14 @@ TEST_P(JobStoreContract, GivesAJobOnlyToAWorkerWithTheDeviceThatItNeeds) {
 }
 
 TEST_P(JobStoreContract, KnowsItsWorkersUntilTheyDepart) {
-  ASSERT_TRUE(store().announce({.name = "w", .host = "h", .devices = {"gpu"}, .at_once = 4}));
+  ASSERT_TRUE(store().announce(lease, {.host = "h", .devices = {"gpu"}, .at_once = 4}));
   const auto workers = store().workers();
   ASSERT_EQ(workers->size(), 1U);
+  EXPECT_EQ(workers->at(0).name, lease.worker);
   EXPECT_EQ(workers->at(0).host, "h");
   EXPECT_EQ(workers->at(0).devices, std::vector<std::string>{"gpu"});
   EXPECT_EQ(workers->at(0).seen_ms, now);
-  ASSERT_TRUE(store().depart("w"));
+  ASSERT_TRUE(store().depart(lease.worker));
   EXPECT_TRUE(store().workers()->empty());
 }
 

@@ -470,9 +470,10 @@ void SqliteJobStore::notify() {
   changed();
 }
 
-Status SqliteJobStore::announce(const WorkerView& worker) {
+Status SqliteJobStore::announce(const Lease& lease, const WorkerView& worker) {
   const std::lock_guard lock(mutex_);
-  WorkerView& known = workers_[worker.name] = worker;
+  WorkerView& known = workers_[lease.worker] = worker;
+  known.name = lease.worker;
   known.seen_ms = now_();
   return ok();
 }
@@ -483,7 +484,7 @@ Status SqliteJobStore::depart(const std::string& worker) {
   return ok();
 }
 
-// A program has one worker, so there is none that has been silent for long.
+// A program has one worker, and both end together.
 Result<std::vector<WorkerView>> SqliteJobStore::workers() const {
   const std::lock_guard lock(mutex_);
   std::vector<WorkerView> views;

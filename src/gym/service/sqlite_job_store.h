@@ -48,7 +48,7 @@ class SqliteJobStore : public JobStore {
   void give_back(const std::string& worker, const std::string& name) override;
   Result<std::vector<std::string>> take_withdrawn(const std::string& worker) override;
   Result<std::vector<api::Submission>> overdue() override;
-  Status announce(const WorkerView& worker) override;
+  Status announce(const Lease& lease, const WorkerView& worker) override;
   Status depart(const std::string& worker) override;
 
   Result<std::vector<WorkerView>> workers() const override;

@@ -40,9 +40,13 @@ std::vector<std::string> texts_of(const RedisReply& reply) {
   return texts;
 }
 
-Json to_json(const WorkerView& worker) {
-  return {{"name", worker.name},       {"host", worker.host},       {"devices", worker.devices},
-          {"at_once", worker.at_once}, {"running", worker.running}, {"version", worker.version},
+Json to_json(const std::string& name, const WorkerView& worker) {
+  return {{"name", name},
+          {"host", worker.host},
+          {"devices", worker.devices},
+          {"at_once", worker.at_once},
+          {"running", worker.running},
+          {"version", worker.version},
           {"trouble", worker.trouble}};
 }
 
@@ -281,8 +285,9 @@ Result<std::vector<api::Submission>> RedisJobStore::overdue() {
   return late;
 }
 
-Status RedisJobStore::announce(const WorkerView& worker) {
-  TRY(client_.run(scripts::kAnnounce, {time(), worker.name, to_line(to_json(worker))}));
+Status RedisJobStore::announce(const Lease& lease, const WorkerView& worker) {
+  TRY(client_.run(scripts::kAnnounce, {time(), lease.worker, std::to_string(lease.span.count()),
+                                       to_line(to_json(lease.worker, worker))}));
   return ok();
 }
 
@@ -292,7 +297,7 @@ Status RedisJobStore::depart(const std::string& worker) {
 }
 
 Result<std::vector<WorkerView>> RedisJobStore::workers() const {
-  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWorkers, {time()}));
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWorkers, {}));
   std::vector<WorkerView> views;
   for (std::size_t k = 0; k + 1 < reply.size(); k += 2)
     if (auto worker = worker_from(reply.text_at(k), reply.integer_at(k + 1)))

@@ -364,7 +364,7 @@ return late
 
 const char* const kAnnounce = R"(
 call('ZADD', key('workers'), clock(ARGV[1]), ARGV[2])
-call('SET', key('worker:') .. ARGV[2], ARGV[3], 'EX', 300)
+call('SET', key('worker:') .. ARGV[2], ARGV[4], 'PX', ARGV[3])
 )";
 
 const char* const kDepart = R"(
@@ -373,7 +373,6 @@ call('DEL', key('worker:') .. ARGV[1], key('withdrawn:') .. ARGV[1], key('ticket
 )";
 
 const char* const kWorkers = R"(
-call('ZREMRANGEBYSCORE', key('workers'), '-inf', clock(ARGV[1]) - 300000)
 local reply = {}
 local found = call('ZRANGE', key('workers'), 0, -1, 'WITHSCORES')
 for k = 1, #found, 2 do
@@ -381,6 +380,8 @@ for k = 1, #found, 2 do
   if said then
     reply[#reply + 1] = said
     reply[#reply + 1] = found[k + 1]
+  else
+    call('ZREM', key('workers'), found[k])
   end
 end
 return reply

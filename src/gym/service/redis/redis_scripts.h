@@ -19,7 +19,7 @@
 //   gone            sorted set of the clients that have left
 //   owned           hash: how many unfinished jobs a submitter has
 //   aliases, aliases_of:NAME   names that submitters gave to jobs
-//   worker:WORKER   what a worker last said of itself; it ends by itself some minutes later
+//   worker:WORKER   what a worker last said of itself; it ends with the span of its lease
 //   workers         sorted set of the workers, by the time of their last heartbeat
 //   facts           hash: epoch, sequence, last_event, repeated_verdicts
 // and a channel `changes`, to which each change is published.
@@ -55,8 +55,8 @@ extern const char* const kConclude;   // time, worker, version, finished jobs to
 extern const char* const kGiveBack;   // worker, name
 extern const char* const kWithdrawn;  // worker -> names
 extern const char* const kOverdue;    // time -> submissions
-extern const char* const kAnnounce;   // time, worker, what it says of itself
+extern const char* const kAnnounce;   // time, worker, span, what it says of itself
 extern const char* const kDepart;     // worker
-extern const char* const kWorkers;    // time -> what a worker said, when; ...
+extern const char* const kWorkers;    // -> what a worker said, when; ...
 
 }  // namespace tritonsmith::gym::service::redis_scripts
