@@ -1,4 +1,4 @@
-// `tritonsmith gym`: serve, submit, status.
+// `tritonsmith gym`: serve, work, submit, status.
 #include <fmt/format.h>
 #include <httplib.h>
 
@@ -9,6 +9,7 @@
 #include "cli/call/help.h"
 #include "cli/call/output.h"
 #include "cli/gym_serve.h"
+#include "cli/gym_work.h"
 #include "cli/judge_text.h"
 #include "gym/api/token.h"
 #include "gym/remote/remote_judge.h"
@@ -25,6 +26,7 @@ struct SubmitOptions {
   Backend backend = Backend::automatic;
   int trials = 3;
   bool json = false, fresh = false;
+  std::string device;
   std::string job;  // for `gym status`
 };
 
@@ -35,6 +37,7 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
                            .comparison = options.comparison,
                            .backend = options.backend,
                            .trials = options.trials,
+                           .device = options.device,
                            .use_store = !options.fresh};
     TRY_ASSIGN(job.task.source, read_file(options.task_file));
     TRY_ASSIGN(job.kernel, read_file(options.kernel_file));
@@ -139,6 +142,9 @@ void add_submit(CLI::App& gym, Run& run) {
   add_choice(*command, "--priority", options->remote.priority, "Which jobs are judged first");
   of_one_job.push_back(command->add_option("--trials", options->trials, "Trials with fresh values")
                            ->check(CLI::Range(1, 1000)));
+  of_one_job.push_back(
+      command->add_option("--device", options->device,
+                          "Judge on this class of devices only: a GPU's name, sm_90, gpu or cpu"));
   command->add_flag("--fresh", options->fresh, "Judge anew what has been judged before");
   command->add_flag("--json", options->json, "One line of JSON a verdict");
   add_example(*command,
@@ -151,15 +157,38 @@ void add_submit(CLI::App& gym, Run& run) {
   });
 }
 
+void add_work(CLI::App& gym, Run& run) {
+  const auto options = std::make_shared<WorkOptions>();
+  CLI::App* command = gym.add_subcommand("work", "Judge the jobs of a store that many hosts share");
+  command->add_option("--store", options->store, "redis://HOST:PORT or unix:FILE")->required();
+  command->add_option("--dir", options->directory,
+                      "Verdicts, compiled kernels and the secret (default: the user's cache)");
+  command
+      ->add_option("--drain-seconds", options->drain_seconds,
+                   "How long it finishes its jobs after a signal to stop")
+      ->check(CLI::Range(0.0, 86400.0));
+  command->add_option("--config", options->config_file, "A TOML file");
+  command->add_option("--set", options->settings, "KEY=VALUE, of:\n" + work_config_help());
+  add_example(*command, "gym work --store redis://127.0.0.1:6379");
+  command->callback(
+      [options, &run] { run = [options] { return finish(work_for_store(*options)); }; });
+}
+
 void add_gym_command(CLI::App& app, Run& run) {
-  CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, submit, status");
+  CLI::App* gym = app.add_subcommand("gym", "Judge as a service: serve, work, submit, status");
   gym->require_subcommand(1);
 
   const auto serving = std::make_shared<ServeOptions>();
   CLI::App* serve = gym->add_subcommand("serve", "Serve this machine's judge over HTTP");
   serve->add_option("--listen", serving->listen, "HOST:PORT; port 0: any")->required();
-  serve->add_option("--dir", serving->directory,
-                    "Jobs, verdicts and the secret (default: the user's cache)");
+  auto* directory = serve->add_option("--dir", serving->directory,
+                                      "Jobs, verdicts and the secret (default: the user's cache)");
+  serve
+      ->add_option(
+          "--store", serving->store,
+          "redis://HOST:PORT or unix:FILE: serve the jobs of a store that many hosts share, "
+          "and leave judging to `gym work`")
+      ->excludes(directory);
   serve->add_option("--suite", serving->suite,
                     "Tasks that clients may name by id: curriculum, a folder in KernelBench's "
                     "layout, or JSONL");
@@ -174,8 +203,10 @@ void add_gym_command(CLI::App& app, Run& run) {
   serve->add_option("--set", serving->settings, "KEY=VALUE, of:\n" + gym_config_help());
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --dir gym");
   add_example(*serve, "gym serve --listen 127.0.0.1:8800 --suite curriculum");
+  add_example(*serve, "gym serve --listen 127.0.0.1:8800 --store redis://127.0.0.1:6379");
   serve->callback([serving, &run] { run = [serving] { return finish(serve_gym(*serving)); }; });
 
+  add_work(*gym, run);
   add_submit(*gym, run);
 
   const auto asking = std::make_shared<SubmitOptions>();

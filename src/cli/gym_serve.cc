@@ -4,18 +4,14 @@
 #include <sys/file.h>
 
 #include "base/cache_directory.h"
-#include "base/clock.h"
 #include "base/config.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/setup/device_facts.h"
-#include "cli/setup/judges.h"
+#include "cli/setup/gym_worker.h"
 #include "cli/setup/stop_signal.h"
 #include "curriculum/suite.h"
 #include "gym/api/judge_files.h"
-#include "gym/judge/known_verdicts.h"
-#include "gym/judge/local_judge.h"
-#include "gym/judge/start_check.h"
 #include "gym/service/http/http_server.h"
 #include "gym/service/sqlite_job_store.h"
 #include "serve/completion_calls.h"
@@ -72,6 +68,7 @@ Result<GymConfig> read_config(const ServeOptions& options) {
   TRY(apply_settings(config, on_top, "--set"));
   std::string& directory = config.judge.directory;
   if (!options.directory.empty()) directory = options.directory;
+  if (!options.store.empty()) return config;
   if (directory.empty()) directory = cache_directory("gym");
   if (directory.empty()) return fail("say where jobs and verdicts are kept: --dir DIR");
   return config;
@@ -155,6 +152,81 @@ class Doors {
   serve::openenv::EnvironmentContext environments_;
 };
 
+using gym::service::HttpServerConfig;
+
+Result<HttpServerConfig> http_options(const ServeOptions& options, const GymConfig& config) {
+  TRY_ASSIGN(const gym::api::HostAndPort address, gym::api::parse_host_and_port(options.listen));
+  TRY_ASSIGN(auto tokens, tokens_for(options, address.host));
+  return HttpServerConfig{.address = address,
+                          .tokens = std::move(tokens),
+                          .connections = config.connections,
+                          .streams = config.streams,
+                          .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
+                          .idle_seconds = config.idle_seconds,
+                          .access_log = config.access_log};
+}
+
+gym::service::JobStoreLimits store_limits(const GymConfig& config) {
+  return {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs};
+}
+
+// What the call of `gym serve` asks for.
+struct ServeSetup {
+  const GymConfig& config;
+  const HttpServerConfig& http;
+  const serve::Suite& suite;
+};
+
+// What both kinds of service have in common: their jobs, and where these come from.
+struct ServedStore {
+  gym::service::JobStore& job_store;
+  gym::service::ServiceHealth health;
+  gym::service::ServiceMetrics& metrics;
+  std::string place;  // where jobs and verdicts are, for the log
+};
+
+Status serve_until(const StopSignal& stop, const ServedStore& served, const ServeSetup& setup) {
+  const GymConfig& config = setup.config;
+  const HttpServerConfig& http = setup.http;
+  gym::service::Service service(served.job_store, served.health, served.metrics,
+                                {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
+                                 .batch = static_cast<std::size_t>(config.batch),
+                                 .comparison = config.comparison});
+  const Doors doors(service, setup.suite, config.judge);
+  TRY_ASSIGN(const auto server, gym::service::HttpServer::start(http, service, served.metrics));
+  LOG("gym: serving on {}:{}, jobs and verdicts in {}", http.address.host, server->port(),
+      served.place);
+  stop.wait();
+  LOG("gym: stopping; unfinished jobs are kept");
+  return ok();
+}
+
+// This machine judges, and SQLite keeps the jobs.
+Status serve_judge(const ServeSetup& setup, const StopSignal& stop) {
+  const GymConfig& config = setup.config;
+  const std::string& directory = config.judge.directory;
+  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  TRY_ASSIGN(const auto known, gym::judge::KnownVerdicts::open(std::filesystem::path(directory) /
+                                                               gym::api::kVerdictsFile));
+  TRY_ASSIGN(const auto job_store,
+             gym::service::SqliteJobStore::open(
+                 directory + "/jobs.sqlite", store_limits(config),
+                 [&known](const gym::api::JudgeJob& job) { return known->find(job); }));
+  gym::service::ServiceMetrics metrics;
+  gym::service::JobDispatcher dispatcher(*job_store, tested_judges(config.judge, *known),
+                                         worker_settings(config.judge), metrics);
+  return serve_until(stop, {*job_store, dispatcher.health(), metrics, directory}, setup);
+}
+
+// Workers elsewhere judge, and Redis keeps the jobs. A door has nothing of its own.
+Status serve_store(const std::string& url, const ServeSetup& setup, const StopSignal& stop) {
+  TRY_ASSIGN(const auto job_store, open_shared_store(url, store_limits(setup.config)));
+  gym::service::ServiceMetrics metrics;
+  return serve_until(
+      stop, {*job_store, gym::service::health_of_workers(*job_store), metrics, job_store->place()},
+      setup);
+}
+
 }  // namespace
 
 std::string gym_config_help() { return config_help<GymConfig>(); }
@@ -162,53 +234,11 @@ std::string gym_config_help() { return config_help<GymConfig>(); }
 Status serve_gym(const ServeOptions& options) {
   set_log_times(true);
   TRY_ASSIGN(const GymConfig config, read_config(options));
-  TRY_ASSIGN(const gym::api::HostAndPort address, gym::api::parse_host_and_port(options.listen));
-  TRY_ASSIGN(auto tokens, tokens_for(options, address.host));
+  TRY_ASSIGN(const HttpServerConfig http, http_options(options, config));
   TRY_ASSIGN(const serve::Suite suite, read_suite(options.suite));
-  TRY_ASSIGN(const Fd lock, lock_directory(config.judge.directory));
-  TRY_ASSIGN(const auto known,
-             gym::judge::KnownVerdicts::open(std::filesystem::path(config.judge.directory) /
-                                             gym::api::kVerdictsFile));
-  TRY_ASSIGN(const auto job_store,
-             gym::service::SqliteJobStore::open(
-                 config.judge.directory + "/jobs.sqlite",
-                 {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs},
-                 [&known](const gym::api::JudgeJob& job) { return known->find(job); }));
   TRY_ASSIGN(const StopSignal stop, StopSignal::install());
-  gym::service::ServiceMetrics metrics;
-  const auto make_judge =
-      [judge = config.judge,
-       &known](const std::stop_token& stopping) -> Result<std::unique_ptr<gym::api::Judge>> {
-    const Stopwatch watch;
-    TRY_ASSIGN(auto local, start_untested_judge(judge));
-    TRY(gym::judge::self_test(*local, {.referees = local->referees()}, stopping));
-    LOG("gym: the self-test passed, {:.1f} s after the start", watch.seconds());
-    // The store is not used beside data that tasks read (coordinator.cc).
-    if (judge.capture.data.empty()) known->learn(local->versions());
-    return std::unique_ptr<gym::api::Judge>(std::move(local));
-  };
-  // The dispatcher takes twice as many jobs as run at a time, so the judge never has to wait.
-  gym::service::JobDispatcher dispatcher(*job_store, make_judge, 2 * config.judge.in_flight,
-                                         metrics);
-  gym::service::Service service(*job_store, dispatcher, metrics,
-                                {.source_bytes = static_cast<std::size_t>(config.source_kib) << 10,
-                                 .batch = static_cast<std::size_t>(config.batch),
-                                 .comparison = config.comparison});
-  const Doors doors(service, suite, config.judge);
-  TRY_ASSIGN(const auto server, gym::service::HttpServer::start(
-                                    {.address = address,
-                                     .tokens = std::move(tokens),
-                                     .connections = config.connections,
-                                     .streams = config.streams,
-                                     .body_bytes = static_cast<std::size_t>(config.body_mib) << 20,
-                                     .idle_seconds = config.idle_seconds,
-                                     .access_log = config.access_log},
-                                    service, metrics));
-  LOG("gym: serving on {}:{}, jobs and verdicts in {}", address.host, server->port(),
-      config.judge.directory);
-  stop.wait();
-  LOG("gym: stopping; unfinished jobs are kept");
-  return ok();
+  const ServeSetup setup{.config = config, .http = http, .suite = suite};
+  return options.store.empty() ? serve_judge(setup, stop) : serve_store(options.store, setup, stop);
 }
 
 }  // namespace tritonsmith::cli

@@ -1,4 +1,5 @@
-// `tritonsmith gym serve`: this machine's judge as a service (docs/service.md).
+// `tritonsmith gym serve`: this machine's judge as a service (docs/service.md), or a door to a store
+// that many hosts share (docs/many-hosts.md).
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 namespace tritonsmith::cli {
 
 struct ServeOptions {
-  std::string listen, directory, suite, token_file, tokens_file, config_file;
+  std::string listen, store, directory, suite, token_file, tokens_file, config_file;
   std::vector<std::string> settings;
 };
 

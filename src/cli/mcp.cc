@@ -8,6 +8,7 @@
 #include "cli/call/command.h"
 #include "cli/call/help.h"
 #include "cli/setup/device_facts.h"
+#include "cli/setup/gym_worker.h"
 #include "cli/setup/judges.h"
 #include "curriculum/suite.h"
 #include "gym/api/token.h"
@@ -73,8 +74,8 @@ Status serve_mcp(const McpOptions& options) {
              gym::service::SqliteJobStore::open(folder.path() / "jobs.sqlite", {}, {}));
   gym::service::ServiceMetrics metrics;
   gym::service::JobDispatcher dispatcher(*job_store, judge_maker(options, config),
-                                         2 * config.in_flight, metrics);
-  const gym::service::Service service(*job_store, dispatcher, metrics, {});
+                                         worker_settings(config), metrics);
+  const gym::service::Service service(*job_store, dispatcher.health(), metrics, {});
   const serve::mcp::Tools tools(
       suite, service.context().limits,
       [&]() -> Result<Json> {

@@ -30,6 +30,10 @@ Result<StopSignal> StopSignal::install() {
   return StopSignal(std::move(pipe));
 }
 
+void StopSignal::restore() {
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, SIG_DFL);
+}
+
 void StopSignal::wait() const {
   char byte = 0;
   while (::read(pipe_.read.get(), &byte, 1) < 0 && errno == EINTR) {

@@ -12,6 +12,8 @@ class StopSignal {
   static Result<StopSignal> install();
   // Waits for a signal. A signal that has already arrived counts.
   void wait() const;
+  // Lets a further signal end the program as usual.
+  static void restore();
 
  private:
   explicit StopSignal(Pipe pipe) : pipe_(std::move(pipe)) {}

@@ -21,6 +21,9 @@ Status check_job(const JudgeJob& job) {
     return fail(
         "comparison allclose has KernelBench's tolerance and no other: leave out the task's "
         "tolerance, or compare by budget");
+  const bool is_for_cpu = job.device == "cpu";
+  if (!job.device.empty() && is_for_cpu != (job.backend == Backend::evaluate))
+    return fail("device cpu belongs to backend evaluate, and other devices to auto or replay");
   return check_baselines(job.baselines);
 }
 

@@ -34,6 +34,9 @@ struct JudgeJob {
   Comparison comparison = Comparison::budget;
   Backend backend = Backend::automatic;
   int trials = 3;
+  // The class of devices that it must be judged on: "NVIDIA H200", "sm_90", "gpu" or "cpu". Empty:
+  // any. A judge of one machine judges on the devices that it has.
+  std::string device;
   // Baselines to time on a GPU beside the reference: eager, torch_compile.
   std::vector<std::string> baselines;
   bool use_store = true;  // answer repeated jobs from the verdict store, and add to it

@@ -18,11 +18,17 @@ constexpr std::size_t kLongestName = 100;
 Status check_members(const Json& json) {
   static const std::vector<std::string> known = {
       "task",     "kernel", "policy", "backend",          "comparison", "trials",
-      "priority", "client", "fresh",  "deadline_seconds", "baselines"};
+      "priority", "client", "fresh",  "deadline_seconds", "baselines",  "device"};
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
       return fail("a job has no member '{}'; {}", name, suggestion(name, known));
   return ok();
+}
+
+bool is_device_class(std::string_view text) {
+  return text.size() <= kLongestName && std::ranges::all_of(text, [](char c) {
+           return c == ' ' || is_client_name(std::string_view(&c, 1));
+         });
 }
 
 Status check(const Submission& submission, const SubmissionLimits& limits) {
@@ -40,6 +46,8 @@ Status check(const Submission& submission, const SubmissionLimits& limits) {
   if (submission.deadline_seconds &&
       !(*submission.deadline_seconds > 0 && *submission.deadline_seconds <= kLongestDeadline))
     return fail("deadline_seconds must be positive and at most {}", kLongestDeadline);
+  if (!is_device_class(job.device))
+    return fail("device is up to {} letters, digits, spaces, '.', '_' and '-'", kLongestName);
   for (const std::string* name : {&submission.client, &submission.fresh})
     if (!name->empty() && !is_client_name(*name))
       return fail("client and fresh are up to {} letters, digits, '.', '_' and '-'", kLongestName);
@@ -56,6 +64,11 @@ bool is_client_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && std::ranges::all_of(name, fits);
 }
 
+std::string device_class(const JudgeJob& job) {
+  if (!job.device.empty()) return job.device;
+  return job.backend == Backend::replay ? "gpu" : "";
+}
+
 std::string job_name(const Submission& submission) {
   const JudgeJob& job = submission.job;
   // A JSON array quotes its members, so that no two jobs run into each other.
@@ -70,6 +83,7 @@ std::string job_name(const Submission& submission) {
   // Jobs of the default comparison keep the names that they had before other comparisons existed.
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
+  if (!job.device.empty()) parts.push_back({{"device", job.device}});
   constexpr std::size_t digits = 40;
   return content_key(to_line(parts)).substr(0, digits);
 }
@@ -86,6 +100,7 @@ Json to_json(const Submission& submission) {
                {"trials", job.trials},
                {"priority", name_of(submission.priority)}};
   if (!job.baselines.empty()) json["baselines"] = job.baselines;
+  if (!job.device.empty()) json["device"] = job.device;
   if (submission.deadline_seconds) json["deadline_seconds"] = *submission.deadline_seconds;
   if (!submission.client.empty()) json["client"] = submission.client;
   if (!submission.fresh.empty()) json["fresh"] = submission.fresh;
@@ -106,6 +121,7 @@ Result<Submission> submission_from_json(const Json& json, const SubmissionLimits
   job.policy = reader.enumerated("policy", std::optional(Policy::strict));
   job.comparison = reader.enumerated("comparison", std::optional(limits.comparison));
   job.backend = reader.enumerated("backend", std::optional(Backend::automatic));
+  job.device = reader.string("device", "");
   if (reader.has("baselines")) job.baselines = reader.strings("baselines");
   const std::int64_t trials = reader.integer("trials", 3);
   submission.priority = reader.enumerated("priority", std::optional(Priority::normal));

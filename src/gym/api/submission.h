@@ -34,6 +34,9 @@ struct SubmissionLimits {
   Comparison comparison = Comparison::budget;  // for jobs that name none
 };
 
+// Returns the class of devices that the job needs; empty: any.
+std::string device_class(const JudgeJob& job);
+
 // Returns a hash of `fresh` and all that decides the verdict, so that equal jobs have equal names.
 std::string job_name(const Submission& submission);
 

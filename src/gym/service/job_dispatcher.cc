@@ -1,5 +1,7 @@
 #include "gym/service/job_dispatcher.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <random>
 
@@ -32,18 +34,44 @@ Verdict failed_verdict(const api::Submission& submission, ErrorClass error_class
 
 }  // namespace
 
-JobDispatcher::JobDispatcher(JobStore& job_store, MakeJudge make_judge, int at_once,
+JobDispatcher::JobDispatcher(JobStore& job_store, MakeJudge make_judge, WorkerSettings settings,
                              ServiceMetrics& metrics)
     : job_store_(job_store),
       make_judge_(std::move(make_judge)),
-      lease_{.worker = fresh_worker_name()},
-      at_once_(static_cast<std::size_t>(at_once)),
+      lease_(lease_of(settings)),
+      settings_(std::move(settings)),
       metrics_(metrics),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+Lease JobDispatcher::lease_of(const WorkerSettings& settings) {
+  return {.worker = fresh_worker_name(),
+          .span = settings.lease,
+          .devices = settings.is_alone ? std::vector<std::string>() : settings.devices};
+}
 
 JobDispatcher::~JobDispatcher() {
   thread_.request_stop();
   job_store_.notify();
+}
+
+void JobDispatcher::drain(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  is_draining_ = true;
+  drained_.wait_until(lock, deadline.at(), [&] { return is_drained_ || !has_judge_; });
+}
+
+ServiceHealth JobDispatcher::health() const {
+  return {.trouble = [this] { return trouble(); },
+          .why_not_ready = [this] { return why_not_ready(); }};
+}
+
+WorkerView JobDispatcher::describe() const {
+  return {.host = settings_.host,
+          .devices = settings_.devices,
+          .at_once = settings_.at_once,
+          .running = static_cast<int>(running_.size()),
+          .version = settings_.version,
+          .trouble = why_not_ready()};
 }
 
 std::string JobDispatcher::trouble() const {
@@ -54,12 +82,14 @@ std::string JobDispatcher::trouble() const {
 std::string JobDispatcher::why_not_ready() const {
   const std::lock_guard lock(mutex_);
   if (!trouble_.empty()) return trouble_;
+  if (is_draining_) return "it finishes its jobs and takes no more";
   return has_judge_ ? "" : "the judge is starting: its self-test has not passed yet";
 }
 
 void JobDispatcher::set_has_judge(bool has_judge) {
   const std::lock_guard lock(mutex_);
   has_judge_ = has_judge;
+  drained_.notify_all();
 }
 
 void JobDispatcher::set_trouble(std::string why) {
@@ -85,12 +115,17 @@ void JobDispatcher::run(const std::stop_token& stop) {
     set_has_judge(false);
     for (const auto& [id, job] : running_) job_store_.give_back(lease_.worker, job.name);
     running_.clear();
-    if (worked || stop.stop_requested()) return;
+    note_drained();
+    if (worked || stop.stop_requested()) break;
     set_trouble(worked.error().message);
+    static_cast<void>(
+        job_store_.announce(lease_, describe()));  // the store itself may be the trouble
     constexpr double a_good_while = 60;
     pause = watch.seconds() > a_good_while ? shortest_pause : std::min(2 * pause, longest_pause);
     rest(stop, pause);
   }
+  // A store that cannot be reached forgets a silent worker by itself.
+  static_cast<void>(job_store_.depart(lease_.worker));
 }
 
 void JobDispatcher::rest(const std::stop_token& stop, double seconds) const {
@@ -109,6 +144,7 @@ Status JobDispatcher::work(api::Judge& judge, const std::stop_token& stop) {
     TRY(keep_lease());
     TRY(withdraw(judge));
     TRY(hand_over(judge));
+    note_drained();
     if (running_.empty())
       job_store_.wait_for_change(seen, Deadline::after(std::chrono::seconds(1)));
     else
@@ -123,18 +159,43 @@ Status JobDispatcher::keep_lease() {
   const double span = std::chrono::duration<double>(lease_.span).count();
   if (since_heartbeat_ && since_heartbeat_->seconds() < a_fraction * span) return ok();
   TRY(job_store_.renew(lease_));
+  TRY(job_store_.announce(lease_, describe()));
   since_heartbeat_.emplace();
   return ok();
 }
 
+void JobDispatcher::note_drained() {
+  const std::lock_guard lock(mutex_);
+  is_drained_ = is_draining_ && running_.empty();
+  if (is_drained_) drained_.notify_all();
+}
+
+bool JobDispatcher::has_device(const api::JudgeJob& job) const {
+  return job.device.empty() ||
+         std::ranges::find(settings_.devices, job.device) != settings_.devices.end();
+}
+
+bool JobDispatcher::is_draining() const {
+  const std::lock_guard lock(mutex_);
+  return is_draining_;
+}
+
 Status JobDispatcher::hand_over(api::Judge& judge) {
-  while (running_.size() < at_once_) {
+  while (running_.size() < static_cast<std::size_t>(settings_.at_once) && !is_draining()) {
     TRY_ASSIGN(auto submission, job_store_.take(lease_));
     if (!submission) return ok();
     const std::uint64_t id = next_id_++;
     const std::string name = api::job_name(*submission);
     running_.emplace(id, Running{.name = name});
     submission->job.id = id;
+    if (!has_device(submission->job)) {
+      running_.erase(id);
+      TRY(conclude({{name, failed_verdict(*submission, "infrastructure",
+                                          fmt::format("this gym has no device '{}'; it has {}",
+                                                      submission->job.device,
+                                                      fmt::join(settings_.devices, ", ")))}}));
+      continue;
+    }
     const api::Submission copy = *submission;
     Status submitted = judge.submit(std::move(submission->job));
     if (submitted) continue;

@@ -5,6 +5,7 @@
 // lost, and none is judged twice for one event.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 
 #include "gym/api/judge.h"
 #include "gym/service/job_store.h"
+#include "gym/service/service_health.h"
 #include "gym/service/service_metrics.h"
 
 namespace tritonsmith::gym::service {
@@ -20,11 +22,29 @@ namespace tritonsmith::gym::service {
 // Makes a judge. It may take its time, but must end when it is asked to stop.
 using MakeJudge = std::function<Result<std::unique_ptr<api::Judge>>(const std::stop_token&)>;
 
+// What a worker tells the others that share its store.
+struct WorkerSettings {
+  int at_once = 1;                   // jobs that the judge has at a time
+  std::string host;                  // the machine's name
+  std::string version;               // see WorkerView
+  std::vector<std::string> devices;  // see WorkerView
+  // Whether jobs for other devices are left to other workers. A worker that is alone answers them.
+  bool is_alone = true;
+  Milliseconds lease = Lease{}.span;
+};
+
 class JobDispatcher {
  public:
-  // `at_once` is the number of jobs that the judge has at a time.
-  JobDispatcher(JobStore& job_store, MakeJudge make_judge, int at_once, ServiceMetrics& metrics);
+  JobDispatcher(JobStore& job_store, MakeJudge make_judge, WorkerSettings settings,
+                ServiceMetrics& metrics);
   ~JobDispatcher();
+
+  // Takes no more jobs, and waits until those that it has are judged, or until the deadline. The
+  // store then gives what is left to other workers.
+  void drain(Deadline deadline);
+
+  // The dispatcher must outlive it.
+  ServiceHealth health() const;
 
   // Returns why no verdicts come, in one line; empty while they come.
   std::string trouble() const;
@@ -38,9 +58,13 @@ class JobDispatcher {
     Stopwatch watch = Stopwatch();
   };
 
+  static Lease lease_of(const WorkerSettings& settings);
+  bool has_device(const api::JudgeJob& job) const;
   void run(const std::stop_token& stop);
   Status work(api::Judge& judge, const std::stop_token& stop);
   Status keep_lease();
+  void note_drained();
+  bool is_draining() const;
   Status hand_over(api::Judge& judge);
   Status withdraw(api::Judge& judge);
   Status bring_back(api::Judge& judge);
@@ -49,11 +73,12 @@ class JobDispatcher {
   void rest(const std::stop_token& stop, double seconds) const;
   void set_trouble(std::string why);
   void set_has_judge(bool has_judge);
+  WorkerView describe() const;
 
   JobStore& job_store_;
   MakeJudge make_judge_;
   Lease lease_;
-  std::size_t at_once_;
+  WorkerSettings settings_;
   ServiceMetrics& metrics_;
 
   std::uint64_t next_id_ = 1;
@@ -61,9 +86,12 @@ class JobDispatcher {
   int faults_in_a_row_ = 0;
   std::optional<Stopwatch> since_heartbeat_;
 
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // guards the members below
+  mutable std::condition_variable drained_;
   std::string trouble_;
   bool has_judge_ = false;
+  bool is_draining_ = false;
+  bool is_drained_ = false;  // it takes no more jobs, and has none
   std::jthread thread_;
 };
 

@@ -74,11 +74,26 @@ struct ClientGone {
 struct Lease {
   std::string worker;  // never empty; unique among the workers of a store
   Milliseconds span = std::chrono::seconds(60);
+  // The classes of devices that the worker judges on (JudgeJob::device). It gets no job that needs
+  // another one. Empty: it gets every job.
+  std::vector<std::string> devices = {};
 };
 
 struct ConcludedJob {
   std::string name;
   Verdict verdict;
+};
+
+// What a worker says of itself, with each heartbeat.
+struct WorkerView {
+  std::string name;                  // that of its lease
+  std::string host;                  // the machine's name
+  std::vector<std::string> devices;  // classes of devices that it judges on; see Lease::devices
+  int at_once = 0;                   // jobs that it takes at a time
+  int running = 0;                   // jobs that it has
+  std::string version;               // what decides its verdicts beside the job
+  std::string trouble;               // why it takes no jobs, in one line; empty while it does
+  std::int64_t seen_ms = 0;          // the time of its last heartbeat, by the store's clock
 };
 
 struct JobCounts {
@@ -139,9 +154,16 @@ class JobStore {
   virtual Result<std::vector<std::string>> take_withdrawn(const std::string& worker) = 0;
   // Returns unfinished jobs whose deadline has passed.
   virtual Result<std::vector<api::Submission>> overdue() = 0;
+  // Writes down what the lease's worker says of itself, for as long as the lease spans. `name` and
+  // `seen_ms` are the store's matter.
+  virtual Status announce(const Lease& lease, const WorkerView& worker) = 0;
+  // The worker ends in good order: it has given back or concluded all its jobs.
+  virtual Status depart(const std::string& worker) = 0;
 
   // Both call these.
   //
+  // Returns the workers whose announcement still holds, by name.
+  virtual Result<std::vector<WorkerView>> workers() const = 0;
   // Returns a number that grows with every change.
   virtual std::uint64_t changes() const = 0;
   // Waits until there is a change after the state that `seen` (from changes()) counts.

@@ -2,6 +2,8 @@
 // line at the end.
 #include <thread>
 
+#include "gym/service/redis/redis_job_store.h"
+#include "gym/service/redis/testing/redis_server.h"
 #include "gym/service/sqlite_job_store.h"
 #include "gym/service/testing/job_store_fixture.h"
 
@@ -176,6 +178,39 @@ TEST_P(JobStoreContract, GivesNoWorkerItsOwnJobOnceMore) {
   EXPECT_TRUE(store().take_withdrawn(lease.worker)->empty());
 }
 
+TEST_P(JobStoreContract, GivesAJobOnlyToAWorkerWithTheDeviceThatItNeeds) {
+  api::Submission fast = wish("fast"), gpu = wish("gpu"), any = wish("any");
+  fast.job.device = "NVIDIA H200";
+  gpu.job.backend = Backend::replay;
+  any.priority = api::Priority::low;
+  submit({fast, gpu, any});
+  const Lease cpu{.worker = "cpu", .span = lease.span, .devices = {"cpu"}};
+  const Lease h100{.worker = "h100", .span = lease.span, .devices = {"gpu", "NVIDIA H100"}};
+  const Lease h200{.worker = "h200", .span = lease.span, .devices = {"gpu", "NVIDIA H200"}};
+  EXPECT_EQ(take_kernel(cpu), "any");
+  store().give_back("cpu", api::job_name(any));
+  EXPECT_EQ(take_kernel(h100), "gpu") << "it is more urgent than the job for any device";
+  EXPECT_EQ(take_kernel(h100), "any");
+  EXPECT_EQ(take_kernel(h100), "");
+  EXPECT_EQ(store().counts()->queued.at(api::Priority::normal), 1);
+  reopened();
+  EXPECT_EQ(take_kernel(cpu), "any") << "the restart has ended the leases";
+  EXPECT_EQ(take_kernel(cpu), "");
+  EXPECT_EQ(take_kernel(h200), "fast");
+}
+
+TEST_P(JobStoreContract, KnowsItsWorkersUntilTheyDepart) {
+  ASSERT_TRUE(store().announce(lease, {.host = "h", .devices = {"gpu"}, .at_once = 4}));
+  const auto workers = store().workers();
+  ASSERT_EQ(workers->size(), 1U);
+  EXPECT_EQ(workers->at(0).name, lease.worker);
+  EXPECT_EQ(workers->at(0).host, "h");
+  EXPECT_EQ(workers->at(0).devices, std::vector<std::string>{"gpu"});
+  EXPECT_EQ(workers->at(0).seen_ms, now);
+  ASSERT_TRUE(store().depart(lease.worker));
+  EXPECT_TRUE(store().workers()->empty());
+}
+
 TEST_P(JobStoreContract, KeepsTheFirstVerdictOfAJobThatTwoWorkersHad) {
   const Lease other{.worker = "worker-2", .span = lease.span};
   submit({wish("k", "ann")});
@@ -246,8 +281,23 @@ std::unique_ptr<JobStore> open_sqlite(const StoreSetup& setup) {
   return *std::move(opened);
 }
 
+// One server a folder, which outlives the stores of a test.
+std::unique_ptr<JobStore> open_redis(const StoreSetup& setup) {
+  static std::pair<std::filesystem::path, std::unique_ptr<RedisServer>> last;
+  if (last.first != setup.directory)
+    last = {setup.directory, std::make_unique<RedisServer>(setup.directory)};
+  auto opened = RedisJobStore::open({.address = last.second->address(),
+                                     .limits = setup.limits,
+                                     .version = "17",
+                                     .recall = setup.recall,
+                                     .now = setup.now});
+  EXPECT_TRUE(opened) << opened.error().message;
+  return *std::move(opened);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, JobStoreContract,
-                         ::testing::Values(StoreKind{"Sqlite", open_sqlite}),
+                         ::testing::Values(StoreKind{"Sqlite", open_sqlite},
+                                           StoreKind{"Redis", open_redis}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 namespace tritonsmith::gym::service {
 
-Service::Service(JobStore& job_store, const JobDispatcher& dispatcher, ServiceMetrics& metrics,
+Service::Service(JobStore& job_store, ServiceHealth health, ServiceMetrics& metrics,
                  const api::SubmissionLimits& limits)
     : context_{.job_store = job_store,
-               .dispatcher = dispatcher,
+               .health = std::move(health),
                .metrics = metrics,
                .limits = limits,
                .stopping = stopping_.get_token()} {

@@ -9,7 +9,7 @@ namespace tritonsmith::gym::service {
 
 class Service {
  public:
-  Service(JobStore& job_store, const JobDispatcher& dispatcher, ServiceMetrics& metrics,
+  Service(JobStore& job_store, ServiceHealth health, ServiceMetrics& metrics,
           const api::SubmissionLimits& limits);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

@@ -27,6 +27,13 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO facts VALUES ('run', 0), ('last_event', 0);
 )";
 
+// What was accepted under wider limits than today's is judged all the same.
+Result<api::Submission> parse_submission(const std::string& text) {
+  TRY_ASSIGN(const Json json, parse_json(text));
+  constexpr api::SubmissionLimits any{.source_bytes = std::size_t{1} << 30};
+  return api::submission_from_json(json, any);
+}
+
 std::string random_epoch() {
   std::random_device device;
   return fmt::format("{:08x}{:08x}", device(), device());
@@ -56,15 +63,17 @@ Status SqliteJobStore::load() {
     if (facts.text(0) == "last_event") last_event_ = facts.integer(1);
     if (facts.text(0) == "epoch") epoch_ = facts.text(1);
   }
-  TRY_ASSIGN(auto rows, database_->query("SELECT name, priority, sequence, deadline_ms, owner FROM "
-                                         "jobs LEFT JOIN owners ON job = name "
+  TRY_ASSIGN(auto rows, database_->query("SELECT name, priority, sequence, deadline_ms, owner, "
+                                         "submission FROM jobs LEFT JOIN owners ON job = name "
                                          "WHERE state = 'queued'"));
   while (true) {
     TRY_ASSIGN(const bool more, rows.next());
     if (!more) return ok();
+    TRY_ASSIGN(const api::Submission submission, parse_submission(rows.text(5)));
     unfinished_.enter(rows.text(0), {.priority = static_cast<api::Priority>(rows.integer(1)),
                                      .sequence = rows.integer(2),
                                      .deadline_ms = rows.integer(3),
+                                     .device = api::device_class(submission.job),
                                      .submitter = rows.text(4)});
   }
 }
@@ -126,7 +135,9 @@ Result<JobView> SqliteJobStore::submit_one(const Offer& offer, Admission& admiss
   TRY(want(submission.client, name, is_done || is_recalled));
   if (is_done) return std::move(known->view);
   if (is_recalled) return enter_recalled(offer);
-  UnfinishedJob entry{.priority = submission.priority, .submitter = admission.submitter.name};
+  UnfinishedJob entry{.priority = submission.priority,
+                      .device = api::device_class(submission.job),
+                      .submitter = admission.submitter.name};
   if (submission.deadline_seconds)
     entry.deadline_ms = now_() + static_cast<std::int64_t>(1e3 * *submission.deadline_seconds);
   if (known && known->view.state == JobState::queued) {
@@ -304,7 +315,7 @@ Result<std::optional<api::Submission>> SqliteJobStore::take(const Lease& lease) 
   const std::int64_t now = now_();
   unfinished_.renew(lease, now);  // a worker that asks is alive, whatever the clock says
   unfinished_.reclaim(now);
-  const std::optional<std::string> name = unfinished_.next();
+  const std::optional<std::string> name = unfinished_.next(lease.devices);
   if (!name) return std::optional<api::Submission>();
   TRY_ASSIGN(api::Submission submission, submission_of(*name));
   unfinished_.start(*name, lease, now);
@@ -322,10 +333,7 @@ Result<api::Submission> SqliteJobStore::submission_of(const std::string& name) {
   TRY_ASSIGN(auto row, database_->query("SELECT submission FROM jobs WHERE name = ?", name));
   TRY_ASSIGN(const bool found, row.next());
   CHECK(found, "the unfinished job {} is not in the list", name);
-  TRY_ASSIGN(const Json json, parse_json(row.text(0)));
-  // What was accepted under wider limits than today's is judged all the same.
-  constexpr api::SubmissionLimits any{.source_bytes = std::size_t{1} << 30};
-  return api::submission_from_json(json, any);
+  return parse_submission(row.text(0));
 }
 
 Status SqliteJobStore::conclude(const std::string& worker,
@@ -460,6 +468,28 @@ std::uint64_t SqliteJobStore::changes() const {
 void SqliteJobStore::notify() {
   const std::lock_guard lock(mutex_);
   changed();
+}
+
+Status SqliteJobStore::announce(const Lease& lease, const WorkerView& worker) {
+  const std::lock_guard lock(mutex_);
+  WorkerView& known = workers_[lease.worker] = worker;
+  known.name = lease.worker;
+  known.seen_ms = now_();
+  return ok();
+}
+
+Status SqliteJobStore::depart(const std::string& worker) {
+  const std::lock_guard lock(mutex_);
+  workers_.erase(worker);
+  return ok();
+}
+
+// A program has one worker, and both end together.
+Result<std::vector<WorkerView>> SqliteJobStore::workers() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<WorkerView> views;
+  for (const auto& [name, worker] : workers_) views.push_back(worker);
+  return views;
 }
 
 Result<JobCounts> SqliteJobStore::counts() const {

@@ -48,7 +48,10 @@ class SqliteJobStore : public JobStore {
   void give_back(const std::string& worker, const std::string& name) override;
   Result<std::vector<std::string>> take_withdrawn(const std::string& worker) override;
   Result<std::vector<api::Submission>> overdue() override;
+  Status announce(const Lease& lease, const WorkerView& worker) override;
+  Status depart(const std::string& worker) override;
 
+  Result<std::vector<WorkerView>> workers() const override;
   std::uint64_t changes() const override;
   void wait_for_change(std::uint64_t seen, Deadline deadline) const override;
   void notify() override;
@@ -104,6 +107,7 @@ class SqliteJobStore : public JobStore {
   std::int64_t last_event_ = 0;
   std::int64_t concluded_since_cleaning_ = 0;
   UnfinishedJobs unfinished_;
+  std::map<std::string, WorkerView> workers_;
   std::set<std::string> gone_;         // the last clients that have left
   std::deque<std::string> farewells_;  // the same, in order
 };

@@ -1,5 +1,7 @@
 #include "gym/service/unfinished_jobs.h"
 
+#include <algorithm>
+
 namespace tritonsmith::gym::service {
 
 const UnfinishedJob* UnfinishedJobs::find(const std::string& name) const {
@@ -14,7 +16,8 @@ int UnfinishedJobs::of_submitter(const std::string& submitter) const {
 
 std::vector<std::string> UnfinishedJobs::queued() const {
   std::vector<std::string> names;
-  for (const QueuePosition& position : queue_) names.push_back(std::get<2>(position));
+  for (const auto& [device, queue] : queues_)
+    for (const QueuePosition& position : queue) names.push_back(std::get<2>(position));
   return names;
 }
 
@@ -29,7 +32,8 @@ std::vector<std::string> UnfinishedJobs::overdue(std::int64_t now_ms) const {
 
 void UnfinishedJobs::count(JobCounts& counts) const {
   for (const auto& [priority, name] : enum_names<api::Priority>) counts.queued[priority] = 0;
-  for (const QueuePosition& position : queue_) ++counts.queued[std::get<0>(position)];
+  for (const auto& [device, queue] : queues_)
+    for (const QueuePosition& position : queue) ++counts.queued[std::get<0>(position)];
   counts.running = static_cast<int>(running_.size());
 }
 
@@ -38,7 +42,7 @@ void UnfinishedJobs::enter(const std::string& name, UnfinishedJob job) {
   if (job.is_running())
     running_.insert(name);
   else
-    queue_.insert({job.priority, job.sequence, name});
+    enqueue(name, job);
   if (job.deadline_ms != 0) deadlines_.insert({job.deadline_ms, name});
   if (!job.submitter.empty()) ++of_submitter_[job.submitter];
   jobs_.emplace(name, std::move(job));
@@ -48,7 +52,7 @@ void UnfinishedJobs::leave(const std::string& name) {
   const auto at = jobs_.find(name);
   if (at == jobs_.end()) return;
   const UnfinishedJob& job = at->second;
-  queue_.erase({job.priority, job.sequence, name});
+  dequeue(name, job);
   running_.erase(name);
   deadlines_.erase({job.deadline_ms, name});
   if (!job.submitter.empty() && --of_submitter_[job.submitter] == 0)
@@ -56,14 +60,30 @@ void UnfinishedJobs::leave(const std::string& name) {
   jobs_.erase(at);
 }
 
-std::optional<std::string> UnfinishedJobs::next() const {
-  if (queue_.empty()) return std::nullopt;
-  return std::get<2>(*queue_.begin());
+void UnfinishedJobs::enqueue(const std::string& name, const UnfinishedJob& job) {
+  queues_[job.device].insert(position(name, job));
+}
+
+void UnfinishedJobs::dequeue(const std::string& name, const UnfinishedJob& job) {
+  const auto at = queues_.find(job.device);
+  if (at == queues_.end()) return;
+  at->second.erase(position(name, job));
+  if (at->second.empty()) queues_.erase(at);
+}
+
+std::optional<std::string> UnfinishedJobs::next(const std::vector<std::string>& devices) const {
+  const QueuePosition* first = nullptr;
+  for (const auto& [device, queue] : queues_) {
+    const bool fits =
+        devices.empty() || device.empty() || std::ranges::find(devices, device) != devices.end();
+    if (fits && (first == nullptr || *queue.begin() < *first)) first = &*queue.begin();
+  }
+  return first == nullptr ? std::nullopt : std::optional(std::get<2>(*first));
 }
 
 void UnfinishedJobs::start(const std::string& name, const Lease& lease, std::int64_t now_ms) {
   UnfinishedJob& job = jobs_.at(name);
-  queue_.erase({job.priority, job.sequence, name});
+  dequeue(name, job);
   running_.insert(name);
   job.worker = lease.worker;
   job.lease_end_ms = now_ms + lease.span.count();
@@ -108,7 +128,7 @@ std::vector<std::string> UnfinishedJobs::take_withdrawn(const std::string& worke
 void UnfinishedJobs::queue_again(const std::string& name, UnfinishedJob& job) {
   job.worker.clear();
   running_.erase(name);
-  queue_.insert({job.priority, job.sequence, name});
+  enqueue(name, job);
 }
 
 }  // namespace tritonsmith::gym::service

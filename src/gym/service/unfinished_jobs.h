@@ -17,6 +17,7 @@ struct UnfinishedJob {
   api::Priority priority = api::Priority::normal;
   std::int64_t sequence = 0;     // numbers the jobs in the order of their arrival
   std::int64_t deadline_ms = 0;  // 0: none
+  std::string device;            // the class of devices that it needs; empty: any
   std::string submitter;         // the first that sent it; empty: unknown
   std::string worker;            // the worker that has it; empty: it is queued
   std::int64_t lease_end_ms = 0;
@@ -37,8 +38,9 @@ class UnfinishedJobs {
   void enter(const std::string& name, UnfinishedJob job);
   void leave(const std::string& name);
 
-  // Returns the most urgent queued job, or nothing.
-  std::optional<std::string> next() const;
+  // Returns the most urgent queued job that one of these classes of devices may judge, or nothing.
+  // Without classes every job counts.
+  std::optional<std::string> next(const std::vector<std::string>& devices) const;
   void start(const std::string& name, const Lease& lease, std::int64_t now_ms);
   void renew(const Lease& lease, std::int64_t now_ms);
   // Queues the jobs of workers that did not renew their lease.
@@ -51,11 +53,16 @@ class UnfinishedJobs {
 
  private:
   using QueuePosition = std::tuple<api::Priority, std::int64_t, std::string>;
+  static QueuePosition position(const std::string& name, const UnfinishedJob& job) {
+    return {job.priority, job.sequence, name};
+  }
+  void enqueue(const std::string& name, const UnfinishedJob& job);
+  void dequeue(const std::string& name, const UnfinishedJob& job);
   void queue_again(const std::string& name, UnfinishedJob& job);
 
   std::map<std::string, UnfinishedJob> jobs_;
   std::map<std::string, int> of_submitter_;
-  std::set<QueuePosition> queue_;
+  std::map<std::string, std::set<QueuePosition>> queues_;  // by class of devices; none is empty
   std::set<std::string> running_;
   std::set<std::pair<std::int64_t, std::string>> deadlines_;
   std::map<std::string, std::vector<std::string>> withdrawn_;  // by worker

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "gym/service/job_dispatcher.h"
 #include "gym/service/job_store.h"
 #include "gym/service/routes/route.h"
+#include "gym/service/service_health.h"
 #include "gym/service/service_metrics.h"
 
 namespace tritonsmith::gym::service {
 
 struct RouteContext {
   JobStore& job_store;
-  const JobDispatcher& dispatcher;
+  ServiceHealth health;
   ServiceMetrics& metrics;
   api::SubmissionLimits limits;
   std::stop_token stopping;

@@ -5,6 +5,12 @@
 namespace tritonsmith::gym::service {
 namespace {
 
+Json worker_json(const WorkerView& worker) {
+  return {{"name", worker.name},       {"host", worker.host},       {"devices", worker.devices},
+          {"at_once", worker.at_once}, {"running", worker.running}, {"version", worker.version},
+          {"trouble", worker.trouble}, {"seen_ms", worker.seen_ms}};
+}
+
 HttpReply status(const RouteContext& context) {
   const auto counts = context.job_store.counts();
   if (!counts) return store_error(counts.error());
@@ -14,13 +20,18 @@ HttpReply status(const RouteContext& context) {
   Json verdicts = Json::object();
   for (const auto& [outcome, count] : context.metrics.verdicts())
     verdicts[std::string(name_of(outcome))] = count;
-  const std::string trouble = context.dispatcher.trouble();
+  const auto workers = context.job_store.workers();
+  if (!workers) return store_error(workers.error());
+  Json judging = Json::array();
+  for (const WorkerView& worker : *workers) judging.push_back(worker_json(worker));
+  const std::string trouble = context.health.trouble();
   return json_reply(200, {{"queued", std::move(queued)},
                           {"running", counts->running},
                           {"limit", counts->limit},
+                          {"workers", std::move(judging)},
                           {"streams", context.metrics.streams()},
                           {"verdicts", std::move(verdicts)},
-                          {"ready", context.dispatcher.why_not_ready().empty()},
+                          {"ready", context.health.why_not_ready().empty()},
                           {"works", trouble.empty()},
                           {"trouble", trouble}});
 }
@@ -42,8 +53,8 @@ HttpReply metrics(const RouteContext& context) {
   const auto counts = context.job_store.counts();
   if (!counts) return store_error(counts.error());
   return {.content_type = "text/plain; version=0.0.4",
-          .body = context.metrics.text(*counts, context.dispatcher.trouble().empty(),
-                                       context.dispatcher.why_not_ready().empty())};
+          .body = context.metrics.text(*counts, context.health.trouble().empty(),
+                                       context.health.why_not_ready().empty())};
 }
 
 Route open_route(const std::string& path, std::function<HttpReply()> answer) {
@@ -56,7 +67,7 @@ Route open_route(const std::string& path, std::function<HttpReply()> answer) {
 }  // namespace
 
 std::vector<Route> status_routes(const RouteContext& context) {
-  const auto healthy = [&] { return health(context.dispatcher.trouble()); };
+  const auto healthy = [&] { return health(context.health.trouble()); };
   return {{.method = "GET",
            .path = "/v1/status",
            .answer = [&](const auto&, const auto&) { return status(context); }},
@@ -67,7 +78,7 @@ std::vector<Route> status_routes(const RouteContext& context) {
                      [] {
                        return json_reply(200, {{"status", "alive"}});
                      }),
-          open_route("/readyz", [&] { return readiness(context.dispatcher.why_not_ready()); }),
+          open_route("/readyz", [&] { return readiness(context.health.why_not_ready()); }),
           open_route("/healthz", healthy),
           open_route("/health", healthy),
           open_route("/openapi.json",

@@ -10,6 +10,7 @@
 
 #include "base/temp_dir.h"
 #include "gym/api/testing/fake_judge.h"
+#include "gym/service/job_dispatcher.h"
 #include "gym/service/service.h"
 #include "gym/service/sqlite_job_store.h"
 
@@ -44,8 +45,9 @@ struct ServiceFixture : ::testing::Test {
       if (breakdowns-- > 0) judge->break_down({"the disk is full"});
       return std::unique_ptr<api::Judge>(std::move(judge));
     };
-    dispatcher = std::make_unique<JobDispatcher>(*job_store, make_judge, 4, metrics);
-    service_ = std::make_unique<Service>(*job_store, *dispatcher, metrics, limits);
+    dispatcher = std::make_unique<JobDispatcher>(*job_store, make_judge,
+                                                 WorkerSettings{.at_once = 4}, metrics);
+    service_ = std::make_unique<Service>(*job_store, dispatcher->health(), metrics, limits);
     return *service_;
   }
   HttpReply call(const std::string& method, const std::string& path, const std::string& body = "",

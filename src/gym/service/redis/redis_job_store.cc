@@ -1,0 +1,309 @@
+#include "gym/service/redis/redis_job_store.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/log.h"
+#include "gym/service/redis/redis_scripts.h"
+
+namespace tritonsmith::gym::service {
+namespace {
+
+namespace scripts = redis_scripts;
+
+constexpr std::size_t kViewValues = 5;
+
+std::string random_name() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+Result<JobView> view_at(const RedisReply& reply, std::size_t first) {
+  TRY_ASSIGN(const JobState state, enum_from_name<JobState>(reply.text_at(first + 1)));
+  return JobView{.name = reply.text_at(first),
+                 .state = state,
+                 .verdict = reply.text_at(first + 2),
+                 .submitted_ms = reply.integer_at(first + 3),
+                 .finished_ms = reply.integer_at(first + 4)};
+}
+
+// What a door accepted under wider limits than today's is judged all the same.
+Result<api::Submission> submission_of(const std::string& text) {
+  TRY_ASSIGN(const Json json, parse_json(text));
+  constexpr api::SubmissionLimits any{.source_bytes = std::size_t{1} << 30};
+  return api::submission_from_json(json, any);
+}
+
+std::vector<std::string> texts_of(const RedisReply& reply) {
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < reply.size(); ++k) texts.push_back(reply.text_at(k));
+  return texts;
+}
+
+Json to_json(const std::string& name, const WorkerView& worker) {
+  return {{"name", name},
+          {"host", worker.host},
+          {"devices", worker.devices},
+          {"at_once", worker.at_once},
+          {"running", worker.running},
+          {"version", worker.version},
+          {"trouble", worker.trouble}};
+}
+
+// What another program wrote is foreign: a worker that cannot be read is not shown.
+std::optional<WorkerView> worker_from(const std::string& text, std::int64_t seen_ms) {
+  const auto json = parse_json(text);
+  if (!json || !json->is_object()) return std::nullopt;
+  JsonReader reader(*json);
+  WorkerView worker{.name = reader.string("name"), .host = reader.string("host")};
+  worker.devices = reader.strings("devices");
+  worker.at_once = static_cast<int>(reader.integer("at_once", 0));
+  worker.running = static_cast<int>(reader.integer("running", 0));
+  worker.version = reader.string("version", "");
+  worker.trouble = reader.string("trouble", "");
+  worker.seen_ms = seen_ms;
+  return reader.status() ? std::optional(std::move(worker)) : std::nullopt;
+}
+
+bool is_final(const Verdict& verdict) { return verdict.fault != Fault::infrastructure; }
+
+}  // namespace
+
+RedisJobStore::RedisJobStore(RedisJobStoreConfig config)
+    : config_(std::move(config)),
+      client_(config_.address, config_.prefix, scripts::kCommon, config_.patience),
+      listener_(config_.address, config_.prefix + "changes") {}
+
+Result<std::unique_ptr<RedisJobStore>> RedisJobStore::open(RedisJobStoreConfig config) {
+  std::unique_ptr<RedisJobStore> store(new RedisJobStore(std::move(config)));
+  TRY(store->load());
+  return store;
+}
+
+Status RedisJobStore::load() {
+  TRY_ASSIGN(const RedisReply epoch, client_.run(scripts::kEpoch, {random_name()}));
+  epoch_ = epoch.text();
+  warn_unless_durable();
+  return ok();
+}
+
+// A server may forbid CONFIG. Then its operator has to know.
+void RedisJobStore::warn_unless_durable() {
+  const auto setting = [&](std::string_view name) {
+    const auto reply = client_.command({"CONFIG", "GET", name});
+    return reply && reply->size() == 2 ? reply->text_at(1) : std::string();
+  };
+  const std::string append = setting("appendonly"), sync = setting("appendfsync");
+  if (append.empty() || (append == "yes" && sync == "always")) return;
+  LOG("gym: {}: appendonly is {} and appendfsync is {}; a crash of the server may lose jobs, "
+      "unless they are yes and always",
+      config_.address.name(), append, sync);
+}
+
+std::string RedisJobStore::time() const { return config_.now ? std::to_string(config_.now()) : ""; }
+
+Result<JobStore::Submitted> RedisJobStore::submit(std::span<const api::Submission> submissions,
+                                                  const Submitter& submitter) {
+  std::vector<std::string> arguments = {time(), std::to_string(config_.limits.unfinished),
+                                        config_.version, submitter.name,
+                                        std::to_string(submitter.unfinished)};
+  for (const api::Submission& submission : submissions) {
+    const std::optional<Verdict> recalled =
+        config_.recall ? config_.recall(submission.job) : std::nullopt;
+    const double span_ms = 1e3 * submission.deadline_seconds.value_or(0);
+    for (std::string value : {api::job_name(submission), to_line(api::to_json(submission)),
+                              std::to_string(static_cast<int>(submission.priority)),
+                              std::to_string(static_cast<std::int64_t>(span_ms)), submission.client,
+                              recalled ? to_line(tritonsmith::to_json(*recalled)) : std::string(),
+                              api::device_class(submission.job)})
+      arguments.push_back(std::move(value));
+  }
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kSubmit, arguments));
+  const std::string kind = reply.text_at(0);
+  if (kind == "gone") return Submitted(ClientGone{reply.text_at(1)});
+  if (kind == "full")
+    return Submitted(JobStoreFull{.unfinished = static_cast<int>(reply.integer_at(1)),
+                                  .limit = static_cast<int>(reply.integer_at(2)),
+                                  .submitter = reply.text_at(3)});
+  std::vector<JobView> views;
+  for (std::size_t first = 1; first < reply.size(); first += kViewValues) {
+    TRY_ASSIGN(JobView view, view_at(reply, first));
+    views.push_back(std::move(view));
+  }
+  return Submitted(std::move(views));
+}
+
+Result<std::optional<JobView>> RedisJobStore::find(const std::string& name) {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kFind, {name}));
+  if (reply.is_nil()) return std::optional<JobView>();
+  TRY_ASSIGN(JobView view, view_at(reply, 0));
+  return std::optional<JobView>(std::move(view));
+}
+
+Result<bool> RedisJobStore::cancel(const std::string& name, const std::string& client) {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kCancel, {time(), client, name}));
+  return reply.integer() > 0;
+}
+
+Status RedisJobStore::cancel_all(const std::string& client) {
+  TRY(client_.run(scripts::kCancel, {time(), client, ""}));
+  return ok();
+}
+
+Status RedisJobStore::dismiss(const std::string& client) {
+  TRY(client_.run(scripts::kDismiss, {time(), client}));
+  return ok();
+}
+
+Result<std::vector<VerdictEvent>> RedisJobStore::events(const std::string& client,
+                                                        std::int64_t after, int limit) {
+  TRY_ASSIGN(const RedisReply reply,
+             client_.run(scripts::kEvents, {client, std::to_string(after), std::to_string(limit)}));
+  std::vector<VerdictEvent> events;
+  for (std::size_t k = 0; k + 2 < reply.size(); k += 3)
+    events.push_back({.number = reply.integer_at(k),
+                      .job = reply.text_at(k + 1),
+                      .verdict = reply.text_at(k + 2)});
+  return events;
+}
+
+Result<std::int64_t> RedisJobStore::awaited_by(const std::string& client) {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kAwaited, {client}));
+  return reply.integer();
+}
+
+Status RedisJobStore::remember_alias(const std::string& alias, const std::string& name) {
+  TRY(client_.run(scripts::kRememberAlias, {alias, name}));
+  return ok();
+}
+
+Result<std::string> RedisJobStore::find_alias(const std::string& alias) {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kFindAlias, {alias}));
+  return reply.text();
+}
+
+Result<JobCounts> RedisJobStore::counts() const {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kCounts, {}));
+  JobCounts counts{.running = static_cast<int>(reply.integer_at(3)),
+                   .limit = config_.limits.unfinished};
+  for (const auto& [priority, name] : enum_names<api::Priority>)
+    counts.queued[priority] =
+        static_cast<int>(reply.integer_at(static_cast<std::size_t>(priority)));
+  return counts;
+}
+
+// In parts, so that others come between.
+Status RedisJobStore::recall_queued() {
+  constexpr std::size_t at_once = 100;
+  if (!config_.recall) return ok();
+  TRY_ASSIGN(const RedisReply queued, client_.run(scripts::kQueued, {}));
+  std::vector<ConcludedJob> recalled;
+  for (const std::string& name : texts_of(queued)) {
+    TRY_ASSIGN(const RedisReply text, client_.run(scripts::kSubmission, {name}));
+    if (text.is_nil()) continue;
+    TRY_ASSIGN(const api::Submission submission, submission_of(text.text()));
+    if (auto verdict = config_.recall(submission.job))
+      recalled.push_back({name, *std::move(verdict)});
+    if (recalled.size() == at_once) TRY(conclude("", std::exchange(recalled, {})));
+  }
+  return recalled.empty() ? ok() : conclude("", recalled);
+}
+
+std::vector<std::string> RedisJobStore::lease_arguments(const Lease& lease,
+                                                        std::vector<std::string> between) const {
+  std::vector<std::string> arguments = {time(), lease.worker, std::to_string(lease.span.count())};
+  arguments.insert(arguments.end(), between.begin(), between.end());
+  const std::lock_guard lock(mutex_);
+  if (const auto at = held_.find(lease.worker); at != held_.end())
+    arguments.insert(arguments.end(), at->second.begin(), at->second.end());
+  return arguments;
+}
+
+Result<std::optional<api::Submission>> RedisJobStore::take(const Lease& lease) {
+  CHECK(!lease.worker.empty(), "a worker has a name");
+  std::vector<std::string> wishes = {std::to_string(++tickets_),
+                                     std::to_string(lease.devices.size())};
+  wishes.insert(wishes.end(), lease.devices.begin(), lease.devices.end());
+  TRY_ASSIGN(const RedisReply reply,
+             client_.run(scripts::kTake, lease_arguments(lease, std::move(wishes))));
+  if (reply.size() == 0) return std::optional<api::Submission>();
+  const std::string name = reply.text_at(0);
+  TRY_ASSIGN(api::Submission submission, submission_of(reply.text_at(1)));
+  hold(lease.worker, name);
+  return std::optional<api::Submission>(std::move(submission));
+}
+
+Status RedisJobStore::renew(const Lease& lease) {
+  TRY(client_.run(scripts::kRenew, lease_arguments(lease)));
+  return ok();
+}
+
+void RedisJobStore::hold(const std::string& worker, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  held_[worker].insert(name);
+}
+
+void RedisJobStore::let_go(const std::string& worker, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = held_.find(worker); at != held_.end()) at->second.erase(name);
+}
+
+Status RedisJobStore::conclude(const std::string& worker, std::span<const ConcludedJob> concluded) {
+  std::vector<std::string> arguments = {time(), worker, config_.version,
+                                        std::to_string(config_.limits.finished)};
+  for (const ConcludedJob& one : concluded) {
+    arguments.push_back(one.name);
+    arguments.push_back(to_line(tritonsmith::to_json(one.verdict)));
+    arguments.push_back(is_final(one.verdict) ? "1" : "0");
+  }
+  TRY(client_.run(scripts::kConclude, arguments));
+  for (const ConcludedJob& one : concluded) let_go(worker, one.name);
+  return ok();
+}
+
+// The job's lease ends by itself if the server cannot be reached.
+void RedisJobStore::give_back(const std::string& worker, const std::string& name) {
+  let_go(worker, name);
+  const auto given = client_.run(scripts::kGiveBack, {worker, name});
+  if (!given) LOG("gym: a job is given back when its lease ends: {}", given.error().message);
+}
+
+Result<std::vector<std::string>> RedisJobStore::take_withdrawn(const std::string& worker) {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWithdrawn, {worker}));
+  std::vector<std::string> names = texts_of(reply);
+  for (const std::string& name : names) let_go(worker, name);
+  return names;
+}
+
+Result<std::vector<api::Submission>> RedisJobStore::overdue() {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kOverdue, {time()}));
+  std::vector<api::Submission> late;
+  for (const std::string& text : texts_of(reply)) {
+    TRY_ASSIGN(api::Submission submission, submission_of(text));
+    late.push_back(std::move(submission));
+  }
+  return late;
+}
+
+Status RedisJobStore::announce(const Lease& lease, const WorkerView& worker) {
+  TRY(client_.run(scripts::kAnnounce, {time(), lease.worker, std::to_string(lease.span.count()),
+                                       to_line(to_json(lease.worker, worker))}));
+  return ok();
+}
+
+Status RedisJobStore::depart(const std::string& worker) {
+  TRY(client_.run(scripts::kDepart, {worker}));
+  return ok();
+}
+
+Result<std::vector<WorkerView>> RedisJobStore::workers() const {
+  TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kWorkers, {}));
+  std::vector<WorkerView> views;
+  for (std::size_t k = 0; k + 1 < reply.size(); k += 2)
+    if (auto worker = worker_from(reply.text_at(k), reply.integer_at(k + 1)))
+      views.push_back(*std::move(worker));
+  std::ranges::sort(views, {}, &WorkerView::name);
+  return views;
+}
+
+}  // namespace tritonsmith::gym::service

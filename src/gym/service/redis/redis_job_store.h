@@ -1,0 +1,98 @@
+// RedisJobStore: the JobStore of many hosts, on one Redis server. Any number of doors and workers
+// share it, and none of them has state of its own: whoever dies, the others go on. Redis runs each
+// call as one script (redis_scripts.h), so no two programs see each other's half-done changes.
+//
+// The queue is a sorted set, and leases are another one. Redis Streams would serve a plain queue,
+// but a stream's entries keep their place: a job that becomes more urgent, is cancelled or is given
+// back could not change its own.
+//
+// An acknowledged job survives a crash of Redis if the server writes each command to disk
+// (appendonly yes, appendfsync always). open() warns when it does not.
+#pragma once
+
+#include <atomic>
+#include <set>
+
+#include "gym/service/job_store.h"
+#include "gym/service/redis/change_listener.h"
+#include "gym/service/redis/redis_client.h"
+
+namespace tritonsmith::gym::service {
+
+struct RedisJobStoreConfig {
+  RedisAddress address;
+  // All keys begin with it. The braces keep them on one node of a cluster.
+  std::string prefix = "{tritonsmith}:";
+  JobStoreLimits limits;
+  // What decides verdicts beside the job: versions of the judge, torch and Triton. A verdict of
+  // another version does not answer a job.
+  std::string version;
+  // How long a call tries again while the server is away.
+  Milliseconds patience = std::chrono::seconds(15);
+  RecallVerdict recall;
+  std::function<std::int64_t()> now;  // for tests; without it the server's clock counts
+};
+
+class RedisJobStore : public JobStore {
+ public:
+  // Fails when the server cannot be reached within the patience, or refuses the sign-in.
+  static Result<std::unique_ptr<RedisJobStore>> open(RedisJobStoreConfig config);
+
+  // The server, for messages.
+  std::string place() const { return config_.address.name(); }
+
+  Result<Submitted> submit(std::span<const api::Submission> submissions,
+                           const Submitter& submitter) override;
+  Result<std::optional<JobView>> find(const std::string& name) override;
+  Result<bool> cancel(const std::string& name, const std::string& client) override;
+  Status cancel_all(const std::string& client) override;
+  Status dismiss(const std::string& client) override;
+  Result<std::vector<VerdictEvent>> events(const std::string& client, std::int64_t after,
+                                           int limit) override;
+  Result<std::int64_t> awaited_by(const std::string& client) override;
+  const std::string& epoch() const override { return epoch_; }
+  Status remember_alias(const std::string& alias, const std::string& name) override;
+  Result<std::string> find_alias(const std::string& alias) override;
+  Result<JobCounts> counts() const override;
+
+  Status recall_queued() override;
+  Result<std::optional<api::Submission>> take(const Lease& lease) override;
+  Status renew(const Lease& lease) override;
+  Status conclude(const std::string& worker, std::span<const ConcludedJob> concluded) override;
+  void give_back(const std::string& worker, const std::string& name) override;
+  Result<std::vector<std::string>> take_withdrawn(const std::string& worker) override;
+  Result<std::vector<api::Submission>> overdue() override;
+  Status announce(const Lease& lease, const WorkerView& worker) override;
+  Status depart(const std::string& worker) override;
+
+  Result<std::vector<WorkerView>> workers() const override;
+  std::uint64_t changes() const override { return listener_.changes(); }
+  void wait_for_change(std::uint64_t seen, Deadline deadline) const override {
+    listener_.wait_for_change(seen, deadline);
+  }
+  void notify() override { listener_.count_change(); }
+
+ private:
+  explicit RedisJobStore(RedisJobStoreConfig config);
+  Status load();
+  void warn_unless_durable();
+  std::string time() const;  // the first argument of most scripts
+  // The lease's worker, its span and, after `between`, the jobs that it holds.
+  std::vector<std::string> lease_arguments(const Lease& lease,
+                                           std::vector<std::string> between = {}) const;
+  void hold(const std::string& worker, const std::string& name);
+  void let_go(const std::string& worker, const std::string& name);
+
+  RedisJobStoreConfig config_;
+  mutable RedisClient client_;
+  ChangeListener listener_;
+  std::string epoch_;
+  std::atomic<std::uint64_t> tickets_ = 0;
+
+  mutable std::mutex mutex_;  // guards held_
+  // By worker: the jobs that this program took. A job whose take() got no reply is not among them,
+  // so its lease ends, and another worker takes it.
+  std::map<std::string, std::set<std::string>> held_;
+};
+
+}  // namespace tritonsmith::gym::service

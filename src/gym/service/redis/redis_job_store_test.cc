@@ -1,0 +1,156 @@
+// Tests of what only a Redis job store has: several programs, a server that goes away, replies that
+// get lost. job_store_contract_test.cc has the promises of every store.
+#include "gym/service/redis/redis_job_store.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "base/temp_dir.h"
+#include "gym/service/redis/testing/redis_server.h"
+#include "gym/service/testing/job_store_fixture.h"
+
+namespace tritonsmith::gym::service {
+namespace {
+
+class RedisJobStoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<RedisJobStore> open(const std::string& version = "17") {
+    auto opened = RedisJobStore::open({.address = server.address(), .version = version});
+    EXPECT_TRUE(opened) << opened.error().message;
+    return *std::move(opened);
+  }
+  static JobState submit(JobStore& store, const std::string& kernel,
+                         const std::string& client = "ann") {
+    const auto submitted = store.submit(std::vector{wish(kernel, client)}, {});
+    EXPECT_TRUE(submitted) << submitted.error().message;
+    return std::get<std::vector<JobView>>(*submitted).at(0).state;
+  }
+  static std::string take(JobStore& store, const Lease& lease) {
+    const auto taken = store.take(lease);
+    EXPECT_TRUE(taken) << taken.error().message;
+    return *taken ? (*taken)->job.kernel : "";
+  }
+  static void conclude(JobStore& store, const std::string& kernel) {
+    EXPECT_TRUE(store.conclude("worker", std::vector<ConcludedJob>{{api::job_name(wish(kernel)),
+                                                                    api::accepted_verdict()}}));
+  }
+
+  // As the program does: a write to a server that has gone is an error, and no signal.
+  RedisJobStoreTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+  Result<TempDir> directory = TempDir::make("redis");
+  RedisServer server{directory->path()};
+  const Lease lease{.worker = "worker"};
+};
+
+TEST_F(RedisJobStoreTest, ServesDoorsAndWorkersThatShareIt) {
+  const auto door = open(), other_door = open(), worker = open();
+  submit(*door, "k");
+  EXPECT_EQ(take(*worker, lease), "k");
+  EXPECT_EQ(submit(*other_door, "k", "bob"), JobState::running);
+  conclude(*worker, "k");
+  EXPECT_EQ(door->events("ann", 0, 10)->size(), 1U);
+  EXPECT_EQ(other_door->events("bob", 0, 10)->size(), 1U);
+  EXPECT_EQ(door->epoch(), worker->epoch());
+}
+
+TEST_F(RedisJobStoreTest, WakesADoorWhenAWorkerElsewhereIsDone) {
+  const auto door = open(), worker = open();
+  submit(*door, "k");
+  take(*worker, lease);
+  std::jthread working;
+  const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+  std::uint64_t seen = door->changes();
+  working = std::jthread([&] { conclude(*worker, "k"); });
+  while (door->events("ann", 0, 10)->empty() && !deadline.passed()) {
+    door->wait_for_change(seen, deadline);
+    seen = door->changes();
+  }
+  EXPECT_FALSE(deadline.passed());
+}
+
+TEST_F(RedisJobStoreTest, KeepsWhatItAcknowledgedWhenTheServerIsKilled) {
+  const auto door = open();
+  submit(*door, "k");
+  server.kill();
+  std::string taken;
+  std::jthread taking([&] { taken = take(*door, lease); });
+  server.start();
+  taking.join();
+  EXPECT_EQ(taken, "k") << "the call waits until the server is back";
+}
+
+TEST_F(RedisJobStoreTest, FailsWithTheServersNameWhenItStaysAway) {
+  server.kill();
+  const auto opened =
+      RedisJobStore::open({.address = server.address(), .patience = Milliseconds(30)});
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("redis.sock"), std::string::npos);
+  EXPECT_EQ(opened.error().kind, ErrorKind::fault);
+}
+
+// The reply to a take() may get lost. The worker then does not know of the job, and must not prolong
+// its lease.
+TEST_F(RedisJobStoreTest, PassesOnAJobWhoseTakerNeverHeardOfIt) {
+  const auto door = open();
+  submit(*door, "k");
+  const Lease short_lease{.worker = "worker", .span = Milliseconds(1)};
+  EXPECT_EQ(take(*open(), short_lease), "k");  // a program that ends at once
+  const Deadline deadline = Deadline::after(std::chrono::seconds(20));
+  std::string again;
+  while (again.empty() && !deadline.passed()) again = take(*door, short_lease);
+  EXPECT_EQ(again, "k");
+}
+
+TEST_F(RedisJobStoreTest, AnswersNoJobWithTheVerdictOfAnotherVersion) {
+  const auto old_store = open("17"), store = open("18");
+  submit(*old_store, "k");
+  take(*old_store, lease);
+  conclude(*old_store, "k");
+  EXPECT_EQ(submit(*old_store, "k"), JobState::done);
+  EXPECT_EQ(submit(*store, "k"), JobState::queued);
+}
+
+TEST_F(RedisJobStoreTest, ForgetsTheOldestFinishedJobsAndAllThatBelongsToThem) {
+  auto opened = RedisJobStore::open(
+      {.address = server.address(), .limits = {.finished = 2}, .version = "17"});
+  ASSERT_TRUE(opened);
+  JobStore& store = **opened;
+  for (const std::string kernel : {"a", "b", "c"}) {
+    submit(store, kernel);
+    ASSERT_TRUE(store.remember_alias("alias of " + kernel, api::job_name(wish(kernel))));
+    take(store, lease);
+    conclude(store, kernel);
+  }
+  EXPECT_FALSE(store.find(api::job_name(wish("a")))->has_value());
+  EXPECT_TRUE(store.find(api::job_name(wish("c")))->has_value());
+  EXPECT_EQ(*store.find_alias("alias of a"), "");
+  EXPECT_EQ(store.events("ann", 0, 10)->size(), 2U);
+}
+
+TEST(RedisAddress, ReadsUrlsAndSocketFiles) {
+  const auto address = parse_redis_address("redis://ann:a%40b@[::1]:7000/3");
+  ASSERT_TRUE(address) << address.error().message;
+  EXPECT_EQ(address->user, "ann");
+  EXPECT_EQ(address->password, "a@b");
+  EXPECT_EQ(address->host, "::1");
+  EXPECT_EQ(address->port, 7000);
+  EXPECT_EQ(address->database, 3);
+  EXPECT_EQ(parse_redis_address("redis://host")->port, 6379);
+  EXPECT_EQ(parse_redis_address("unix:/run/redis.sock")->socket, "/run/redis.sock");
+}
+
+TEST(RedisAddress, NamesWhatIsWrongWithoutThePassword) {
+  for (const char* text :
+       {"http://host", "redis://", "redis://:secret@host:port", "redis://:secret@host:70000",
+        "redis://secret@host", "unix:", "redis://:se%zzcret@host", "redis://:secret@host/x"}) {
+    const auto address = parse_redis_address(text);
+    ASSERT_FALSE(address) << text;
+    EXPECT_EQ(address.error().message.find("secret"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::service
