@@ -24,19 +24,21 @@ test-peers: build
 wheel: build
 	@tools/wheel $(BUILD)
 
-# The program, its completion for bash and its man page (docs/install.md).
+# The program, the library with which it reads Parquet, its completion for bash and its man page (docs/install.md).
 PREFIX ?= $(HOME)/.local
+parquet = lib/libtritonsmith_parquet.so
 bash_completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tritonsmith
 man_page = $(DESTDIR)$(PREFIX)/share/man/man1/tritonsmith.1
 install: build
 	@install -D $(BUILD)/tritonsmith $(DESTDIR)$(PREFIX)/bin/tritonsmith
+	@[ ! -e $(BUILD)/$(parquet) ] || install -D $(BUILD)/$(parquet) $(DESTDIR)$(PREFIX)/$(parquet)
 	@mkdir -p $(dir $(bash_completion)) $(dir $(man_page))
 	@$(BUILD)/tritonsmith completion bash >$(bash_completion)
 	@$(BUILD)/tritonsmith completion man >$(man_page)
 	@echo "installed: $(DESTDIR)$(PREFIX)/bin/tritonsmith"
 
 uninstall:
-	@rm -f $(DESTDIR)$(PREFIX)/bin/tritonsmith $(bash_completion) $(man_page)
+	@rm -f $(DESTDIR)$(PREFIX)/bin/tritonsmith $(DESTDIR)$(PREFIX)/$(parquet) $(bash_completion) $(man_page)
 
 quickstart: build
 	@$(BUILD)/tritonsmith quickstart $(ARGS)

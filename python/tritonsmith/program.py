@@ -44,12 +44,20 @@ def environment_for(program: str) -> dict[str, str]:
     if Path(program) != _BUNDLED:
         return environment
     environment.setdefault("TRITONSMITH_PYTHON", sys.executable)
-    torch, beside = _torch_folder() / "lib", _BUNDLED.parents[2] / "torch" / "lib"
-    if not (beside.exists() and beside.samefile(torch)):
-        # The program looks for torch beside its own package; here it lies elsewhere, in the user's own folder say.
+    # The program looks for libraries beside its own package; they may lie elsewhere, in the user's own folder say.
+    site = _BUNDLED.parents[2]
+    wanted = [(_torch_folder() / "lib", site / "torch" / "lib"), (_folder_of("pyarrow"), site / "pyarrow")]
+    elsewhere = [str(folder) for folder, beside in wanted if folder and not (beside.exists() and beside.samefile(folder))]
+    if elsewhere:
         others = [path for path in environment.get("LD_LIBRARY_PATH", "").split(":") if path]
-        environment["LD_LIBRARY_PATH"] = ":".join([str(torch), *others])
+        environment["LD_LIBRARY_PATH"] = ":".join([*elsewhere, *others])
     return environment
+
+
+def _folder_of(package: str) -> Optional[Path]:
+    """The folder of a package that need not be there."""
+    found = importlib.util.find_spec(package)
+    return Path(found.origin).parent if found is not None and found.origin else None
 
 
 def _torch_folder() -> Path:

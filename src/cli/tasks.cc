@@ -1,15 +1,13 @@
-// `tritonsmith tasks make|list|show|import|export|teach|from-run`: handles tasks from the
+// `tritonsmith tasks make|list|show|import|export|pairs|teach|from-run`: handles tasks from the
 // curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
 // "curriculum" or "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
 // files, a .jsonl file or one .py file.
 #include "curriculum/tasks.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/file.h"
 #include "cli/call/command.h"
@@ -19,9 +17,11 @@
 #include "cli/setup/judges.h"
 #include "cli/setup/teaching.h"
 #include "cli/tasks_from_run.h"
+#include "cli/tasks_import.h"
+#include "cli/tasks_pairs.h"
+#include "cli/tasks_selection.h"
 #include "curriculum/suite.h"
 #include "curriculum/teacher/teacher.h"
-#include "gym/judge/task_linter.h"
 #include "text/prompt.h"
 #include "train/sft/sft_examples.h"
 
@@ -46,44 +46,15 @@ struct TeachConfig {
 };
 
 struct TasksOptions {
-  std::string suite, id, out, name, references;
-  std::string split, family;
-  std::size_t limit = 0;
-  bool keep_going = false, quickstart = false, no_lint = false;
+  TaskSelection selection;
+  std::string id, out, references;
+  bool quickstart = false;
   std::vector<std::string> settings;
   std::map<std::string, std::string> curriculum;  // by option name
   GymChoice gym;
   Policy policy = Policy::strict;
   Backend backend = Backend::automatic;
 };
-
-Status keep_family(std::vector<Task>& tasks, const std::string& family) {
-  std::set<std::string> known;
-  for (const Task& task : tasks)
-    if (!task.family.empty()) known.insert(task.family);
-  if (known.empty()) return fail("--family {}: no task of this suite names a family", family);
-  if (!known.contains(family))
-    return fail("--family {}: the families of this suite are {}", family, fmt::join(known, ", "));
-  std::erase_if(tasks, [&](const Task& task) { return task.family != family; });
-  return ok();
-}
-
-// Keeps the tasks that --split and --family select.
-Status select_tasks(std::vector<Task>& tasks, const TasksOptions& options) {
-  if (!options.split.empty()) {
-    TRY_ASSIGN(const TaskSplit split, enum_from_name<TaskSplit>(options.split));
-    std::erase_if(tasks, [&](const Task& task) { return task.split != split; });
-  }
-  if (!options.family.empty()) TRY(keep_family(tasks, options.family));
-  if (options.limit > 0 && tasks.size() > options.limit) tasks.resize(options.limit);
-  return ok();
-}
-
-Result<std::vector<Task>> selected_suite(const TasksOptions& options) {
-  TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
-  TRY(select_tasks(tasks, options));
-  return tasks;
-}
 
 Status make_tasks(const TasksOptions& options) {
   CurriculumOptions config =
@@ -94,7 +65,7 @@ Status make_tasks(const TasksOptions& options) {
   TRY_ASSIGN(Settings settings, curriculum::curriculum_settings(overrides));
   TRY(apply_settings(config, settings, "tasks make"));
   std::vector<Task> tasks = curriculum::make_curriculum(config);
-  TRY(select_tasks(tasks, options));
+  TRY(select_tasks(tasks, options.selection));
   if (tasks.empty()) return fail("these options give no tasks");
   TRY(curriculum::write_task_lines(options.out, tasks));
   show("{} tasks: {}\n", tasks.size(), options.out);
@@ -102,7 +73,7 @@ Status make_tasks(const TasksOptions& options) {
 }
 
 Status list_tasks(const TasksOptions& options) {
-  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
+  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options.selection));
   std::size_t width = 2;
   for (const Task& task : tasks) width = std::max(width, task.id.size());
   show("{:<{}}  {:<11}  {:<5}  {:<7}  {}\n", "id", width, "family", "scale", "split",
@@ -116,71 +87,17 @@ Status list_tasks(const TasksOptions& options) {
 }
 
 Status show_task(const TasksOptions& options) {
-  TRY_ASSIGN(const std::vector<Task> tasks, curriculum::load_suite(options.suite));
+  TRY_ASSIGN(const std::vector<Task> tasks, curriculum::load_suite(options.selection.suite));
   const auto found = std::find_if(tasks.begin(), tasks.end(),
                                   [&](const Task& task) { return task.id == options.id; });
   if (found == tasks.end())
     return fail("{}: has no task '{}'; `tritonsmith tasks list {}` shows what it has",
-                options.suite, options.id, options.suite);
+                options.selection.suite, options.id, options.selection.suite);
   show("# {} of {}: {}, {}\n", found->id, found->suite, name_of(found->scale),
        name_of(found->split));
   if (!found->composition.empty()) show("# {}\n", found->composition);
   if (!found->instruction.empty()) show("# {}\n", found->instruction);
   hand_over(found->source + (found->source.ends_with('\n') ? "" : "\n"));
-  return ok();
-}
-
-// Checks whether zeros or similar non-solutions would solve a task. It writes one line for each
-// task with findings to a file beside the tasks.
-Status lint_tasks(const TasksOptions& options, const std::vector<Task>& tasks) {
-  gym::capture::CaptureConfig config;
-  config.slots = 1;
-  TRY_ASSIGN(config.data, data_folders(options.gym.data));
-  TRY_ASSIGN(const auto linter, gym::judge::TaskLinter::start(config, own_referee()));
-  const std::string file = options.out + ".findings.jsonl";
-  std::string lines;
-  int marked = 0, not_looked_at = 0;
-  for (const Task& task : tasks) {
-    TRY_ASSIGN(const auto findings, linter->lint(task));
-    if (findings.empty()) continue;
-    Json list = Json::array();
-    for (const Finding& finding : findings) list.push_back(to_json(finding));
-    lines += to_line({{"task", task.id}, {"findings", list}}) + "\n";
-    const auto say_first = [&](const auto& is_meant) {
-      const auto at = std::ranges::find_if(findings, is_meant);
-      if (at == findings.end()) return 0;
-      show("{}: {}: {}\n", task.id, at->rule, at->message);
-      return 1;
-    };
-    marked += say_first([](const Finding& each) { return each.severity != Severity::note; });
-    not_looked_at += say_first([](const Finding& each) { return each.rule == "task_not_linted"; });
-  }
-  TRY(write_file_atomic(file, lines));
-  show("{} of {} tasks have findings: {}\n", marked, tasks.size(), file);
-  if (not_looked_at > 0)
-    show("{} of {} tasks could not be looked at to the end; why is said above\n", not_looked_at,
-         tasks.size());
-  return ok();
-}
-
-Status import_tasks(const TasksOptions& options) {
-  const auto on_bad =
-      options.keep_going ? curriculum::OnBadTask::skip : curriculum::OnBadTask::stop;
-  std::error_code error;
-  const bool folder = std::filesystem::is_directory(options.suite, error);
-  TRY_ASSIGN(std::vector<Task> tasks, folder ? curriculum::import_folder(options.suite, on_bad)
-                                             : curriculum::read_task_lines(options.suite, on_bad));
-  if (!options.name.empty())
-    for (Task& task : tasks) task.suite = options.name;
-  TRY(curriculum::write_task_lines(options.out, tasks));
-  show("{} tasks: {}\n", tasks.size(), options.out);
-  return options.no_lint ? ok() : lint_tasks(options, tasks);
-}
-
-Status export_tasks(const TasksOptions& options) {
-  TRY_ASSIGN(const std::vector<Task> tasks, selected_suite(options));
-  TRY(curriculum::export_folder(options.out, tasks));
-  show("{} tasks: {}\n", tasks.size(), options.out);
   return ok();
 }
 
@@ -232,19 +149,13 @@ CLI::App* add_action(CLI::App& tasks, const std::string& name, const std::string
   return command;
 }
 
-void add_selection(CLI::App& command, TasksOptions& options) {
-  command.add_option("--split", options.split, "Only train or heldout");
-  command.add_option("--family", options.family, "Only this family");
-  command.add_option("--limit", options.limit, "Only the first so many");
-}
-
 void add_makers(CLI::App& tasks, const std::shared_ptr<TasksOptions>& options, Run& run) {
   CLI::App* make =
       add_action(tasks, "make", "Write tasks of the built-in curriculum as JSONL",
                  "--out data/tasks.jsonl --train 500 --heldout 100", make_tasks, options, run);
   make->add_option("--out", options->out, "The JSONL to write")->required();
   make->add_flag("--quickstart", options->quickstart, "Begin with the quickstart's options");
-  add_selection(*make, *options);
+  add_selection(*make, options->selection);
   for (const auto& field : CurriculumOptions::fields()) {
     std::string flag = field.name;
     std::replace(flag.begin(), flag.end(), '_', '-');
@@ -275,35 +186,21 @@ void add_tasks_command(CLI::App& app, Run& run) {
 
   CLI::App* list = add_action(*tasks, "list", "List the tasks of a suite",
                               "curriculum --family softmax --limit 20", list_tasks, options, run);
-  list->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
+  list->add_option("SUITE", options->selection.suite,
+                   "curriculum, quickstart, a folder or a .jsonl")
       ->required();
-  add_selection(*list, *options);
+  add_selection(*list, options->selection);
 
   CLI::App* show = add_action(*tasks, "show", "Print one task", "curriculum sm3-0ec16efcdd-small",
                               show_task, options, run);
-  show->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
+  show->add_option("SUITE", options->selection.suite,
+                   "curriculum, quickstart, a folder or a .jsonl")
       ->required();
   show->add_option("ID", options->id, "As `tasks list` shows it")->required();
 
-  CLI::App* import =
-      add_action(*tasks, "import",
-                 "Check a folder of task files (KernelBench's layout) or a JSONL, and write JSONL",
-                 "~/KernelBench --out kernelbench.jsonl", import_tasks, options, run);
-  import->add_option("PATH", options->suite, "The folder or .jsonl")->required();
-  import->add_option("--out", options->out, "The JSONL to write")->required();
-  import->add_option("--suite", options->name,
-                     "What to call the suite (default: the folder's name)");
-  import->add_flag("--keep-going", options->keep_going, "Pass over what is no task");
-  add_data_option(*import, options->gym.data);
-  import->add_flag("--no-lint", options->no_lint,
-                   "Do not run the tasks to see whether zeros or constants solve them");
-
-  CLI::App* exporting = add_action(*tasks, "export", "Write the tasks of a suite as .py files",
-                                   "data/tasks.jsonl --out folder", export_tasks, options, run);
-  exporting->add_option("SUITE", options->suite, "curriculum, quickstart, a folder or a .jsonl")
-      ->required();
-  exporting->add_option("--out", options->out, "The folder to write into")->required();
-  add_selection(*exporting, *options);
+  add_import_command(*tasks, run);
+  add_export_command(*tasks, run);
+  add_pairs_command(*tasks, run);
   add_from_run_command(*tasks, run);
 }
 

@@ -13,6 +13,7 @@ Json to_json(const Task& task) {
                {"scale", name_of(task.scale)},
                {"split", name_of(task.split)}};
   if (task.tolerance) json["tolerance"] = *task.tolerance;
+  if (task.origin) json["origin"] = to_json(*task.origin);
   return json;
 }
 
@@ -29,6 +30,9 @@ Result<Task> task_from_json(const Json& json) {
             .tolerance = std::nullopt};
   if (reader.has("tolerance")) task.tolerance = reader.number("tolerance");
   TRY(reader.status());
+  if (reader.has("origin")) {
+    TRY_ASSIGN(task.origin, origin_from_json(json["origin"]));
+  }
   return task;
 }
 

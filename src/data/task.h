@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/json.h"
+#include "data/origin.h"
 
 namespace tritonsmith {
 
@@ -34,6 +35,7 @@ struct Task {
   TaskScale scale = TaskScale::small;
   TaskSplit split = TaskSplit::train;
   std::optional<double> tolerance;  // may tighten the dtype's tolerance, never loosen it
+  std::optional<Origin> origin = std::nullopt;  // of a task that somebody else made
 };
 
 Json to_json(const Task& task);

@@ -1,0 +1,12 @@
+// `tritonsmith tasks import` and `tasks export`: tasks from and to folders of files and the data sets of
+// others.
+#pragma once
+
+#include "cli/call/command.h"
+
+namespace tritonsmith::cli {
+
+void add_import_command(CLI::App& tasks, Run& run);
+void add_export_command(CLI::App& tasks, Run& run);
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,127 @@
+#include "cli/tasks_pairs.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "cli/call/help.h"
+#include "cli/call/output.h"
+#include "cli/dataset_options.h"
+#include "cli/judge_text.h"
+#include "cli/setup/judges.h"
+#include "curriculum/suite.h"
+#include "pairs/pair_run.h"
+
+namespace tritonsmith::cli {
+namespace {
+
+struct PairsOptions {
+  DatasetOptions from;
+  std::string out;
+  GymChoice gym;
+  Policy policy = Policy::fused;
+  Backend backend = Backend::automatic;
+  int trials = 3;
+  int slots = std::max(2, usable_cores());
+};
+
+// Keeps the tasks of a data set in memory.
+class Collector : public datasets::RowWriter {
+ public:
+  Status write(const Json& row) override {
+    TRY_ASSIGN(Task task, task_from_json(row));
+    tasks.push_back(std::move(task));
+    return ok();
+  }
+  Status finish() override { return ok(); }
+  std::vector<Task> tasks;
+};
+
+// A suite by its name, a folder of files, or the rows of a data set.
+Result<std::vector<Task>> tasks_of(const PairsOptions& options) {
+  std::error_code error;
+  const bool is_rows =
+      datasets::is_row_file(options.from.path) ||
+      (std::filesystem::is_directory(options.from.path, error) &&
+       datasets::find_dataset({.path = options.from.path, .split = options.from.split}));
+  if (is_rows) {
+    Collector collector;
+    TRY_ASSIGN(const auto counts, datasets::import_tasks(import_options(options.from), collector));
+    show_counts(counts, "tasks", options.from.path);
+    return std::move(collector.tasks);
+  }
+  TRY_ASSIGN(auto tasks, curriculum::load_suite(options.from.path));
+  if (options.from.limit > 0 && tasks.size() > options.from.limit) tasks.resize(options.from.limit);
+  return tasks;
+}
+
+void show_result(const pairs::PairCounts& counts, std::size_t tasks, const PairsOptions& options,
+                 double seconds) {
+  const std::size_t now = counts.accepted + counts.rejected + counts.failed;
+  show("{} tasks: {} pairs accepted, {} rejected, {} without a pair, {} done before: {}\n", tasks,
+       counts.accepted, counts.rejected, counts.failed, counts.before, options.out);
+  for (const auto& [reason, count] : counts.reasons) show("  {:>6}  {}\n", count, reason);
+  if (now > 0)
+    show("{:.1f} s, {:.1f} tasks a second\n", seconds,
+         static_cast<double>(now) / std::max(seconds, 1e-3));
+}
+
+Status make_pairs(const PairsOptions& options) {
+  TRY_ASSIGN(const auto tasks, tasks_of(options));
+  gym::capture::CaptureConfig guests;
+  guests.slots = options.slots;
+  guests.capture_seconds = 60;
+  TRY_ASSIGN(guests.data, data_folders(options.gym.data));
+  TRY_ASSIGN(const auto writer, pairs::PairWriter::start(guests, options.policy));
+  TRY_ASSIGN(const auto judge, open_judge(options.out, options.gym));
+  const Stopwatch watch;
+  Progress progress("making pairs", tasks.size());
+  const pairs::PairOptions how{.directory = options.out,
+                               .policy = options.policy,
+                               .backend = options.backend,
+                               .trials = options.trials,
+                               .in_flight = static_cast<std::size_t>(4 * options.slots)};
+  const auto write = [&](std::string source, pairs::PairWriter::Done done) {
+    writer->write(std::move(source), std::move(done));
+  };
+  const auto tell = [&](const pairs::PairCounts& counts) {
+    progress.advance_to(counts.before + counts.accepted + counts.rejected + counts.failed,
+                        fmt::format("{} accepted", counts.accepted));
+  };
+  TRY_ASSIGN(const auto counts, pairs::make_pairs(tasks, how, write, *judge, tell));
+  show_result(counts, tasks.size(), options, watch.seconds());
+  return ok();
+}
+
+}  // namespace
+
+void add_pairs_command(CLI::App& tasks, Run& run) {
+  auto options = std::make_shared<PairsOptions>();
+  CLI::App* command = tasks.add_subcommand(
+      "pairs", "Make Triton solutions of PyTorch modules by Inductor, and keep what is accepted");
+  command
+      ->add_option("SUITE", options->from.path,
+                   "curriculum, a folder of .py files, or a data set (.parquet, .jsonl, .json, a "
+                   "folder in the Hugging Face hub's layout)")
+      ->required();
+  command
+      ->add_option("--out", options->out,
+                   "The folder for pairs.jsonl; a later call goes on where this one stopped")
+      ->required();
+  add_dataset_options(*command, options->from);
+  add_choice(*command, "--policy", options->policy,
+             "What torch may do: with fused, matrix products and convolutions");
+  add_choice(*command, "--backend", options->backend, kBackendHelp);
+  command->add_option("--trials", options->trials, "Of each judgement")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command->add_option("--slots", options->slots, "Modules at a time")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  add_gym_options(*command, options->gym);
+  add_example(*command, "tasks pairs curriculum:train=500,heldout=0 --out data/pairs");
+  add_example(*command,
+              "tasks pairs KernelBook/dataset_permissive.parquet --keep-going --out pairs");
+  command->callback([&run, options] { run = [options] { return finish(make_pairs(*options)); }; });
+}
+
+}  // namespace tritonsmith::cli

@@ -1,0 +1,49 @@
+// Export: our own JSONL in the layouts of other trainers, as any file or folder that dataset.h
+// writes. Where a file must know its columns beforehand, the rows are read twice.
+#pragma once
+
+#include "base/enum_names.h"
+#include "data/task.h"
+#include "datasets/dataset.h"
+#include "datasets/example_row.h"
+
+namespace tritonsmith::datasets {
+
+// sft: our own. prompt_completion, messages, preference: TRL's conversational ones; verl and others
+// read messages, too. alpaca: instruction, input, output. kernelbook: GPUMODE/KernelBook's columns.
+enum class ExampleLayout { sft, messages, prompt_completion, preference, alpaca, kernelbook };
+// kernelbench: ScalingIntelligence/KernelBench's columns. verl: rows for reinforcement learning.
+enum class TaskLayout { kernelbench, verl };
+
+// The row of one example, or the reason why it has none in this layout.
+Result<Json> example_in_layout(const Example& example, ExampleLayout layout);
+Result<Example> example_from_json(const Json& json);
+Json task_in_layout(const Task& task, TaskLayout layout, std::size_t number);
+
+struct ExportCounts {
+  std::size_t written = 0;
+  std::vector<std::string> licences;  // each once, in the order of their first row
+};
+
+// `file` is JSONL that `examples import`, `tasks teach`, `tasks pairs` or `tasks from-run` wrote.
+Result<ExportCounts> export_examples(const std::filesystem::path& file, ExampleLayout layout,
+                                     const DatasetTarget& target);
+Result<ExportCounts> export_tasks(const std::vector<Task>& tasks, TaskLayout layout,
+                                  const DatasetTarget& target);
+
+}  // namespace tritonsmith::datasets
+
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::datasets::ExampleLayout> =
+    tritonsmith::names<tritonsmith::datasets::ExampleLayout>(
+        {{tritonsmith::datasets::ExampleLayout::sft, "sft"},
+         {tritonsmith::datasets::ExampleLayout::messages, "messages"},
+         {tritonsmith::datasets::ExampleLayout::prompt_completion, "prompt-completion"},
+         {tritonsmith::datasets::ExampleLayout::preference, "preference"},
+         {tritonsmith::datasets::ExampleLayout::alpaca, "alpaca"},
+         {tritonsmith::datasets::ExampleLayout::kernelbook, "kernelbook"}});
+template <>
+inline constexpr auto tritonsmith::enum_names<tritonsmith::datasets::TaskLayout> =
+    tritonsmith::names<tritonsmith::datasets::TaskLayout>(
+        {{tritonsmith::datasets::TaskLayout::kernelbench, "kernelbench"},
+         {tritonsmith::datasets::TaskLayout::verl, "verl"}});

@@ -1,0 +1,44 @@
+// A run of `tasks pairs`: writes a solution of each task, has it judged, and keeps what was accepted.
+// Three files in its folder grow by a line for each task, and a later run goes on after them:
+//   pairs.jsonl     accepted: task, source, kernel, origin, verdict
+//   rejected.jsonl  the same of solutions that were not accepted
+//   failures.jsonl  tasks without a solution: reason, message
+// One thread calls it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "data/task.h"
+#include "gym/api/judge.h"
+#include "pairs/pair_writer.h"
+
+namespace tritonsmith::pairs {
+
+struct PairOptions {
+  std::filesystem::path directory;
+  Policy policy = Policy::fused;
+  Backend backend = Backend::automatic;
+  int trials = 3;
+  std::size_t in_flight = 8;  // tasks between the first and the last step at a time
+};
+
+struct PairCounts {
+  std::size_t before = 0;  // of an earlier run
+  std::size_t accepted = 0, rejected = 0, failed = 0;
+  std::map<std::string, std::size_t> reasons;  // of those rejected or failed
+};
+
+// Calls its callback at any time, from any thread.
+using WritePair = std::function<void(std::string source, PairWriter::Done done)>;
+using Told = std::function<void(const PairCounts&)>;
+
+// Fails if the gym or the guests are broken, or if a file cannot be written.
+Result<PairCounts> make_pairs(std::span<const Task> tasks, const PairOptions& options,
+                              const WritePair& write, gym::api::Judge& judge, const Told& told);
+
+}  // namespace tritonsmith::pairs

@@ -1,0 +1,114 @@
+#include "pairs/pair_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+#include "gym/api/testing/fake_judge.h"
+
+namespace tritonsmith::pairs {
+namespace {
+
+using gym::api::FakeJudge;
+using gym::api::JudgeJob;
+
+Task task(const std::string& name) {
+  Task made;
+  made.id = name;
+  made.source = "source of " + name;
+  made.origin = Origin{.dataset = "set", .licences = {"mit"}};
+  return made;
+}
+
+// The kernels of modules whose names begin with "good" are right; "none" has no solution.
+Verdict verdict_on(const JudgeJob& job) {
+  return job.task.id.starts_with("good")
+             ? gym::api::accepted_verdict()
+             : gym::api::failed_verdict(Stage::compiled, ErrorClass::wrong_value);
+}
+
+class PairRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = TempDir::make("pairs");
+    ASSERT_TRUE(made);
+    folder_ = std::make_unique<TempDir>(*std::move(made));
+    options_.directory = folder_->path() / "out";
+  }
+
+  Result<PairCounts> run(const std::vector<Task>& tasks) {
+    const auto write = [&](const std::string& source, const PairWriter::Done& done) {
+      ++written_;
+      if (source.find("none") != std::string::npos)
+        return done({.kernel = {}, .reason = "graph_break", .message = "why"});
+      if (source.find("broken") != std::string::npos)
+        return done({.kernel = {}, .reason = "fault", .message = "no guest", .is_fault = true});
+      done({.kernel = "kernel for " + source});
+    };
+    return make_pairs(tasks, options_, write, judge_, [](const PairCounts&) {});
+  }
+
+  std::vector<Json> rows(const char* name) const {
+    std::vector<Json> out;
+    const auto lines = read_lines(options_.directory / name);
+    if (!lines) return out;
+    for (const std::string& line : *lines) out.push_back(*parse_json(line));
+    return out;
+  }
+
+  FakeJudge judge_{verdict_on};
+  PairOptions options_{.in_flight = 3};
+  int written_ = 0;
+
+ private:
+  std::unique_ptr<TempDir> folder_;
+};
+
+TEST_F(PairRun, KeepsWhatTheJudgeAcceptsWithVerdictAndOrigin) {
+  const auto counts = run({task("good 1"), task("bad"), task("none"), task("good 2")});
+  ASSERT_TRUE(counts) << counts.error().message;
+  EXPECT_EQ(counts->accepted, 2U);
+  EXPECT_EQ(counts->rejected, 1U);
+  EXPECT_EQ(counts->failed, 1U);
+  EXPECT_EQ(counts->reasons.at("graph_break"), 1U);
+  const auto pairs = rows("pairs.jsonl");
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs[0]["kernel"], "kernel for source of good 1");
+  EXPECT_EQ(pairs[0]["verdict"]["accepted"], true);
+  EXPECT_EQ(pairs[0]["origin"]["licenses"][0], "mit");
+  EXPECT_EQ(rows("rejected.jsonl").size(), 1U);
+  EXPECT_EQ(rows("failures.jsonl")[0]["message"], "why");
+  EXPECT_EQ(judge_.jobs()[0].policy, Policy::fused);
+}
+
+TEST_F(PairRun, GoesOnWhereAnEarlierRunStopped) {
+  ASSERT_TRUE(run({task("good 1"), task("bad"), task("none")}));
+  const auto counts = run({task("good 1"), task("bad"), task("none"), task("good 2")});
+  ASSERT_TRUE(counts) << counts.error().message;
+  EXPECT_EQ(counts->before, 3U);
+  EXPECT_EQ(counts->accepted, 1U);
+  EXPECT_EQ(written_, 4);
+  EXPECT_EQ(rows("pairs.jsonl").size(), 2U);
+}
+
+TEST_F(PairRun, MakesATaskAgainWhoseLineWasCutOff) {
+  ASSERT_TRUE(run({task("good 1"), task("good 2")}));
+  const auto file = options_.directory / "pairs.jsonl";
+  const auto whole = read_file(file);
+  ASSERT_TRUE(whole && write_file_atomic(file, whole->substr(0, whole->size() - 5)));
+  const auto counts = run({task("good 1"), task("good 2")});
+  ASSERT_TRUE(counts);
+  EXPECT_EQ(counts->accepted, 1U);
+  EXPECT_EQ(rows("pairs.jsonl").size(), 2U);
+}
+
+TEST_F(PairRun, AFaultOfTheGuestsIsNoTasksFailure) {
+  const auto counts = run({task("good 1"), task("broken")});
+  ASSERT_FALSE(counts);
+  EXPECT_EQ(counts.error().kind, ErrorKind::fault);
+  EXPECT_TRUE(rows("failures.jsonl").empty());
+}
+
+}  // namespace
+}  // namespace tritonsmith::pairs

@@ -1,0 +1,73 @@
+#include "pairs/pair_writer.h"
+
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "gym/capture/capture_loop.h"
+
+namespace tritonsmith::pairs {
+namespace {
+
+namespace fs = std::filesystem;
+using gym::capture::CaptureOutcome;
+
+// Guests run as other users, who must reach the files.
+Status open_to_others(const fs::path& path, mode_t mode) {
+  if (::chmod(path.c_str(), mode) != 0)
+    return fail_errno(fmt::format("cannot open {}", path.string()));
+  return ok();
+}
+
+Result<TempDir> write_files() {
+  TRY_ASSIGN(TempDir root, TempDir::make("tritonsmith-pairs"));
+  const fs::path package = root.path() / "tritonsmith_pairs";
+  TRY(make_directories(package));
+  TRY(open_to_others(root.path(), 0755));
+  TRY(open_to_others(package, 0755));
+  for (const gym::sandbox::EmbeddedFile& file : embedded_pair_files()) {
+    TRY(write_file_atomic(package / file.name, file.bytes));
+    TRY(open_to_others(package / file.name, 0444));
+  }
+  return root;
+}
+
+WrittenPair pair_of(const CaptureOutcome& outcome) {
+  if (const auto* fault = std::get_if<gym::sandbox::InfrastructureFault>(&outcome.result))
+    return {.kernel = {}, .reason = "fault", .message = fault->message, .is_fault = true};
+  if (const auto* failure = std::get_if<gym::sandbox::CandidateFailure>(&outcome.result))
+    return {.kernel = {}, .reason = class_name(failure->error), .message = failure->error.message};
+  // The guest ran foreign code: its answer is hostile.
+  const auto json = parse_json(std::get<gym::capture::CapturedPlan>(outcome.result).json);
+  if (!json) return {.kernel = {}, .reason = "false_answer", .message = json.error().message};
+  JsonReader reader(*json);
+  WrittenPair pair{.kernel = reader.string("code", ""),
+                   .reason = reader.string("reason", ""),
+                   .message = reader.string("message", "")};
+  if (!reader.status() || pair.kernel.empty() == pair.reason.empty())
+    return {.kernel = {}, .reason = "false_answer", .message = "the guest's answer is no answer"};
+  return pair;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PairWriter>> PairWriter::start(gym::capture::CaptureConfig config,
+                                                      Policy policy) {
+  TRY_ASSIGN(TempDir files, write_files());
+  config.compilers = 1;  // none is asked
+  config.spare_zygote = false;
+  gym::sandbox::GuestModules modules;
+  modules.packages = {files.path().string()};
+  modules.warm = modules.capture =
+      policy == Policy::strict ? "tritonsmith_pairs.strict_pair" : "tritonsmith_pairs.pair";
+  TRY_ASSIGN(auto pool, gym::capture::CaptureLoop::start(config, modules));
+  return std::unique_ptr<PairWriter>(new PairWriter(std::move(files), std::move(pool)));
+}
+
+void PairWriter::write(std::string source, Done done) {
+  pool_->capture(
+      {.role = gym::capture::CaptureRole::task, .source = std::move(source), .path = "task.py"},
+      [done = std::move(done)](CaptureOutcome outcome) { done(pair_of(outcome)); });
+}
+
+}  // namespace tritonsmith::pairs

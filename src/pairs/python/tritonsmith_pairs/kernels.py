@@ -1,0 +1,152 @@
+"""Turns each kernel that Inductor wrote into a plain @triton.jit function."""
+
+import ast
+import keyword
+import re
+
+from . import blocks, helpers, tidy
+from .errors import NoPair
+from .helpers import dotted
+
+KINDS = {"pointwise": "pointwise", "reduction": "reduction", "persistent_reduction": "reduction"}
+GRIDS = {"Grid1D": "x", "Grid2D": "xy", "Grid3D": "xyz"}
+OTHER_WORDS = {"prepare_softmax_online": "softmax_parts", "_to_copy": "cast"}
+PLAIN_WORDS = {"aten", "prims", "default", "fused", "poi", "red", "per", "triton", "to", "copy"}
+SIZE_NAMES = {"xnumel": "n_elements", "ynumel": "n_rows", "znumel": "n_planes"}
+REDUCED_NAMES = {"xnumel": "n_rows", "r0_numel": "n_columns", "r1_numel": "n_inner", "ynumel": "n_groups"}
+
+
+class Kernel:
+    """One function of the file to be, and how it is launched."""
+
+    def __init__(self, generated_name, text):
+        self.generated_name = generated_name
+        module = ast.parse(text)
+        functions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
+        self.function = functions[-1]
+        self.others = functions[:-1]  # jit functions that the kernel calls
+        self.heuristics = next((node for node in self.function.decorator_list if isinstance(node, ast.Call)), None)
+        if self.heuristics is None:
+            raise NoPair("unknown_kernel", f"{generated_name} has no heuristics")
+        self.kind = KINDS.get(dotted(self.heuristics.func).removeprefix("triton_heuristics."))
+        if self.kind is None:
+            raise NoPair("unknown_kernel", f"a kernel of the kind {ast.unparse(self.heuristics.func)}")
+        self.meta = self.literal("inductor_meta")
+        self.parameters = [argument.arg for argument in self.function.args.args]
+        self.constexprs = [a.arg for a in self.function.args.args if a.annotation is not None]
+        self.name, self.needed = None, []
+        self.argument_names = {}
+
+    def literal(self, name):
+        """The keyword's dict, without values that are no literals."""
+        node = next((k.value for k in self.heuristics.keywords if k.arg == name), None)
+        out = {}
+        for key, value in zip(node.keys, node.values) if isinstance(node, ast.Dict) else ():
+            try:
+                out[ast.literal_eval(key)] = ast.literal_eval(value)
+            except ValueError:
+                continue
+        return out
+
+    def finish(self, name, tensor_names, comment):
+        """Writes the function with the names that its first launch's tensors have."""
+        self.name = name
+        replace = helpers.Replace()
+        for function in [*self.others, self.function]:
+            replace.visit(function)
+        if replace.unknown:
+            raise NoPair("unknown_helper", f"a kernel needs triton_helpers.{sorted(replace.unknown)[0]}")
+        self.needed = replace.needed
+        self.numels = {}
+        self.function.body = [s for s in self.function.body if not self.takes_size(s)]
+        self.persistent = self.fixed_blocks()
+        names = self.rename_arguments(tensor_names)
+        self.function.decorator_list = [ast.parse("triton.jit", mode="eval").body]
+        self.function.name = name
+        tidy.tidy(self.function, {pointer: pointer.removesuffix("_ptr") for pointer in names})
+        if comment:
+            self.function.body.insert(0, ast.Expr(ast.Constant(comment)))
+        ast.fix_missing_locations(self.function)
+
+    def takes_size(self, statement):
+        """`xnumel = 1536` repeats what the launch passes."""
+        name = tidy.single_target(statement)
+        if name and re.fullmatch(r"([xyz]|r\d+_)numel", name) and isinstance(statement.value, ast.Constant):
+            self.numels[name] = statement.value.value
+            return name in self.parameters
+        return False
+
+    def fixed_blocks(self):
+        """Block sizes that the body fixes: `R0_BLOCK: tl.constexpr = 128`."""
+        return {s.target.id: s.value.value for s in self.function.body
+                if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and isinstance(s.value, ast.Constant)
+                and s.target.id.endswith("_BLOCK")}
+
+    def rename_arguments(self, tensor_names):
+        """Renames pointers after their tensors and sizes after what they count. Returns the pointers' names."""
+        taken, pointers = set(), []
+        sizes = SIZE_NAMES if self.kind == "pointwise" and "ynumel" not in self.parameters else REDUCED_NAMES
+        if self.kind == "pointwise" and "ynumel" in self.parameters:
+            sizes = {"xnumel": "n_columns", "ynumel": "n_rows", "znumel": "n_planes"}
+        for parameter in self.parameters:
+            if parameter in tensor_names:
+                new = tidy.fresh(f"{tensor_names[parameter]}_ptr", taken)
+                pointers.append(new)
+            else:
+                new = tidy.fresh(sizes.get(parameter, BLOCK_NAMES.get(parameter, parameter)), taken)
+            self.argument_names[parameter] = new
+        for old, new in BLOCK_NAMES.items():
+            self.argument_names.setdefault(old, new)
+        for old, new in sizes.items():
+            self.argument_names.setdefault(old, new)
+        for node in ast.walk(self.function):
+            if isinstance(node, ast.Name) and node.id in self.argument_names:
+                node.id = self.argument_names[node.id]
+            if isinstance(node, ast.arg) and node.arg in self.argument_names:
+                node.arg = self.argument_names[node.arg]
+        return pointers
+
+    def launch(self, arguments, rendered):
+        """Returns the statement that launches the kernel. `arguments` holds sizes by parameter, `rendered` all as text."""
+        sizes = {name.removesuffix("numel"): value for name, value in {**self.numels, **arguments}.items()}
+        chosen = blocks.choose(self.kind, sizes, self.persistent, self.constexprs)
+        axes = GRIDS.get(self.meta.get("grid_type"))
+        if axes is None:
+            raise NoPair("unknown_grid", f"a grid of the type {self.meta.get('grid_type')}")
+        grid = []
+        for axis in axes:
+            block = chosen.get(f"{axis.upper()}BLOCK", 1)
+            grid.append(f"triton.cdiv({sizes[axis]}, {block})" if block > 1 else str(sizes[axis]))
+            if axis != "x" and -(-sizes[axis] // block) > 65535:
+                raise NoPair("unknown_grid", "a grid of more than 65535 along y")
+        given = [rendered[p] for p in self.parameters if p not in self.constexprs]
+        given += [f"{self.argument_names[p]}={chosen[p]}" for p in self.constexprs if p in chosen]
+        if self.kind == "reduction" and blocks.warps(chosen, self.persistent) != 4:
+            given.append(f"num_warps={blocks.warps(chosen, self.persistent)}")
+        comma = "," if len(grid) == 1 else ""
+        return f"{self.name}[({', '.join(grid)}{comma})]({', '.join(given)})"
+
+    def text(self):
+        return "\n\n\n".join(ast.unparse(ast.fix_missing_locations(f)) for f in [*self.others, self.function])
+
+
+BLOCK_NAMES = {"XBLOCK": "BLOCK_X", "YBLOCK": "BLOCK_Y", "ZBLOCK": "BLOCK_Z", "R0_BLOCK": "BLOCK_R", "R1_BLOCK": "BLOCK_S"}
+
+
+def words_of(nodes):
+    """Operators' names as people say them: "linear_1" and "aten.addmm" are linear and addmm."""
+    words = []
+    for node in nodes:
+        word = re.sub(r"_\d+$", "", node.split(".")[1] if node.startswith(("aten.", "prims.")) else node).strip("_")
+        word = OTHER_WORDS.get(word, word)
+        if word and word not in words and word not in PLAIN_WORDS:
+            words.append(word)
+    return words
+
+
+def kernel_name(words, taken):
+    kept = [word for word in words if word.isidentifier()][:4]
+    base = "_".join([*kept, "kernel"]) if kept else "elementwise_kernel"
+    if keyword.iskeyword(base) or base[0].isdigit():
+        base = "fused_kernel"
+    return tidy.fresh(base[:60], taken)

@@ -1,0 +1,337 @@
+"""Makes the body of a generated kernel readable without changing what it computes.
+
+Inductor writes one operation a line, into tmp0, tmp1, ... Here constants become literals, values that are used once move into
+the expression that uses them, index variables with two names keep one, and the rest gets names that say what it is.
+"""
+
+import ast
+import keyword
+import math
+import re
+
+from .helpers import dotted
+
+WIDTH = 72  # an expression grows no longer than this by taking others in
+LINE = 108  # nor a statement than this
+SIZES = re.compile(r"([xyz]|r\d+_)?numel$")
+NAMES_OF_CALLS = {"tl.load": "value", "tl.sum": "total", "libdevice.exp": "exponential", "tl.exp": "exponential",
+                  "libdevice.rsqrt": "scale", "libdevice.tanh": "hyperbolic", "tl.sigmoid": "gate", "tl.dot": "product",
+                  "tl.where": "chosen", "larger": "clipped", "smaller": "clipped"}
+
+
+def parts(node):
+    return ast.unparse(node)
+
+
+def blocks_of(function):
+    """Yields every list of statements, inner ones first."""
+    for node in ast.walk(function):
+        for name in ("body", "orelse"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                yield block
+
+
+def assigned_names(function):
+    """Returns how often each name is assigned, in whatever way."""
+    counts = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            counts[node.id] = counts.get(node.id, 0) + 1
+    for argument in function.args.args:
+        counts[argument.arg] = counts.get(argument.arg, 0) + 1
+    return counts
+
+
+def uses(function, name):
+    return sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+               for node in ast.walk(function))
+
+
+class ReplaceName(ast.NodeTransformer):
+    def __init__(self, name, expression):
+        self.name, self.expression = name, expression
+
+    def visit_Name(self, node):
+        return self.expression if node.id == self.name and isinstance(node.ctx, ast.Load) else node
+
+
+def single_target(statement):
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id
+    return None
+
+
+def annotated_target(statement):
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id
+    return None
+
+
+def is_literal(node):
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+
+
+def literal_of(node):
+    """`tl.full([1], 0.5, tl.float32)` is the literal 0.5, because a literal has that type wherever it has one of its own."""
+    if is_literal(node):
+        return node
+    if isinstance(node, ast.Call) and dotted(node.func) == "tl.full" and len(node.args) == 3 and is_one(node.args[0]) \
+            and is_literal(node.args[1]):
+        kind, value = dotted(node.args[2]), ast.literal_eval(node.args[1])
+        if kind == "tl.float32" and math.isfinite(value):
+            return number(float(value))
+        if kind == "tl.int32" and isinstance(value, int):
+            return number(value)
+    return None
+
+
+class Peephole(ast.NodeTransformer):
+    """96 as a number of int32 that is cast to float32 is 96.0; a tensor is broadcast to a shape once."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "to" and is_literal(node.func.value) \
+                and len(node.args) == 1 and dotted(node.args[0]) == "tl.float32":
+            return number(float(ast.literal_eval(node.func.value)))
+        if dotted(node.func) == "tl.broadcast_to" and isinstance(node.args[0], ast.Call) \
+                and dotted(node.args[0].func) == "tl.broadcast_to" and parts(node.args[0].args[1]) == parts(node.args[1]):
+            return node.args[0]
+        return node
+
+
+def number(value):
+    node = ast.Constant(abs(value))
+    return ast.UnaryOp(ast.USub(), node) if value < 0 else node
+
+
+def is_one(node):
+    return isinstance(node, ast.List) and all(isinstance(e, ast.Constant) and e.value == 1 for e in node.elts)
+
+
+def allows_literal(parent, child):
+    """A literal takes the type of a tensor beside it in arithmetic and comparisons. Elsewhere it becomes a tensor of its own
+    type, which is the type that it had. It must never meet another literal, or stand alone where a tensor is demanded."""
+    if isinstance(parent, ast.BinOp):
+        other = parent.right if parent.left is child else parent.left
+        return not is_literal(other)
+    if isinstance(parent, ast.Compare):
+        return len(parent.comparators) == 1 and not is_literal(parent.left if parent.left is not child else parent.comparators[0])
+    if isinstance(parent, ast.Call):
+        name = dotted(parent.func)
+        return (name == "tl.where" and child is not parent.args[0]) or name in ("larger", "smaller", "tl.maximum", "tl.minimum")
+    return False
+
+
+def inline(function):
+    changed = True
+    while changed:
+        changed = False
+        counts = assigned_names(function)
+        for block in blocks_of(function):
+            for at, statement in enumerate(block):
+                name = single_target(statement)
+                if name is None or counts.get(name) != 1 or SIZES.search(name):
+                    continue
+                if try_inline(function, block, at, name, counts):
+                    changed = True
+                    break
+            if changed:
+                break
+
+
+def try_inline(function, block, at, name, counts):
+    expression = block[at].value
+    if isinstance(expression, ast.Name) and counts.get(expression.id) == 1:  # a second name for the same thing
+        replace_everywhere(function, block, at, name, expression)
+        return True
+    literal = literal_of(expression)
+    if literal is not None:
+        casts = casts_to_float(function)
+        if not all(allows_literal(parent, child) or id(parent) in casts for parent, child in places(function, name)):
+            return False
+        replace_everywhere(function, block, at, name, literal)
+        return True
+    if uses(function, name) != 1 or not is_movable(expression, counts):
+        return False
+    for later in block[at + 1:]:
+        if uses(later, name) == 0:
+            continue
+        if not isinstance(later, (ast.Assign, ast.Expr)):
+            return False
+        candidate = ReplaceName(name, expression).visit(copy_of(later))
+        if longest(candidate) > WIDTH or len(parts(candidate)) > LINE:
+            return False
+        index = block.index(later)
+        block[index] = candidate
+        del block[at]
+        return True
+    return False
+
+
+def longest(statement):
+    value = statement.value
+    if isinstance(value, ast.Call) and dotted(value.func) == "tl.store":
+        return max(len(parts(argument)) for argument in value.args)
+    return len(parts(value))
+
+
+def copy_of(node):
+    return ast.parse(ast.unparse(node)).body[0]
+
+
+def replace_everywhere(function, block, at, name, expression):
+    del block[at]
+    ReplaceName(name, expression).visit(function)
+
+
+def casts_to_float(function):
+    """The expressions `x.to` of all calls `x.to(tl.float32)`."""
+    return {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "to" and len(node.args) == 1 and dotted(node.args[0]) == "tl.float32"}
+
+
+def places(function, name):
+    return [(parent, child) for parent in ast.walk(function) for child in ast.iter_child_nodes(parent)
+            if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load)]
+
+
+def is_movable(expression, counts):
+    """Whether the expression gives the same at a later place: it loads nothing, and its names are assigned once."""
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Call) and dotted(node.func) in ("tl.load", "tl.atomic_add", "tl.rand", "tl.randint64"):
+            return False
+        if isinstance(node, ast.Name) and counts.get(node.id, 0) > 1:
+            return False
+    return not isinstance(expression, (ast.Tuple, ast.List))
+
+
+def drop_unused(function):
+    """Removes assignments to names that nothing reads."""
+    while True:
+        unused = [(block, statement) for block in blocks_of(function) for statement in block
+                  if (name := single_target(statement) or annotated_target(statement)) and uses(function, name) == 0
+                  and is_plain(statement.value)]
+        if not unused:
+            return
+        for block, statement in unused:
+            block.remove(statement)
+
+
+def is_plain(expression):
+    return not any(isinstance(node, ast.Call) and dotted(node.func).startswith("tl.atomic") for node in ast.walk(expression))
+
+
+def simplify_masks(function, counts):
+    """A mask of `tl.full(..., True, tl.int1)` masks nothing."""
+    always = {name for block in blocks_of(function) for statement in block if (name := single_target(statement))
+              and counts.get(name) == 1 and is_true(statement.value)}
+
+    class Drop(ast.NodeTransformer):
+        def visit_BinOp(self, node):
+            self.generic_visit(node)
+            if isinstance(node.op, ast.BitAnd):
+                for one, other in ((node.left, node.right), (node.right, node.left)):
+                    if isinstance(one, ast.Name) and one.id in always:
+                        return other
+            return node
+
+        def visit_Call(self, node):
+            self.generic_visit(node)
+            at = {"tl.load": 1, "tl.store": 2}.get(dotted(node.func))
+            if at is not None and len(node.args) > at and isinstance(node.args[at], ast.Name) and node.args[at].id in always:
+                del node.args[at]
+                node.keywords = [keyword for keyword in node.keywords if keyword.arg != "other"]
+            return node
+
+    if always:
+        Drop().visit(function)
+
+
+def is_true(node):
+    return (isinstance(node, ast.Call) and dotted(node.func) == "tl.full" and len(node.args) == 3
+            and isinstance(node.args[1], ast.Constant) and node.args[1].value is True)
+
+
+def tidy(function, loaded_names):
+    """Tidies a kernel in place. `loaded_names` says what each pointer's tensor is called."""
+    simplify_masks(function, assigned_names(function))
+    drop_unused(function)
+    for _ in range(3):
+        inline(function)
+        Peephole().visit(function)
+        drop_unused(function)
+    rename(function, loaded_names)
+    rename_indices(function)
+    ast.fix_missing_locations(function)
+
+
+def rename(function, loaded_names):
+    taken = {argument.arg for argument in function.args.args} | {"tl", "triton", "libdevice"}
+    names = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            taken.add(node.id)
+    for statement in statements_of(function):
+        name = single_target(statement)
+        if name is None or name in names or not re.fullmatch(r"_?tmp\d+(_\w+)?", name):
+            continue
+        names[name] = fresh(wish(statement.value, loaded_names), taken)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id in names:
+            node.id = names[node.id]
+
+
+def rename_indices(function):
+    """The indices along x, y and r0 are offsets, or rows and columns."""
+    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} | {a.arg for a in function.args.args}
+    if "r0_index" in used:
+        wanted = {"x": "row", "r0_": "column", "y": "group", "r1_": "inner"}
+    elif "yindex" in used:
+        wanted = {"x": "column", "y": "row", "z": "plane"}
+    else:
+        wanted = {}
+    names = {f"{axis}{kind}": f"{word}{end}" for axis, word in wanted.items() for kind, end in (
+        ("index", "s"), ("mask", "_mask"), ("offset", "_offset"), ("base", "_base"))} or {"xindex": "offsets", "xmask": "mask"}
+    for old, new in names.items():
+        if old in used and new not in used:
+            for node in ast.walk(function):
+                if isinstance(node, ast.Name) and node.id == old:
+                    node.id = new
+
+
+def statements_of(node):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+            yield from statements_of(child)
+
+
+def wish(expression, loaded_names):
+    while isinstance(expression, (ast.Subscript, ast.Attribute)) or (
+            isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and expression.func.attr == "to"):
+        expression = expression.func.value if isinstance(expression, ast.Call) else expression.value
+    if not isinstance(expression, ast.Call):
+        return "value"
+    name = dotted(expression.func)
+    if name == "tl.load":
+        for node in ast.walk(expression.args[0]):
+            if isinstance(node, ast.Name) and node.id in loaded_names:
+                return loaded_names[node.id]
+    if name == "tl.reduce":
+        which = dotted(expression.args[2])
+        return {"larger": "largest", "smaller": "smallest", "product_of": "product"}.get(which, "result")
+    if name == "tl.full":
+        return "running"
+    return NAMES_OF_CALLS.get(name, "value")
+
+
+def fresh(wanted, taken):
+    name, count = wanted, 1
+    while name in taken or keyword.iskeyword(name):
+        count += 1
+        name = f"{wanted}_{count}"
+    taken.add(name)
+    return name

@@ -1,0 +1,117 @@
+"""`tasks pairs` from outside: modules become judged Triton solutions, hostile ones become reasons, and a killed run goes on.
+
+usage: pairs_test.py PROGRAM
+"""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PLAIN = ["mlp", "layer_norm", "batch_norm", "conv2d", "cross_entropy", "softmax_wide"]
+TWINS = """import torch
+
+
+class Attention(torch.nn.Module):
+    \"\"\"Two parameters of equal shape, which must not be swapped.\"\"\"
+
+    def __init__(self, width):
+        super(Attention, self).__init__()
+        self.key = torch.nn.Linear(width, width)
+        self.query = torch.nn.Linear(width, width)
+        self.last = torch.nn.Sequential(torch.nn.Linear(width, 3), torch.nn.Tanh())
+
+    def forward(self, x, factor=2.0):
+        return self.last(torch.relu(self.query(x)) - torch.exp(self.key(x)) * factor), x
+
+
+Model = Attention
+
+
+def get_inputs():
+    return [torch.rand(6, 8)]
+
+
+def get_init_inputs():
+    return [[], {'width': 8}]
+"""
+HOSTILE = """import os
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + 1
+
+def get_inputs():
+    open('/etc/passwd.new', 'w')
+    os.kill(os.getppid(), 9)
+    return [torch.rand(4)]
+"""
+BRANCHES = "import torch\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x if x.sum() > 0 else -x\n\n" \
+    "def get_inputs():\n    return [torch.rand(4)]\n"
+
+
+class Pairs(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        self.tasks = self.folder / "tasks"
+        self.tasks.mkdir()
+        for name in PLAIN:
+            (self.tasks / f"{name}.py").write_text((ROOT / f"tests/tasks/{name}.py").read_text())
+        (self.tasks / "twins.py").write_text(TWINS)
+        (self.tasks / "hostile.py").write_text(HOSTILE)
+        (self.tasks / "branches.py").write_text(BRANCHES)
+        self.out = self.folder / "out"
+        self.command = [PROGRAM, "tasks", "pairs", str(self.tasks), "--out", str(self.out), "--backend", "evaluate"]
+
+    def rows(self, name):
+        path = self.out / name
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def test_modules_become_accepted_solutions_and_a_killed_run_goes_on(self):
+        first = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 200
+        while not self.rows("pairs.jsonl") and time.monotonic() < deadline and first.poll() is None:
+            time.sleep(0.05)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        before = [row["task"] for row in self.rows("pairs.jsonl")]
+        self.assertTrue(before)
+        done = subprocess.run(self.command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pairs = {row["task"]: row for row in self.rows("pairs.jsonl")}
+        self.assertEqual(sorted(pairs), sorted([*PLAIN, "twins"]), done.stdout + str(self.rows("rejected.jsonl")))
+        self.assertEqual(len(self.rows("pairs.jsonl")), len(pairs), "nothing is made twice")
+        for row in pairs.values():
+            self.assertTrue(row["verdict"]["accepted"])
+            self.assertNotIn("_inductor", row["kernel"])
+            self.assertRegex(row["kernel"], r"\n    \w+_kernel\[|        \w+_kernel\[")
+            self.assertNotRegex(row["kernel"], r"\btmp\d|\bbuf\d|triton_(poi|per|red)_")
+        self.assertIn("self.query.weight", pairs["twins"]["kernel"])
+        failures = {row["task"]: row["reason"] for row in self.rows("failures.jsonl")}
+        self.assertEqual(sorted(failures), ["branches", "hostile"])
+        again = subprocess.run(self.command, capture_output=True, text=True)
+        self.assertIn("9 done before", again.stdout)
+        self.check_examples()
+
+    def check_examples(self):
+        examples = self.folder / "examples.jsonl"
+        done = subprocess.run([PROGRAM, "examples", "import", str(self.out / "pairs.jsonl"), "--out", str(examples)],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in examples.read_text().splitlines()]
+        self.assertEqual(len(rows), len(PLAIN) + 1)
+        self.assertTrue(all(re.search(r"class ModelNew", row["completion"]) for row in rows))
+
+
+if __name__ == "__main__":
+    unittest.main()
