@@ -147,6 +147,7 @@ LARGE_CLASSES = {
     ("gym/device/cuda_device.h", "CudaDevice"),
     ("gym/judge/coordinator.h", "Coordinator"),
     ("gym/plan/analysis/roofline.cc", "Walk"),
+    ("gym/service/redis/redis_job_store.h", "RedisJobStore"),
     ("gym/service/sqlite_job_store.h", "SqliteJobStore"),
     ("gym/triton_ir/memory/memory.h", "Memory"),
     ("gym/triton_ir/syntax/parser_state.h", "Parser"),

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <random>
+#include <ranges>
+
+#include "gym/service/stored_submission.h"
 
 namespace tritonsmith::gym::service {
 namespace {
@@ -26,13 +29,6 @@ CREATE TABLE IF NOT EXISTS owners (job TEXT PRIMARY KEY, owner TEXT NOT NULL) WI
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO facts VALUES ('run', 0), ('last_event', 0);
 )";
-
-// What was accepted under wider limits than today's is judged all the same.
-Result<api::Submission> parse_submission(const std::string& text) {
-  TRY_ASSIGN(const Json json, parse_json(text));
-  constexpr api::SubmissionLimits any{.source_bytes = std::size_t{1} << 30};
-  return api::submission_from_json(json, any);
-}
 
 std::string random_epoch() {
   std::random_device device;
@@ -69,7 +65,7 @@ Status SqliteJobStore::load() {
   while (true) {
     TRY_ASSIGN(const bool more, rows.next());
     if (!more) return ok();
-    TRY_ASSIGN(const api::Submission submission, parse_submission(rows.text(5)));
+    TRY_ASSIGN(const api::Submission submission, parse_stored_submission(rows.text(5)));
     unfinished_.enter(rows.text(0), {.priority = static_cast<api::Priority>(rows.integer(1)),
                                      .sequence = rows.integer(2),
                                      .deadline_ms = rows.integer(3),
@@ -268,12 +264,14 @@ Result<bool> SqliteJobStore::cancel(const std::string& name, const std::string& 
     TRY_ASSIGN(auto others, database_->query("SELECT 1 FROM wanted WHERE job = ? LIMIT 1", name));
     TRY_ASSIGN(is_wanted, others.next());
   }
-  if (!is_wanted)
-    TRY(database_->run("UPDATE jobs SET state = 'cancelled', finished_ms = ? WHERE name = ?",
-                       now_(), name));
-  if (!is_wanted) TRY(database_->run("DELETE FROM owners WHERE job = ?", name));
+  if (is_wanted) {
+    TRY(transaction.commit());
+    return false;
+  }
+  TRY(database_->run("UPDATE jobs SET state = 'cancelled', finished_ms = ? WHERE name = ?", now_(),
+                     name));
+  TRY(database_->run("DELETE FROM owners WHERE job = ?", name));
   TRY(transaction.commit());
-  if (is_wanted) return false;
   unfinished_.withdraw(name);
   unfinished_.leave(name);
   changed();
@@ -333,7 +331,7 @@ Result<api::Submission> SqliteJobStore::submission_of(const std::string& name) {
   TRY_ASSIGN(auto row, database_->query("SELECT submission FROM jobs WHERE name = ?", name));
   TRY_ASSIGN(const bool found, row.next());
   CHECK(found, "the unfinished job {} is not in the list", name);
-  return parse_submission(row.text(0));
+  return parse_stored_submission(row.text(0));
 }
 
 Status SqliteJobStore::conclude(const std::string& worker,
@@ -487,9 +485,8 @@ Status SqliteJobStore::depart(const std::string& worker) {
 // A program has one worker, and both end together.
 Result<std::vector<WorkerView>> SqliteJobStore::workers() const {
   const std::lock_guard lock(mutex_);
-  std::vector<WorkerView> views;
-  for (const auto& [name, worker] : workers_) views.push_back(worker);
-  return views;
+  const auto views = std::views::values(workers_);
+  return std::vector<WorkerView>(views.begin(), views.end());
 }
 
 Result<JobCounts> SqliteJobStore::counts() const {

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "gym/service/redis/redis_scripts.h"
+#include "gym/service/stored_submission.h"
 
 namespace tritonsmith::gym::service {
 namespace {
@@ -25,13 +26,6 @@ Result<JobView> view_at(const RedisReply& reply, std::size_t first) {
                  .verdict = reply.text_at(first + 2),
                  .submitted_ms = reply.integer_at(first + 3),
                  .finished_ms = reply.integer_at(first + 4)};
-}
-
-// What a door accepted under wider limits than today's is judged all the same.
-Result<api::Submission> submission_of(const std::string& text) {
-  TRY_ASSIGN(const Json json, parse_json(text));
-  constexpr api::SubmissionLimits any{.source_bytes = std::size_t{1} << 30};
-  return api::submission_from_json(json, any);
 }
 
 std::vector<std::string> texts_of(const RedisReply& reply) {
@@ -201,7 +195,7 @@ Status RedisJobStore::recall_queued() {
   for (const std::string& name : texts_of(queued)) {
     TRY_ASSIGN(const RedisReply text, client_.run(scripts::kSubmission, {name}));
     if (text.is_nil()) continue;
-    TRY_ASSIGN(const api::Submission submission, submission_of(text.text()));
+    TRY_ASSIGN(const api::Submission submission, parse_stored_submission(text.text()));
     if (auto verdict = config_.recall(submission.job))
       recalled.push_back({name, *std::move(verdict)});
     if (recalled.size() == at_once) TRY(conclude("", std::exchange(recalled, {})));
@@ -228,7 +222,7 @@ Result<std::optional<api::Submission>> RedisJobStore::take(const Lease& lease) {
              client_.run(scripts::kTake, lease_arguments(lease, std::move(wishes))));
   if (reply.size() == 0) return std::optional<api::Submission>();
   const std::string name = reply.text_at(0);
-  TRY_ASSIGN(api::Submission submission, submission_of(reply.text_at(1)));
+  TRY_ASSIGN(api::Submission submission, parse_stored_submission(reply.text_at(1)));
   hold(lease.worker, name);
   return std::optional<api::Submission>(std::move(submission));
 }
@@ -279,7 +273,7 @@ Result<std::vector<api::Submission>> RedisJobStore::overdue() {
   TRY_ASSIGN(const RedisReply reply, client_.run(scripts::kOverdue, {time()}));
   std::vector<api::Submission> late;
   for (const std::string& text : texts_of(reply)) {
-    TRY_ASSIGN(api::Submission submission, submission_of(text));
+    TRY_ASSIGN(api::Submission submission, parse_stored_submission(text));
     late.push_back(std::move(submission));
   }
   return late;
