@@ -6,12 +6,12 @@
 #include <fstream>
 
 #include "base/temp_dir.h"
-#include "report/line_chart.h"
-#include "report/compare.h"
 #include "report/charts.h"
+#include "report/compare.h"
 #include "report/failures.h"
 #include "report/highlight.h"
 #include "report/html.h"
+#include "report/line_chart.h"
 #include "report/markdown.h"
 #include "report/tables.h"
 

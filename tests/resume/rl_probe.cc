@@ -56,13 +56,14 @@ Status run_probe(const RlConfig& config, distributed::Ranks& ranks) {
   for (const char* id : {"t1", "t2", "t3", "t4", "t5"})
     tasks.push_back({.id = id, .suite = "test", .source = "x", .instruction = id});
   gym::api::FakeJudge judge(judge_slowly);
-  const RlParts parts{.judge = judge,
-                      .make_engine = [&](const model::Transformer& weights)
-                          -> Result<std::unique_ptr<generate::TokenEngine>> {
-                        return std::make_unique<PatternEngine>(weights, tokenizer);
-                      },
-                      .references = {},
-                      .ranks = ranks};
+  const RlParts parts{
+      .judge = judge,
+      .make_engine =
+          [&](const model::Transformer& weights) -> Result<std::unique_ptr<generate::TokenEngine>> {
+        return std::make_unique<PatternEngine>(weights, tokenizer);
+      },
+      .references = {},
+      .ranks = ranks};
   const StopFlag stop = false;
   TRY_ASSIGN(const auto summary, run_rl(config, tasks, parts, stop));
   fmt::print("finished {}\n", summary.steps);

@@ -232,7 +232,7 @@ void Engine::finish(int index, FinishReason reason) {
 }
 
 Result<std::unique_ptr<TokenEngine>> make_engine(const model::Transformer& model,
-                                                    const EngineConfig& config) {
+                                                 const EngineConfig& config) {
   if (model.half_weights() == nullptr) return std::make_unique<Engine>(model, config);
   return CudaEngine::make(model, config);
 }

@@ -77,7 +77,7 @@ class Engine : public TokenEngine {
 // The engine that serves a model best: CudaEngine where the model is on a GPU and our own kernels
 // serve it, else Engine. The model must outlive it.
 Result<std::unique_ptr<TokenEngine>> make_engine(const model::Transformer& model,
-                                                    const EngineConfig& config = {});
+                                                 const EngineConfig& config = {});
 
 // Fails for a request that no engine serves: an empty prompt, tokens that the model does not have,
 // a prompt and completion that are too long together.

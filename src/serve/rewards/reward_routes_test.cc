@@ -54,7 +54,8 @@ struct RewardRoutesTest : gym::service::ServiceFixture {
       if (judged++ >= faults) return gym::api::accepted_verdict();
       Verdict verdict;
       verdict.fault = Fault::infrastructure;
-      verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = "the referee died"};
+      verdict.error =
+          VerdictError{.error_class = ErrorClass::infrastructure, .message = "the referee died"};
       return verdict;
     };
   }

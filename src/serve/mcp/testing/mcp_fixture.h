@@ -32,7 +32,8 @@ struct McpFixture : gym::service::ServiceFixture {
     verdict_for = [](const gym::api::JudgeJob&) {
       Verdict verdict;
       verdict.fault = Fault::infrastructure;
-      verdict.error = VerdictError{.error_class = ErrorClass::infrastructure, .message = "the referee died"};
+      verdict.error =
+          VerdictError{.error_class = ErrorClass::infrastructure, .message = "the referee died"};
       return verdict;
     };
   }

@@ -48,13 +48,11 @@ class RlTest : public ::testing::Test {
   Result<RlSummary> run() { return run_with(judge_); }
   Result<RlSummary> run_with(gym::api::Judge& judge) {
     return run_rl(config_, tasks_,
-                  {.judge = judge, .make_engine = make_engine(), .gpu_lease = gpu_lease_},
-                  stop_);
+                  {.judge = judge, .make_engine = make_engine(), .gpu_lease = gpu_lease_}, stop_);
   }
   MakeEngine make_engine() const {
     return
-        [this](
-            const model::Transformer& model) -> Result<std::unique_ptr<generate::TokenEngine>> {
+        [this](const model::Transformer& model) -> Result<std::unique_ptr<generate::TokenEngine>> {
           return std::make_unique<PatternEngine>(model, *tokenizer_);
         };
   }
