@@ -16,7 +16,7 @@ std::string compare(const at::Tensor& candidate, const at::Tensor& reference,
   Numerics numerics;
   const CompareOptions how{.rule = rule, .tolerance = tolerance_of(reference.scalar_type())};
   const auto error = compare_tensors("output", candidate, reference, oracle, how, numerics);
-  return error ? error->error_class : "equal";
+  return error ? class_name(*error) : "equal";
 }
 
 at::Tensor float_tensor(std::vector<double> values) {

@@ -190,7 +190,7 @@ Status JobDispatcher::hand_over(api::Judge& judge) {
     submission->job.id = id;
     if (!has_device(submission->job)) {
       running_.erase(id);
-      TRY(conclude({{name, failed_verdict(*submission, "infrastructure",
+      TRY(conclude({{name, failed_verdict(*submission, ErrorClass::infrastructure,
                                           fmt::format("this gym has no device '{}'; it has {}",
                                                       submission->job.device,
                                                       fmt::join(settings_.devices, ", ")))}}));
