@@ -37,6 +37,8 @@ using Add = std::function<int(std::string, std::vector<Value>, std::vector<std::
 
 // Returns the tensor without the gap along a dimension. `add` adds an operator.
 int without(const PlanEditor& editor, const Add& add, int tensor, std::size_t d, Gap gap) {
+  // A copy, because `add` moves the plan's tensors.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
   const PlanTensor form = editor.tensor(tensor);
   const std::int64_t n = form.shape[d];
   const auto slice = [&](std::int64_t from, std::int64_t to) {
