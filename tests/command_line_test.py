@@ -46,7 +46,7 @@ class CommandLine(unittest.TestCase):
                 done = run(*path, "--help")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("Exit codes:\n  0  done", done.stdout)
-                if path not in (["tasks"], ["gym"], ["model"]):
+                if path not in (["tasks"], ["examples"], ["gym"], ["model"]):
                     self.assertIn(f"Examples:\n  tritonsmith {' '.join(path)}", done.stdout)
 
     def test_help_shows_defaults(self):

@@ -87,14 +87,14 @@ KINDS = {
     "does not compile": ({"factor": "missing_name"}, "compile_error"),
     "hangs": ({"before": "while True: pass"}, "timeout"),
     "endless kernel": ({"loop": ENDLESS}, "too_large_to_evaluate"),
-    "fork bomb": ({"first": "fork = getattr(os, 'fo' + 'rk')\nwhile True: fork()"}, "exception"),
+    "fork bomb": ({"first": "fork = getattr(os, 'fo' + 'rk')\nwhile True: fork()"}, "tampering"),
     "output flood": ({"first": "while True: print('x' * 4096)"}, "output_flood"),
     "full disk": ({"first": "file = getattr(os, 'op' + 'en')('big', 66, 384)\n"
-                            "while True: getattr(os, 'wri' + 'te')(file, b'x' * 1048576)"}, "exception"),
+                            "while True: getattr(os, 'wri' + 'te')(file, b'x' * 1048576)"}, "tampering"),
     "takes all memory": ({"first": "hoard = bytearray(1 << 36)"}, "exception"),
     "asks for too much": ({"before": "torch.zeros(1 << 38, device=x.device, dtype=torch.int8)"}, "too_large_to_evaluate"),
     "out of GPU memory": ({"before": HIDDEN_COPY}, "too_large_to_evaluate"),
-    "kills itself": ({"first": "getattr(os, 'ki' + 'll')(os.getpid(), 9)"}, "killed"),
+    "kills itself": ({"first": "getattr(os, 'ki' + 'll')(os.getpid(), 9)"}, "tampering"),
 }
 OFTEN = (["good"] * 30 + ["wrong"] * 8 + ["out of bounds"] * 4 + ["raises"] * 4 + ["does not compile"] * 2
          + ["fork bomb", "output flood", "full disk", "takes all memory", "asks for too much", "out of GPU memory"])

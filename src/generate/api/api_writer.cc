@@ -111,7 +111,7 @@ Result<std::optional<Written>> ApiWriter::next_by(Deadline deadline) {
     if (event.is_restart) job->request.on_restart();
     if (!event.piece.empty() && job->request.on_text) job->request.on_text(event.piece);
     lock.lock();
-    if (event.written) return std::optional(*std::move(event.written));
+    if (event.written) return std::move(event.written);
   }
 }
 

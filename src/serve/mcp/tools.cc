@@ -93,7 +93,8 @@ ToolStart Tools::start(const std::string& name, const Json& arguments) const {
 
 Result<std::string> Tools::text_or_file(const Json& arguments, const std::string& name) const {
   JsonReader reader(arguments);
-  const std::string text = reader.string(name, ""), path = reader.string(name + "_path", "");
+  std::string text = reader.string(name, "");
+  const std::string path = reader.string(name + "_path", "");
   TRY(reader.status());
   if (!text.empty() && path.empty()) return text;
   if (files_ == FileAccess::none) return fail("give {}", name);
