@@ -6,6 +6,7 @@ tests skip where no Chromium is installed. SCREENSHOTS=FOLDER keeps pictures of 
 
 usage: serve_test.py PATH_OF_TRITONSMITH
 """
+import contextlib
 import http.server
 import json
 import os
@@ -29,6 +30,8 @@ WRONG = (TESTS / "hostile/files/i02_no_mask.py").read_text()
 
 
 class Model(http.server.BaseHTTPRequestHandler):
+    gate = None  # a semaphore, while a test decides how many answers the model gives
+
     def log_message(self, *_):
         pass
 
@@ -45,9 +48,13 @@ class Model(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        gate = Model.gate
+        if gate is not None and not gate.acquire(timeout=100):
+            return
         kernel = WRONG if body["temperature"] == 0 and len(body["messages"]) < 3 else RIGHT
-        self.send({"choices": [{"message": {"content": f"```python\n{kernel}\n```"}, "finish_reason": "stop"}],
-                   "usage": {"prompt_tokens": 9, "completion_tokens": 7}})
+        with contextlib.suppress(ConnectionError):  # the server may have been killed
+            self.send({"choices": [{"message": {"content": f"```python\n{kernel}\n```"}, "finish_reason": "stop"}],
+                       "usage": {"prompt_tokens": 9, "completion_tokens": 7}})
 
 
 class Served:
@@ -97,6 +104,12 @@ class Serve(unittest.TestCase):
         cls.model.server_close()
         cls.temporary.cleanup()
 
+    def let_the_model_answer(self, times):
+        """The model gives so many answers, and further ones as the returned semaphore is released, until the test ends."""
+        Model.gate = threading.Semaphore(times)
+        self.addCleanup(setattr, Model, "gate", None)
+        return Model.gate
+
     def page(self, *size):
         if self.browser is None:
             self.skipTest("no Chromium is installed")
@@ -122,10 +135,12 @@ class Serve(unittest.TestCase):
         page.fill("#module", MODULE)
         page.fill("#conversations", "3")
         page.fill("#turns", "1")
+        gate = self.let_the_model_answer(0)
         page.click("#write")
         page.wait("location.pathname.startsWith('/search/')")
         page.wait("document.querySelector('#state').dataset.state === 'running'")
         self.keep(page, "running")
+        gate.release(100)
         page.wait("document.querySelector('#state').dataset.state === 'done'", 300)
         self.assertIn("3 attempts, 2 accepted", page.text("#state"))
         self.assertEqual(page.text("#headline"), "Accepted: proved right")
@@ -189,9 +204,11 @@ class Serve(unittest.TestCase):
         page.wait("document.querySelector('#model').innerText === 'model scripted'")
         page.fill("#module", MODULE)
         page.fill("#conversations", "200")
+        gate = self.let_the_model_answer(2)
         page.click("#write")
         page.wait("document.querySelectorAll('#attempts li').length >= 2", 300)
         served.stop(signal.SIGKILL)
+        gate.release(1000)  # nobody waits for these answers any more
         page.wait("document.querySelector('#notice').innerText.includes('does not answer')")
         self.keep(page, "gone")
         served = Served(self.model_url, self.folder / "killed", *words, port=served.port)
