@@ -40,7 +40,8 @@ std::string header_mismatch(const Headers& headers, const Request& request,
   if (request.method != "tools/call") return "";
   const auto named = request.params.find("name");
   const auto shown = decoded(header(headers, "mcp-name"));
-  if (named == request.params.end() || !named->is_string() || !shown || *shown != *named)
+  if (named == request.params.end() || !named->is_string() || !shown ||
+      *shown != named->get_ref<const std::string&>())
     return "the header Mcp-Name is not params.name";
   return "";
 }
