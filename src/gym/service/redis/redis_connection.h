@@ -12,8 +12,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+// NOLINTBEGIN(readability-identifier-naming): hiredis has these names
 struct redisContext;
 struct redisReply;
+// NOLINTEND(readability-identifier-naming)
 
 namespace tritonsmith::gym::service {
 
