@@ -29,16 +29,20 @@ Result<RedisReply> RedisClient::command(const std::vector<std::string_view>& wor
   return persist([&](RedisConnection& connection) { return connection.command(words); });
 }
 
+Result<RedisReply> RedisClient::once(const Attempt& attempt) {
+  TRY_ASSIGN(auto connection, borrow());
+  TRY_ASSIGN(RedisReply reply, attempt(*connection));
+  give_back(std::move(connection));
+  return reply;
+}
+
 Result<RedisReply> RedisClient::persist(const Attempt& attempt) {
   const Deadline deadline = Deadline::after(patience_);
   Milliseconds pause = std::chrono::milliseconds(10);
   while (true) {
-    auto connection = borrow();
-    Result<RedisReply> reply =
-        connection ? attempt(**connection) : tl::unexpected(std::move(connection).error());
+    Result<RedisReply> reply = once(attempt);
     const std::string error = reply ? reply->error() : "";
     if (reply && !is_passing(error)) {
-      give_back(*std::move(connection));
       if (error.empty()) return reply;
       return fail_by_fault("{}: {}", address_.name(), error);
     }

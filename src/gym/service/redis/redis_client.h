@@ -36,6 +36,7 @@ class RedisClient {
 
  private:
   using Attempt = std::function<Result<RedisReply>(RedisConnection&)>;
+  Result<RedisReply> once(const Attempt& attempt);
   Result<RedisReply> persist(const Attempt& attempt);
   Result<std::unique_ptr<RedisConnection>> borrow();
   void give_back(std::unique_ptr<RedisConnection> connection);
