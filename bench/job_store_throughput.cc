@@ -96,9 +96,9 @@ class Gym {
   std::unique_ptr<service::HttpServer> server_;
 };
 
-// As long as the usual task and kernel.
+// As long as the usual task and kernel. No two are equal, or the store would answer the second one.
 api::JudgeJob job(int number) {
-  static int salt = static_cast<int>(system_clock().now().time_since_epoch().count());
+  static const auto salt = system_clock().now().time_since_epoch().count();
   return {.id = static_cast<std::uint64_t>(number),
           .task = {.id = "task", .source = std::string(600, 't')},
           .kernel = fmt::format("{}{:x}-{}", std::string(2000, 'k'), salt, number)};
@@ -129,6 +129,7 @@ double median_milliseconds(api::Judge& judge, int first, int jobs) {
 }
 
 void measure(const std::string& store, int jobs, Milliseconds of_a_job, int workers) {
+  static int first = 0;  // of the numbers that no job has yet
   const Gym gym(store, workers, of_a_job);
   const auto judge = required(remote::RemoteJudge::open({.url = gym.url()}));
   constexpr int alone = 101;
@@ -136,7 +137,8 @@ void measure(const std::string& store, int jobs, Milliseconds of_a_job, int work
   const double latency =
       median_milliseconds(*judge, 100, alone) - static_cast<double>(of_a_job.count());
   fmt::print("{:7} {:8} {:10.0f} {:14.1f}\n", workers, of_a_job.count(),
-             jobs_per_second(*judge, 1000, jobs), latency);
+             jobs_per_second(*judge, first + 1000, jobs), latency);
+  first += 1000 + jobs;
   std::fflush(stdout);
 }
 
