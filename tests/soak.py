@@ -490,9 +490,7 @@ def main():
         found = soak.faults() + left_behind(service)
         soak.print_table(seconds)
         if found:
-            print(open(service.log.name).read()[-3000:])
-        for fault in found[:20]:
-            print(fault)
+            print(open(service.log.name).read()[-3000:], *found[:20], sep="\n")
         print("every job had its one verdict" if not found else f"{len(found)} faults")
         sys.exit(1 if found else 0)
 

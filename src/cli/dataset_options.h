@@ -1,4 +1,4 @@
-// What the commands that read data sets of others share: their options, and what they say of the rows
+// Commands that read the data sets of others share these options, and these messages about the rows
 // that they read.
 #pragma once
 

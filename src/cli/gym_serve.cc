@@ -129,7 +129,7 @@ std::vector<gym::service::Route> completion_routes() {
   return routes;
 }
 
-// What the service answers besides jobs: the protocols of trainers and agents.
+// The doors add the protocols of trainers and agents to the service.
 class Doors {
  public:
   Doors(gym::service::Service& service, const serve::Suite& suite,
@@ -170,14 +170,14 @@ gym::service::JobStoreLimits store_limits(const GymConfig& config) {
   return {.unfinished = config.unfinished_jobs, .finished = config.finished_jobs};
 }
 
-// What the call of `gym serve` asks for.
+// The settings that a call of `gym serve` chose.
 struct ServeSetup {
   const GymConfig& config;
   const HttpServerConfig& http;
   const serve::Suite& suite;
 };
 
-// What both kinds of service have in common: their jobs, and where these come from.
+// Both kinds of service have a job store, and know how its jobs are judged.
 struct ServedStore {
   gym::service::JobStore& job_store;
   gym::service::ServiceHealth health;

@@ -32,7 +32,7 @@ class OpenedAuthor {
   virtual eval::Author author() = 0;
   // The tokens that prompt and completion may have together, where that is known.
   virtual std::optional<std::int64_t> positions() const = 0;
-  // Of a model directory; nullptr where the model has no tokens here.
+  // It belongs to a model directory, and is nullptr if the model has no tokens here.
   virtual generate::TokenWriter* token_writer() { return nullptr; }
   virtual const text::Tokenizer* tokenizer() const { return nullptr; }
   // Says what the author took, and writes it into the directory unless that is empty.

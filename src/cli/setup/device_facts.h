@@ -1,4 +1,5 @@
-// What a judge of this machine compiles for, and the GPUs that run and time its kernels, as JSON.
+// Names the chip that a judge of this machine compiles for, and the GPUs that time its kernels, as
+// JSON.
 #pragma once
 
 #include "base/json.h"
