@@ -68,7 +68,8 @@ class Server {
     EXPECT_TRUE(reply && reply->status == 200) << (reply ? reply->body : "no reply");
     return reply ? Json::parse(reply->body) : Json();
   }
-  // The events of a search until its end; the last one.
+  // The events of a search until its end; the last one, which has only the attempts that no earlier
+  // event had.
   Json followed(const std::string& id) const {
     Json last;
     EventStreamReader reader([&](const ServerEvent& event) { last = Json::parse(event.data); });
@@ -151,7 +152,7 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
   {
     const Server server([](const auto&) { return with_kernel("good"); }, {}, file);
     id = server.post("/api/searches", {{"source", kModule}, {"conversations", 3}}, 201)["id"];
-    const Json last = server.followed(id);
+    Json last = server.followed(id);
     EXPECT_EQ(last["search"]["state"], "done");
     EXPECT_EQ(last["search"]["accepted"], 3);
     before = server.get("/api/searches/" + id);
@@ -166,9 +167,11 @@ TEST(WebServer, ASearchIsFollowedAndOutlivesTheServer) {
 TEST(WebServer, JudgesAPastedKernel) {
   const Server server([](const auto&) { return ""; });
   const Json order = {{"kind", "judge"}, {"source", kModule}, {"kernel", "class ModelNew: bad"}};
-  const Json last = server.followed(server.post("/api/searches", order, 201)["id"]);
+  const std::string id = server.post("/api/searches", order, 201)["id"];
+  Json last = server.followed(id);
   EXPECT_EQ(last["search"]["state"], "done");
-  EXPECT_EQ(last["attempts"][0]["verdict"]["error"]["class"], "wrong_value");
+  Json shown = server.get("/api/searches/" + id);
+  EXPECT_EQ(shown["attempts"][0]["verdict"]["error"]["class"], "wrong_value");
   EXPECT_NE(server.post("/api/searches", {{"source", "nothing"}}, 400)["error"]["message"]
                 .get<std::string>()
                 .find("the module"),
