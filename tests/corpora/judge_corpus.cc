@@ -1,8 +1,8 @@
 // judge_corpus: judges the corpora of hostile and honest kernels in one process, and reports files
 // that did not end as their tables say.
 //
-//   judge_corpus hostile|honest|rules|blind|agree --tests DIR --referee PROGRAM
-//                [--only TEXT] [--draws NAME] [--list]
+//   judge_corpus hostile|honest|rules|blind|secrets|agree --tests DIR --referee PROGRAM
+//                [--only TEXT] [--draws NAME] [--secrets COUNT] [--list]
 //
 //   hostile  every file ends as its table says, every honest counterpart is accepted, and each of
 //            the 176 entries of the catalogue has a file, or a reason why it has none
@@ -10,6 +10,9 @@
 //   rules    with the rule that a file names switched off, it ends as the table says for this case
 //   blind    with all of inspection switched off (as if the text were disguised), it ends as the
 //            table says for this case
+//   secrets  every hostile file that inspection does not refuse ends as its table says under each of
+//            COUNT secrets (20), and every honest file is accepted; the smallest margins by which
+//            values were wrong are printed
 //   agree    every file of both corpora and every honest counterpart ends alike when replayed on a
 //            GPU and when evaluated on the CPU, or on the GPU as the table says for GPUs; the exit
 //            code is 77 without a GPU
@@ -17,7 +20,10 @@
 // --list prints file and end, whatever the table says. The exit code is 1 if a file ended
 // differently, 2 if the judge failed.
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -31,6 +37,7 @@ struct Options {
   std::string mode, only;
   CorpusJudge::Options judge;
   bool list = false;
+  int secrets = 20;
 };
 
 using Job = CorpusJudge::Job;
@@ -180,6 +187,57 @@ Status judge_twice(CorpusJudge& judge, const std::vector<CorpusFile>& files, boo
   return ok();
 }
 
+// Returns how many times as far off as allowed the worst element was, or nothing if something else
+// than a value ended the job.
+std::optional<double> margin_of(const Verdict& verdict) {
+  constexpr std::string_view before = "the worst is ";
+  if (!verdict.error) return std::nullopt;
+  const std::string& message = verdict.error->message;
+  const std::size_t at = message.find(before);
+  if (at == std::string::npos) return std::nullopt;
+  return std::strtod(message.c_str() + at + before.size(), nullptr);
+}
+
+// Judges all files under one secret after another. A flaw that only some draws show is found by
+// luck, so it must show under each.
+Result<int> run_under_secrets(const Options& options) {
+  constexpr std::size_t told = 20;
+  const Stopwatch watch;
+  const auto is_meant = [&](const CorpusFile& file) {
+    return file.file.find(options.only) != std::string::npos && file.ends.how != "refused";
+  };
+  TRY_ASSIGN(const auto hostile, read_hostile_table(options.judge.tests / "hostile/table.tsv"));
+  TRY_ASSIGN(const auto honest, read_honest_table(options.judge.tests / "honest/table.tsv"));
+  const std::vector<CorpusFile> wrong = those(hostile, is_meant), right = those(honest, is_meant);
+  std::map<std::string, double> smallest;
+  Score score(options);
+  for (int secret = 0; secret < options.secrets; ++secret) {
+    CorpusJudge::Options with_secret = options.judge;
+    with_secret.draws = fmt::format("{}/{}", options.judge.draws, secret);
+    TRY_ASSIGN(const auto judge, CorpusJudge::start(with_secret));
+    std::vector<Job> jobs = jobs_of(wrong);
+    for (const Job& job : jobs_of(right)) jobs.push_back(job);
+    TRY_ASSIGN(const auto verdicts, judge->judge(jobs, ""));
+    for (std::size_t k = 0; k < jobs.size(); ++k) {
+      const bool is_honest = k >= wrong.size();
+      const std::string wanted = is_honest ? "accepted" : text_of(wrong[k].ends);
+      score.check(jobs[k].file, fmt::format("{} under secret {}", wanted, secret), verdicts[k],
+                  is_honest ? verdicts[k].accepted : holds(wrong[k].ends, verdicts[k]));
+      const auto margin = is_honest ? std::nullopt : margin_of(verdicts[k]);
+      if (!margin) continue;
+      double& least = smallest.try_emplace(jobs[k].file, *margin).first->second;
+      least = std::min(least, *margin);
+    }
+  }
+  std::vector<std::pair<double, std::string>> margins;
+  for (const auto& [file, margin] : smallest) margins.emplace_back(margin, file);
+  std::ranges::sort(margins);
+  for (std::size_t k = 0; k < std::min(told, margins.size()); ++k)
+    fmt::print("{:10.3g} times as far off as allowed, at least: {}\n", margins[k].first,
+               margins[k].second);
+  return score.finish(watch.milliseconds() / 1000);
+}
+
 Result<int> run_on_both(const Options& options) {
   constexpr int skipped = 77;
   if (gym::cuda::list_gpus().empty()) {
@@ -207,6 +265,7 @@ Result<int> run_on_both(const Options& options) {
 
 Result<int> run(const Options& options) {
   if (options.mode == "agree") return run_on_both(options);
+  if (options.mode == "secrets") return run_under_secrets(options);
   const Stopwatch watch;
   const bool honest = options.mode == "honest";
   const auto table = options.judge.tests / (honest ? "honest/table.tsv" : "hostile/table.tsv");
@@ -225,14 +284,15 @@ Result<int> run(const Options& options) {
   } else if (options.mode == "blind") {
     TRY(judge_blindly(*judge, files, score));
   } else {
-    return fail("the mode is hostile, honest, rules, blind or agree, not `{}`", options.mode);
+    return fail("the mode is hostile, honest, rules, blind, secrets or agree, not `{}`",
+                options.mode);
   }
   return score.finish(watch.milliseconds() / 1000);
 }
 
 Result<Options> read_options(const std::vector<std::string>& words) {
   Options options;
-  if (words.empty()) return fail("say hostile, honest, rules, blind or agree");
+  if (words.empty()) return fail("say hostile, honest, rules, blind, secrets or agree");
   options.mode = words[0];
   for (std::size_t k = 1; k < words.size(); ++k) {
     if (words[k] == "--list") {
@@ -247,6 +307,8 @@ Result<Options> read_options(const std::vector<std::string>& words) {
       options.judge.referee = value;
     else if (words[k - 1] == "--only")
       options.only = value;
+    else if (words[k - 1] == "--secrets")
+      options.secrets = std::atoi(value.c_str());
     else if (words[k - 1] == "--draws")
       options.judge.draws = value;
     else

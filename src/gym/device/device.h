@@ -21,12 +21,20 @@ struct Snapshot {
   std::uint64_t print = 0;
 };
 
+// Changes of single elements, rows and slices, which no one factor makes (trial/patterns.h).
+enum class Pattern { none, uneven, ragged, noise, flips, sorted, skewed, ties, specials };
+
 // The change that a trial makes to a drawn input: x * factor + shift. Before that, all but a share
-// `kept` of the elements, chosen at random from the seed, are multiplied by `rest`.
+// `kept` of the elements, chosen at random from the seed, are multiplied by `rest`, and a pattern
+// changes single elements. `reach` is the pattern's size, and `numbers` are those it puts in.
 struct InputChange {
   double factor = 1, shift = 0, kept = 1, rest = 0;
   std::uint64_t seed = 0;
-  bool changes() const { return factor != 1 || shift != 0 || kept < 1; }
+  Pattern pattern = Pattern::none;
+  double reach = 0;
+  bool may_tie = true;  // rows may hold one value throughout
+  std::vector<double> numbers = {};
+  bool changes() const { return factor != 1 || shift != 0 || kept < 1 || pattern != Pattern::none; }
 };
 
 // An input that is changed in place, and a copy of it for the candidate.

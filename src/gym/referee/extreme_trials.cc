@@ -1,5 +1,7 @@
 #include "gym/referee/extreme_trials.h"
 
+#include <set>
+
 #include "gym/referee/report_entries.h"
 #include "gym/referee/run_trials.h"
 
@@ -19,16 +21,18 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
                                trial::Perturbation kind, trial::KernelUse& kernel_use,
                                RefereeReport& report) {
   trial::TrialConfig config = context.config_of(context.job.trials, kind);
-  config.try_without_kernels = kernel_use.needless.is_open();
-  config.watch_launches = watches(context.job.policy, kernel_use);
+  config.try_without_kernels = kernel_use.needless.is_open() || kernel_use.does_little();
+  config.watch_launches = watches(kernel_use);
   if (equipment.cuda != nullptr)
     equipment.cuda->observe_with(config.watch_launches ? &equipment.gpu->kernels() : nullptr,
                                  replay::kKernelPatience);
-  const trial::TrialResult result = run_ordered_trial(equipment, config);
+  trial::TrialResult result = run_ordered_trial(equipment, config);
   if (says_nothing(result, kind, context.task, context.is_finite)) return TrialOutcome::nothing;
+  tell_weakness(result, kind);
   const bool ran = !result.reference_stop && !result.candidate_stop;
   if (ran && config.watch_launches)
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
+  if (ran) kernel_use.note_share(result.needed_share);
   if (ran && config.try_without_kernels)
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
   const Numerics before = *report.numerics;
@@ -43,29 +47,45 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
 
 }  // namespace
 
+// A weak algorithm is told and not refused, because nothing is missing or wrong in it.
+void tell_weakness(trial::TrialResult& result, trial::Perturbation kind) {
+  if (!trial::row_of(kind).shows_weakness || result.candidate_stop || result.reference_stop ||
+      !result.difference || result.difference->error_class != ErrorClass::wrong_value || !result.lost_digits)
+    return;
+  result.findings.push_back(
+      {.rule = "numerically_weak",
+       .severity = Severity::warn,
+       .message = fmt::format("with {}, about {} of the digits that PyTorch keeps are lost. A "
+                              "variance as the difference of two means does so: subtract the mean "
+                              "before squaring",
+                              trial::what_is_done(kind), *result.lost_digits)});
+  result.difference.reset();
+}
+
 bool says_nothing(const trial::TrialResult& result, trial::Perturbation kind,
                   const plan::Plan& task, bool finite_else) {
   if (result.reference_stop) return !broke_off(*result.reference_stop);
-  const bool is_precise = result.is_exact_known ? result.reference_error <= trial::kPreciseShare
-                                                : trial::moves_a_little(kind);
-  const bool is_finite = result.reference_is_finite || !finite_else;
+  const trial::PerturbationRow& row = trial::row_of(kind);
+  const bool is_precise =
+      result.is_exact_known ? result.reference_error <= trial::kPreciseShare : row.moves_a_little;
+  const bool is_finite = result.reference_is_finite || !finite_else || row.makes_specials;
   if (result.candidate_stop || result.breaks_down) return false;
-  const bool is_chaos = kind == trial::Perturbation::heavy ||
-                        (kind == trial::Perturbation::spiked && trial::decides_by_scores(task));
+  const bool is_chaos =
+      row.only_overflow_counts || (row.spoils_scores && trial::decides_by_scores(task));
   return is_chaos || !(is_finite && is_precise);
 }
 
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
                         trial::KernelUse& kernel_use, RefereeReport& report) {
-  bool is_known_far_above = false;
+  std::set<trial::Perturbation> right;
   for (const trial::Perturbation kind : trial::extreme_perturbations(context.task)) {
-    if (kind == trial::Perturbation::above && is_known_far_above) continue;
+    if (trial::says_what_others_said(kind, right)) continue;
     const TrialOutcome outcome = run_extreme_trial(equipment, context, kind, kernel_use, report);
     if (outcome == TrialOutcome::wrong) return false;
-    if (kind == trial::Perturbation::shifted) is_known_far_above = outcome == TrialOutcome::right;
+    if (outcome == TrialOutcome::right) right.insert(kind);
   }
-  const bool is_open = kernel_use.needless.is_open() ||
-                       (watches(context.job.policy, kernel_use) && kernel_use.copies.is_open());
+  const bool is_open =
+      kernel_use.needless.is_open() || (watches(kernel_use) && kernel_use.copies.is_open());
   return !is_open || run_extreme_trial(equipment, context, trial::Perturbation::negated, kernel_use,
                                        report) != TrialOutcome::wrong;
 }

@@ -10,8 +10,8 @@
 namespace tritonsmith::gym::referee {
 
 // Says whether trials should look for launches that only copy.
-inline bool watches(Policy policy, const trial::KernelUse& kernel_use) {
-  return kernel_use.torch_computed && kernel_use.copies.stands && policy != Policy::strict;
+inline bool watches(const trial::KernelUse& kernel_use) {
+  return kernel_use.torch_computed && kernel_use.copies.stands;
 }
 
 // Returns false if the candidate's numbers do not survive large or small inputs. The trials
@@ -19,6 +19,9 @@ inline bool watches(Policy policy, const trial::KernelUse& kernel_use) {
 // positive inputs.
 bool run_extreme_trials(Equipment& equipment, const TrialContext& context,
                         trial::KernelUse& kernel_use, RefereeReport& report);
+
+// Takes a failure that only shows a weak algorithm out of the result, and tells it as a finding.
+void tell_weakness(trial::TrialResult& result, trial::Perturbation kind);
 
 // Says whether a trial whose inputs the judge changed is inconclusive, because PyTorch refuses the
 // inputs or loses its digits there. If PyTorch's error is unknown, PyTorch counts as exact on

@@ -9,6 +9,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/plan_needs.h"
+#include "gym/trial/input_changes.h"
 
 namespace tritonsmith::gym::referee {
 namespace {
@@ -147,12 +148,16 @@ class Linter {
     }
     const at::Tensor replaced = other ? at_index(reference.tensors(), *other) : at::Tensor();
     seed("lint inputs", draw);
-    if (stopped(reference.run(plan::Phase::inputs))) return std::nullopt;
+    Rng rng(trial::trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
+    const auto changes = trial::InputPlan(setting_.task).draw_changes(kind, rng);
+    if (stopped(reference.run(plan::Phase::inputs, [&](std::size_t step) {
+          trial::change_draw(changes, step, setting_.task, reference.tensors());
+        })))
+      return std::nullopt;
     if (other) {
       unchanged_draw_ = at::equal(replaced, at_index(reference.tensors(), *other));
       reference.bind(*other, replaced);
     }
-    Rng rng(trial::trial_seed(setting_.secret, "lint perturb", draw), "perturb", 0);
     seed("lint perturb", draw);
     trial::perturb_inputs(setting_.task, kind, rng, reference.tensors());
     auto sample = setting_.python_reference != nullptr

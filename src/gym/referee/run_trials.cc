@@ -7,6 +7,7 @@
 #include "gym/referee/report_entries.h"
 #include "gym/referee/time_plans.h"
 #include "gym/referee/tuned_configs.h"
+#include "gym/trial/torch_compute.h"
 
 namespace tritonsmith::gym::referee {
 namespace {
@@ -75,19 +76,37 @@ trial::TrialResult run_ordered_trial(Equipment& equipment, trial::TrialConfig co
   return in_order;
 }
 
-bool run_trials(Equipment& equipment, TrialContext context, PlanJudgement& judgement) {
+namespace {
+
+// Says whether a launched kernel multiplies float32 in TF32, which keeps 10 bits of a mantissa.
+bool multiplies_in_tf32(const plan::Plan& candidate) {
+  return std::ranges::any_of(candidate.kernels, [](const plan::PlanKernel& kernel) {
+    return kernel.ttir.find("inputPrecision = tf32") != std::string::npos;
+  });
+}
+
+void tell_remedy(const TrialContext& context, RefereeReport& report) {
+  if (report.error && report.error->error_class == ErrorClass::wrong_value &&
+      multiplies_in_tf32(context.candidate))
+    report.error->message +=
+        "; a tl.dot computes in TF32, which keeps 10 bits: input_precision=\"ieee\" keeps all";
+}
+
+bool run_all_trials(Equipment& equipment, TrialContext context, PlanJudgement& judgement) {
   RefereeReport& report = judgement.report;
   report.numerics = Numerics{};
   Soundness plain;
-  trial::KernelUse kernel_use{.torch_computed = trial::computes_in_torch(context.candidate)};
+  trial::KernelUse kernel_use{.torch_computed =
+                                  trial::computes_in_torch(context.candidate, context.job.policy)};
   for (int trial = 0; trial < std::max(1, context.job.trials); ++trial) {
     if (trial == timed_trial(equipment, context)) continue;  // the timed trial comes last
     trial::TrialConfig config = context.config_of(trial, trial::perturbation_of_trial(trial));
-    config.try_without_kernels = kernel_use.needless.stands;
-    config.watch_launches = watches(context.job.policy, kernel_use);
+    config.try_without_kernels = kernel_use.needless.stands || kernel_use.does_little();
+    config.watch_launches = watches(kernel_use);
     const trial::TrialResult result = run_usable_trial(equipment, config, plain);
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
+    kernel_use.note_share(result.needed_share);
     add_trial(report, result);
     const bool ran = !result.candidate_stop && !result.reference_stop;
     if (!result.no_oracle.empty())
@@ -109,13 +128,20 @@ bool run_trials(Equipment& equipment, TrialContext context, PlanJudgement& judge
   }
   const bool survives = run_extreme_trials(equipment, context, kernel_use, report);
   if (equipment.cuda != nullptr) equipment.cuda->observe_with(nullptr);
-  add_findings(report,
-               trial::find_unused_kernels(context.candidate, kernel_use, context.job.policy));
+  add_findings(report, trial::find_unused_kernels(context.candidate, kernel_use));
   if (survives) run_other_choices(equipment, context, report);
   if (is_timed(equipment, context.job) && !report.error)
     time_plans(equipment, context, plain, report);
   report.correct = !report.error;
   return report.correct;
+}
+
+}  // namespace
+
+bool run_trials(Equipment& equipment, const TrialContext& context, PlanJudgement& judgement) {
+  const bool is_right = run_all_trials(equipment, context, judgement);
+  tell_remedy(context, judgement.report);
+  return is_right;
 }
 
 }  // namespace tritonsmith::gym::referee

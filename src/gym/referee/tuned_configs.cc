@@ -14,10 +14,11 @@ namespace {
 bool run_choice_trial(Equipment& equipment, const TrialContext& context, int number,
                       const trial::ChoiceTrial& choice, RefereeReport& report) {
   const bool is_plain = choice.perturbation == trial::Perturbation::plain;
-  const trial::TrialResult result =
+  trial::TrialResult result =
       run_ordered_trial(equipment, context.config_of(number, choice.perturbation, choice.choices));
   if (!is_plain && says_nothing(result, choice.perturbation, context.task, context.is_finite))
     return true;
+  tell_weakness(result, choice.perturbation);
   const Numerics before = *report.numerics;
   add_trial(report, result);
   if (!is_plain) report.numerics = before;

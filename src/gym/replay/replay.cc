@@ -5,6 +5,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -49,6 +50,21 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
     for (const c10::IValue& item : value.toListRef()) append_flat(item, flat);
 }
 
+// Says whether after = a * before + b, with two numbers that the smallest and the largest element
+// give. A tensor of one value says nothing.
+bool is_scaled(const at::Tensor& before, const at::Tensor& after) {
+  if (!before.is_floating_point() || before.element_size() < 2 || before.numel() < 3) return false;
+  const double rounding = before.element_size() == 2 ? 1e-2 : 1e-5;
+  const at::Tensor from = before.to(at::kDouble), to = after.to(at::kDouble);
+  const std::int64_t low = from.argmin().item<std::int64_t>(),
+                     high = from.argmax().item<std::int64_t>();
+  const double width = (from[high] - from[low]).item<double>();
+  if (!(width > 0)) return false;
+  const double scale = (to[high] - to[low]).item<double>() / width;
+  const double shift = to[low].item<double>() - scale * from[low].item<double>();
+  return scale != 0 && at::allclose(to, from * scale + shift, rounding, rounding * std::abs(scale));
+}
+
 // Copies of tensors from before a launch.
 class Snapshots {
  public:
@@ -61,13 +77,15 @@ class Snapshots {
     }
   }
   // Tells whether each of these tensors now holds what one of the copies holds.
-  bool explain(const std::vector<int>& stored, const tensors::TensorTable& tensors) const {
+  bool explain(const std::vector<int>& stored, const tensors::TensorTable& tensors,
+               bool by_scaling) const {
     return !stored.empty() && std::ranges::all_of(stored, [&](int index) {
       const at::Tensor& now = tensors.at(static_cast<std::size_t>(index));
-      return std::ranges::any_of(kept_, [&](const auto& before) {
-        return before.second.numel() == now.numel() &&
-               before.second.scalar_type() == now.scalar_type() &&
-               at::equal(before.second.reshape({-1}), now.reshape({-1}));
+      return std::ranges::any_of(kept_, [&](const auto& kept) {
+        if (kept.second.numel() != now.numel() || kept.second.scalar_type() != now.scalar_type())
+          return false;
+        const at::Tensor before = kept.second.reshape({-1}), after = now.reshape({-1});
+        return at::equal(before, after) || (by_scaling && is_scaled(before, after));
       });
     });
   }
@@ -378,7 +396,8 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const plan::PlanStep& 
     arguments.push_back(*argument);
   }
   Snapshots before;
-  if (options_.launches == Launches::watched)
+  const bool is_watched = options_.launches != Launches::run;
+  if (is_watched)
     for (const language::KernelArgument& argument : arguments)
       if (const auto* buffer = std::get_if<language::KernelBuffer>(&argument))
         before.keep(buffer->tensor, tensors_.at(static_cast<std::size_t>(buffer->tensor)));
@@ -396,9 +415,10 @@ std::optional<Stop> Replay::run_launch(std::size_t index, const plan::PlanStep& 
   };
   for (const int argument : outcome.loaded) trace.loaded_tensors.push_back(tensor_of(argument));
   for (const int argument : outcome.stored) trace.stored_tensors.push_back(tensor_of(argument));
-  if (options_.launches == Launches::watched) {
+  if (is_watched) {
     ++watched_;
-    copies_ += before.explain(trace.stored_tensors, tensors_) ? 1 : 0;
+    const bool by_scaling = options_.launches == Launches::watched_for_scaling;
+    copies_ += before.explain(trace.stored_tensors, tensors_, by_scaling) ? 1 : 0;
   }
   return std::nullopt;
 }

@@ -29,8 +29,9 @@ struct Stop {
   Fault fault = Fault::none;
 };
 
-// watched: notes whether launches only copied values. skipped: no launch does anything.
-enum class Launches { run, watched, skipped };
+// watched: notes whether launches only copied values. watched_for_scaling: counts values that were
+// multiplied by one number, and moved by one, as copied. skipped: no launch does anything.
+enum class Launches { run, watched, watched_for_scaling, skipped };
 
 struct ReplayOptions {
   Precision precision = Precision::as_written;

@@ -12,9 +12,11 @@ namespace tritonsmith::gym::tensors {
 
 // The content of fresh memory. `nan`: bytes 0xff, a NaN in every floating type. `huge`: bytes 0xfe,
 // finite and huge in fp32 and bf16, so that a kernel which skips NaN is caught too. A written value
-// that equals one filler looks unwritten, so trials alternate between fillers. The reference gets
-// zeros, so that a read of unwritten memory is deterministic.
-enum class Filler : std::uint8_t { zero = 0x00, huge = 0xfe, nan = 0xff };
+// that equals one filler looks unwritten, so trials alternate between fillers. `plausible`: numbers
+// between 1 and 8 of either sign, as kernels compute them. They decide a maximum and a minimum, and
+// no kernel can tell them from its own. On a CPU they are random; a GPU has the byte 0x41
+// everywhere. The reference gets zeros, so that a read of unwritten memory is deterministic.
+enum class Filler : std::uint8_t { zero = 0x00, plausible = 0x41, huge = 0xfe, nan = 0xff };
 
 class ReplayMemory {
  public:
@@ -37,7 +39,8 @@ class ReplayMemory {
   ReplayMemory();
 };
 
-// Tells whether every byte of the element still has the filler's value.
+// Tells whether every byte of the element still has the filler's value. Never true for plausible
+// numbers, which may be results as well.
 bool holds_filler(const at::Tensor& contiguous, std::int64_t element, Filler filler);
 
 }  // namespace tritonsmith::gym::tensors

@@ -169,7 +169,6 @@ ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSi
     if (!is_parameter && !is_statistic && weight.numel() == 1) continue;
     const auto theirs = held.find(parameter.tensor);
     const bool is_held = theirs != held.end();
-    if (!is_held && !is_parameter && !is_statistic) continue;
     std::vector<WeightCopy> early;
     if (is_held && folded.contains(plan::analysis::storage_of(candidate.plan, theirs->second)))
       early.push_back({.tensor = theirs->second});

@@ -36,9 +36,8 @@ struct ChangeableWeights {
 
 // Both sides must be as their constructors, replayed under one seed, left them. Some weights stay
 // as they are: those from which the reference's own constructor made other tensors; buffers of
-// several values (tables, masks) and of one number; tables that are frozen parameters; and
-// buffers that the candidate does not have. The running statistics that a norm's forward reads
-// always change.
+// several values (tables, masks) and of one number; and tables that are frozen parameters. A buffer
+// changes whether the candidate has it or not: who lacks it has taken its values for granted.
 ChangeableWeights changeable_weights(const ModuleSide& reference, const ModuleSide& candidate,
                                      const std::vector<WeightPair>& pairs);
 

@@ -33,6 +33,7 @@ bool compare_sides(Sides& sides, const PreparedSides& prepared,
     is_intact = state.is_intact;
     checked.changed_state = !is_intact;
   }
+  if (!result.difference) result.difference = find_scratch_use(sides, prepared, result.launches);
   if (!result.difference) result.difference = compare_aliases(sides);
   if (!result.difference && is_changed(prepared.watched, sides.device))
     checked.changed_state = true;

@@ -1,9 +1,11 @@
 #include "gym/trial/check_state.h"
 
 #include <algorithm>
+#include <map>
 
 #include "gym/compare/compare.h"
 #include "gym/plan/analysis/tensor_devices.h"
+#include "gym/plan/operators/operator_traits.h"
 
 namespace tritonsmith::gym::trial {
 
@@ -59,6 +61,58 @@ StateCheck check_state(const Sides& sides, const PreparedSides& prepared,
       return check;
     }
   return check;
+}
+
+namespace {
+
+// Says whether forward has an operator that may write to the tensor's memory, with or without an
+// effect on these values.
+bool may_write(const plan::Plan& task, int tensor) {
+  const auto is_its_memory = [&](int index) {
+    return index >= 0 && task.tensors.at(static_cast<std::size_t>(index)).storage ==
+                             task.tensors.at(static_cast<std::size_t>(tensor)).storage;
+  };
+  return !task.unplanned.empty() ||
+         std::ranges::any_of(task.steps, [&](const plan::PlanStep& step) {
+           const auto* call = std::get_if<plan::AtenCall>(&step.action);
+           if (call == nullptr || step.phase != plan::Phase::forward) return false;
+           std::vector<int> written;
+           for (const auto& [name, argument] : call->kwargs)
+             if (name == "out") plan::append_tensors(argument, written);
+           if (plan::operators::writes_in_place(call->op))
+             written.insert(written.end(), call->outputs.begin(), call->outputs.end());
+           if (plan::operators::is(call->op, plan::operators::Trait::running_statistics))
+             for (const plan::Value& argument : call->args) plan::append_tensors(argument, written);
+           return std::ranges::any_of(written, is_its_memory);
+         });
+}
+
+}  // namespace
+
+std::optional<VerdictError> find_scratch_use(const Sides& sides, const PreparedSides& prepared,
+                                             const replay::LaunchTraces& launches) {
+  const plan::Plan& candidate = sides.config.candidate;
+  const auto storage_of = [&](int tensor) {
+    return candidate.tensors.at(static_cast<std::size_t>(tensor)).storage;
+  };
+  std::map<int, int> stored_at;  // from a storage to the line of a launch that wrote there
+  for (const auto& [step, trace] : launches)
+    for (const int tensor : trace.stored_tensors)
+      if (tensor >= 0) stored_at[storage_of(tensor)] = candidate.steps.at(step).line;
+  for (const SharedTensor& each : prepared.shared) {
+    const auto stored = stored_at.find(storage_of(each.candidate));
+    if (stored == stored_at.end() || may_write(sides.config.task, each.reference) ||
+        !sides.device.unchanged(tensors::tensor_at(sides.reference.tensors(), each.reference),
+                                each.before))
+      continue;
+    return VerdictError{.error_class = each.is_input ? ErrorClass::input_mutated : ErrorClass::weight_mutated,
+                        .message = fmt::format(
+                            "a kernel writes to {} and restores it. Others may read it meanwhile: "
+                            "allocate memory of its own for what the kernel keeps",
+                            each.what),
+                        .line = stored->second};
+  }
+  return std::nullopt;
 }
 
 std::optional<VerdictError> compare_devices(const Sides& sides) {

@@ -53,6 +53,8 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
       got.is_neg() || expected.is_neg() ||  // the memory holds the opposite values
       !expected.is_floating_point() || expected.numel() == 0)
     return false;
+  // An output of a finer type than an input has a tolerance of its own, which the exact values give.
+  if (compare::precision_of(expected.scalar_type()) < tolerance_of(sides).widest) return false;
   const auto exact = exact_values(sides, expected, exact_table, ours->index);
   if (!exact) return false;
   const compare::QuickJudgement judged = device->judge(got, expected, *exact, comparison_of(sides));
@@ -99,6 +101,8 @@ ComparedValues compare_values(Sides& sides, std::optional<tensors::TensorTable> 
     compared.tolerance_extension = result.numerics.tolerance_extension;
   if (result.difference && is_extreme(config.kind)) {
     result.breaks_down = breaks_down(sides, compared.exact);
+    if (row_of(config.kind).shows_weakness && !result.breaks_down)
+      result.lost_digits = lost_digits(sides, compared.exact);
     find_wrong_exact_output(sides, compared.exact, compared.how, result);
   }
   return compared;

@@ -1,6 +1,7 @@
 #include "gym/trial/choice_trials.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace tritonsmith::gym::trial {
@@ -63,7 +64,11 @@ class Mixer {
 std::vector<Perturbation> perturbations_for_choices(const plan::Plan& task) {
   std::vector<Perturbation> kinds = {Perturbation::plain};
   const std::vector<Perturbation> extreme = extreme_perturbations(task);
-  kinds.insert(kinds.end(), extreme.begin(), extreme.end());
+  // Where rows of one value leave nothing to compare, another config would not either.
+  std::ranges::copy_if(extreme, std::back_inserter(kinds), [&](Perturbation kind) {
+    return kind != Perturbation::scattered ||
+           std::ranges::find(extreme, Perturbation::uneven) == extreme.end();
+  });
   const auto is_heavy = [](Perturbation kind) { return kind == Perturbation::heavy; };
   if (std::ranges::all_of(extreme, is_heavy))
     kinds.insert(kinds.end(), {Perturbation::scaled, Perturbation::negated});

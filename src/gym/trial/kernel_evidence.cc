@@ -88,7 +88,46 @@ bool hides_what_kernels_read(Sides& sides, const replay::LaunchTraces& launches)
   return any;
 }
 
+at::Tensor as_comparable(const at::Tensor& tensor) {
+  const bool is_narrow = tensor.is_floating_point() && tensor.element_size() == 1;
+  return (is_narrow ? tensor.to(at::kFloat) : tensor).reshape({-1});
+}
+
+// Marks the elements that an input holds at the same place.
+at::Tensor held_by_inputs(const Sides& sides, const at::Tensor& output) {
+  at::Tensor held = at::zeros({output.numel()}, at::dtype(at::kBool).device(output.device()));
+  for (const int index : input_tensors(sides.config.task)) {
+    const at::Tensor& input = tensors::tensor_at(sides.reference.tensors(), index);
+    if (input.defined() && input.numel() == output.numel() &&
+        input.scalar_type() == output.scalar_type() && input.device() == output.device())
+      held.logical_or_(as_comparable(input).eq(as_comparable(output)));
+  }
+  return held;
+}
+
 }  // namespace
+
+std::optional<double> share_that_needs_kernels(const Sides& sides,
+                                               const tensors::TensorTable& without) {
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  const double tolerance = tolerance_of(sides).value;
+  double needed = 0, counted = 0;
+  for (std::size_t k = 0; k < std::min(ours.size(), theirs.size()); ++k) {
+    const at::Tensor &expected = tensors::tensor_at(sides.reference.tensors(), ours[k]),
+                     &got = tensors::tensor_at(without, theirs[k]);
+    if (!got.defined() || got.sizes() != expected.sizes() ||
+        got.scalar_type() != expected.scalar_type() || got.device() != expected.device())
+      return std::nullopt;
+    const at::Tensor counts = held_by_inputs(sides, expected).logical_not_();
+    const at::Tensor right =
+        at::isclose(as_comparable(got), as_comparable(expected), tolerance, tolerance, true);
+    counted += counts.sum().item<double>();
+    needed += right.logical_not().logical_and_(counts).sum().item<double>();
+  }
+  return counted > 0 ? std::optional(needed / counted) : std::nullopt;
+}
 
 void weigh_unchanged_values(Sides& sides, TrialResult& result) {
   const bool is_suspect = result.kernels_only_copied || result.right_without_kernels;
@@ -118,6 +157,7 @@ void weigh_unchanged_values(Sides& sides, TrialResult& result) {
   result.needless_is_inconclusive =
       result.needless_is_inconclusive || any_unchanged(outputs, ours) ||
       (result.right_without_kernels && hides_what_kernels_read(sides, result.launches));
+  if (result.right_without_kernels && result.needless_is_inconclusive) result.needed_share.reset();
 }
 
 }  // namespace tritonsmith::gym::trial

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/torch_compute.h"
 #include "gym/triton_ir/syntax/atomic_scope.h"
 
 namespace tritonsmith::gym::trial {
@@ -94,50 +95,6 @@ std::vector<int> all_inputs(const plan::Plan& plan) {
   return inputs;
 }
 
-bool torch_may(std::string_view op, Policy policy) {
-  if (policy == Policy::open || plan::operators::only_arranges(op)) return true;
-  return policy == Policy::fused && plan::operators::is_vendor_grade(op);
-}
-
-// Returns "; policy fused allows it", with the strictest policy that allows the operator.
-std::string policy_that_allows(std::string_view op) {
-  for (const Policy policy : {Policy::strict, Policy::fused, Policy::open})
-    if (torch_may(op, policy)) return fmt::format("; policy {} allows it", name_of(policy));
-  return "";
-}
-
-// Says whether the call adds to one whole number, as a norm does that counts its batches.
-bool counts_up(const plan::Plan& plan, const plan::AtenCall& call) {
-  if (plan::operators::aten_base_name(call.op) != "add_" || call.args.size() < 2 ||
-      !std::holds_alternative<std::int64_t>(call.args[1].data))
-    return false;
-  const auto* counter = std::get_if<plan::TensorRef>(&call.args[0].data);
-  if (counter == nullptr) return false;
-  const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(counter->index));
-  return tensor.shape.empty() &&
-         (tensor.dtype == plan::DType::int64 || tensor.dtype == plan::DType::int32);
-}
-
-// Adds one finding for each operator, at the first line that uses it.
-void find_torch_compute(const plan::Plan& candidate, Policy policy,
-                        std::vector<Finding>& findings) {
-  std::set<std::string_view> seen;
-  for (const plan::PlanStep& step : candidate.steps) {
-    const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    if (call == nullptr || step.phase != plan::Phase::forward || torch_may(call->op, policy) ||
-        counts_up(candidate, *call))
-      continue;
-    if (!seen.insert(call->op).second) continue;
-    findings.push_back(
-        {.rule = "torch_compute",
-         .severity = Severity::reject,
-         .line = step.line,
-         .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
-                                "the candidate's own kernels{}",
-                                call->op, name_of(policy), policy_that_allows(call->op))});
-  }
-}
-
 void find_idle_kernels(const plan::Plan& candidate, std::vector<Finding>& findings) {
   std::set<int> launched;  // kernels of the constructor's launches count, too
   bool forward_launches = false;
@@ -167,7 +124,7 @@ std::vector<Finding> find_evidence(const plan::Plan& candidate,
                                    const replay::LaunchTraces* launches,
                                    const plan::Plan& reference, Policy policy) {
   std::vector<Finding> findings;
-  find_torch_compute(candidate, policy, findings);
+  find_torch_compute(candidate, reference, policy, findings);
   find_idle_kernels(candidate, findings);
   if (launches == nullptr) return findings;
   const Dataflow flow(candidate, *launches, all_inputs(candidate));
@@ -212,16 +169,7 @@ bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launc
   return Dataflow(candidate, launches, {input}).kernels_read_inputs();
 }
 
-bool computes_in_torch(const plan::Plan& candidate) {
-  return std::ranges::any_of(candidate.steps, [](const plan::PlanStep& step) {
-    const auto* call = std::get_if<plan::AtenCall>(&step.action);
-    return call != nullptr && step.phase == plan::Phase::forward &&
-           !plan::operators::only_arranges(call->op);
-  });
-}
-
-std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const KernelUse& use,
-                                         Policy policy) {
+std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const KernelUse& use) {
   const bool launches = std::ranges::any_of(candidate.steps, [](const plan::PlanStep& step) {
     return step.phase == plan::Phase::forward &&
            std::holds_alternative<plan::LaunchStep>(step.action);
@@ -231,7 +179,13 @@ std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const Kern
     return {{.rule = "kernel_output_ignored",
              .severity = Severity::reject,
              .message = "the output is the same when no kernel runs"}};
-  if (use.torch_computed && use.copies.holds() && policy != Policy::strict)
+  if (use.torch_computed && use.does_little())
+    return {{.rule = "token_kernel",
+             .severity = Severity::reject,
+             .message = fmt::format("without the kernels, only {:.2g} % of the outputs that the "
+                                    "reference computes are wrong",
+                                    100 * use.needed_share)}};
+  if (use.torch_computed && use.copies.holds())
     return {{.rule = "token_kernel",
              .severity = Severity::reject,
              .message = "the kernels only pass on what torch has computed"}};

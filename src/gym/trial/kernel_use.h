@@ -4,7 +4,9 @@
 // values are read.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "data/verdict.h"
@@ -27,9 +29,6 @@ std::vector<Finding> find_narrow_atomics(const plan::Plan& candidate);
 // Says whether a kernel reads this input, or values that follow from it.
 bool kernels_read(const plan::Plan& candidate, const replay::LaunchTraces& launches, int input);
 
-// Says whether forward leaves any arithmetic to PyTorch.
-bool computes_in_torch(const plan::Plan& candidate);
-
 // A suspicion about a candidate's kernels, over several trials. It stands until one trial speaks
 // against it, and becomes a finding once one trial proves it. Inconclusive trials prove nothing
 // (unchanged_values.h).
@@ -46,11 +45,21 @@ struct Suspicion {
 
 // The results of trials without kernels, and of trials that watch kernels.
 struct KernelUse {
+  // PyTorch did work in forward that a kernel could pass on as its own.
   bool torch_computed = false;
   Suspicion needless;  // the outputs were right without any kernel
   Suspicion copies;    // kernels only passed on what PyTorch had computed
+  // The largest share of output elements, of those that the reference changes, that were wrong
+  // without kernels in one trial. Negative: no trial measured it.
+  double needed_share = -1;
+  void note_share(std::optional<double> share) {
+    if (share) needed_share = std::max(needed_share, *share);
+  }
+  // Says whether kernels have done so little until now that the next trial should look again.
+  bool does_little() const { return needed_share >= 0 && needed_share < kLeastShare; }
+  // Kernels that work in place may leave most elements as they are in one trial, but not in all.
+  static constexpr double kLeastShare = 1.0 / 16;
 };
-std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const KernelUse& use,
-                                         Policy policy);
+std::vector<Finding> find_unused_kernels(const plan::Plan& candidate, const KernelUse& use);
 
 }  // namespace tritonsmith::gym::trial

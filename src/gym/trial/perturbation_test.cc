@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gym/plan/testing/plan_builder.h"
+#include "gym/trial/input_changes.h"
 
 namespace tritonsmith::gym::trial {
 namespace {
@@ -38,8 +39,57 @@ TEST(Draw, WhatIsCopiedCastOrScaledIsStillByChance) {
   EXPECT_FALSE(
       extreme_perturbations(task_of_input("aten::slice.Tensor", {plan::i(0), plan::i(1)})).empty());
   EXPECT_FALSE(extreme_perturbations(task_of_input("aten::mul_.Tensor", {plan::f(2)})).empty());
-  EXPECT_TRUE(extreme_perturbations(task_of_input("aten::tril", {})).empty());
-  EXPECT_TRUE(extreme_perturbations(task_of_input("aten::softmax.int", {plan::i(0)})).empty());
+}
+
+bool is_tried(const plan::Plan& task, Perturbation kind) {
+  const std::vector<Perturbation> kinds = extreme_perturbations(task);
+  return std::ranges::find(kinds, kind) != kinds.end();
+}
+
+// A draw may move a little before a function of it is taken. Hundreds would leave its domain.
+TEST(Draw, WhatFollowsFromADrawMovesByLittle) {
+  for (const auto& [op, more] : std::vector<std::pair<std::string, std::vector<plan::Value>>>{
+           {"aten::tril", {}}, {"aten::abs", {}}, {"aten::softmax.int", {plan::i(0)}}}) {
+    const plan::Plan task = task_of_input(op, more);
+    EXPECT_TRUE(is_tried(task, Perturbation::below)) << op;
+    EXPECT_FALSE(is_tried(task, Perturbation::shifted)) << op;
+  }
+}
+
+// Changes the draw as a trial does, and returns it.
+at::Tensor changed_draw(const plan::Plan& task, Perturbation kind, std::uint64_t seed) {
+  tensors::TensorTable tensors = {at::rand({64, 64}), at::Tensor()};
+  Rng rng(seed, "draws", 0);
+  change_draw(InputPlan(task).draw_changes(kind, rng), 0, task, tensors);
+  return tensors[0];
+}
+
+TEST(Draw, WhatIsDrawnBetweenTwoBoundsStaysThere) {
+  plan::PlanBuilder builder(plan::PlanRole::task);
+  const int drawn = builder.tensor({64, 64}), x = builder.tensor({64, 64});
+  builder.aten(plan::Phase::inputs, "aten::rand", {plan::ints({64, 64})}, {drawn})
+      .aten(plan::Phase::inputs, "aten::neg", {plan::t(drawn)}, {x})
+      .input(plan::t(x))
+      .returns(plan::t(x));
+  const plan::Plan task = builder.plan();
+  for (const PerturbationRow& row : perturbation_rows())
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const at::Tensor changed = changed_draw(task, row.kind, seed);
+      EXPECT_GE(changed.min().item<float>(), 0) << name_of(row.kind);
+      EXPECT_LE(changed.max().item<float>(), 1) << name_of(row.kind);
+    }
+}
+
+// Each kind that a chooser may pick changes something, and the row of each kind is its own.
+TEST(Draw, EachKindThatIsTriedChangesInputsOrWeights) {
+  const plan::Plan task = task_of_input("aten::clone", {});
+  for (const Perturbation kind : extreme_perturbations(task)) {
+    EXPECT_EQ(row_of(kind).kind, kind);
+    tensors::TensorTable tensors = {at::Tensor(), at::ones({kCount})};
+    Rng rng(1, "draw", 0);
+    perturb_inputs(task, kind, rng, tensors);
+    EXPECT_FALSE(tensors[1].eq(1).all().item<bool>()) << name_of(kind);
+  }
 }
 
 TEST(Draw, WhatIsJoinedOfDrawsIsStillByChance) {
@@ -54,8 +104,11 @@ TEST(Draw, WhatIsJoinedOfDrawsIsStillByChance) {
         .returns(plan::t(x));
     return extreme_perturbations(task.plan());
   };
-  EXPECT_FALSE(joined_with("aten::rand").empty());
-  EXPECT_TRUE(joined_with("aten::ones").empty());
+  const auto is_shifted = [](const std::vector<Perturbation>& kinds) {
+    return std::ranges::find(kinds, Perturbation::shifted) != kinds.end();
+  };
+  EXPECT_TRUE(is_shifted(joined_with("aten::rand")));
+  EXPECT_FALSE(is_shifted(joined_with("aten::ones")));
 }
 
 TEST(Draw, SumsAndProductsOfDrawsAreByChanceAndNotWhatAMaskLeft) {
@@ -71,7 +124,8 @@ TEST(Draw, SumsAndProductsOfDrawsAreByChanceAndNotWhatAMaskLeft) {
   };
   EXPECT_FALSE(of_two("aten::add.Tensor", "aten::randn").empty());
   EXPECT_FALSE(of_two("aten::mul.Tensor", "aten::rand").empty());
-  EXPECT_TRUE(of_two("aten::mul.Tensor", "aten::bernoulli").empty());
+  const std::vector<Perturbation> masked = of_two("aten::mul.Tensor", "aten::bernoulli");
+  EXPECT_EQ(std::ranges::find(masked, Perturbation::shifted), masked.end());
 }
 
 // A first hidden state is always zeros.

@@ -9,6 +9,8 @@
 
 #include "gym/device/copies.h"
 #include "gym/trial/changeable_weights.h"
+#include "gym/trial/input_changes.h"
+#include "gym/trial/weight_changes.h"
 #include "gym/trial/weights.h"
 
 namespace tritonsmith::gym::trial {
@@ -118,7 +120,8 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   const std::vector<int> ours = input_tensors(config.task);
   const std::vector<int> theirs = input_tensors(config.candidate);
   if (ours.size() != theirs.size()) return refused_inputs("another number of inputs");
-  const auto changes = input_changes(config.task, config.kind, rng, sides.reference.tensors());
+  const auto changes =
+      InputPlan(config.task).input_changes(config.kind, rng, sides.reference.tensors());
   std::vector<device::DrawnInput> inputs;
   for (std::size_t k = 0; k < ours.size(); ++k)
     inputs.push_back(
@@ -143,15 +146,29 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
   return std::nullopt;
 }
 
+namespace {
+
+// Makes the task's weights and inputs, and changes draws on the way.
+std::optional<replay::Stop> draw(Sides& sides) {
+  const TrialConfig& config = sides.config;
+  sides.seed("init");
+  if (auto stop = sides.reference.run(plan::Phase::init)) return stop;
+  Rng rng(sides.seed_of("perturb"), "draws", 0);
+  const auto changes = InputPlan(config.task).draw_changes(config.kind, rng);
+  sides.seed("inputs");
+  return sides.reference.run(plan::Phase::inputs, [&](std::size_t step) {
+    const c10::InferenceMode no_gradients(true);
+    change_draw(changes, step, config.task, sides.reference.tensors());
+  });
+}
+
+}  // namespace
+
 tl::expected<PreparedSides, TrialResult> prepare(Sides& sides) {
   const Stopwatch watch;
   TrialResult ended;
-  for (const auto& [purpose, phase] :
-       {std::pair{"init", plan::Phase::init}, std::pair{"inputs", plan::Phase::inputs}}) {
-    sides.seed(purpose);
-    ended.reference_stop = sides.reference.run(phase);
-    if (ended.reference_stop) return tl::unexpected(std::move(ended));
-  }
+  ended.reference_stop = draw(sides);
+  if (ended.reference_stop) return tl::unexpected(std::move(ended));
   ended.candidate_stop = construct_candidate(sides, {});
   if (ended.candidate_stop) return tl::unexpected(std::move(ended));
   const c10::InferenceMode no_gradients(true);

@@ -64,6 +64,35 @@ bool breaks_down(const Sides& sides, const tensors::TensorTable& exact_table) {
   return false;
 }
 
+std::optional<int> lost_digits(const Sides& sides, const tensors::TensorTable& exact_table) {
+  constexpr double most = 3;
+  std::vector<int> ours, theirs;
+  plan::append_tensors(sides.task().outputs, ours);
+  plan::append_tensors(sides.config.candidate.outputs, theirs);
+  if (ours.size() != theirs.size()) return std::nullopt;
+  double worst = 0;
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const at::Tensor &expected = tensors::tensor_at(sides.reference.tensors(), ours[k]),
+                     &got = tensors::tensor_at(sides.candidate.tensors(), theirs[k]);
+    if (!got.defined() || got.sizes() != expected.sizes() ||
+        got.scalar_type() != expected.scalar_type())
+      return std::nullopt;
+    if (!expected.is_floating_point()) {
+      if (!at::equal(got, expected)) return std::nullopt;
+      continue;
+    }
+    const at::Tensor exact =
+        (exact_table.empty() ? expected : tensors::tensor_at(exact_table, ours[k])).to(at::kDouble);
+    const at::Tensor size = exact.square().mean().sqrt();
+    const at::Tensor off = (got.to(at::kDouble) - exact).abs() / (exact.abs() + size);
+    if (!at::isfinite(off).all().item<bool>()) return std::nullopt;
+    if (off.numel() > 0) worst = std::max(worst, off.max().item<double>());
+  }
+  const double digits = std::log10(worst / tolerance_of(sides).value);
+  if (digits > most) return std::nullopt;
+  return std::max(1, static_cast<int>(std::lround(digits)));
+}
+
 void find_wrong_exact_output(const Sides& sides, const tensors::TensorTable& exact_table,
                              const compare::CompareOptions& how, TrialResult& result) {
   std::vector<int> ours, theirs;

@@ -9,6 +9,7 @@
 
 #include "gym/compare/compare.h"
 #include "gym/device/copies.h"
+#include "gym/trial/kernel_evidence.h"
 #include "gym/trial/oracle.h"
 #include "gym/trial/python_reference_answer.h"
 
@@ -230,9 +231,10 @@ void call_again(RightCall call, TrialResult& result) {
   auto without = another_replay(call, {.tensors = after_init,
                                        .launches = replay::Launches::skipped,
                                        .filler = tensors::Filler::huge});
-  result.right_without_kernels = without && !without->draw_again() &&
-                                 !without->run(plan::Phase::forward) &&
-                                 !compare_with_reference(call, without->tensors());
+  if (!without || without->draw_again() || without->run(plan::Phase::forward)) return;
+  result.right_without_kernels = !compare_with_reference(call, without->tensors());
+  result.needed_share =
+      result.right_without_kernels ? 0 : share_that_needs_kernels(call.sides, without->tensors());
 }
 
 }  // namespace tritonsmith::gym::trial

@@ -1,26 +1,49 @@
 #include "gym/trial/sides.h"
 
 #include <algorithm>
+#include <array>
 
 #include "gym/compare/compare.h"
+#include "gym/plan/analysis/forward_facts.h"
 
 namespace tritonsmith::gym::trial {
+
+namespace {
+
+// Where the task itself scales, a kernel that only scales may be all that is left to do.
+replay::Launches launches_of(const TrialConfig& config) {
+  if (!config.watch_launches) return replay::Launches::run;
+  const bool is_scaling_work =
+      !config.task.unplanned.empty() || plan::analysis::forward_facts(config.task).scales;
+  return is_scaling_work ? replay::Launches::watched : replay::Launches::watched_for_scaling;
+}
+
+// NaN and huge values leave a maximum or a minimum as it is, and a kernel may look for them. Values
+// like any other do neither.
+tensors::Filler filler_of(const TrialConfig& config) {
+  constexpr auto kFillers = std::to_array<tensors::Filler>(
+      {tensors::Filler::nan, tensors::Filler::huge, tensors::Filler::plausible});
+  if (config.kind == Perturbation::uneven || config.kind == Perturbation::small)
+    return tensors::Filler::plausible;
+  return kFillers.at(static_cast<std::size_t>(config.trial % 3));
+}
+
+}  // namespace
 
 Sides::Sides(const TrialConfig& trial_config, language::KernelExecutor& kernel_executor,
              device::Device& trial_device)
     : config(trial_config),
       executor(kernel_executor),
       device(trial_device),
-      filler(config.trial % 2 == 0 ? tensors::Filler::nan : tensors::Filler::huge),
+      filler(filler_of(config)),
       reference(config.task, executor,
                 {.deadline = config.deadline, .device = &device, .draws_seed = seed_of("draws")}),
-      candidate(
-          config.candidate, executor,
-          {.choices = config.choices,
-           .deadline = config.deadline,
-           .launches = config.watch_launches ? replay::Launches::watched : replay::Launches::run,
-           .device = &device,
-           .draws_seed = seed_of("draws")}) {}
+      candidate(config.candidate, executor,
+                {.choices = config.choices,
+                 .deadline = config.deadline,
+                 .launches = launches_of(config),
+                 .device = &device,
+                 .draws_seed = seed_of("draws")}) {}
 
 compare::Tolerance tolerance_of(const Sides& sides) {
   std::vector<int> indices = input_tensors(sides.config.task);

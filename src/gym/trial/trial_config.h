@@ -9,6 +9,7 @@
 #include "gym/replay/replay.h"
 #include "gym/trial/perturbation.h"
 #include "gym/trial/reference_source.h"
+#include "gym/trial/weight_changes.h"
 
 namespace tritonsmith::gym::cuda {
 struct FusedOracle;

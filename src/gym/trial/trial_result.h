@@ -34,9 +34,15 @@ struct TrialResult {
   // On extreme inputs the candidate gives NaN or infinity where PyTorch gives a number, and the
   // float64 result is not large.
   bool breaks_down = false;
+  // The candidate's values are wrong by so many digits, and are right but for these. Only known for
+  // kinds that show weakness.
+  std::optional<int> lost_digits;
   bool reference_keeps_state = false;  // the reference's forward changes a weight or a buffer
   bool right_without_kernels = false;  // the outputs are right even where no kernel runs
-  bool kernels_only_copied = false;    // only known where launches are watched
+  // The share of output elements that are wrong if no kernel runs, of those that the reference does
+  // not take from an input as they are. Only known where a trial ran without kernels.
+  std::optional<double> needed_share;
+  bool kernels_only_copied = false;  // only known where launches are watched
   // The reference left values unchanged too (unchanged_values.h), so `right_without_kernels` or
   // `kernels_only_copied` proves nothing.
   bool needless_is_inconclusive = false, copying_is_inconclusive = false;

@@ -138,7 +138,7 @@ std::span<const OperatorRow> operator_rows() {
        "add mul sub"},
       {{keeps_statistic, for_candidates, into_given},
        "reciprocal rsqrt"},
-      {{keeps_statistic, for_candidates},
+      {{keeps_statistic, bounds, for_candidates},
        "clamp_min"},
       {{scales, elementwise, linear, keeps_statistic, combines, for_candidates, into_given},
        "div"},
@@ -170,7 +170,23 @@ std::span<const OperatorRow> operator_rows() {
        "amax amin argmax argmin linalg_vector_norm logsumexp max mean min std sum var"},
       {{orders, for_candidates},
        "argsort kthvalue median mode msort nanmedian sort topk"},
-      // Others.
+      // Others, with the traits that perturbations ask.
+      {{steps, bounds, for_candidates},
+       "eq eq_ ge ge_ greater greater_ greater_equal greater_equal_ gt gt_ hardshrink le le_ less "
+       "less_ less_equal less_equal_ lt lt_ ne ne_ not_equal not_equal_ softshrink threshold "
+       "threshold_"},
+      {{steps, for_candidates},
+       "bucketize ceil ceil_ fix fix_ floor floor_ frac frac_ heaviside round round_ searchsorted "
+       "sgn sgn_ sign sign_ signbit special_round trunc trunc_"},
+      {{bounds, for_candidates},
+       "clamp_ clamp_max clamp_max_ clamp_min_ clip clip_ hardsigmoid hardsigmoid_ hardswish "
+       "hardswish_ hardtanh hardtanh_ relu6 relu6_"},
+      {{specials, for_candidates},
+       "fmax fmin isfinite isinf isnan isneginf isposinf nan_to_num nan_to_num_ nanmean nanquantile "
+       "nansum"},
+      {{overwrites_places, for_candidates},
+       "index_copy index_copy_ index_put index_put_ masked_scatter masked_scatter_ put put_ scatter "
+       "scatter_"},
       {{for_candidates},
        "abs_ absolute absolute_ acos acos_ acosh acosh_ adaptive_avg_pool1d adaptive_avg_pool2d "
        "adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d addbmm_ "
@@ -182,26 +198,22 @@ std::span<const OperatorRow> operator_rows() {
        "binary_cross_entropy_with_logits bitwise_and bitwise_and_ bitwise_left_shift "
        "bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or bitwise_or_ bitwise_right_shift "
        "bitwise_right_shift_ bitwise_xor bitwise_xor_ blackman_window block_diag broadcast_tensors "
-       "bucketize cartesian_prod cdist ceil ceil_ celu celu_ chain_matmul chalf channel_shuffle "
-       "cholesky cholesky_inverse cholesky_solve clamp_ clamp_max clamp_max_ clamp_min_ clip clip_ "
-       "col2im combinations complex conj conj_physical conj_physical_ copysign copysign_ corrcoef "
-       "cos_ cosh cosh_ cosine_embedding_loss cosine_similarity count_nonzero cov cross cummax "
-       "cummin cumprod cumprod_ cumsum_ cumulative_trapezoid deg2rad deg2rad_ det diag diag_embed "
-       "diagflat diagonal_copy diagonal_scatter diff digamma digamma_ dist divide divide_ elu_ "
-       "embedding eq eq_ equal erf_ erfc erfc_ erfinv erfinv_ exp2_ exp_ expm1_ fft_fft fft_fft2 "
-       "fft_fftfreq fft_fftn fft_fftshift fft_hfft fft_hfft2 fft_hfftn fft_ifft fft_ifft2 "
-       "fft_ifftn fft_ifftshift fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn "
-       "fft_rfft fft_rfft2 fft_rfftfreq fft_rfftn fill_diagonal_ fix fix_ fliplr flipud "
-       "float_power float_power_ floor floor_ floor_divide floor_divide_ fmax fmin fmod fmod_ frac "
-       "frac_ frexp frobenius_norm gather gcd gcd_ ge ge_ gelu_ geqrf ger glu gradient greater "
-       "greater_ greater_equal greater_equal_ grid_sampler grid_sampler_2d grid_sampler_3d "
-       "group_norm gt gt_ hamming_window hann_window hardshrink hardsigmoid hardsigmoid_ hardswish "
-       "hardswish_ hardtanh hardtanh_ heaviside heaviside_ hinge_embedding_loss histogram "
-       "histogramdd huber_loss hypot hypot_ i0 i0_ igamma igamma_ igammac igammac_ im2col index "
-       "index_add index_add_ index_copy index_copy_ index_fill index_fill_ index_put index_put_ "
-       "index_reduce index_reduce_ index_select inner inverse is_complex is_floating_point isclose "
-       "isfinite isin isinf isnan isneginf isposinf isreal istft kaiser_window kl_div kron l1_loss "
-       "layer_norm ldexp ldexp_ le le_ leaky_relu_ lerp lerp_ less less_ less_equal less_equal_ "
+       "cartesian_prod cdist celu celu_ chain_matmul chalf channel_shuffle cholesky "
+       "cholesky_inverse cholesky_solve col2im combinations complex conj conj_physical "
+       "conj_physical_ copysign copysign_ corrcoef cos_ cosh cosh_ cosine_embedding_loss "
+       "cosine_similarity count_nonzero cov cross cummax cummin cumprod cumprod_ cumsum_ "
+       "cumulative_trapezoid deg2rad deg2rad_ det diag diag_embed diagflat diagonal_copy "
+       "diagonal_scatter diff digamma digamma_ dist divide divide_ elu_ embedding equal erf_ erfc "
+       "erfc_ erfinv erfinv_ exp2_ exp_ expm1_ fft_fft fft_fft2 fft_fftfreq fft_fftn fft_fftshift "
+       "fft_hfft fft_hfft2 fft_hfftn fft_ifft fft_ifft2 fft_ifftn fft_ifftshift fft_ihfft "
+       "fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftfreq "
+       "fft_rfftn fill_diagonal_ fliplr flipud float_power float_power_ floor_divide floor_divide_ "
+       "fmod fmod_ frexp frobenius_norm gather gcd gcd_ gelu_ geqrf ger glu gradient grid_sampler "
+       "grid_sampler_2d grid_sampler_3d group_norm hamming_window hann_window heaviside_ "
+       "hinge_embedding_loss histogram histogramdd huber_loss hypot hypot_ i0 i0_ igamma igamma_ "
+       "igammac igammac_ im2col index index_add index_add_ index_fill index_fill_ index_reduce "
+       "index_reduce_ index_select inner inverse is_complex is_floating_point isclose isin isreal "
+       "istft kaiser_window kl_div kron l1_loss layer_norm ldexp ldexp_ leaky_relu_ lerp lerp_ "
        "lgamma lgamma_ linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cross linalg_det "
        "linalg_diagonal linalg_eigh linalg_eigvalsh linalg_householder_product linalg_inv "
        "linalg_inv_ex linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_matmul "
@@ -209,38 +221,35 @@ std::span<const OperatorRow> operator_rows() {
        "linalg_pinv linalg_qr linalg_slogdet linalg_solve linalg_solve_ex linalg_solve_triangular "
        "linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve linalg_vander linalg_vecdot "
        "linspace log10 log10_ log1p_ log2 log2_ log_ log_sigmoid log_sigmoid_forward logaddexp "
-       "logaddexp2 logcumsumexp logdet logical_and logical_and_ logical_not logical_not_ "
-       "logical_or logical_or_ logical_xor logical_xor_ logit logit_ logspace lt lt_ "
-       "margin_ranking_loss masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select "
-       "matrix_power max_pool1d max_pool2d max_pool2d_with_indices max_pool3d "
-       "max_pool3d_with_indices max_unpool2d max_unpool3d meshgrid mish_ mse_loss "
-       "multi_margin_loss multiply multiply_ mvlgamma mvlgamma_ nan_to_num nan_to_num_ nanmean "
-       "nanquantile nansum narrow_copy native_channel_shuffle ne ne_ negative negative_ nextafter "
-       "nextafter_ nll_loss nll_loss_forward nonzero nonzero_static norm norm_except_dim not_equal "
-       "not_equal_ nuclear_norm one_hot orgqr ormqr outer pad pad_sequence pairwise_distance pdist "
-       "pinverse pixel_shuffle pixel_unshuffle poisson_nll_loss polar positive pow_ prelu prod put "
-       "put_ qr quantile rad2deg rad2deg_ range ravel reciprocal_ reflection_pad1d "
-       "reflection_pad2d reflection_pad3d relu6 relu6_ relu_ remainder remainder_ renorm renorm_ "
-       "repeat_interleave replication_pad1d replication_pad2d replication_pad3d resolve_conj "
-       "resolve_neg rms_norm rot90 round round_ row_stack rsqrt_ scatter scatter_ scatter_add "
-       "scatter_add_ scatter_reduce scatter_reduce_ searchsorted select_scatter selu selu_ sgn "
-       "sgn_ sigmoid_ sign sign_ signbit silu_ sin_ sinc sinc_ sinh sinh_ slice_scatter slogdet "
-       "smooth_l1_loss soft_margin_loss softshrink special_airy_ai special_bessel_j0 "
-       "special_bessel_j1 special_bessel_y0 special_bessel_y1 special_digamma special_entr "
-       "special_erf special_erfc special_erfcx special_erfinv special_exp2 special_expit "
-       "special_expm1 special_gammainc special_gammaincc special_gammaln special_i0 special_i0e "
-       "special_i1 special_i1e special_log1p special_log_ndtr special_log_softmax special_logit "
-       "special_logsumexp special_modified_bessel_i0 special_modified_bessel_i1 "
+       "logaddexp2 logcumsumexp logdet logical_and logical_and_ logical_not logical_not_ logical_or "
+       "logical_or_ logical_xor logical_xor_ logit logit_ logspace margin_ranking_loss masked_fill "
+       "masked_fill_ masked_select matrix_power max_pool1d max_pool2d max_pool2d_with_indices "
+       "max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d meshgrid mish_ mse_loss "
+       "multi_margin_loss multiply multiply_ mvlgamma mvlgamma_ narrow_copy native_channel_shuffle "
+       "negative negative_ nextafter nextafter_ nll_loss nll_loss_forward nonzero nonzero_static "
+       "norm norm_except_dim nuclear_norm one_hot orgqr ormqr outer pad pad_sequence "
+       "pairwise_distance pdist pinverse pixel_shuffle pixel_unshuffle poisson_nll_loss polar "
+       "positive pow_ prelu prod qr quantile rad2deg rad2deg_ range ravel reciprocal_ "
+       "reflection_pad1d reflection_pad2d reflection_pad3d relu_ remainder remainder_ renorm "
+       "renorm_ repeat_interleave replication_pad1d replication_pad2d replication_pad3d "
+       "resolve_conj resolve_neg rms_norm rot90 row_stack rsqrt_ scatter_add scatter_add_ "
+       "scatter_reduce scatter_reduce_ select_scatter selu selu_ sigmoid_ silu_ sin_ sinc sinc_ "
+       "sinh sinh_ slice_scatter slogdet smooth_l1_loss soft_margin_loss special_airy_ai "
+       "special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_digamma "
+       "special_entr special_erf special_erfc special_erfcx special_erfinv special_exp2 "
+       "special_expit special_expm1 special_gammainc special_gammaincc special_gammaln special_i0 "
+       "special_i0e special_i1 special_i1e special_log1p special_log_ndtr special_log_softmax "
+       "special_logit special_logsumexp special_modified_bessel_i0 special_modified_bessel_i1 "
        "special_modified_bessel_k0 special_modified_bessel_k1 special_multigammaln special_ndtr "
-       "special_ndtri special_psi special_round special_scaled_modified_bessel_k0 "
+       "special_ndtri special_psi special_scaled_modified_bessel_k0 "
        "special_scaled_modified_bessel_k1 special_sinc special_softmax special_spherical_bessel_j0 "
        "special_xlog1py special_xlogy sqrt_ square_ std_mean stft subtract subtract_ sum_to_size "
-       "svd swapaxes_ swapdims_ take take_along_dim tan tan_ tanh_ tensordot threshold threshold_ "
-       "trace trapezoid trapz triangular_solve tril tril_ tril_indices triplet_margin_loss triu "
-       "triu_ triu_indices true_divide true_divide_ trunc trunc_ unique_consecutive unique_dim "
-       "unique_dim_consecutive upsample_bicubic2d upsample_bilinear2d upsample_linear1d "
-       "upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d vander "
-       "var_mean vdot where xlogy xlogy_"},
+       "svd swapaxes_ swapdims_ take take_along_dim tan tan_ tanh_ tensordot trace trapezoid trapz "
+       "triangular_solve tril tril_ tril_indices triplet_margin_loss triu triu_ triu_indices "
+       "true_divide true_divide_ unique_consecutive unique_dim unique_dim_consecutive "
+       "upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d "
+       "upsample_nearest2d upsample_nearest3d upsample_trilinear3d vander var_mean vdot where xlogy "
+       "xlogy_"},
       {{for_candidates, internal},
        "__and__ __iand__ __ilshift__ __ior__ __irshift__ __ixor__ __lshift__ __or__ __rshift__ "
        "__xor__ _adaptive_avg_pool2d _adaptive_avg_pool3d _conj _conj_physical _euclidean_dist "
@@ -255,8 +264,10 @@ std::span<const OperatorRow> operator_rows() {
        "_log_softmax_backward_data _masked_softmax _native_batch_norm_legit_functional "
        "_native_multi_head_attention _pdist_forward _stack _to_cpu _transformer_encoder_layer_fwd "
        "_trilinear _upsample_bicubic2d_aa _upsample_bilinear2d_aa _weight_norm"},
+      {{bounds, for_candidates, into_given},
+       "clamp"},
       {{for_candidates, into_given},
-       "clamp eye maximum minimum"},
+       "eye maximum minimum"},
       // Refused operators. They read files, reinterpret memory, or belong to layouts that
       // plans do not have.
       {{refused},

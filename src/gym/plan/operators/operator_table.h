@@ -54,6 +54,10 @@ enum class Trait : std::uint8_t {
   scores,              // a product that may give a softmax its scores: `matrix_product` and more
   attention,           // scaled_dot_product_attention in any form
   running_statistics,  // a norm whose 4th and 5th argument are statistics of its training
+  bounds,              // compares elements with numbers among its arguments, or clamps them
+  steps,               // its result jumps at some values: rounding and comparisons
+  specials,            // treats NaN or infinity in a way of its own
+  overwrites_places,   // writes at places that a tensor names, the last one winning
 
   // Checks of memory ask these.
   overwrites,   // replaces all that its first argument holds

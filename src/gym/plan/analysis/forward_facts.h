@@ -1,0 +1,25 @@
+// Finds in a task's forward what a trial's inputs should meet: numbers with which it compares,
+// places where its result jumps, and operators that treat NaN in a way of their own. Pure.
+#pragma once
+
+#include <vector>
+
+#include "gym/plan/plan.h"
+
+namespace tritonsmith::gym::plan::analysis {
+
+struct ForwardFacts {
+  // Numbers with which forward compares elements, or at which it clamps them. Each appears once.
+  std::vector<double> bounds;
+  bool scales = false;           // it adds a number to a tensor, or multiplies a tensor by one
+  bool treats_specials = false;  // it tells NaN or infinity from other numbers
+  // It rounds an input, or compares it, before any arithmetic. An honest kernel then meets a tie
+  // exactly as the reference does.
+  bool jumps_at_inputs = false;
+  bool gives_places = false;       // results are places among values, where ties have no one order
+  bool overwrites_places = false;  // writes at places that an input names; the last write wins
+};
+
+ForwardFacts forward_facts(const Plan& task);
+
+}  // namespace tritonsmith::gym::plan::analysis

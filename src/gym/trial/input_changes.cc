@@ -1,0 +1,373 @@
+#include "gym/trial/input_changes.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gym/plan/operators/operator_traits.h"
+#include "gym/trial/patterns.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+using device::InputChange;
+using device::Pattern;
+using plan::analysis::DrawKind;
+using plan::analysis::InputDraw;
+
+// Few samples of a normal distribution lie farther from 0 than this.
+constexpr double kBeyondNormal = 4;
+
+const plan::PlanTensor& tensor_of(const plan::Plan& task, int index) {
+  return task.tensors.at(static_cast<std::size_t>(index));
+}
+
+bool has_16_bits(plan::DType dtype) {
+  return dtype == plan::DType::float16 || dtype == plan::DType::bfloat16;
+}
+
+bool is_coarse(plan::DType dtype) { return plan::bytes_of(dtype) < 4; }
+
+// True for a task whose forward gives places among ordered values. Zeros would make many of
+// its values equal.
+bool asks_for_places(const plan::Plan& task) {
+  return std::ranges::any_of(task.steps, [](const plan::PlanStep& step) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    return call != nullptr && step.phase == plan::Phase::forward &&
+           plan::operators::is(call->op, plan::operators::Trait::orders);
+  });
+}
+
+double any_factor(Rng& rng) { return 0.5 + 2.5 * rng.uniform(); }
+
+InputChange signed_factor(Rng& rng) {
+  const double factor = any_factor(rng);
+  return {.factor = rng.below(2) == 0 ? -factor : factor};
+}
+
+InputChange sparse(Rng& rng) {
+  const double kept = 0.05 + 0.3 * rng.uniform();
+  return {.factor = 2, .kept = kept, .seed = rng.next_u64()};
+}
+
+// The spikes are few, so that most parts of a row have none. They are large, so that each one moves
+// a mean of tens of thousands of elements.
+InputChange spiked(std::int64_t elements, Rng& rng) {
+  constexpr double one_in = 8192, least = 16, times = 1024;
+  const auto count = static_cast<double>(std::max<std::int64_t>(elements, 1));
+  const double share = std::max(1 / one_in, least / count);
+  return {.kept = 1 - std::min(share, 0.25), .rest = times, .seed = rng.next_u64()};
+}
+
+// Says whether this unit goes down, where units go up and down in turn.
+bool goes_down(Perturbation kind, int nth) {
+  if (kind == Perturbation::below) return true;
+  return kind != Perturbation::above && (kind == Perturbation::parted) == (nth % 2 == 0);
+}
+
+bool takes_turns(Perturbation kind) {
+  return kind == Perturbation::below || kind == Perturbation::above ||
+         kind == Perturbation::parted || kind == Perturbation::crossed;
+}
+
+// A draw between two bounds stays between them: a quarter of the range is left, at its lower or its
+// upper end, or the range's part next to 0.
+InputChange of_uniform(Perturbation kind, const InputDraw& draw, int nth, Rng& rng) {
+  constexpr double part = 0.25;
+  const bool has_zero = draw.low <= 0 && draw.high >= 0;
+  const auto towards = [](double end, double factor) {
+    return InputChange{.factor = factor, .shift = (1 - factor) * end};
+  };
+  if (takes_turns(kind)) return towards(goes_down(kind, nth) ? draw.low : draw.high, part);
+  switch (kind) {
+    case Perturbation::scaled:
+      return towards(has_zero ? 0 : draw.low, 0.3 + 0.7 * rng.uniform());
+    case Perturbation::sparse:
+      if (!has_zero || !draw.is_affine) return towards(draw.high, 0.3 + 0.7 * rng.uniform());
+      return {.kept = 0.05 + 0.3 * rng.uniform(), .seed = rng.next_u64()};
+    case Perturbation::small:
+      return has_zero ? InputChange{.factor = 0.05} : InputChange{};
+    case Perturbation::uneven:
+    case Perturbation::scattered:
+      return {.seed = rng.next_u64(),
+              .pattern = Pattern::uneven,
+              .may_tie = kind == Perturbation::uneven};
+    case Perturbation::ragged:
+      if (draw.low != 0) return {};
+      return {.seed = rng.next_u64(), .pattern = Pattern::ragged, .reach = 1};
+    case Perturbation::negated:
+      return {.factor = -1, .shift = draw.low + draw.high};
+    default:
+      return {};
+  }
+}
+
+bool holds_one_value(const at::Tensor& tensor) {
+  return tensor.eq(tensor.reshape({-1})[0]).all().item<bool>();
+}
+
+// True for zeros and ones, and for the zeros and infinities that mask scores.
+bool is_mask(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == at::kBool) return true;
+  const at::Tensor low = tensor.min(), high = tensor.max();
+  return tensor.eq(low).logical_or_(tensor.eq(high)).all().item<bool>();
+}
+
+bool is_changeable(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.numel() > 0 &&
+         (tensor.is_complex() || tensor.scalar_type() == at::kBool ||
+          (tensor.is_floating_point() && tensor.element_size() > 1));
+}
+
+}  // namespace
+
+InputPlan::InputPlan(const plan::Plan& task)
+    : task_(task),
+      facts_(plan::analysis::forward_facts(task)),
+      inputs_(input_tensors(task)),
+      draws_(plan::analysis::input_draws(task)) {
+  for (const int input : inputs_)
+    ways_.push_back(plan::analysis::is_drawn_directly(task, input) ? Way::directly
+                                                                   : Way::never_drawn);
+  const auto place_of = [&](int input) {
+    return static_cast<std::size_t>(std::ranges::find(inputs_, input) - inputs_.begin());
+  };
+  // A draw that is itself an input changes after the phase, and only then.
+  std::erase_if(draws_, [&](const InputDraw& draw) {
+    return std::ranges::any_of(draw.inputs,
+                               [&](int input) { return ways_[place_of(input)] == Way::directly; });
+  });
+  for (const InputDraw& draw : draws_)
+    for (const int input : draw.inputs) ways_[place_of(input)] = Way::by_draws;
+}
+
+InputPlan::Unit InputPlan::unit_of(const std::vector<int>& inputs, int nth) const {
+  Unit unit{.nth = nth};
+  for (const int input : inputs) {
+    const plan::DType dtype = tensor_of(task_, input).dtype;
+    unit.is_coarse = unit.is_coarse || is_coarse(dtype);
+    unit.is_double = unit.is_double || dtype == plan::DType::float64;
+  }
+  return unit;
+}
+
+bool InputPlan::is_changed_by(Perturbation kind) const {
+  Rng rng(0, "dry", 0);
+  int changed = 0, nth = 0;
+  const Perturbation like = kind == Perturbation::last_spiked ? Perturbation::spiked : kind;
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    if (ways_[k] == Way::directly &&
+        direct(like, inputs_[k], unit_of({inputs_[k]}, nth++), rng).changes())
+      ++changed;
+  for (const InputDraw& draw : draws_)
+    if (of_draw(like, draw, unit_of(draw.inputs, nth++), rng).changes()) ++changed;
+  const bool is_of_several = kind == Perturbation::parted || kind == Perturbation::crossed ||
+                             kind == Perturbation::last_spiked;
+  return changed > (is_of_several ? 1 : 0);
+}
+
+// Changes that are alike for inputs and for draws without bounds.
+InputChange InputPlan::extreme(Perturbation kind, Unit unit, Rng& rng) const {
+  constexpr double beyond_exponentials = 100;  // exp(89) overflows in fp32
+  constexpr double below_exponentials = -110;  // exp(-104) is 0
+  constexpr double in_doubles = 800;           // exp(710) overflows in fp64
+  // The input's square makes a norm's epsilon of 1e-5 count. In 16 bits a few thousandths do so.
+  const double near_epsilons = unit.is_coarse ? 1.0 / 256 : 0.05;
+  if (takes_turns(kind))
+    return {.shift = goes_down(kind, unit.nth) ? -kBeyondNormal : kBeyondNormal};
+  switch (kind) {
+    case Perturbation::shifted:
+      if (unit.is_coarse) return {};
+      return {.shift = unit.is_double ? in_doubles : beyond_exponentials};
+    case Perturbation::lowered:
+      if (unit.is_coarse) return {};
+      return {.shift = unit.is_double ? -in_doubles : below_exponentials};
+    case Perturbation::small:
+      return {.factor = near_epsilons};
+    case Perturbation::uneven:
+      if (facts_.gives_places) return {};
+      [[fallthrough]];
+    case Perturbation::scattered:
+      return {.seed = rng.next_u64(),
+              .pattern = Pattern::uneven,
+              .reach = unit.is_double ? in_doubles : beyond_exponentials,
+              .may_tie = kind == Perturbation::uneven};
+    case Perturbation::negated:
+      return {.factor = -1};
+    default:
+      return {};
+  }
+}
+
+InputChange InputPlan::direct(Perturbation kind, int input, Unit unit, Rng& rng) const {
+  constexpr double far = 1024, far_in_16_bits = 16, beyond = 4;
+  double largest = far;
+  for (const double bound : facts_.bounds) largest = std::max(largest, beyond * std::abs(bound));
+  switch (kind) {
+    case Perturbation::scaled:
+      return signed_factor(rng);
+    case Perturbation::sparse:
+      return asks_for_places(task_) ? signed_factor(rng) : sparse(rng);
+    case Perturbation::ragged:
+      return {.seed = rng.next_u64(),
+              .pattern = Pattern::ragged,
+              .reach = unit.is_coarse ? far_in_16_bits : largest};
+    case Perturbation::spiked:
+    case Perturbation::last_spiked:
+      if (!has_16_bits(tensor_of(task_, input).dtype)) return {};
+      return spiked(plan::elements_of(tensor_of(task_, input)), rng);
+    case Perturbation::tied:
+      if (!facts_.jumps_at_inputs || facts_.gives_places) return {};
+      return {.seed = rng.next_u64(), .pattern = Pattern::ties, .numbers = facts_.bounds};
+    case Perturbation::special:
+      if (!facts_.treats_specials) return {};
+      return {.seed = rng.next_u64(), .pattern = Pattern::specials};
+    default:
+      return extreme(kind, unit, rng);
+  }
+}
+
+InputChange InputPlan::of_normal(Perturbation kind, const InputDraw& draw, Unit unit,
+                                 Rng& rng) const {
+  // What follows may grow fast, as an exponential does.
+  constexpr double far = 16, not_far = 4;
+  switch (kind) {
+    case Perturbation::scaled:
+      return signed_factor(rng);
+    case Perturbation::sparse:
+      return asks_for_places(task_) ? signed_factor(rng) : sparse(rng);
+    case Perturbation::ragged:
+      return {.seed = rng.next_u64(),
+              .pattern = Pattern::ragged,
+              .reach = draw.is_affine ? far : not_far};
+    case Perturbation::spiked:
+    case Perturbation::last_spiked:
+      if (!draw.is_affine || !has_16_bits(tensor_of(task_, draw.inputs[0]).dtype)) return {};
+      return spiked(plan::elements_of(tensor_of(task_, draw.tensor)), rng);
+    case Perturbation::shifted:
+    case Perturbation::lowered:
+      return draw.is_affine ? extreme(kind, unit, rng) : InputChange{};
+    case Perturbation::uneven:
+    case Perturbation::scattered: {
+      InputChange change = extreme(kind, unit, rng);
+      if (!draw.is_affine) change.reach = std::min(change.reach, kBeyondNormal);
+      return change;
+    }
+    default:
+      return extreme(kind, unit, rng);
+  }
+}
+
+InputChange InputPlan::of_draw(Perturbation kind, const InputDraw& draw, Unit unit,
+                               Rng& rng) const {
+  const bool makes_mask = std::ranges::any_of(draw.inputs, [&](int input) {
+    return tensor_of(task_, input).dtype == plan::DType::boolean;
+  });
+  // A row that a mask hides whole has no softmax.
+  if (makes_mask && kind == Perturbation::sparse) return {};
+  if (draw.is_as_drawn && (draw.kind == DrawKind::normal || draw.kind == DrawKind::uniform))
+    return direct(kind, draw.inputs[0], unit, rng);
+  switch (draw.kind) {
+    case DrawKind::normal:
+      return of_normal(kind, draw, unit, rng);
+    case DrawKind::uniform:
+      return of_uniform(kind, draw, unit.nth, rng);
+    case DrawKind::whole:
+      if (kind == Perturbation::scaled && !facts_.overwrites_places && !facts_.gives_places)
+        return {.seed = rng.next_u64(), .pattern = Pattern::skewed};
+      [[fallthrough]];
+    case DrawKind::order:
+      if (kind == Perturbation::sparse) return {.pattern = Pattern::sorted};
+      return {};
+    case DrawKind::other:
+      if (kind == Perturbation::scaled) return {.factor = any_factor(rng)};
+      return {};
+  }
+  return {};
+}
+
+// An input that is not random may be sorted or hold widths, so it keeps its order and its signs.
+InputChange InputPlan::never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const {
+  const bool is_boolean = tensor.scalar_type() == at::kBool;
+  const bool thins = kind == Perturbation::sparse;
+  if ((kind != Perturbation::scaled && !thins) || (is_boolean && !thins)) return {};
+  if (tensor.is_complex()) return {.factor = any_factor(rng)};
+  const bool has_one_value = holds_one_value(tensor);
+  const bool is_nothing = has_one_value && !tensor.reshape({-1})[0].item().toBool();
+  if (is_boolean || (thins && !has_one_value && is_mask(tensor)))
+    return {.seed = rng.next_u64(), .pattern = Pattern::flips};
+  if (has_one_value && is_nothing == thins)
+    return {.seed = rng.next_u64(), .pattern = Pattern::noise};
+  return {.factor = any_factor(rng)};
+}
+
+std::map<std::size_t, InputChange> InputPlan::draw_changes(Perturbation kind, Rng& rng) const {
+  std::map<std::size_t, InputChange> changes;
+  auto nth = static_cast<int>(std::ranges::count(ways_, Way::directly));
+  for (const InputDraw& draw : draws_) {
+    const InputChange change = of_draw(kind, draw, unit_of(draw.inputs, nth++), rng);
+    if (!change.changes()) continue;
+    if (kind == Perturbation::last_spiked) changes.clear();
+    changes[draw.step] = change;
+  }
+  return changes;
+}
+
+std::vector<InputChange> InputPlan::input_changes(Perturbation kind, Rng& rng,
+                                                  const tensors::TensorTable& tensors) const {
+  std::vector<InputChange> changes(inputs_.size());
+  if (kind == Perturbation::plain || kind == Perturbation::heavy) return changes;
+  int nth = 0;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    const at::Tensor& tensor = tensors.at(static_cast<std::size_t>(inputs_[k]));
+    if (!is_changeable(tensor)) continue;
+    InputChange change;
+    if (ways_[k] == Way::directly)
+      change = direct(kind, inputs_[k], unit_of({inputs_[k]}, nth++), rng);
+    else if (ways_[k] == Way::never_drawn)
+      change = never_drawn(kind, tensor, rng);
+    else if (kind == Perturbation::scaled && tensor.scalar_type() != at::kBool)
+      change = {.factor = any_factor(rng)};  // most structures keep a factor above 0
+    if (!change.changes()) continue;
+    if (kind == Perturbation::last_spiked) std::ranges::fill(changes, InputChange{});
+    changes[k] = change;
+  }
+  return changes;
+}
+
+void change_input(const InputChange& change, at::Tensor& tensor) {
+  if (!change.changes()) return;
+  at::Tensor all = changeable_view(tensor);
+  if (all.is_complex()) all = at::view_as_real(all);
+  apply_pattern(change, all);
+  if (change.kept < 1) {
+    const at::Tensor mask =
+        at::rand(all.sizes(), at::dtype(at::kFloat).device(all.device())).lt_(change.kept);
+    if (change.rest == 0)
+      all.mul_(mask.to(all.scalar_type()));
+    else
+      all.copy_(at::where(mask.to(at::kBool), all, all * change.rest));
+  }
+  if (change.factor != 1) all.mul_(change.factor);
+  if (change.shift != 0) all.add_(change.shift);
+}
+
+void change_draw(const std::map<std::size_t, InputChange>& changes, std::size_t step,
+                 const plan::Plan& task, tensors::TensorTable& tensors) {
+  const auto change = changes.find(step);
+  if (change == changes.end()) return;
+  const auto& call = std::get<plan::AtenCall>(task.steps[step].action);
+  at::Tensor& drawn = tensors::tensor_at(tensors, call.outputs[0]);
+  if (drawn.defined() && drawn.numel() > 0) change_input(change->second, drawn);
+}
+
+void perturb_inputs(const plan::Plan& task, Perturbation kind, Rng& rng,
+                    tensors::TensorTable& tensors) {
+  const std::vector<InputChange> changes = InputPlan(task).input_changes(kind, rng, tensors);
+  const std::vector<int> inputs = input_tensors(task);
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    change_input(changes[k], tensors::tensor_at(tensors, inputs[k]));
+}
+
+}  // namespace tritonsmith::gym::trial

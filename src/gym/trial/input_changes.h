@@ -1,0 +1,65 @@
+// Makes the changes of a perturbation to a task's inputs. Inputs that a generator filled directly
+// are changed themselves, after the phase inputs. Other inputs follow from draws, and each draw is
+// changed right after it was made, so that the input stays in its domain. Inputs without any draw
+// get noise and factors. The referee's thread calls this.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "gym/device/device.h"
+#include "gym/plan/analysis/forward_facts.h"
+#include "gym/plan/analysis/input_draws.h"
+#include "gym/trial/perturbation.h"
+
+namespace tritonsmith::gym::trial {
+
+// Which inputs and draws of a task can be changed, and how. It refers to the task.
+class InputPlan {
+ public:
+  explicit InputPlan(const plan::Plan& task);
+
+  // Says whether an extreme kind changes anything, in a way that no other kind of it does.
+  bool is_changed_by(Perturbation kind) const;
+  // The changes of draws, by the step that makes them.
+  std::map<std::size_t, device::InputChange> draw_changes(Perturbation kind, Rng& rng) const;
+  // The changes of the drawn inputs, in the inputs' order.
+  std::vector<device::InputChange> input_changes(Perturbation kind, Rng& rng,
+                                                 const tensors::TensorTable& tensors) const;
+
+ private:
+  enum class Way { directly, by_draws, never_drawn };
+  // An input or a draw that changes as a whole. Kinds that take turns count these.
+  struct Unit {
+    int nth = 0;
+    bool is_coarse = false;  // 16 bits or fewer reach forward
+    bool is_double = false;
+  };
+
+  Unit unit_of(const std::vector<int>& inputs, int nth) const;
+  device::InputChange direct(Perturbation kind, int input, Unit unit, Rng& rng) const;
+  device::InputChange of_draw(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
+                              Rng& rng) const;
+  device::InputChange of_normal(Perturbation kind, const plan::analysis::InputDraw& draw, Unit unit,
+                                Rng& rng) const;
+  device::InputChange extreme(Perturbation kind, Unit unit, Rng& rng) const;
+  device::InputChange never_drawn(Perturbation kind, const at::Tensor& tensor, Rng& rng) const;
+
+  const plan::Plan& task_;
+  plan::analysis::ForwardFacts facts_;
+  std::vector<int> inputs_;
+  std::vector<Way> ways_;                         // of each input
+  std::vector<plan::analysis::InputDraw> draws_;  // only those that are changed
+};
+
+// Changes one drawn input, or one draw, in place.
+void change_input(const device::InputChange& change, at::Tensor& tensor);
+// Does so to the result of one step of the phase inputs, if it has a change.
+void change_draw(const std::map<std::size_t, device::InputChange>& changes, std::size_t step,
+                 const plan::Plan& task, tensors::TensorTable& tensors);
+// Changes all inputs after their phase has run. Draws keep what they gave.
+void perturb_inputs(const plan::Plan& task, Perturbation kind, Rng& rng,
+                    tensors::TensorTable& tensors);
+
+}  // namespace tritonsmith::gym::trial

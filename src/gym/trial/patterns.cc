@@ -1,0 +1,206 @@
+#include "gym/trial/patterns.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/rng.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+using device::InputChange;
+using device::Pattern;
+
+at::Tensor chance_like(const at::Tensor& tensor) {
+  return at::rand(tensor.sizes(), at::dtype(at::kFloat).device(tensor.device()));
+}
+
+at::Tensor random_places(std::int64_t count, std::int64_t below, const at::Tensor& like) {
+  return at::randint(below, {count}, at::dtype(at::kLong).device(like.device()));
+}
+
+// Rows of each kind lie at every `period`th place. The period is odd to programs, which often take
+// a power of two of them.
+class Rows {
+ public:
+  Rows(const at::Tensor& rows, Rng& rng)
+      : rows_(rows),
+        period_(rows.size(0) < kFew ? kFew : 11 + static_cast<std::int64_t>(rng.below(8))),
+        next_(static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(period_)))) {}
+  // Returns a view of the next kind's rows, which may be none.
+  at::Tensor next() {
+    const std::int64_t first = next_++ % period_;
+    return rows_.slice(0, std::min(first, rows_.size(0)), rows_.size(0), period_);
+  }
+
+ private:
+  static constexpr std::int64_t kFew = 8;
+  at::Tensor rows_;
+  std::int64_t period_, next_;
+};
+
+void sort_rows(at::Tensor rows, bool descending) {
+  if (rows.numel() > 0) rows.copy_(std::get<0>(rows.sort(-1, descending)));
+}
+
+void move_some_elements(at::Tensor& all, double reach) {
+  constexpr std::int64_t least = 4, most = 4096, one_in = 4096;
+  const std::int64_t count =
+      std::min(all.numel() / 8, std::clamp(all.numel() / one_in, least, most));
+  if (count == 0) return;
+  const at::Tensor at = random_places(count, all.numel(), all);
+  const at::Tensor moved =
+      all.index_select(0, at) + (reach * (1 + chance_like(at))).to(all.scalar_type());
+  all.index_copy_(0, at, moved);
+}
+
+// Gives each row one value, its first. Values that are sums of few powers of two have exact means,
+// so that PyTorch's own rounding does not hide a wrong epsilon.
+void level_rows(at::Tensor rows, bool may_round) {
+  if (rows.numel() == 0) return;
+  at::Tensor value = rows.narrow(1, 0, 1).clone();
+  if (may_round) value = value.mul_(8).floor_().add_(0.5).div_(8);
+  rows.copy_(value.expand_as(rows));
+}
+
+// A few rows get one large element each, at a place of its own.
+void move_one_in_each(at::Tensor rows, double reach) {
+  if (rows.numel() == 0) return;
+  const at::Tensor at = random_places(rows.size(0), rows.size(1), rows).unsqueeze(1);
+  const at::Tensor by = (reach * (1 + chance_like(at))).to(rows.scalar_type());
+  rows.scatter_(1, at, rows.gather(1, at) + by);
+}
+
+// Slices of one value make a statistic over any dimensions but these two degenerate.
+void level_slices(at::Tensor& tensor, double value, Rng& rng) {
+  constexpr std::int64_t few = 4;
+  for (std::int64_t dim = 0; dim < std::min<std::int64_t>(2, tensor.dim() - 1); ++dim) {
+    const std::int64_t size = tensor.size(dim);
+    if (size < few) continue;
+    const auto first = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(size)));
+    tensor.select(dim, first).fill_(value);
+    tensor.select(dim, (first + 1) % size).zero_();
+  }
+}
+
+void make_uneven(at::Tensor& tensor, const InputChange& change) {
+  constexpr double little = 4, level = 0.5;
+  const bool moves = change.reach > 0;
+  Rng rng(change.seed, "uneven", 0);
+  const std::int64_t length = tensor.dim() > 0 ? tensor.size(-1) : 1;
+  const at::Tensor table = tensor.view({-1, length});
+  Rows rows(table, rng);
+  sort_rows(rows.next(), false);
+  sort_rows(rows.next(), true);
+  if (change.may_tie) level_rows(rows.next(), moves);
+  if (!moves) return;
+  const double shift = std::min(little, change.reach);
+  rows.next().add_(shift);
+  rows.next().sub_(shift);
+  move_one_in_each(rows.next(), change.reach);
+  at::Tensor all = tensor.view({-1});
+  move_some_elements(all, change.reach);
+  if (!change.may_tie) return;
+  rows.next().zero_();
+  if (table.size(0) > 1) rows.next().fill_(level);
+  level_slices(tensor, level, rng);
+}
+
+void make_ragged(at::Tensor& tensor, const InputChange& change) {
+  constexpr double smallest = -3, smallest_block = -4;  // powers of two
+  Rng rng(change.seed, "ragged", 0);
+  const auto block = static_cast<std::int64_t>(32 + rng.below(97));
+  const double largest = std::log2(std::max(1.0, change.reach));
+  at::Tensor all = tensor.view({-1});
+  const at::Tensor sizes = chance_like(all).mul_(largest - smallest).add_(smallest);
+  const std::int64_t blocks = (all.numel() + block - 1) / block;
+  const at::Tensor of_blocks =
+      at::rand({blocks}, sizes.options()).mul_(smallest_block).repeat_interleave(block);
+  all.mul_(at::exp2(sizes + of_blocks.narrow(0, 0, all.numel())).to(all.scalar_type()));
+}
+
+void add_noise(at::Tensor& tensor) {
+  const at::Tensor factor = chance_like(tensor).mul_(2.5).add_(0.5).to(tensor.scalar_type());
+  tensor.copy_(at::where(tensor == 0, factor, tensor * factor));
+}
+
+void flip(at::Tensor& tensor) {
+  constexpr double share = 1.0 / 8;
+  const at::Tensor chosen = chance_like(tensor).lt_(share).to(at::kBool);
+  if (tensor.scalar_type() == at::kBool) {
+    tensor.logical_xor_(chosen);
+    return;
+  }
+  const at::Tensor low = tensor.min(), high = tensor.max();
+  tensor.copy_(at::where(chosen, at::where(tensor == low, high, low), tensor));
+}
+
+void skew(at::Tensor& tensor) {
+  constexpr double share = 0.7;
+  const at::Tensor same = tensor.reshape({-1})[0].clone();
+  tensor.copy_(at::where(chance_like(tensor).lt_(share).to(at::kBool), same, tensor));
+}
+
+void make_ties(at::Tensor& tensor, const InputChange& change) {
+  constexpr std::size_t most = 8;
+  tensor.mul_(2).round_().div_(2);
+  const std::size_t count = std::min(most, change.numbers.size());
+  for (std::size_t k = 0; k < count; ++k)
+    tensor.masked_fill_(chance_like(tensor).lt_(1.0 / 16).to(at::kBool), change.numbers[k]);
+}
+
+void put_specials(at::Tensor& tensor) {
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  constexpr std::int64_t one_in = 512;
+  at::Tensor all = tensor.view({-1});
+  for (const double special : {std::numeric_limits<double>::quiet_NaN(), endless, -endless})
+    all.index_fill_(0, random_places(1 + all.numel() / one_in, all.numel(), all), special);
+}
+
+void apply_to_ordered(const InputChange& change, at::Tensor& tensor) {
+  switch (change.pattern) {
+    case Pattern::none:
+      return;
+    case Pattern::uneven:
+      return make_uneven(tensor, change);
+    case Pattern::ragged:
+      return make_ragged(tensor, change);
+    case Pattern::noise:
+      return add_noise(tensor);
+    case Pattern::flips:
+      return flip(tensor);
+    case Pattern::sorted:
+      tensor.copy_(std::get<0>(tensor.reshape({-1}).sort()).view(tensor.sizes()));
+      return;
+    case Pattern::skewed:
+      return skew(tensor);
+    case Pattern::ties:
+      return make_ties(tensor, change);
+    case Pattern::specials:
+      return put_specials(tensor);
+  }
+}
+
+}  // namespace
+
+void apply_pattern(const InputChange& change, at::Tensor& tensor) {
+  if (change.pattern == Pattern::none || tensor.numel() == 0) return;
+  if (tensor.is_contiguous()) return apply_to_ordered(change, tensor);
+  at::Tensor ordered = tensor.contiguous();
+  apply_to_ordered(change, ordered);
+  tensor.copy_(ordered);
+}
+
+at::Tensor changeable_view(const at::Tensor& tensor) {
+  if (tensor.is_non_overlapping_and_dense()) return tensor;
+  at::Tensor all = at::empty({0}, tensor.options());
+  const auto elements =
+      static_cast<std::int64_t>(tensor.storage().nbytes()) / tensor.element_size();
+  all.set_(tensor.storage(), 0, {elements}, {1});
+  return all;
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,33 @@
+// Patterns: changes of single elements, rows and slices of a tensor, at places that follow from a
+// secret seed. They show what one factor for a whole tensor hides: a kernel that looks at a sample,
+// or that takes all rows to be alike. They draw from the generator of the tensor's device, which
+// the caller seeds. The referee's thread calls them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "gym/device/device.h"
+
+namespace tritonsmith::gym::trial {
+
+// Changes the tensor in place. Its elements must have places of their own. The patterns are:
+//   uneven    mixes rows of many kinds: zeros, one value, all moved up or down by a little, sorted
+//             up and down, and ordinary ones. Some slices of the first two dimensions hold one
+//             value. Single elements are moved up by up to twice `reach`. Without a reach only rows
+//             of the tensor's own values are made.
+//   ragged    gives elements very different sizes, up to `reach` times as large, and blocks of
+//             neighbours too. So a part of a row says little about the rest.
+//   noise     multiplies each element by a factor of its own between 0.5 and 3. Zeros get a number
+//             in that range.
+//   flips     exchanges two values of a mask at one element in eight.
+//   sorted    puts all elements in ascending order.
+//   skewed    gives most elements one and the same value, which was drawn.
+//   ties      rounds elements to halves, and puts `numbers` in the place of some.
+//   specials  puts NaN and both infinities in the place of a few elements.
+void apply_pattern(const device::InputChange& change, at::Tensor& tensor);
+
+// Returns the tensor itself if its elements have places of their own, or else all elements of its
+// memory in one row.
+at::Tensor changeable_view(const at::Tensor& tensor);
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,114 @@
+#include "gym/trial/patterns.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+using device::InputChange;
+using device::Pattern;
+
+at::Tensor changed(const InputChange& change, at::Tensor tensor) {
+  at::manual_seed(change.seed);
+  apply_pattern(change, tensor);
+  return tensor;
+}
+
+// One draw of many must show each kind of row, whatever the secret.
+TEST(Pattern, UnevenRowsAreOfEveryKindUnderEverySecret) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor rows =
+        changed({.seed = seed, .pattern = Pattern::uneven, .reach = 100}, at::randn({64, 40}));
+    const at::Tensor least = std::get<0>(rows.min(1)), most = std::get<0>(rows.max(1));
+    EXPECT_TRUE(least.eq(0).logical_and(most.eq(0)).any().item<bool>()) << seed;
+    EXPECT_TRUE(least.eq(most).logical_and(most.ne(0)).any().item<bool>()) << seed;
+    EXPECT_TRUE(most.gt(90).any().item<bool>()) << seed;
+    EXPECT_TRUE(most.lt(10).any().item<bool>()) << seed << ": ordinary rows remain";
+  }
+}
+
+// The maximum of any half must differ from the whole row's in some row.
+TEST(Pattern, NoHalfOfAllUnevenRowsHoldsTheMaximum) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor rows =
+        changed({.seed = seed, .pattern = Pattern::uneven, .reach = 100}, at::randn({64, 40}));
+    for (const std::int64_t half : {0, 20}) {
+      const at::Tensor gap = rows.amax(1) - rows.narrow(1, half, 20).amax(1);
+      EXPECT_GT(gap.max().item<float>(), 88) << seed << ": beyond what an exponential holds";
+    }
+  }
+}
+
+TEST(Pattern, UnevenRowsThatMayNotTieDoNot) {
+  const at::Tensor rows = changed(
+      {.seed = 3, .pattern = Pattern::uneven, .reach = 100, .may_tie = false}, at::randn({64, 40}));
+  EXPECT_TRUE(rows.amin(1).lt(rows.amax(1)).all().item<bool>());
+}
+
+TEST(Pattern, UnevenWithoutReachKeepsToTheTensorsOwnValues) {
+  const at::Tensor rows = changed({.seed = 3, .pattern = Pattern::uneven}, at::rand({64, 40}) + 5);
+  EXPECT_GE(rows.min().item<float>(), 5);
+  EXPECT_LE(rows.max().item<float>(), 6);
+}
+
+// The mean of 99 of 100 elements must miss the tolerance of fp32, whatever part is left out.
+TEST(Pattern, NoSampleOfRaggedElementsHasTheMean) {
+  constexpr std::int64_t count = 65536, few = count / 100;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor row =
+        changed({.seed = seed, .pattern = Pattern::ragged, .reach = 1024}, at::rand({count}))
+            .to(at::kDouble);
+    const double mean = row.mean().item<double>();
+    for (const at::Tensor& part : {row.narrow(0, 0, count - few), row.narrow(0, few, count - few)})
+      EXPECT_GT(std::abs(part.mean().item<double>() / mean - 1), 3e-4) << seed;
+  }
+}
+
+TEST(Pattern, NoiseChangesEachElementAndFlipsChangeMasks) {
+  const at::Tensor ones = changed({.seed = 1, .pattern = Pattern::noise}, at::ones({1000}));
+  EXPECT_GT(ones.std().item<float>(), 0.5);
+  for (at::Tensor mask : {at::ones({1000}).to(at::kBool), at::tril(at::ones({30, 30}))}) {
+    const at::Tensor before = mask.clone();
+    const at::Tensor now = changed({.seed = 1, .pattern = Pattern::flips}, mask);
+    const double share = now.ne(before).to(at::kFloat).mean().item<double>();
+    EXPECT_GT(share, 0.05);
+    EXPECT_LT(share, 0.25);
+  }
+}
+
+TEST(Pattern, WholeNumbersStayThoseThatWereDrawn) {
+  for (const Pattern pattern : {Pattern::sorted, Pattern::skewed}) {
+    const at::Tensor drawn = at::randint(3, 9, {500}, at::kLong);
+    const at::Tensor now = changed({.seed = 1, .pattern = pattern}, drawn.clone());
+    EXPECT_GE(now.min().item<std::int64_t>(), 3);
+    EXPECT_LT(now.max().item<std::int64_t>(), 9);
+    EXPECT_FALSE(at::equal(now, drawn));
+  }
+}
+
+TEST(Pattern, TiesAreHalvesAndTheNumbersGiven) {
+  const at::Tensor now =
+      changed({.seed = 1, .pattern = Pattern::ties, .numbers = {0.3}}, at::randn({1000}));
+  const at::Tensor given = (now - 0.3).abs().lt(1e-6);
+  EXPECT_GT(given.sum().item<std::int64_t>(), 20);
+  EXPECT_TRUE(given.logical_or((now * 2).eq((now * 2).round())).all().item<bool>());
+}
+
+TEST(Pattern, SpecialsAreFewAndOfEachKind) {
+  const at::Tensor now = changed({.seed = 1, .pattern = Pattern::specials}, at::randn({1000}));
+  EXPECT_TRUE(at::isnan(now).any().item<bool>());
+  EXPECT_TRUE(at::isinf(now).any().item<bool>());
+  EXPECT_GT(at::isfinite(now).sum().item<std::int64_t>(), 950);
+}
+
+TEST(Pattern, AnExpandedTensorChangesByItsMemory) {
+  const at::Tensor expanded = at::ones({1, 8}).expand({5, 8});
+  at::Tensor memory = changeable_view(expanded);
+  EXPECT_EQ(memory.numel(), 8);
+  memory.mul_(2);
+  EXPECT_TRUE(expanded.eq(2).all().item<bool>());
+}
+
+}  // namespace
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,245 @@
+#include "gym/trial/torch_compute.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "gym/plan/operators/operator_traits.h"
+#include "gym/triton_ir/syntax/stored_arguments.h"
+
+namespace tritonsmith::gym::trial {
+namespace {
+
+using plan::operators::Trait;
+
+// recurrent, convolution and attention hold products of matrices. vector: a product with a vector,
+// which is also a weighted sum.
+enum class VendorKind { product, vector, convolution, attention, recurrent };
+
+VendorKind vendor_kind_of(std::string_view op) {
+  const std::string_view name = plan::operators::aten_base_name(op);
+  if (plan::operators::is(op, Trait::attention)) return VendorKind::attention;
+  if (name.find("conv") != std::string_view::npos) return VendorKind::convolution;
+  if (name == "mv" || name == "dot" || name == "addmv") return VendorKind::vector;
+  const bool is_recurrent =
+      plan::operators::is(op, Trait::recurrent) || name.ends_with("_cell") || name == "_cudnn_rnn";
+  return is_recurrent ? VendorKind::recurrent : VendorKind::product;
+}
+
+// Returns the kinds that `fused` leaves to the vendor for this task. Products of matrices are part
+// of every other kind.
+std::set<VendorKind> vendor_kinds_of(const plan::Plan& reference) {
+  using enum VendorKind;
+  if (!reference.unplanned.empty()) return {product, vector, convolution, attention, recurrent};
+  std::set<VendorKind> kinds;
+  for (const plan::PlanStep& step : reference.steps) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward ||
+        !plan::operators::is_vendor_grade(call->op))
+      continue;
+    kinds.insert(vendor_kind_of(call->op));
+    kinds.insert(product);
+  }
+  return kinds;
+}
+
+enum class NumberKind { truth, whole, floating };
+
+NumberKind number_kind_of(plan::DType dtype) {
+  using enum plan::DType;
+  switch (dtype) {
+    case boolean:
+      return NumberKind::truth;
+    case uint8:
+    case uint16:
+    case uint32:
+    case uint64:
+    case int8:
+    case int16:
+    case int32:
+    case int64:
+      return NumberKind::whole;
+    default:
+      return NumberKind::floating;
+  }
+}
+
+// A conversion to whole numbers or to truth values rounds or compares. One from whole numbers
+// computes too. Truth values stay what they are, as 0 and 1.
+bool converts(plan::DType from, plan::DType to) {
+  const NumberKind one = number_kind_of(from), other = number_kind_of(to);
+  return one != NumberKind::truth && one != other;
+}
+
+// Follows forward and says of each operator in turn whether it computes, though by its name it only
+// arranges.
+class Arrangements {
+ public:
+  explicit Arrangements(const plan::Plan& plan) : plan_(plan) {
+    for (const plan::Value& input : plan.inputs) {
+      std::vector<int> tensors;
+      plan::append_tensors(input, tensors);
+      for (const int index : tensors) written_.insert(tensor(index).storage);
+    }
+  }
+
+  // Returns what the call computes, or nothing.
+  std::optional<std::string> computes(const plan::AtenCall& call) {
+    std::vector<int> read;
+    for (const plan::Value& argument : call.args) plan::append_tensors(argument, read);
+    const bool changes_numbers =
+        plan::operators::only_allocates(call.op) ? false : reads_other_numbers(call, read);
+    if (call.op == "aten::view.dtype")
+      return reinterprets(call, read) ? std::optional<std::string>("it reads numbers by their bits")
+                                      : std::nullopt;
+    if (changes_numbers)
+      return "it converts between floating, whole and truth values, which rounds or compares";
+    if (plan::operators::is(call.op, Trait::overwrites) && !read.empty() &&
+        !fills_its_storage(read[0]) && written_.contains(tensor(read[0]).storage))
+      return "it overwrites a part of what was computed";
+    note(call, read);
+    return std::nullopt;
+  }
+
+  void follow(const plan::LaunchStep& launch) {
+    for (const plan::LaunchChoice& choice : launch.choices)
+      for (const int place : triton_ir::stored_arguments(
+               plan_.kernels.at(static_cast<std::size_t>(choice.kernel)).ttir)) {
+        if (place >= std::ssize(choice.arguments)) break;
+        const plan::Value& argument = choice.arguments[static_cast<std::size_t>(place)];
+        if (const auto* stored = std::get_if<plan::TensorRef>(&argument.data))
+          written_.insert(tensor(stored->index).storage);
+      }
+  }
+
+ private:
+  const plan::PlanTensor& tensor(int index) const {
+    return plan_.tensors.at(static_cast<std::size_t>(index));
+  }
+  bool fills_its_storage(int index) const {
+    return plan::elements_of(tensor(index)) * plan::bytes_of(tensor(index).dtype) >=
+           tensor(index).storage_bytes;
+  }
+
+  bool reads_other_numbers(const plan::AtenCall& call, const std::vector<int>& read) const {
+    if (call.op == "aten::view.dtype") return false;
+    return std::ranges::any_of(call.outputs, [&](int output) {
+      return output >= 0 && std::ranges::any_of(read, [&](int index) {
+               return converts(tensor(index).dtype, tensor(output).dtype);
+             });
+    });
+  }
+
+  // Numbers of one byte stand for each other: kernels take fp8 and truth values as bytes.
+  bool reinterprets(const plan::AtenCall& call, const std::vector<int>& read) const {
+    if (read.empty() || call.outputs.empty() || call.outputs[0] < 0) return false;
+    const plan::DType from = tensor(read[0]).dtype, to = tensor(call.outputs[0]).dtype;
+    const bool is_floating =
+        (number_kind_of(from) == NumberKind::floating && plan::bytes_of(from) > 1) ||
+        (number_kind_of(to) == NumberKind::floating && plan::bytes_of(to) > 1);
+    return is_floating && from != to;
+  }
+
+  // A copy of what was written holds it, too. Parts that are copied into new memory join it.
+  void note(const plan::AtenCall& call, const std::vector<int>& read) {
+    if (plan::operators::only_allocates(call.op) || plan::operators::writes_in_place(call.op))
+      return;
+    if (std::ranges::any_of(read,
+                            [&](int index) { return written_.contains(tensor(index).storage); }))
+      for (const int output : call.outputs)
+        if (output >= 0) written_.insert(tensor(output).storage);
+  }
+
+  const plan::Plan& plan_;
+  std::set<int> written_;  // storages that hold inputs, or what forward made of them
+};
+
+// Says whether the call adds to one whole number, as a norm does that counts its batches.
+bool counts_up(const plan::Plan& plan, const plan::AtenCall& call) {
+  if (plan::operators::aten_base_name(call.op) != "add_" || call.args.size() < 2 ||
+      !std::holds_alternative<std::int64_t>(call.args[1].data))
+    return false;
+  const auto* counter = std::get_if<plan::TensorRef>(&call.args[0].data);
+  if (counter == nullptr) return false;
+  const plan::PlanTensor& tensor = plan.tensors.at(static_cast<std::size_t>(counter->index));
+  const bool is_whole = std::ranges::all_of(plan.tensors, [&](const plan::PlanTensor& other) {
+    return other.storage != tensor.storage || number_kind_of(other.dtype) == NumberKind::whole;
+  });
+  return tensor.shape.empty() && is_whole;
+}
+
+// Says what an operator may be by its name, under a policy and with the vendor's kinds that the task
+// has.
+bool torch_may(std::string_view op, Policy policy, const std::set<VendorKind>& kinds) {
+  if (policy == Policy::open || plan::operators::only_arranges(op)) return true;
+  if (policy != Policy::fused || !plan::operators::is_vendor_grade(op)) return false;
+  // Its last step is no product.
+  if (plan::operators::aten_base_name(op) == "_addmm_activation") return false;
+  return kinds.contains(vendor_kind_of(op));
+}
+
+// Returns "; policy fused allows it", with the strictest policy that allows the operator.
+std::string policy_that_allows(std::string_view op, const std::set<VendorKind>& kinds) {
+  for (const Policy policy : {Policy::strict, Policy::fused, Policy::open})
+    if (torch_may(op, policy, kinds)) return fmt::format("; policy {} allows it", name_of(policy));
+  return "";
+}
+
+Finding torch_compute(const plan::PlanStep& step, std::string_view op, Policy policy,
+                      const std::string& more) {
+  return {.rule = "torch_compute",
+          .severity = Severity::reject,
+          .line = step.line,
+          .message = fmt::format("forward computes {} in torch, which policy {} leaves to "
+                                 "the candidate's own kernels{}",
+                                 op, name_of(policy), more)};
+}
+
+}  // namespace
+
+void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference, Policy policy,
+                        std::vector<Finding>& findings) {
+  if (policy == Policy::open) return;
+  const std::set<VendorKind> kinds = vendor_kinds_of(reference);
+  Arrangements arrangements(candidate);
+  std::set<std::string_view> seen;
+  for (const plan::PlanStep& step : candidate.steps) {
+    if (step.phase != plan::Phase::forward) continue;
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action))
+      arrangements.follow(*launch);
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || counts_up(candidate, *call)) continue;
+    std::optional<std::string> more;
+    if (!torch_may(call->op, policy, kinds))
+      more = policy_that_allows(call->op, kinds);
+    else if (plan::operators::only_arranges(call->op))
+      if (const auto what = arrangements.computes(*call))
+        more = fmt::format(": {}; policy open allows it", *what);
+    if (more && seen.insert(call->op).second)
+      findings.push_back(torch_compute(step, call->op, policy, *more));
+  }
+}
+
+bool computes_in_torch(const plan::Plan& candidate, Policy policy) {
+  const auto storage_of = [&](int index) {
+    return candidate.tensors.at(static_cast<std::size_t>(index)).storage;
+  };
+  return std::ranges::any_of(candidate.steps, [&](const plan::PlanStep& step) {
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr || step.phase != plan::Phase::forward) return false;
+    if (!plan::operators::only_arranges(call->op)) return true;
+    if (policy != Policy::strict || plan::operators::only_allocates(call->op)) return false;
+    std::vector<int> read;
+    for (const plan::Value& argument : call->args) plan::append_tensors(argument, read);
+    // A view lies in the memory that it was taken from.
+    return !read.empty() && std::ranges::any_of(call->outputs, [&](int output) {
+      return output >= 0 && std::ranges::any_of(read, [&](int index) {
+               return storage_of(index) != storage_of(output);
+             });
+    });
+  });
+}
+
+}  // namespace tritonsmith::gym::trial

@@ -1,0 +1,19 @@
+# The cast from whole numbers is half of this task.
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, y_ptr, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(y_ptr + i, x * 0.5)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty(x.shape, device=x.device, dtype=torch.float32)
+        kernel[(x.shape[0],)](x.float(), y, x.shape[1])
+        return y
