@@ -244,10 +244,10 @@ TEST_F(CudaDeviceTest, FusedOraclesGiveWhatLibTorchDoes) {
 
 TEST_F(CudaDeviceTest, ChangesCopiesAndRemembersInOnePass) {
   const at::Tensor x = at::randn({100, 1000}, floats());
-  for (const device::InputChange change : {device::InputChange{},
-                                           {.factor = -1.7},
-                                           {.shift = 4},
-                                           {.factor = 2, .kept = 0.2, .seed = 9}}) {
+  for (const device::InputChange& change : {device::InputChange{},
+                                            {.factor = -1.7},
+                                            {.shift = 4},
+                                            {.factor = 2, .kept = 0.2, .seed = 9}}) {
     std::array inputs = {device::DrawnInput{.drawn = x.clone(), .change = change}};
     ASSERT_TRUE(device::test_gpu()->change_and_copy(inputs));
     ASSERT_FALSE(device::test_gpu()->wait(Deadline::never()));

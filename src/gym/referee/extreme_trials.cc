@@ -50,7 +50,8 @@ TrialOutcome run_extreme_trial(Equipment& equipment, const TrialContext& context
 // A weak algorithm is told and not refused, because nothing is missing or wrong in it.
 void tell_weakness(trial::TrialResult& result, trial::Perturbation kind) {
   if (!trial::row_of(kind).shows_weakness || result.candidate_stop || result.reference_stop ||
-      !result.difference || result.difference->error_class != ErrorClass::wrong_value || !result.lost_digits)
+      !result.difference || result.difference->error_class != ErrorClass::wrong_value ||
+      !result.lost_digits)
     return;
   result.findings.push_back(
       {.rule = "numerically_weak",

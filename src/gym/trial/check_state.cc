@@ -105,12 +105,13 @@ std::optional<VerdictError> find_scratch_use(const Sides& sides, const PreparedS
         !sides.device.unchanged(tensors::tensor_at(sides.reference.tensors(), each.reference),
                                 each.before))
       continue;
-    return VerdictError{.error_class = each.is_input ? ErrorClass::input_mutated : ErrorClass::weight_mutated,
-                        .message = fmt::format(
-                            "a kernel writes to {} and restores it. Others may read it meanwhile: "
-                            "allocate memory of its own for what the kernel keeps",
-                            each.what),
-                        .line = stored->second};
+    return VerdictError{
+        .error_class = each.is_input ? ErrorClass::input_mutated : ErrorClass::weight_mutated,
+        .message =
+            fmt::format("a kernel writes to {} and restores it. Others may read it meanwhile: "
+                        "allocate memory of its own for what the kernel keeps",
+                        each.what),
+        .line = stored->second};
   }
   return std::nullopt;
 }

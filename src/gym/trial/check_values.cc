@@ -60,7 +60,8 @@ bool is_right_at_once(const Sides& sides, const tensors::TensorTable& exact_tabl
   const compare::QuickJudgement judged = device->judge(got, expected, *exact, comparison_of(sides));
   if (!judged.is_right) return false;
   result.reference_is_finite = judged.reference.is_finite;
-  result.reference_error = judged.reference.own_error / tolerance_of(sides).value;
+  const double own_error = judged.reference.own_error;
+  result.reference_error = own_error > 0 ? own_error / tolerance_of(sides).value : 0;
   if (may_widen(sides)) {  // the output is right without an extension, so nothing is excused
     result.is_error_widened = true;
     result.reference_error = 0;

@@ -66,10 +66,14 @@ void level_rows(at::Tensor rows, bool may_round) {
   rows.copy_(value.expand_as(rows));
 }
 
-// A few rows get one large element each, at a place of its own.
+// A few rows get one large element each. The places lie evenly from a random one on, so that no
+// half of a row has them all.
 void move_one_in_each(at::Tensor rows, double reach) {
   if (rows.numel() == 0) return;
-  const at::Tensor at = random_places(rows.size(0), rows.size(1), rows).unsqueeze(1);
+  const std::int64_t count = rows.size(0), length = rows.size(1);
+  const at::Tensor from = random_places(1, length, rows);
+  const at::Tensor steps = at::arange(count, from.options()).mul_(length).div_(count, "floor");
+  const at::Tensor at = (from + steps).remainder_(length).unsqueeze(1);
   const at::Tensor by = (reach * (1 + chance_like(at))).to(rows.scalar_type());
   rows.scatter_(1, at, rows.gather(1, at) + by);
 }
@@ -109,6 +113,20 @@ void make_uneven(at::Tensor& tensor, const InputChange& change) {
   level_slices(tensor, level, rng);
 }
 
+// Parts of a row become larger and smaller in turn, so that the mean of no part is the row's.
+void part_rows(at::Tensor& tensor, Rng& rng) {
+  constexpr std::int64_t least = 16;
+  constexpr double smaller = 1.0 / 8;
+  const std::int64_t length = tensor.size(-1);
+  if (length < least) return;
+  const auto parts = static_cast<std::int64_t>(4 + rng.below(4));
+  const auto first = static_cast<std::int64_t>(rng.below(2));
+  for (std::int64_t part = first; part < parts; part += 2) {
+    const std::int64_t begin = part * length / parts, end = (part + 1) * length / parts;
+    tensor.narrow(-1, begin, end - begin).mul_(smaller);
+  }
+}
+
 void make_ragged(at::Tensor& tensor, const InputChange& change) {
   constexpr double smallest = -3, smallest_block = -4;  // powers of two
   Rng rng(change.seed, "ragged", 0);
@@ -120,6 +138,7 @@ void make_ragged(at::Tensor& tensor, const InputChange& change) {
   const at::Tensor of_blocks =
       at::rand({blocks}, sizes.options()).mul_(smallest_block).repeat_interleave(block);
   all.mul_(at::exp2(sizes + of_blocks.narrow(0, 0, all.numel())).to(all.scalar_type()));
+  if (tensor.dim() > 0) part_rows(tensor, rng);
 }
 
 void add_noise(at::Tensor& tensor) {

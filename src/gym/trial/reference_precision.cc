@@ -7,15 +7,28 @@
 #include <limits>
 
 #include "gym/compare/compare.h"
+#include "gym/tensors/scalar_type.h"
 
 namespace tritonsmith::gym::trial {
+namespace {
+
+// Whole numbers have no rounding, so that such a task needs no float64 result.
+bool computes_in_whole_numbers(const plan::Plan& task) {
+  return task.unplanned.empty() &&
+         std::ranges::all_of(task.tensors, [](const plan::PlanTensor& tensor) {
+           return c10::isIntegralType(tensors::scalar_type_of(tensor.dtype), true);
+         });
+}
+
+}  // namespace
 
 void measure_reference(const Sides& sides, const tensors::TensorTable& exact_table,
                        TrialResult& result) {
   constexpr std::int64_t few = 1 << 20;
   compare::DeviceComparison* device = sides.device.comparison();
-  result.is_exact_known = !exact_table.empty();
-  double largest = exact_table.empty() ? std::numeric_limits<double>::infinity() : 0;
+  const bool is_whole = computes_in_whole_numbers(sides.config.task);
+  result.is_exact_known = is_whole || !exact_table.empty();
+  double largest = result.is_exact_known ? 0 : std::numeric_limits<double>::infinity();
   std::vector<int> outputs;
   plan::append_tensors(sides.task().outputs, outputs);
   for (const int index : outputs) {
@@ -41,7 +54,8 @@ void measure_reference(const Sides& sides, const tensors::TensorTable& exact_tab
     if (is_extreme(sides.config.kind) || output.numel() <= few)
       largest = std::max(largest, compare::own_error(output, exact));
   }
-  result.reference_error = largest / tolerance_of(sides).value;
+  // Whole numbers have a tolerance of 0, and an error of 0.
+  result.reference_error = largest > 0 ? largest / tolerance_of(sides).value : 0;
 }
 
 bool breaks_down(const Sides& sides, const tensors::TensorTable& exact_table) {
@@ -81,10 +95,21 @@ std::optional<int> lost_digits(const Sides& sides, const tensors::TensorTable& e
       if (!at::equal(got, expected)) return std::nullopt;
       continue;
     }
-    const at::Tensor exact =
-        (exact_table.empty() ? expected : tensors::tensor_at(exact_table, ours[k])).to(at::kDouble);
+    // Where PyTorch overflows, the candidate must overflow alike, and no digits are left to lose.
+    const at::Tensor is_number = at::isfinite(expected);
+    if (!at::allclose(got.masked_fill(is_number, 0), expected.masked_fill(is_number, 0), 0, 0,
+                      true))
+      return std::nullopt;
+    const auto numbers = [&](const at::Tensor& tensor) {
+      return tensor.masked_select(is_number).to(at::kDouble);
+    };
+    const at::Tensor ours_now = numbers(expected), theirs_now = numbers(got),
+                     exact = exact_table.empty()
+                                 ? ours_now
+                                 : numbers(tensors::tensor_at(exact_table, ours[k]));
     const at::Tensor size = exact.square().mean().sqrt();
-    const at::Tensor off = (got.to(at::kDouble) - exact).abs() / (exact.abs() + size);
+    const at::Tensor off = at::minimum((theirs_now - exact).abs(), (theirs_now - ours_now).abs()) /
+                           (exact.abs() + size + std::numeric_limits<double>::min());
     if (!at::isfinite(off).all().item<bool>()) return std::nullopt;
     if (off.numel() > 0) worst = std::max(worst, off.max().item<double>());
   }
