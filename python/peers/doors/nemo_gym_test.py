@@ -10,6 +10,9 @@ import requests
 
 from service import KERNEL, ServiceTest, WRONG_KERNEL, completion
 
+# An agent waits without end. Here a door that never answers fails its test.
+ANSWER_SECONDS = 180
+
 
 def row(text):
     message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
@@ -25,20 +28,22 @@ def row(text):
 
 class NemoGym(ServiceTest):
     def test_rollouts_are_verified_and_counted(self):
-        self.assertEqual(requests.post(self.url + "/seed_session", json={}).json(), {})
+        self.assertEqual(requests.post(self.url + "/seed_session", json={}, timeout=ANSWER_SECONDS).json(), {})
         replies = []
         for text in (completion(KERNEL), completion(WRONG_KERNEL)):
-            response = requests.post(self.url + "/verify", json=row(text))
+            response = requests.post(self.url + "/verify", json=row(text), timeout=ANSWER_SECONDS)
             response.raise_for_status()
             replies.append(response.json())
         self.assertEqual([round(reply["reward"], 6) for reply in replies], [1.3, 0.3])
         self.assertEqual(replies[0]["response"]["id"], "resp_1")
-        metrics = requests.post(self.url + "/aggregate_metrics", json={"verify_responses": replies}).json()
+        metrics = requests.post(self.url + "/aggregate_metrics", json={"verify_responses": replies},
+                                timeout=ANSWER_SECONDS).json()
         self.assertEqual(metrics["key_metrics"]["mean/accepted"], 0.5)
         self.assertEqual(metrics["group_level_metrics"][0]["_ng_task_index"], 0)
 
     def test_a_fault_of_the_infrastructure_is_an_error_of_http_and_no_reward(self):
-        response = requests.post(self.broken_url + "/verify", params={"wait": 0.5}, json=row(completion(KERNEL)))
+        response = requests.post(self.broken_url + "/verify", params={"wait": 0.5}, json=row(completion(KERNEL)),
+                                 timeout=ANSWER_SECONDS)
         self.assertEqual(response.status_code, 503)
         self.assertNotIn("reward", response.json())
 

@@ -4,12 +4,14 @@ Each starts once for all tests. `url` and `broken_url` have no token, since both
 """
 
 import atexit
+import collections
 import functools
 import os
 import pathlib
 import re
 import subprocess
 import tempfile
+import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -46,14 +48,22 @@ def serve(broken=False, token=""):
 
     def stop():
         process.terminate()
-        process.communicate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         folder.cleanup()
 
     atexit.register(stop)
+    told = []
     for line in process.stderr:
+        told.append(line)
         if found := re.search(r"serving on 127\.0\.0\.1:(\d+)", line):
+            # The service logs for as long as it lives. A full pipe would block it, and every client with it.
+            threading.Thread(target=collections.deque, args=(process.stderr, 0), daemon=True).start()
             return f"http://127.0.0.1:{found[1]}"
-    raise AssertionError("gym serve did not start")
+    raise AssertionError("gym serve did not start: " + "".join(told))
 
 
 class ServiceTest(unittest.IsolatedAsyncioTestCase):
