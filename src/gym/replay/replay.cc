@@ -51,7 +51,8 @@ void append_flat(const c10::IValue& value, std::vector<at::Tensor>& flat) {
 }
 
 // Says whether after = a * before + b, with two numbers that the smallest and the largest element
-// give. A tensor of one value says nothing.
+// give. A number near zero has the rounding of those two, so the largest result sets what is
+// allowed. A tensor of one value says nothing.
 bool is_scaled(const at::Tensor& before, const at::Tensor& after) {
   if (!before.is_floating_point() || before.element_size() < 2 || before.numel() < 3) return false;
   const double rounding = before.element_size() == 2 ? 1e-2 : 1e-5;
@@ -62,7 +63,8 @@ bool is_scaled(const at::Tensor& before, const at::Tensor& after) {
   if (!(width > 0)) return false;
   const double scale = (to[high] - to[low]).item<double>() / width;
   const double shift = to[low].item<double>() - scale * from[low].item<double>();
-  return scale != 0 && at::allclose(to, from * scale + shift, rounding, rounding * std::abs(scale));
+  const double largest = to.abs().max().item<double>();
+  return scale != 0 && at::allclose(to, from * scale + shift, rounding, rounding * largest);
 }
 
 // Copies of tensors from before a launch.
