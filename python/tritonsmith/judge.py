@@ -29,7 +29,7 @@ __all__ = ["AsyncJudge", "Judge"]
 
 T = TypeVar("T")
 _OPTIONS = frozenset(
-    ("policy", "comparison", "backend", "trials", "baselines", "priority", "tolerance", "fresh", "deadline_seconds", "weights")
+    ("policy", "comparison", "strides", "backend", "trials", "baselines", "priority", "tolerance", "fresh", "deadline_seconds", "weights")
 )
 _GRACE_SECONDS = 5.0  # How much longer than the service itself we wait for a job with a deadline.
 
@@ -176,7 +176,7 @@ class Judge(_Client):
     def __call__(self, task: Label, kernel: str, *, timeout: Optional[float] = None, **options: Any) -> Verdict:
         """Returns the verdict on `kernel`, Python that defines ModelNew, for `task`.
 
-        Options are members of a job: `policy`, `comparison`, `backend`, `trials`, `baselines`, `priority`, `tolerance`,
+        Options are members of a job: `policy`, `comparison`, `strides`, `backend`, `trials`, `baselines`, `priority`, `tolerance`,
         `fresh`. Raises `NoVerdict` where the infrastructure failed, also when `timeout` seconds have passed.
         """
         job = self._job(task, kernel, timeout, options)

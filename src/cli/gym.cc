@@ -23,6 +23,7 @@ struct SubmitOptions {
   std::string ignored;  // the option that a line of `jobs_file` would override; empty: none
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
+  Strides strides = Strides::any;
   Backend backend = Backend::automatic;
   int trials = 3;
   bool json = false, fresh = false;
@@ -35,6 +36,7 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const SubmitOptions& options) 
   if (options.jobs_file.empty()) {
     gym::api::JudgeJob job{.policy = options.policy,
                            .comparison = options.comparison,
+                           .strides = options.strides,
                            .backend = options.backend,
                            .trials = options.trials,
                            .device = options.device,
@@ -138,6 +140,7 @@ void add_submit(CLI::App& gym, Run& run) {
                       "JSONL instead: a job a line, as docs/service.md has it");
   of_one_job.push_back(add_choice(*command, "--policy", options->policy, kPolicyHelp));
   of_one_job.push_back(add_choice(*command, "--comparison", options->comparison, kComparisonHelp));
+  of_one_job.push_back(add_choice(*command, "--strides", options->strides, kStridesHelp));
   of_one_job.push_back(add_choice(*command, "--backend", options->backend, kBackendHelp));
   add_choice(*command, "--priority", options->remote.priority, "Which jobs are judged first");
   of_one_job.push_back(command->add_option("--trials", options->trials, "Trials with fresh values")

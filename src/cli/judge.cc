@@ -35,6 +35,7 @@ struct JudgeOptions {
   Backend backend = Backend::automatic;
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
+  Strides strides = Strides::any;
   std::string directory;
   int trials = 3;
   bool json = false, feedback = false, no_store = false;
@@ -44,6 +45,7 @@ struct JudgeOptions {
 Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
   gym::api::JudgeJob job{.policy = options.policy,
                          .comparison = options.comparison,
+                         .strides = options.strides,
                          .backend = options.backend,
                          .trials = options.trials,
                          .use_store = !options.no_store};
@@ -147,6 +149,7 @@ void add_judge_command(CLI::App& app, Run& run) {
   add_choice(*command, "--backend", options->backend, kBackendHelp);
   add_choice(*command, "--policy", options->policy, kPolicyHelp);
   add_choice(*command, "--comparison", options->comparison, kComparisonHelp);
+  add_choice(*command, "--strides", options->strides, kStridesHelp);
   command->add_option("--trials", options->trials, "Trials with fresh values")
       ->check(CLI::Range(1, 1000));
   add_data_option(*command, options->data);

@@ -18,6 +18,8 @@ inline constexpr const char* kBackendHelp =
     "Where kernels run: replay (a GPU), evaluate (the CPU), auto (a GPU if there is one)";
 inline constexpr const char* kComparisonHelp =
     "How values are compared: budget, or allclose (KernelBench's tolerance alone)";
+inline constexpr const char* kStridesHelp =
+    "How outputs must be laid out: any, or contiguous (wherever the reference's are)";
 
 // All about one verdict. `untimed` is why correct kernels were not timed: "this machine has no
 // GPU".

@@ -50,6 +50,13 @@ template <>
 inline constexpr auto enum_names<Comparison> =
     names<Comparison>({{Comparison::budget, "budget"}, {Comparison::allclose, "allclose"}});
 
+// How an output must be laid out. any: each element has a place of its own, or the strides are the
+// reference's. contiguous: it is contiguous wherever the reference's output is.
+enum class Strides { any, contiguous };
+template <>
+inline constexpr auto enum_names<Strides> = names<Strides>({{Strides::any, "any"},
+                                                            {Strides::contiguous, "contiguous"}});
+
 // The way in which the task's forward ran. replay: its captured plan was replayed. python: it cannot
 // be captured, so its Python ran in a trusted process of its own. Verdicts call the latter "shell",
 // the name that stored verdicts have.

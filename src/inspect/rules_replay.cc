@@ -225,6 +225,18 @@ bool launches_either_way(const Candidate& candidate, NodeId branch) {
   return has_else;
 }
 
+// Returns the launches in a function. The replay of a CUDA graph repeats the launches that it
+// recorded.
+std::vector<NodeId> launches_in(const Candidate& candidate, NodeId function) {
+  std::vector<NodeId> launches;
+  for (const NodeId launch : candidate.launches)
+    if (candidate.tree.within(launch, function)) launches.push_back(launch);
+  for (const Use& use : candidate.uses)
+    if (use.called && last_part(use.path) == "replay" && candidate.tree.within(use.node, function))
+      launches.push_back(use.node);
+  return launches;
+}
+
 // Reports a function whose launches all depend on a value that an earlier call kept. A choice
 // between launches by a settled value, such as the number of processors, does not count. A choice
 // by a value that the branch itself changes does count, since the other launch may do nothing.
@@ -240,8 +252,7 @@ void find_kept_work(const Candidate& candidate, const Function& function, const 
     return known->second;
   };
   NodeId first = kNoNode;
-  for (const NodeId launch : candidate.launches) {
-    if (!tree.within(launch, function.node)) continue;
+  for (const NodeId launch : launches_in(candidate, function.node)) {
     NodeId branch = launch;
     do branch = tree.around(branch, {"if_statement", "function_definition", "lambda"});
     while (tree.is(branch, "if_statement") && is_choice(branch));

@@ -32,6 +32,7 @@ struct JudgeJob {
   std::string kernel;  // the candidate's Python source, which defines ModelNew
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
+  Strides strides = Strides::any;
   Backend backend = Backend::automatic;
   int trials = 3;
   // The class of devices that it must be judged on: "NVIDIA H200", "sm_90", "gpu" or "cpu". Empty:

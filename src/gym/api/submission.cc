@@ -17,8 +17,8 @@ constexpr std::size_t kLongestName = 100;
 // task may have all members that a line of a suite has.
 Status check_members(const Json& json) {
   static const std::vector<std::string> known = {
-      "task",     "kernel", "policy", "backend",          "comparison", "trials",
-      "priority", "client", "fresh",  "deadline_seconds", "baselines",  "device"};
+      "task",   "kernel", "policy",           "backend",   "comparison", "trials", "priority",
+      "client", "fresh",  "deadline_seconds", "baselines", "device",     "strides"};
   for (const auto& [name, value] : json.items())
     if (std::ranges::find(known, name) == known.end())
       return fail("a job has no member '{}'; {}", name, suggestion(name, known));
@@ -84,6 +84,7 @@ std::string job_name(const Submission& submission) {
   if (job.comparison != Comparison::budget) parts.push_back(name_of(job.comparison));
   if (!job.baselines.empty()) parts.push_back({{"baselines", job.baselines}});
   if (!job.device.empty()) parts.push_back({{"device", job.device}});
+  if (job.strides != Strides::any) parts.push_back({{"strides", name_of(job.strides)}});
   constexpr std::size_t digits = 40;
   return content_key(to_line(parts)).substr(0, digits);
 }
@@ -101,6 +102,7 @@ Json to_json(const Submission& submission) {
                {"priority", name_of(submission.priority)}};
   if (!job.baselines.empty()) json["baselines"] = job.baselines;
   if (!job.device.empty()) json["device"] = job.device;
+  if (job.strides != Strides::any) json["strides"] = name_of(job.strides);
   if (submission.deadline_seconds) json["deadline_seconds"] = *submission.deadline_seconds;
   if (!submission.client.empty()) json["client"] = submission.client;
   if (!submission.fresh.empty()) json["fresh"] = submission.fresh;
@@ -120,6 +122,7 @@ Result<Submission> submission_from_json(const Json& json, const SubmissionLimits
   job.kernel = reader.string("kernel");
   job.policy = reader.enumerated("policy", std::optional(Policy::strict));
   job.comparison = reader.enumerated("comparison", std::optional(limits.comparison));
+  job.strides = reader.enumerated("strides", std::optional(Strides::any));
   job.backend = reader.enumerated("backend", std::optional(Backend::automatic));
   job.device = reader.string("device", "");
   if (reader.has("baselines")) job.baselines = reader.strings("baselines");

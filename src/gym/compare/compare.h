@@ -81,6 +81,7 @@ class DeviceComparison {
 
 struct CompareOptions {
   Comparison rule = Comparison::budget;
+  Strides strides = Strides::any;
   Tolerance tolerance = compare::tolerance_of(Precision::bits_32);
   double widened = 1;  // the factor by which the tolerance exceeds its type's
   AbsoluteUnit unit = AbsoluteUnit::one;

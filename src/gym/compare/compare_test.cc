@@ -12,9 +12,11 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 std::string compare(const at::Tensor& candidate, const at::Tensor& reference,
-                    const at::Tensor& oracle = {}, Comparison rule = Comparison::budget) {
+                    const at::Tensor& oracle = {}, Comparison rule = Comparison::budget,
+                    Strides strides = Strides::any) {
   Numerics numerics;
-  const CompareOptions how{.rule = rule, .tolerance = tolerance_of(reference.scalar_type())};
+  const CompareOptions how{
+      .rule = rule, .strides = strides, .tolerance = tolerance_of(reference.scalar_type())};
   const auto error = compare_tensors("output", candidate, reference, oracle, how, numerics);
   return error ? class_name(*error) : "equal";
 }
@@ -245,9 +247,17 @@ TEST(CompareTensors, ToleratesEmptyTensors) {
   EXPECT_EQ(compare(at::empty({0, 3}), at::empty({0, 3})), "equal");
 }
 
-TEST(CompareTensors, WantsAContiguousOutputWhereTheReferencesIs) {
-  const at::Tensor square = at::rand({3, 3});
-  EXPECT_EQ(compare(square.t().contiguous().t(), square), "wrong_strides");
+TEST(CompareTensors, WantsAContiguousOutputWhereAJobAsksForIt) {
+  const at::Tensor square = at::rand({3, 3}), transposed = square.t().contiguous().t();
+  EXPECT_EQ(compare(transposed, square), "equal");
+  EXPECT_EQ(compare(transposed, square, {}, Comparison::budget, Strides::contiguous),
+            "wrong_strides");
+  EXPECT_EQ(compare(square, transposed, {}, Comparison::budget, Strides::contiguous), "equal");
+}
+
+TEST(CompareTensors, RefusesElementsThatShareMemory) {
+  const at::Tensor rows = at::ones({1, 3}).expand({4, 3});
+  EXPECT_EQ(compare(rows, rows.contiguous()), "wrong_strides");
 }
 
 TEST(CompareTensors, TakesAnyLayoutWhereTheReferencesIsNotContiguous) {

@@ -75,8 +75,7 @@ class Session:
         parameters = self.move_module(model)
         given_before = dict(self.given)
         inputs = self.inputs(module, is_task)
-        encoded_inputs = [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
-                          else {"value": encode(value, self.recorder.index_of)} for value in inputs]
+        encoded_inputs = self.encoded(inputs)
         known = known_values(inputs, self.recorder) if is_task else []
         plan = {"format": 1, "role": self.request["role"], "target": self.request.get("target", "sm_90"),
                 "tensors": self.recorder.tensors.specs, "init_args": encoded_args, "inputs": encoded_inputs,
@@ -104,18 +103,40 @@ class Session:
             return made
 
         def call_again(fresh):
-            return encode_outputs(call(model, fresh), self.recorder)
+            again = call(model, fresh)
+            self.refuse_emptied(again)
+            return encode_outputs(again, self.recorder)
 
         if not is_task:
-            later.check(call_again, inputs, make_inputs, outputs)
+            second = later.check(call_again, inputs, make_inputs, outputs)
             later.repetition.check_other_mode(model, make_inputs)
+            if second is not None:
+                answer = self.with_second_call(answer, later.repetition.first_step, second)
         elif self.changes_state(parameters):
-            try:
-                later.check(call_again, inputs, make_inputs, outputs)
-            except CaptureStop:
-                CaptureStop.first = None
+            if self.differs_later(later, call_again, inputs, make_inputs, outputs):
                 answer["first_call_only"] = True
         return answer
+
+    @staticmethod
+    def differs_later(later, *calls):
+        try:
+            return later.check(*calls) is not None
+        except CaptureStop:
+            CaptureStop.first = None
+            return True
+
+    def with_second_call(self, plan, first_step, second):
+        """Returns a plan whose forward is the second call. The steps of the first are a phase of their own."""
+        before, first = plan["steps"][:first_step], plan["steps"][first_step:]
+        return {**plan, "tensors": second.tensors, "kernels": second.kernels,
+                "steps": [*before, *({**step, "phase": "first_call"} for step in first), *second.steps],
+                "first_call": {"inputs": plan["inputs"], "outputs": plan["outputs"], "difference": second.difference.message[:1000]},
+                "inputs": self.encoded(second.inputs), "outputs": second.outputs,
+                "mutated_inputs": self.mutated(second.inputs)}
+
+    def encoded(self, inputs):
+        return [{"tensor": self.recorder.index_of(value)} if isinstance(value, torch.Tensor)
+                else {"value": encode(value, self.recorder.index_of)} for value in inputs]
 
     def changes_state(self, parameters):
         table = self.recorder.tensors

@@ -177,13 +177,9 @@ class Candidates(unittest.TestCase):
         self.assertEqual([choice["grid"][0] for choice in choices], [16, 16, 8, 8])
         self.assertEqual([plan["kernels"][choice["kernel"]]["num_warps"] for choice in choices], [2, 4, 2, 4])
 
-    def test_what_is_done_in_the_first_call_alone_is_named(self):
-        launch = "kernel[(1,)](x, y, n, 1.0, BLOCK=64)"
-        fresh = candidate_modules.LAUNCH.format(launch)
+    def test_a_call_that_no_later_call_repeats_is_refused(self):
+        fresh = candidate_modules.LAUNCH.format("kernel[(1,)](x, y, n, 1.0, BLOCK=64)")
         for forward, init, message in (
-                ("if not hasattr(self, 'y'):\n    n = x.numel()\n    y = torch.empty_like(x)\n    " + launch + "\n"
-                 "    setattr(self, 'y', y)\nreturn self.y", "", "nothing instead of a launch of kernel"),
-                ("if self.calls:\n    return x\nself.calls = 1\n" + fresh, "self.calls = 0", "instead of"),
                 ("self.calls += 1\n" + fresh.replace("1.0", "float(self.calls)"), "self.calls = 0", "launch of kernel"),
                 ("if self.old is not None:\n    raise ValueError('no more')\nself.old = x\n" + fresh, "self.old = None",
                  "it ends in ValueError: no more"),
@@ -191,10 +187,6 @@ class Candidates(unittest.TestCase):
                 ("key = x.data_ptr()\nif key not in self.known:\n    " + fresh.replace("\n", "\n    ").replace("return y", "self.known[key] = y")
                  + "\nreturn self.known[key]", "self.known = {}", "instead of"),
                 ("if self.first is None:\n    self.first = x\nx = self.first\n" + fresh, "self.first = None", "instead of"),
-                ("if self.count is None:\n    self.count = torch.zeros_like(x)\ny = self.count\nn = x.numel()\n" + launch +
-                 "\nreturn y", "self.count = None", "instead of aten::zeros_like"),
-                ("if self.count is None:\n    self.count = torch.ones(2048, device='cuda').view(32, 64)\ny = self.count\n"
-                 "n = x.numel()\n" + launch + "\nreturn y", "self.count = None", "instead of aten::ones"),
                 ("self.count += 1\n" + fresh.replace("1.0", "self.count.item()"),
                  "self.count = torch.zeros(1)", "launch of kernel")):
             answer = capture_candidate(candidate_modules.candidate(forward, init=init))
@@ -202,6 +194,26 @@ class Candidates(unittest.TestCase):
             self.assertEqual(answer["error"]["class"], "state_carried", answer["error"])
             self.assertIn(message, answer["error"]["message"])
             self.assertGreater(answer["error"]["line"], 0)
+
+    def test_a_first_call_of_its_own_is_a_phase_of_the_plan(self):
+        launch = "kernel[(1,)](x, y, n, 1.0, BLOCK=64)"
+        fresh = candidate_modules.LAUNCH.format(launch)
+        for forward, init, message, of_first, of_second in (
+                ("if not hasattr(self, 'y'):\n    n = x.numel()\n    y = torch.empty_like(x)\n    " + launch + "\n"
+                 "    setattr(self, 'y', y)\nreturn self.y", "", "nothing instead of a launch of kernel", 2, 0),
+                ("if self.calls:\n    return x\nself.calls = 1\n" + fresh, "self.calls = 0", "instead of", 2, 0),
+                ("if self.count is None:\n    self.count = torch.zeros_like(x)\ny = self.count\nn = x.numel()\n" + launch +
+                 "\nreturn y", "self.count = None", "instead of aten::zeros_like", 2, 1),
+                ("if self.held is None:\n    self.held = x.clone()\nelse:\n    self.held.copy_(x)\nx = self.held\n" + fresh,
+                 "self.held = None", "aten::copy_", 3, 3)):
+            plan = capture_candidate(candidate_modules.candidate(forward, init=init))["plan"]
+            self.assertIn(message, plan["first_call"]["difference"])
+            phases = [step["phase"] for step in plan["steps"]]
+            self.assertEqual((phases.count("first_call"), phases.count("forward")), (of_first, of_second), forward)
+            tensors, inputs, of_first_call = plan["tensors"], plan["inputs"], plan["first_call"]["inputs"]
+            self.assertNotEqual(inputs, of_first_call)
+            for one, other in zip(inputs, of_first_call):
+                self.assertEqual(tensors[one["tensor"]]["shape"], tensors[other["tensor"]]["shape"])
 
     def test_what_takes_a_buffers_place_is_copied_there(self):
         task = task_modules.module("self.mean = 0.9 * self.mean + 0.1 * x.mean(0)\nself.a, self.b = self.b, self.a\nx - self.mean",

@@ -346,6 +346,7 @@ referee::RefereeJob Coordinator::referee_job(const JobProgress& progress) const 
           .trials = progress.job.trials,
           .policy = progress.job.policy,
           .comparison = progress.job.comparison,
+          .strides = progress.job.strides,
           .tolerance = progress.job.task.tolerance,
           .budget = {.seconds = config_.referee_seconds,
                      .memory_bytes = std::int64_t{config_.referee_memory_mib} << 20}};

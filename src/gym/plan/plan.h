@@ -4,7 +4,10 @@
 // The holder of a Plan may rely on these facts:
 //   - every tensor, kernel and input index is in range, and each tensor lies inside its storage;
 //   - a step reads only inputs, init_args and tensors that an earlier step made;
-//   - phases come in the order init, inputs, forward (a candidate has no `inputs`);
+//   - phases come in the order init, inputs, first_call, forward. A candidate has no `inputs`, and
+//     only a candidate with a `first_call` has steps of that phase;
+//   - a tensor is made once. Only a candidate may make it again, by the same call: a CUDA graph
+//     makes its results anew in each replay;
 //   - launches pass as many arguments as the kernel has, of the right kind, and grids are
 //     launchable;
 //   - a constant holds exactly the bytes of its tensor;
@@ -25,7 +28,7 @@
 namespace tritonsmith::gym::plan {
 
 enum class PlanRole { task, candidate };
-enum class Phase { init, inputs, forward };
+enum class Phase { init, inputs, first_call, forward };
 enum class ParameterKind { parameter, buffer };
 
 struct PlanTensor {
@@ -99,6 +102,15 @@ struct PlanStep {
   bool operator==(const PlanStep&) const = default;
 };
 
+// The first call of a candidate's forward, if it takes other steps than all later calls. The plan's
+// own inputs and outputs are those of the second call.
+struct FirstCall {
+  std::vector<Value> inputs;  // its arguments, of the same form as the plan's inputs
+  Value outputs;
+  std::string difference;  // how the second call differs
+  bool operator==(const FirstCall&) const = default;
+};
+
 struct Plan {
   PlanRole role = PlanRole::candidate;
   std::string target;  // "sm_90"
@@ -116,6 +128,7 @@ struct Plan {
   std::string unplanned;
   // True for a task whose forward takes other steps when it is called a second time.
   bool first_call_only = false;
+  std::optional<FirstCall> first_call;
   bool operator==(const Plan&) const = default;
 };
 
@@ -125,9 +138,9 @@ inline constexpr std::size_t kTensors = 16384;
 inline constexpr std::size_t kSteps = 16384;
 inline constexpr std::size_t kKernels = 256;
 inline constexpr std::size_t kChoices = 512;
-inline constexpr std::size_t kArguments = 64;
+inline constexpr std::size_t kArguments = 256;
 inline constexpr std::size_t kDimensions = 8;
-inline constexpr std::size_t kTtirBytes = 1u << 20;
+inline constexpr std::size_t kTtirBytes = 4u << 20;
 // The limit for one tensor's bytes, and for the bytes of all constants together.
 inline constexpr std::size_t kConstantBytes = 4u << 20;
 inline constexpr std::size_t kName = 256;
@@ -145,6 +158,9 @@ Status check_plan(const Plan& plan);
 
 std::int64_t elements_of(const PlanTensor& tensor);
 
+// Returns the plan whose forward is the first call of this candidate. The step numbers stay.
+Plan first_call_of(Plan candidate);
+
 }  // namespace tritonsmith::gym::plan
 
 namespace tritonsmith {
@@ -156,6 +172,7 @@ template <>
 inline constexpr auto enum_names<gym::plan::Phase> =
     names<gym::plan::Phase>({{gym::plan::Phase::init, "init"},
                              {gym::plan::Phase::inputs, "inputs"},
+                             {gym::plan::Phase::first_call, "first_call"},
                              {gym::plan::Phase::forward, "forward"}});
 template <>
 inline constexpr auto enum_names<gym::plan::ParameterKind> =

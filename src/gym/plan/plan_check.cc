@@ -76,6 +76,9 @@ class Walk {
     if (plan_.role == PlanRole::candidate) {
       for (const Value& value : plan_.init_args) TRY_WITHIN("init_args", introduce(value));
       for (const Value& value : plan_.inputs) TRY_WITHIN("inputs", introduce(value));
+      if (plan_.first_call)
+        for (const Value& value : plan_.first_call->inputs)
+          TRY_WITHIN("first_call", introduce(value));
     }
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
       TRY_WITHIN(fmt::format("steps[{}]", i), take(plan_.steps[i]));
@@ -84,6 +87,7 @@ class Walk {
     for (const PlanParameter& parameter : plan_.parameters)
       TRY_WITHIN(parameter.name, must_be_known(Value{TensorRef{parameter.tensor}}));
     TRY_WITHIN("outputs", must_be_known(plan_.outputs));
+    if (plan_.first_call) TRY_WITHIN("first_call", must_be_known(plan_.first_call->outputs));
     return ok();
   }
 
@@ -120,6 +124,8 @@ class Walk {
       return fail("phase {} comes after {}", name_of(step.phase), name_of(phase_));
     if (step.phase == Phase::inputs && plan_.role == PlanRole::candidate)
       return fail("a candidate makes no inputs");
+    if (step.phase == Phase::first_call && !plan_.first_call)
+      return fail("a step of a first call that the plan does not have");
     phase_ = step.phase;
     if (const auto* call = std::get_if<AtenCall>(&step.action)) return take_aten(*call);
     if (const auto* launch = std::get_if<LaunchStep>(&step.action)) return take_launch(*launch);
@@ -137,11 +143,19 @@ class Walk {
     for (const int output : call.outputs) {
       if (output == -1) continue;
       TRY(in_range(output));
-      if (known_[static_cast<std::size_t>(output)] && !arguments.contains(output))
+      if (known_[static_cast<std::size_t>(output)] && !arguments.contains(output) &&
+          !is_made_by(output, call))
         return fail("tensor {} is made a second time", output);
       known_[static_cast<std::size_t>(output)] = true;
+      made_by_.emplace(output, &call);
     }
     return ok();
+  }
+
+  // Says whether the same call has made the tensor before. Only a candidate may call it again.
+  bool is_made_by(int tensor, const AtenCall& call) const {
+    const auto made = made_by_.find(tensor);
+    return plan_.role == PlanRole::candidate && made != made_by_.end() && *made->second == call;
   }
 
   Status take_launch(const LaunchStep& launch) const {
@@ -192,6 +206,7 @@ class Walk {
 
   const Plan& plan_;
   std::vector<bool> known_;
+  std::map<int, const AtenCall*> made_by_;
   Phase phase_ = Phase::init;
   std::size_t constant_bytes_ = 0;
 };
@@ -221,6 +236,22 @@ Status check_names(const Plan& plan) {
   return ok();
 }
 
+Status check_first_call(const Plan& plan) {
+  if (!plan.first_call) return ok();
+  if (plan.role != PlanRole::candidate) return fail("only a candidate's plan has a first call");
+  std::vector<int> inputs, of_first_call;
+  for (const Value& value : plan.inputs) append_tensors(value, inputs);
+  for (const Value& value : plan.first_call->inputs) append_tensors(value, of_first_call);
+  const bool are_alike = std::ranges::equal(inputs, of_first_call, [&](int one, int other) {
+    const auto last = static_cast<int>(plan.tensors.size());
+    if (one < 0 || other < 0 || one >= last || other >= last) return false;
+    const PlanTensor &a = plan.tensors[static_cast<std::size_t>(one)],
+                     &b = plan.tensors[static_cast<std::size_t>(other)];
+    return a.dtype == b.dtype && a.shape == b.shape && a.stride == b.stride;
+  });
+  return are_alike ? ok() : fail("the first call has inputs of another form");
+}
+
 Status check_unplanned(const Plan& plan) {
   if (plan.unplanned.empty()) return ok();
   const bool has_forward = std::ranges::any_of(
@@ -240,10 +271,24 @@ std::int64_t elements_of(const PlanTensor& tensor) {
   return elements;
 }
 
+Plan first_call_of(Plan candidate) {
+  CHECK(candidate.first_call, "the plan holds one call");
+  FirstCall first = *std::move(candidate.first_call);
+  candidate.first_call.reset();
+  candidate.inputs = std::move(first.inputs);
+  candidate.outputs = std::move(first.outputs);
+  candidate.mutated_inputs.clear();
+  std::erase_if(candidate.steps, [](const PlanStep& step) { return step.phase == Phase::forward; });
+  for (PlanStep& step : candidate.steps)
+    if (step.phase == Phase::first_call) step.phase = Phase::forward;
+  return candidate;
+}
+
 Status check_plan(const Plan& plan) {
   TRY(check_unplanned(plan));
   TRY(check_tensors(plan));
   TRY(check_names(plan));
+  TRY(check_first_call(plan));
   return Walk(plan).run();
 }
 

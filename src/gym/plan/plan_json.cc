@@ -189,6 +189,18 @@ Result<PlanStep> step_from_json(const Json& json) {
   return step;
 }
 
+Result<FirstCall> first_call_from_json(const Json& json) {
+  JsonReader reader(json);
+  FirstCall first{.difference = reader.string("difference")};
+  TRY(reader.status());
+  if (first.difference.size() > plan_limits::kReason) return fail("'difference' is too long");
+  TRY(read_list(json, "inputs", plan_limits::kTensors, first.inputs, input_from_json));
+  if (reader.has("outputs")) {
+    TRY_ASSIGN(first.outputs, value_from_json(json["outputs"]));
+  }
+  return first;
+}
+
 Result<Plan> plan_from_json(const Json& json) {
   JsonReader reader(json);
   const std::int64_t format = reader.integer("format");
@@ -208,6 +220,9 @@ Result<Plan> plan_from_json(const Json& json) {
                 [](const Json& item) { return small(item, 0, kMostTensors - 1); }));
   plan.unplanned = reader.string("unplanned", "");
   plan.first_call_only = reader.boolean("first_call_only", false);
+  if (reader.has("first_call")) {
+    TRY_ASSIGN(plan.first_call, first_call_from_json(json["first_call"]));
+  }
   TRY(reader.status());
   if (plan.unplanned.size() > kReason) return fail("'unplanned' is too long");
   if (reader.has("outputs")) {
@@ -231,6 +246,12 @@ Json tensor_to_json(const PlanTensor& tensor) {
 Json input_to_json(const Value& input) {
   if (const auto* tensor = std::get_if<TensorRef>(&input.data)) return {{"tensor", tensor->index}};
   return {{"value", to_json(input)}};
+}
+
+Json inputs_to_json(const std::vector<Value>& inputs) {
+  Json list = Json::array();
+  for (const Value& input : inputs) list.push_back(input_to_json(input));
+  return list;
 }
 
 Json kernel_to_json(const PlanKernel& kernel) {
@@ -285,7 +306,7 @@ Json to_json(const Plan& plan) {
                {"target", plan.target},
                {"tensors", Json::array()},
                {"init_args", values_to_json(plan.init_args)},
-               {"inputs", Json::array()},
+               {"inputs", inputs_to_json(plan.inputs)},
                {"parameters", Json::array()},
                {"kernels", Json::array()},
                {"steps", Json::array()},
@@ -294,7 +315,10 @@ Json to_json(const Plan& plan) {
   if (!plan.unplanned.empty()) json["unplanned"] = plan.unplanned;
   if (plan.first_call_only) json["first_call_only"] = true;
   for (const PlanTensor& tensor : plan.tensors) json["tensors"].push_back(tensor_to_json(tensor));
-  for (const Value& input : plan.inputs) json["inputs"].push_back(input_to_json(input));
+  if (plan.first_call)
+    json["first_call"] = {{"inputs", inputs_to_json(plan.first_call->inputs)},
+                          {"outputs", to_json(plan.first_call->outputs)},
+                          {"difference", plan.first_call->difference}};
   for (const PlanParameter& parameter : plan.parameters) {
     Json entry = {
         {"name", parameter.name}, {"tensor", parameter.tensor}, {"kind", name_of(parameter.kind)}};

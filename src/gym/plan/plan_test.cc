@@ -148,7 +148,7 @@ TEST(Plan, RefusesNamesThatAreNone) {
 }
 
 TEST(Plan, RefusesWhatIsTooLarge) {
-  EXPECT_THAT(refusal("/kernels/0/ttir", std::string((1u << 20) + 1, 'x')),
+  EXPECT_THAT(refusal("/kernels/0/ttir", std::string((4u << 20) + 1, 'x')),
               HasSubstr("'ttir' exceeds"));
   EXPECT_FALSE(parse_plan(std::string((16u << 20) + 1, ' ')));
   Json deep = {{"i", 1}};

@@ -195,7 +195,7 @@ TEST_F(RefereeTest, RefusesAnOutputInTheInputsMemory) {
   EXPECT_EQ(error_class(copying), "output_aliases_input");
 }
 
-TEST_F(RefereeTest, RefusesAnOutputThatTheModuleKeeps) {
+TEST_F(RefereeTest, TellsOfAnOutputThatTheModuleKeeps) {
   plan::PlanBuilder candidate(plan::PlanRole::candidate);
   const int y = candidate.tensor({language::kLength}), x = candidate.tensor({language::kLength});
   const int kernel = candidate.kernel("k", {"*fp32", "*fp32"});
@@ -205,8 +205,27 @@ TEST_F(RefereeTest, RefusesAnOutputThatTheModuleKeeps) {
       .input(plan::t(x))
       .launch(kernel, {plan::t(x), plan::t(y)})
       .returns(plan::t(y));
-  EXPECT_EQ(error_class(judge(language::task_of("aten::relu"), candidate, language::relu_kernel())),
-            "output_aliases_state");
+  const auto report = judge(language::task_of("aten::relu"), candidate, language::relu_kernel());
+  EXPECT_TRUE(report.correct);
+  EXPECT_TRUE(has_rule(report, "output_kept"));
+}
+
+TEST_F(RefereeTest, RefusesAnOutputInAWeightsMemory) {
+  plan::PlanBuilder task(plan::PlanRole::task), candidate(plan::PlanRole::candidate);
+  for (plan::PlanBuilder* plan : {&task, &candidate}) {
+    const int x = plan->tensor({language::kLength}), weight = plan->tensor({language::kLength});
+    plan->aten(plan::Phase::init, "aten::randn", {plan::ints({language::kLength})}, {weight},
+               {language::kOnGpu})
+        .parameter("weight", weight);
+    if (plan == &task)
+      task.aten(plan::Phase::inputs, "aten::randn", {plan::ints({language::kLength})}, {x},
+                {language::kOnGpu});
+    plan->input(plan::t(x));
+    if (plan == &candidate) candidate.returns(plan::t(weight));
+  }
+  const int copy = task.tensor({language::kLength});
+  task.aten(plan::Phase::forward, "aten::clone", {plan::t(1)}, {copy}).returns(plan::t(copy));
+  EXPECT_EQ(error_class(judge(task, candidate, {})), "output_aliases_state");
 }
 
 TEST_F(RefereeTest, RefusesOutputsThatShareMemoryWhereTheReferencesDoNot) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gym/plan/analysis/eval_mode.h"
 #include "gym/referee/extreme_trials.h"
 #include "gym/referee/report_entries.h"
 #include "gym/referee/time_plans.h"
@@ -51,6 +52,39 @@ bool run_later_call(Equipment& equipment, const TrialContext& context, RefereeRe
   if (report.fault != Fault::infrastructure)
     report.error->message = "in the second call of forward: " + report.error->message;
   return false;
+}
+
+// Judges the first call of a candidate that takes other steps in later calls. Returns false if the
+// job ends here.
+bool run_first_call(Equipment& equipment, const TrialContext& context, RefereeReport& report) {
+  trial::find_torch_compute_of_first_call(context.candidate, context.task, context.job.policy,
+                                          report.findings);
+  const plan::Plan first = plan::analysis::with_draws_first(plan::first_call_of(context.candidate));
+  const TrialContext of_first{context.job,      context.task,        first,
+                              context.deadline, context.with_oracle, context.python_reference,
+                              context.mode,     context.fused};
+  Soundness plain;
+  for (const int trial : {0, 1}) {
+    const trial::TrialResult result = run_usable_trial(
+        equipment, of_first.config_of(trial, trial::perturbation_of_trial(trial)), plain);
+    add_trial(report, result);
+    if (ends_job(report, result, context.deadline)) {
+      if (report.fault != Fault::infrastructure)
+        report.error->message = "in the first call of forward: " + report.error->message;
+      return false;
+    }
+    if (trial == 0) plain = {result.reference_is_finite, result.reference_error};
+  }
+  return true;
+}
+
+// The first call was right. So a second call that is wrong finds something that the first one left.
+void blame_what_is_kept(const plan::Plan& candidate, trial::TrialResult& result) {
+  if (!result.difference) return;
+  result.difference->error_class = ErrorClass::state_carried;
+  result.difference->message =
+      fmt::format("{}. Then the second call is wrong: {}", candidate.first_call->difference,
+                  result.difference->message);
 }
 
 }  // namespace
@@ -103,7 +137,7 @@ bool run_all_trials(Equipment& equipment, TrialContext context, PlanJudgement& j
     trial::TrialConfig config = context.config_of(trial, trial::perturbation_of_trial(trial));
     config.try_without_kernels = kernel_use.needless.stands || kernel_use.does_little();
     config.watch_launches = watches(kernel_use);
-    const trial::TrialResult result = run_usable_trial(equipment, config, plain);
+    trial::TrialResult result = run_usable_trial(equipment, config, plain);
     kernel_use.needless.note(result.right_without_kernels, result.needless_is_inconclusive);
     kernel_use.copies.note(result.kernels_only_copied, result.copying_is_inconclusive);
     kernel_use.note_share(result.needed_share);
@@ -119,6 +153,10 @@ bool run_all_trials(Equipment& equipment, TrialContext context, PlanJudgement& j
       report.ran = ran;
       plain = {result.reference_is_finite, result.reference_error};
       context.is_finite = plain.is_finite;
+    }
+    if (trial == 0 && ran && context.candidate.first_call) {
+      if (!run_first_call(equipment, context, report)) return false;
+      blame_what_is_kept(context.candidate, result);
     }
     if (ends_job(report, result, context.deadline)) return false;
     ++report.numerics->trials;

@@ -54,6 +54,7 @@ struct TrialContext {
             .choices = std::move(choices),
             .order = order_of(trial),
             .comparison = job.comparison,
+            .strides = job.strides,
             .tolerance = job.tolerance,
             .deadline = deadline,
             .memory_bytes = job.budget.memory_bytes,

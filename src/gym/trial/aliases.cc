@@ -80,7 +80,8 @@ std::set<const void*> memory_of_state(const plan::Plan& plan, const tensors::Ten
   for (const plan::PlanParameter& parameter : plan.parameters) indices.push_back(parameter.tensor);
   for (const plan::PlanStep& step : plan.steps) {
     // forward repeats this draw in memory of its own
-    if (step.phase != plan::Phase::init || step.draw >= 0) continue;
+    const bool is_kept = step.phase == plan::Phase::init || step.phase == plan::Phase::first_call;
+    if (!is_kept || step.draw >= 0) continue;
     if (const auto* call = std::get_if<plan::AtenCall>(&step.action)) {
       for (const int output : call->outputs)
         if (output >= 0) indices.push_back(output);
@@ -93,24 +94,38 @@ std::set<const void*> memory_of_state(const plan::Plan& plan, const tensors::Ten
   return memory;
 }
 
-std::optional<VerdictError> compare_aliases(Sides& sides) {
+bool keeps_output(Sides& sides) {
+  const auto each_kept = [](const plan::Plan& plan, tensors::TensorTable& tensors) {
+    return each_in(memory_of_state(plan, tensors), outputs_of(plan, tensors));
+  };
+  return sides.reference_replays() &&
+         first_beyond(each_kept(sides.config.candidate, sides.candidate.tensors()),
+                      each_kept(sides.task(), sides.reference.tensors()));
+}
+
+std::optional<VerdictError> compare_aliases(Sides& sides, std::span<const SharedTensor> shared) {
   const std::vector<at::Tensor> got = outputs_of(sides.config.candidate, sides.candidate.tensors()),
                                 expected = outputs_of(sides.task(), sides.reference.tensors());
   const bool aliases_input = sides.answered && sides.answered->aliases_input;
-  const auto beyond = [&](auto memory_of) {
-    return first_beyond(each_in(memory_of(sides.config.candidate, sides.candidate.tensors()), got),
-                        each_in(memory_of(sides.task(), sides.reference.tensors()), expected));
+  const auto beyond = [&](const std::set<const void*>& theirs, const std::set<const void*>& ours) {
+    return first_beyond(each_in(theirs, got), each_in(ours, expected)).has_value();
   };
-  if (const auto k = beyond(memory_of_inputs); k && !aliases_input)
+  if (!aliases_input && beyond(memory_of_inputs(sides.config.candidate, sides.candidate.tensors()),
+                               memory_of_inputs(sides.task(), sides.reference.tensors())))
     return VerdictError{
         .error_class = ErrorClass::output_aliases_input,
         .message = "an output shares the memory of an input; the reference's does not"};
   if (!sides.reference_replays()) return std::nullopt;
-  if (beyond(memory_of_state))
+  std::vector<int> weights;
+  for (const SharedTensor& each : shared)
+    if (!each.is_input) weights.push_back(each.candidate);
+  std::set<const void*> memory_of_weights;
+  add_memory(weights, sides.candidate.tensors(), memory_of_weights);
+  if (beyond(memory_of_weights, memory_of_state(sides.task(), sides.reference.tensors())))
     return VerdictError{.error_class = ErrorClass::output_aliases_state,
                         .message =
-                            "an output lies in memory that the module keeps; the next call "
-                            "would overwrite it. The reference's does not"};
+                            "an output shares the memory of a weight or a buffer; the "
+                            "reference's does not"};
   for (std::size_t k = 1; k < got.size(); ++k)
     for (std::size_t other = 0; other < k; ++other)
       if (share_memory(got[k], got[other]) && !share_memory(expected.at(k), expected.at(other)))

@@ -34,7 +34,12 @@ bool compare_sides(Sides& sides, const PreparedSides& prepared,
     checked.changed_state = !is_intact;
   }
   if (!result.difference) result.difference = find_scratch_use(sides, prepared, result.launches);
-  if (!result.difference) result.difference = compare_aliases(sides);
+  if (!result.difference) result.difference = compare_aliases(sides, prepared.shared);
+  if (!result.difference && keeps_output(sides))
+    result.findings.push_back(
+        {.rule = "output_kept",
+         .severity = Severity::warn,
+         .message = "an output lies in memory that the module keeps: the next call overwrites it"});
   if (!result.difference && is_changed(prepared.watched, sides.device))
     checked.changed_state = true;
   forget_made(sides, values.exact);

@@ -148,11 +148,49 @@ std::optional<replay::Stop> share_inputs(Sides& sides, std::vector<SharedTensor>
 
 namespace {
 
+// Draws inputs for the candidate's first call, and binds copies of them.
+std::optional<replay::Stop> draw_for_first_call(Sides& sides) {
+  sides.seed("inputs of the first call");
+  if (auto stop = sides.reference.run(plan::Phase::inputs)) return stop;
+  const c10::InferenceMode no_gradients(true);
+  tensors::TensorTable drawn;
+  for (const int index : input_tensors(sides.config.task))
+    drawn.push_back(tensors::tensor_at(sides.reference.tensors(), index));
+  tensors::TensorTable copies = device::copy_with_storages(drawn, sides.device);
+  std::vector<int> theirs;
+  for (const plan::Value& input : sides.config.candidate.first_call->inputs)
+    plan::append_tensors(input, theirs);
+  // share_inputs() refuses a plan with another number of inputs.
+  for (std::size_t k = 0; k < std::min(theirs.size(), copies.size()); ++k)
+    sides.candidate.bind(theirs[k], std::move(copies[k]));
+  return std::nullopt;
+}
+
+// Runs the candidate's first call, which sets up what later calls find. Then the weights are as
+// the reference has them again.
+std::optional<replay::Stop> make_first_call(Sides& sides, std::span<const SharedTensor> shared) {
+  sides.seed("first call");
+  sides.device.set_filler(sides.filler);
+  sides.device.set_patience(Deadline::after(replay::kKernelPatience));
+  auto stop = sides.candidate.run(plan::Phase::first_call);
+  stop = await_candidate(sides, std::move(stop));
+  sides.device.set_patience(Deadline::never());
+  sides.device.set_filler(tensors::Filler::zero);
+  if (stop) return stop;
+  for (const SharedTensor& each : shared)
+    if (!each.is_input)
+      tensors::tensor_at(sides.candidate.tensors(), each.candidate)
+          .copy_(tensors::tensor_at(sides.reference.tensors(), each.reference));
+  return std::nullopt;
+}
+
 // Makes the task's weights and inputs, and changes draws on the way.
 std::optional<replay::Stop> draw(Sides& sides) {
   const TrialConfig& config = sides.config;
   sides.seed("init");
   if (auto stop = sides.reference.run(plan::Phase::init)) return stop;
+  if (config.candidate.first_call)
+    if (auto stop = draw_for_first_call(sides)) return stop;
   Rng rng(sides.seed_of("perturb"), "draws", 0);
   const auto changes = InputPlan(config.task).draw_changes(config.kind, rng);
   sides.seed("inputs");
@@ -175,6 +213,8 @@ tl::expected<PreparedSides, TrialResult> prepare(Sides& sides) {
   PreparedSides prepared;
   ended.candidate_stop = share_weights(sides, prepared);
   if (!ended.candidate_stop) ended.candidate_stop = share_inputs(sides, prepared.shared);
+  if (!ended.candidate_stop && sides.config.candidate.first_call)
+    ended.candidate_stop = make_first_call(sides, prepared.shared);
   remember_shared(sides, prepared.shared);
   prepared.own_state = remember_own_state(sides, prepared.shared);
   if (sides.config.keeping == StateKeeping::saved)

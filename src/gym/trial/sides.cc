@@ -60,6 +60,7 @@ compare::Tolerance tolerance_of(const Sides& sides) {
 
 compare::CompareOptions comparison_of(const Sides& sides) {
   return {.rule = sides.config.comparison,
+          .strides = sides.config.strides,
           .tolerance = tolerance_of(sides),
           .unit = is_changed(sides.config) ? compare::AbsoluteUnit::output_size
                                            : compare::AbsoluteUnit::one,

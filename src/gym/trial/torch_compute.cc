@@ -222,6 +222,44 @@ void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference
   }
 }
 
+void find_torch_compute_of_first_call(const plan::Plan& candidate, const plan::Plan& reference,
+                                      Policy policy, std::vector<Finding>& findings) {
+  plan::Plan first = plan::first_call_of(candidate);
+  const auto storage_of = [&](int index) {
+    return index < 0 ? -1 : first.tensors.at(static_cast<std::size_t>(index)).storage;
+  };
+  std::set<int> from_inputs;  // storages
+  const auto take = [&](const plan::Value& value) {
+    std::vector<int> tensors;
+    plan::append_tensors(value, tensors);
+    for (const int index : tensors) from_inputs.insert(storage_of(index));
+  };
+  const auto reads_inputs = [&](const std::vector<plan::Value>& values) {
+    std::vector<int> tensors;
+    for (const plan::Value& value : values) plan::append_tensors(value, tensors);
+    return std::ranges::any_of(tensors,
+                               [&](int index) { return from_inputs.contains(storage_of(index)); });
+  };
+  for (const plan::Value& input : first.inputs) take(input);
+  std::erase_if(first.steps, [&](const plan::PlanStep& step) {
+    if (step.phase != plan::Phase::forward) return false;
+    if (const auto* launch = std::get_if<plan::LaunchStep>(&step.action)) {
+      const std::vector<plan::Value>& arguments = launch->choices.front().arguments;
+      if (reads_inputs(arguments)) std::ranges::for_each(arguments, take);
+      return false;
+    }
+    const auto* call = std::get_if<plan::AtenCall>(&step.action);
+    if (call == nullptr) return false;
+    std::vector<plan::Value> read = call->args;
+    for (const auto& [name, argument] : call->kwargs) read.push_back(argument);
+    if (!reads_inputs(read)) return true;
+    for (const int output : call->outputs) from_inputs.insert(storage_of(output));
+    if (plan::operators::writes_in_place(call->op)) std::ranges::for_each(call->args, take);
+    return false;
+  });
+  find_torch_compute(first, reference, policy, findings);
+}
+
 bool computes_in_torch(const plan::Plan& candidate, Policy policy) {
   const auto storage_of = [&](int index) {
     return candidate.tensors.at(static_cast<std::size_t>(index)).storage;

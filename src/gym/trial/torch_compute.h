@@ -14,6 +14,11 @@ namespace tritonsmith::gym::trial {
 void find_torch_compute(const plan::Plan& candidate, const plan::Plan& reference, Policy policy,
                         std::vector<Finding>& findings);
 
+// Does the same for a candidate's first call (Plan::first_call). Operators that read nothing of its
+// inputs may set up what they will, as a constructor may.
+void find_torch_compute_of_first_call(const plan::Plan& candidate, const plan::Plan& reference,
+                                      Policy policy, std::vector<Finding>& findings);
+
 // Says whether forward leaves any work to PyTorch after which a kernel that only copies would be no
 // work of its own: arithmetic, or under `strict` also copies, casts and joins.
 bool computes_in_torch(const plan::Plan& candidate, Policy policy);

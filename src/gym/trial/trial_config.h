@@ -33,6 +33,7 @@ struct TrialConfig {
   replay::Choices choices;  // the configs of tuned launches
   language::ProgramOrder order = {};
   Comparison comparison = Comparison::budget;
+  Strides strides = Strides::any;
   std::optional<double> tolerance;
   Deadline deadline = Deadline::never();
   std::int64_t memory_bytes = 0;

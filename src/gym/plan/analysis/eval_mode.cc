@@ -65,7 +65,8 @@ bool draws_in_forward(const Plan& plan) {
 Plan in_eval_mode(Plan plan) {
   for (PlanStep& step : plan.steps) {
     auto* call = std::get_if<AtenCall>(&step.action);
-    if (call == nullptr || step.phase != Phase::forward) continue;
+    if (call == nullptr || (step.phase != Phase::forward && step.phase != Phase::first_call))
+      continue;
     if (const TrainingFlag* flag =
             plan::operators::training_flag(plan::operators::aten_base_name(call->op)))
       clear_flag(*call, *flag);

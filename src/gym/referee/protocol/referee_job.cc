@@ -78,6 +78,7 @@ Json to_json(const RefereeJob& job) {
                {"trials", job.trials},
                {"policy", name_of(job.policy)},
                {"comparison", name_of(job.comparison)},
+               {"strides", name_of(job.strides)},
                {"seconds", job.budget.seconds},
                {"memory_bytes", job.budget.memory_bytes},
                {"timing_seconds", job.budget.timing_seconds}};
@@ -120,6 +121,7 @@ Result<RefereeJob> referee_job_from_json(const Json& json) {
   job.trials = static_cast<int>(reader.integer("trials"));
   job.policy = reader.enumerated<Policy>("policy");
   job.comparison = reader.enumerated<Comparison>("comparison");
+  job.strides = reader.enumerated<Strides>("strides");
   job.budget = {.seconds = reader.number("seconds"),
                 .memory_bytes = reader.integer("memory_bytes"),
                 .timing_seconds = reader.number("timing_seconds")};

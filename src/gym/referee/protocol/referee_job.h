@@ -36,6 +36,7 @@ struct RefereeJob {
   int trials = 3;
   Policy policy = Policy::strict;
   Comparison comparison = Comparison::budget;
+  Strides strides = Strides::any;
   std::optional<double> tolerance;  // a limit below the dtype's own tolerance
   RefereeBudget budget;
 };
