@@ -1,4 +1,4 @@
-// `tritonsmith eval`: evaluates a model on a suite of tasks.
+// `tritonsmith eval`: evaluates a model on a suite of tasks, or a folder of samples that others wrote.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "cli/setup/turns_options.h"
 #include "curriculum/suite.h"
 #include "data/sample.h"
+#include "eval/judge_samples.h"
 #include "eval/metrics.h"
 #include "report/markdown.h"
 #include "report/report.h"
@@ -41,6 +42,8 @@ struct EvalConfig {
 
 struct EvalOptions {
   std::string suite, out;
+  std::string samples_folder;  // empty: a model writes
+  std::string unused;          // an option that the call gave in vain
   ModelChoice model;
   EvalConfig config;
   GymChoice gym;
@@ -114,6 +117,14 @@ Status explain_missing_code(const Evaluation& evaluation, const std::filesystem:
   return ok();
 }
 
+// Writes the report and prints the rates.
+Status report_evaluation(const Evaluation& evaluation, const std::string& directory) {
+  const std::vector<Evaluation> all = {evaluation};
+  TRY(write_file_atomic(directory + "/report.md", report::render_markdown(evaluation.name, all)));
+  print_evaluation(evaluation);
+  return ok();
+}
+
 Status evaluate_model(EvalOptions options) {
   EvalConfig& config = options.config;
   TRY_ASSIGN(std::vector<Task> tasks, curriculum::load_suite(options.suite));
@@ -143,12 +154,72 @@ Status evaluate_model(EvalOptions options) {
                                                           .program = program_name()},
                                                          author->author(), *judge));
   TRY(author->account(options.out));
-  const std::vector<Evaluation> all = {evaluation};
-  TRY(write_file_atomic(options.out + "/report.md", report::render_markdown(evaluation.name, all)));
-  print_evaluation(evaluation);
+  TRY(report_evaluation(evaluation, options.out));
   TRY(explain_missing_code(evaluation, options.out));
   show("records: {}\n", options.out);
   return ok();
+}
+
+// Names the samples about which nothing is known. Fails if a fault of the gym is the reason: the
+// next call judges those.
+Status account_for(const eval::JudgedSamples& judged) {
+  std::size_t faults = 0;
+  for (const eval::WithoutResult& each : judged.without_result) {
+    show("no result: {}: {}\n", each.file, each.reason);
+    faults += each.fault == Fault::infrastructure ? 1 : 0;
+  }
+  TRY(judged.gym);
+  if (faults == 0) return ok();
+  return fail_by_fault(
+      "{} samples have no result by a fault of the gym; the same command judges them again, and "
+      "`tritonsmith doctor` may say why",
+      faults);
+}
+
+Status evaluate_samples(const EvalOptions& options) {
+  if (!options.unused.empty())
+    return fail("{}: --from-samples needs no model; leave it out", options.unused);
+  const EvalConfig& config = options.config;
+  TRY_ASSIGN(auto samples, eval::read_samples_folder(options.samples_folder, config.levels));
+  TRY_ASSIGN(const std::vector<Task> tasks, curriculum::load_suite(options.suite));
+  TRY(eval::find_tasks(tasks, samples));
+  TRY_ASSIGN(auto marks, known_marks(options.suite));
+  TRY_ASSIGN(auto judge, open_judge(options.out, options.gym));
+  TRY_ASSIGN(const auto judged, eval::judge_samples(samples,
+                                                    {.name = evaluation_name(options),
+                                                     .suite = options.suite,
+                                                     .folder = options.samples_folder,
+                                                     .policy = config.policy,
+                                                     .backend = config.backend,
+                                                     .trials = config.trials,
+                                                     .baselines = config.baselines,
+                                                     .marks = std::move(marks),
+                                                     .directory = options.out,
+                                                     .program = program_name()},
+                                                    *judge));
+  if (judged.evaluation) {
+    TRY(report_evaluation(*judged.evaluation, options.out));
+    show("records: {}\n", options.out);
+  }
+  return account_for(judged);
+}
+
+Status run_eval(const EvalOptions& options) {
+  if (!options.samples_folder.empty()) return evaluate_samples(options);
+  if (options.model.name.empty())
+    return fail("--model is required, or --from-samples with a folder of samples");
+  return evaluate_model(options);
+}
+
+// Returns an option of the call that a folder of samples has no use for, or nothing.
+std::string unused_option(const CLI::App& command) {
+  constexpr std::string_view used[] = {"--from-samples", "--suite",  "--out",     "--name",
+                                       "--trials",       "--level",  "--gym",     "--token-file",
+                                       "--data",         "--policy", "--backend", "--baselines"};
+  for (const CLI::Option* option : command.get_options())
+    if (option->count() > 0 && std::ranges::find(used, option->get_name()) == std::end(used))
+      return option->get_name();
+  return {};
 }
 
 void add_eval_command(CLI::App& app, Run& run) {
@@ -160,6 +231,10 @@ void add_eval_command(CLI::App& app, Run& run) {
                    "A folder of task files (a KernelBench checkout), a .jsonl, or 'curriculum'")
       ->required();
   add_model_options(*command, options->model);
+  command->get_option("--model")->required(false);
+  command->add_option(
+      "--from-samples", options->samples_folder,
+      "Judge this folder of samples in KernelBench's layout, in place of a model's");
   command
       ->add_option("--out", options->out, "Where the records go; an unfinished one is gone on with")
       ->required();
@@ -185,8 +260,12 @@ void add_eval_command(CLI::App& app, Run& run) {
   add_choice(*command, "--backend", config.backend, kBackendHelp);
   add_example(*command,
               "eval --suite quickstart --model runs/rl-small/checkpoints/step-120 --out runs/eval");
-  command->callback(
-      [&run, options] { run = [options] { return finish(evaluate_model(*options)); }; });
+  add_example(*command,
+              "eval --suite ~/KernelBench --from-samples ~/KernelBench/runs/NAME --out runs/NAME");
+  command->callback([&run, options, command] {
+    options->unused = unused_option(*command);
+    run = [options] { return finish(run_eval(*options)); };
+  });
 }
 
 const Command eval_command(CommandGroup::model, "eval", add_eval_command);

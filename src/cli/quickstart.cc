@@ -178,7 +178,7 @@ class Quickstart {
                         {"compiled", e.sampled.compiled},
                         {"correct", e.sampled.correct},
                         {"accepted", e.sampled.accepted},
-                        {"greedy", e.greedy.accepted},
+                        {"greedy", e.greedy.value_or(Rates()).accepted},
                         {"pass_at", pass_at},
                         {"tasks", e.tasks},
                         {"samples", e.samples},

@@ -177,6 +177,13 @@ Json list_to_json(const std::vector<Item>& items) {
 
 }  // namespace
 
+int all_samples(const Evaluation& evaluation) {
+  if (evaluation.by_task.empty()) return evaluation.tasks * evaluation.samples;
+  int all = 0;
+  for (const TaskResult& task : evaluation.by_task) all += task.samples;
+  return all;
+}
+
 Json to_json(const Evaluation& e) {
   Json json = {{"schema", 2},
                {"name", e.name},
@@ -193,7 +200,6 @@ Json to_json(const Evaluation& e) {
                {"tokens", e.tokens},
                {"judge_seconds", e.judge_seconds},
                {"sampled", to_json(e.sampled)},
-               {"greedy", to_json(e.greedy)},
                {"pass_at", by_k_to_json(e.pass_at)},
                {"speed", to_json(e.speed)},
                {"hack_rate", e.hack_rate},
@@ -205,6 +211,7 @@ Json to_json(const Evaluation& e) {
                {"levels", list_to_json(e.levels)},
                {"by_turn", list_to_json(e.by_turn)},
                {"by_task", list_to_json(e.by_task)}};
+  if (e.greedy) json["greedy"] = to_json(*e.greedy);
   if (e.sound) json["sound"] = to_json(*e.sound);
   return json;
 }
@@ -225,7 +232,6 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .tokens = reader.number("tokens", 0),
                .judge_seconds = reader.number("judge_seconds", 0),
                .sampled = rates_from_json(reader.object("sampled")),
-               .greedy = rates_from_json(reader.object("greedy")),
                .pass_at = by_k_from_json(reader.object("pass_at")),
                .hack_rate = reader.number("hack_rate", 0),
                .errors = counts_from_json(reader.object("errors")),
@@ -234,6 +240,7 @@ Result<Evaluation> evaluation_from_json(const Json& json) {
                .program = reader.string("program", ""),
                .date = reader.string("date", "")};
   e.speed = speed_from_json(reader.object("speed"));
+  if (reader.has("greedy")) e.greedy = rates_from_json(reader.object("greedy"));
   for (const Json& level : reader.array("levels")) e.levels.push_back(level_from_json(level));
   if (json.contains("sound")) e.sound = level_from_json(json["sound"]);
   for (const Json& turn : reader.array("by_turn")) e.by_turn.push_back(turn_from_json(turn));

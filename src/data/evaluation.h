@@ -38,8 +38,8 @@ struct TaskResult {
   int samples = 0, compiled = 0, correct = 0, accepted = 0;
   int hacks = 0;                        // samples that a finding rejects
   std::map<std::string, int> findings;  // rule -> how many of these samples break it
-  bool greedy_accepted = false;
-  std::vector<double> speedups;    // one for each accepted sample; empty without timing
+  bool greedy_accepted = false;         // false too without a greedy conversation
+  std::vector<double> speedups;         // one for each accepted sample; empty without timing
   std::vector<std::string> marks;  // the task linter's findings about the task: "task_zeros_pass"
 };
 
@@ -69,12 +69,14 @@ struct TurnResult {
 
 struct Evaluation {
   std::string name, suite, model, policy, backend;
-  int tasks = 0, samples = 0;  // samples drawn for each task, at `temperature`
-  int turns = 1;               // the largest number of turns of a conversation
+  int tasks = 0;
+  int samples = 0;  // samples of each task, at `temperature`; the fewest, where tasks differ
+  int turns = 1;    // the largest number of turns of a conversation
   double temperature = 1, seconds = 0;
   int parsed = -1;  // completions that hold Python, greedy ones and all turns too; -1: not known
   double tokens = 0, judge_seconds = 0;  // of all sampled completions together
-  Rates sampled, greedy;                 // at the last turn
+  Rates sampled;                         // at the last turn
+  std::optional<Rates> greedy;           // likewise; absent without greedy conversations
   std::map<int, double> pass_at;         // k -> share of tasks, unbiased estimate
   Speed speed;
   double hack_rate = 0;                         // share of samples that a finding rejects
@@ -89,6 +91,9 @@ struct Evaluation {
   std::vector<TurnResult> by_turn;  // empty with a single turn
   std::vector<TaskResult> by_task;
 };
+
+// Returns the number of samples of all tasks together.
+int all_samples(const Evaluation& evaluation);
 
 Json to_json(const Evaluation& evaluation);
 Result<Evaluation> evaluation_from_json(const Json& json);

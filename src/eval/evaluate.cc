@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "base/utc_time.h"
 #include "data/sample.h"
+#include "eval/kept_options.h"
 #include "eval/metrics.h"
 
 namespace tritonsmith::eval {
@@ -67,7 +68,7 @@ class Session {
   Result<Evaluation> run() {
     Stopwatch watch;
     TRY(make_directories(options_.directory));
-    TRY(keep_options());
+    TRY(keep_options(options_.directory, what_decides(options_)));
     TRY(read_finished());
     TRY_ASSIGN(auto writer, LineWriter::open(records_file()));
     for (std::size_t number = 0; number < conversations_.size(); ++number) TRY(begin(number));
@@ -93,26 +94,6 @@ class Session {
   std::size_t number_of(const Sample& sample) const {
     return static_cast<std::size_t>(sample.group) * members() +
            static_cast<std::size_t>(sample.member - kGreedy);
-  }
-
-  // Records of other options are no part of this evaluation.
-  Status keep_options() const {
-    const std::filesystem::path file = options_.directory / "options.json";
-    const Json now = what_decides(options_);
-    if (!std::filesystem::exists(file)) return write_file_atomic(file, now.dump(2) + "\n");
-    TRY_ASSIGN(const std::string text, read_file(file));
-    const auto before = parse_json(text);
-    if (!before) return fail("{}: {}", file.string(), before.error().message);
-    for (const auto& [name, value] : now.items()) {
-      const Json old = before->is_object() ? before->value(name, Json()) : Json();
-      // A model that is gone from its place may have been moved.
-      const bool is_moved =
-          name == "model" && old.is_string() && !std::filesystem::exists(old.get<std::string>());
-      if (old != value && !is_moved)
-        return fail("{}: this evaluation began with {} {}, not {}; choose another directory",
-                    options_.directory.string(), name, to_line(old), to_line(value));
-    }
-    return ok();
   }
 
   Status read_finished() {

@@ -73,7 +73,7 @@ TEST_F(EvaluateTest, JudgesOneGreedyAndAllSampledCompletionsOfEachTask) {
   const auto evaluation = run();
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   EXPECT_EQ(written_, 9);
-  EXPECT_NEAR(evaluation->greedy.accepted, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(evaluation->greedy.value().accepted, 2.0 / 3, 1e-12);
   EXPECT_NEAR(evaluation->sampled.accepted, 1.0 / 3, 1e-12);
   EXPECT_EQ(evaluation->errors.at("no_kernel"), 2);
   EXPECT_EQ(evaluation->errors.at("wrong_value"), 2);

@@ -133,7 +133,7 @@ TaskResult result_of(const TaskVerdicts& task) {
   TaskResult result{.id = task.id,
                     .level = task.level,
                     .samples = static_cast<int>(task.sampled.size()),
-                    .greedy_accepted = task.greedy.last().accepted,
+                    .greedy_accepted = task.greedy && task.greedy->last().accepted,
                     .marks = task.marks};
   result.findings = broken_rules(last_verdicts({&task, 1}));
   for (const Conversation& conversation : task.sampled) {
@@ -315,13 +315,13 @@ std::string level_of(std::string_view task_id, std::string_view family, std::str
 void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation) {
   std::vector<Verdict> greedy;
   for (const TaskVerdicts& task : tasks) {
-    greedy.push_back(task.greedy.last());
+    if (task.greedy) greedy.push_back(task.greedy->last());
     evaluation.by_task.push_back(result_of(task));
   }
   const std::vector<Verdict> sampled = last_verdicts(tasks);
   evaluation.tasks = static_cast<int>(tasks.size());
   evaluation.samples = fewest_samples(tasks);
-  evaluation.greedy = rates_of(greedy);
+  if (!greedy.empty()) evaluation.greedy = rates_of(greedy);
   evaluation.sampled = rates_of(sampled);
   evaluation.pass_at =
       estimate_at(tasks, evaluation.samples, [](const Verdict& v) { return v.accepted; });

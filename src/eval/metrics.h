@@ -1,6 +1,7 @@
 // Pure functions that compute an evaluation's numbers from verdicts.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,11 +37,11 @@ struct Conversation {
 // Tells whether b is better than a: first accepted, then faster, then a later stage.
 bool is_better(const Verdict& b, const Verdict& a);
 
-// The conversations of one task: one greedy, the others sampled.
+// The conversations of one task: one greedy, if there is one, the others sampled.
 struct TaskVerdicts {
   std::string id, level;
   std::vector<std::string> marks;  // rules of the task linter's findings
-  Conversation greedy;
+  std::optional<Conversation> greedy;
   std::vector<Conversation> sampled;
 };
 
@@ -57,7 +58,8 @@ std::string level_of(std::string_view task_id, std::string_view family, std::str
 
 // Fills the evaluation: tasks, samples, rates, pass@k and fast_p@k for k = 1, 2, 4, ... up to the
 // number of samples, speed, failures and costs. It also fills these numbers by level, turn and
-// task, and for the tasks without marks. Numbers that are not by turn describe each conversation's
+// task, and for the tasks without marks. Either every task has a greedy conversation or none.
+// Numbers that are not by turn describe each conversation's
 // last turn.
 void summarise(std::span<const TaskVerdicts> tasks, Evaluation& evaluation);
 

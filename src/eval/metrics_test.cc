@@ -52,7 +52,7 @@ TEST(Summary, CountsTasksSamplesAndFailures) {
                 .sampled = {once(verdict(true, false)), once(verdict(true, false))}}});
   EXPECT_EQ(e.tasks, 2);
   EXPECT_EQ(e.samples, 2);
-  EXPECT_DOUBLE_EQ(e.greedy.accepted, 0.5);
+  EXPECT_DOUBLE_EQ(e.greedy.value().accepted, 0.5);
   EXPECT_DOUBLE_EQ(e.sampled.compiled, 0.75);
   EXPECT_DOUBLE_EQ(e.sampled.accepted, 0.25);
   EXPECT_DOUBLE_EQ(e.pass_at.at(1), 0.25);

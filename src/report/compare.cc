@@ -10,6 +10,7 @@ namespace tritonsmith::report {
 namespace {
 
 constexpr std::size_t kResamples = 10000;
+constexpr std::string_view kGreedyAccepted = "greedy accepted";
 
 using Measure = std::function<double(const TaskResult&)>;
 
@@ -22,7 +23,8 @@ std::vector<std::pair<std::string, Measure>> measures(bool is_timed) {
       {"compiled", [](const TaskResult& t) { return share(t.compiled, t); }},
       {"correct", [](const TaskResult& t) { return share(t.correct, t); }},
       {"accepted", [](const TaskResult& t) { return share(t.accepted, t); }},
-      {"greedy accepted", [](const TaskResult& t) { return t.greedy_accepted ? 1.0 : 0.0; }},
+      {std::string(kGreedyAccepted),
+       [](const TaskResult& t) { return t.greedy_accepted ? 1.0 : 0.0; }},
       {"any sample accepted", [](const TaskResult& t) { return t.accepted > 0 ? 1.0 : 0.0; }},
       {"refused", [](const TaskResult& t) { return share(t.hacks, t); }}};
   if (!is_timed) return all;
@@ -67,7 +69,9 @@ std::vector<Difference> compare(const Evaluation& before, const Evaluation& afte
       pairs.emplace_back(at->second, &task);
   std::vector<Difference> all;
   if (pairs.empty() || before.policy != after.policy) return all;
+  const bool has_greedy = before.greedy && after.greedy;
   for (const auto& [name, measure] : measures(is_timed(before) && is_timed(after))) {
+    if (name == kGreedyAccepted && !has_greedy) continue;
     std::vector<double> first, second, differences;
     for (const auto& [a, b] : pairs) {
       first.push_back(measure(*a));

@@ -15,7 +15,7 @@ struct Column {
 };
 
 Column column_of(const Evaluation& evaluation) {
-  Column column{.name = evaluation.name, .all = evaluation.tasks * evaluation.samples};
+  Column column{.name = evaluation.name, .all = all_samples(evaluation)};
   column.accepted = static_cast<int>(std::lround(evaluation.sampled.accepted * column.all));
   // Older records have no `failures`. They count a sample once by its error and again by each
   // finding.

@@ -29,7 +29,7 @@ Evaluation example(const std::string& name, double accepted) {
           .tasks = 100,
           .samples = 8,
           .sampled = {0.9, 0.6, accepted},
-          .greedy = {0.9, 0.7, accepted},
+          .greedy = Rates{0.9, 0.7, accepted},
           .pass_at = {{1, accepted}, {8, 0.875}},
           .errors = {{"wrong_value", 12}},
           .findings = {{"torch_compute", 3}}};
@@ -40,6 +40,29 @@ TEST(Evaluation, ComesBackFromItsJsonUnchanged) {
   const auto again = evaluation_from_json(json);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(to_json(*again), json);
+}
+
+TEST(Tables, HaveNoGreedyColumnWhereNothingWasGreedy) {
+  Evaluation folder = example("folder", 0.5);
+  folder.greedy.reset();
+  EXPECT_FALSE(to_json(folder).contains("greedy"));
+  const std::string alone = render_markdown("t", {folder});
+  EXPECT_EQ(alone.find("greedy"), std::string::npos) << alone;
+  const std::string both = render_markdown("t", {folder, example("model", 0.25)});
+  EXPECT_NE(both.find("| folder | 90.0 % | 60.0 % | 50.0 % |  |"), std::string::npos) << both;
+}
+
+TEST(Tables, CountEverySampleWhereTasksHaveDifferentNumbersOfThem) {
+  Evaluation folder = example("folder", 0.5);
+  folder.tasks = 2;
+  folder.samples = 1;
+  folder.by_task = {{.id = "a", .samples = 1}, {.id = "b", .samples = 4}};
+  folder.hack_rate = 0.2;
+  folder.findings = {{"torch_compute", 1}};
+  EXPECT_EQ(all_samples(folder), 5);
+  const std::string text = render_markdown("t", {folder});
+  EXPECT_NE(text.find("1 to 4 samples a task"), std::string::npos) << text;
+  EXPECT_NE(text.find("| torch_compute | 20.0 % |"), std::string::npos) << text;
 }
 
 TEST(Report, ReadsADirectoryOfRunsAndShowsWhatTheyRecorded) {
@@ -282,7 +305,8 @@ TEST(Tables, GiveSpeedsAgainstEagerByLevelAndBesideThePublishedOnes) {
 // The evaluation of an untrained model without an accepted sample.
 Evaluation untrained() {
   Evaluation e = timed("untrained", 0, 1);
-  e.sampled = e.greedy = {};
+  e.sampled = {};
+  e.greedy = Rates();
   return e;
 }
 

@@ -170,7 +170,7 @@ Table refusal_table(const Evaluations& evaluations) {
     Row row = {rule};
     for (const Evaluation& e : evaluations) {
       const auto at = e.findings.find(rule);
-      const double samples = std::max(1, e.tasks * e.samples);
+      const double samples = std::max(1, all_samples(e));
       row.push_back(at == e.findings.end() ? "" : percent(at->second / samples));
     }
     table.rows.push_back(std::move(row));
@@ -204,7 +204,9 @@ Table refusal_by_level_table(const Evaluations& evaluations) {
   return table;
 }
 
-bool ever_accepted(const Evaluation& e) { return e.sampled.accepted > 0 || e.greedy.accepted > 0; }
+bool ever_accepted(const Evaluation& e) {
+  return e.sampled.accepted > 0 || (e.greedy && e.greedy->accepted > 0);
+}
 
 // Returns the evaluation with which later ones are compared.
 std::size_t baseline_of(const Evaluations& evaluations, std::string_view name) {
@@ -250,7 +252,7 @@ std::string fast_quartet(const std::map<std::string, double>& fast) {
 // numbers are the results of turn 1.
 std::vector<TurnResult> turns_of(const Evaluation& e) {
   if (!e.by_turn.empty()) return e.by_turn;
-  const double conversations = std::max(1, e.tasks * e.samples);
+  const double conversations = std::max(1, all_samples(e));
   return {{.turn = 1,
            .tokens = e.tokens / conversations,
            .judge_seconds = e.judge_seconds / conversations,
@@ -265,17 +267,27 @@ std::string percent_at(const std::map<int, double>& shares, int k) {
   return at == shares.end() ? "" : percent(at->second);
 }
 
+// Returns the samples of each task: "8", or "1 to 3" where tasks differ.
+std::string samples_text(const Evaluation& e) {
+  int most = e.samples;
+  for (const TaskResult& task : e.by_task) most = std::max(most, task.samples);
+  return most == e.samples ? std::to_string(most) : fmt::format("{} to {}", e.samples, most);
+}
+
 Table rates_table(const Evaluations& evaluations) {
   const Evaluation& first = evaluations.front();
   std::set<std::string> suites;
   for (const Evaluation& e : evaluations) suites.insert(e.suite);
-  return {.title = "Rates",
-          .note = fmt::format(
-              "{} tasks of {}; {} samples a task at temperature {:.3g}, and one greedy. Policy {}, "
-              "backend {}. Accepted: correct, and nothing that the policy refuses.",
-              first.tasks, fmt::join(suites, ", "), first.samples, first.temperature, first.policy,
-              first.backend),
-          .rows = evaluation_rows(evaluations)};
+  return {
+      .title = "Rates",
+      .note = fmt::format(
+          "{} tasks of {}; {} samples a task{}. Policy {}, backend {}. Accepted: correct, and "
+          "nothing that the policy refuses.",
+          first.tasks, fmt::join(suites, ", "), samples_text(first),
+          first.greedy ? fmt::format(" at temperature {:.3g}, and one greedy", first.temperature)
+                       : "",
+          first.policy, first.backend),
+      .rows = evaluation_rows(evaluations)};
 }
 
 }  // namespace
@@ -324,7 +336,7 @@ Table scaling_table(const Evaluations& evaluations) {
             const auto at = fast->find("1.2");
             row.push_back(at == fast->end() ? "" : percent_at(at->second, n));
           }
-        row.insert(row.end(), {fmt::format("{:.0f}", n * turn.tokens),
+        row.insert(row.end(), {turn.tokens > 0 ? fmt::format("{:.0f}", n * turn.tokens) : "",
                                fmt::format("{:.2f}", n * turn.judge_seconds)});
         table.rows.push_back(std::move(row));
       }
@@ -353,15 +365,19 @@ std::vector<Row> evaluation_rows(const Evaluations& evaluations) {
   for (const Evaluation& e : evaluations)
     for (const auto& [k, share] : e.pass_at) ks.insert(k);
   std::vector<Row> rows(1);
-  rows[0] = {"evaluation", "compiled", "correct", "accepted", "greedy accepted"};
+  const bool has_greedy =
+      std::ranges::any_of(evaluations, [](const Evaluation& e) { return e.greedy.has_value(); });
+  rows[0] = {"evaluation", "compiled", "correct", "accepted"};
+  if (has_greedy) rows[0].emplace_back("greedy accepted");
   for (const int k : ks) rows[0].push_back(fmt::format("pass@{}", k));
   rows[0].insert(rows[0].end(), {"tasks", "samples", "seconds"});
   for (const Evaluation& e : evaluations) {
     Row row = {e.name, percent(e.sampled.compiled), percent(e.sampled.correct),
-               percent(e.sampled.accepted), percent(e.greedy.accepted)};
+               percent(e.sampled.accepted)};
+    if (has_greedy) row.push_back(e.greedy ? percent(e.greedy->accepted) : "");
     for (const int k : ks) row.push_back(e.pass_at.contains(k) ? percent(e.pass_at.at(k)) : "");
-    row.insert(row.end(), {std::to_string(e.tasks), std::to_string(e.samples),
-                           fmt::format("{:.0f}", e.seconds)});
+    row.insert(row.end(),
+               {std::to_string(e.tasks), samples_text(e), fmt::format("{:.0f}", e.seconds)});
     rows.push_back(std::move(row));
   }
   return rows;

@@ -1,0 +1,25 @@
+#include "eval/kept_options.h"
+
+#include "base/file.h"
+
+namespace tritonsmith::eval {
+
+Status keep_options(const std::filesystem::path& directory, const Json& options) {
+  const std::filesystem::path file = directory / "options.json";
+  if (!std::filesystem::exists(file)) return write_file_atomic(file, options.dump(2) + "\n");
+  TRY_ASSIGN(const std::string text, read_file(file));
+  const auto before = parse_json(text);
+  if (!before) return fail("{}: {}", file.string(), before.error().message);
+  for (const auto& [name, value] : options.items()) {
+    const Json old = before->is_object() ? before->value(name, Json()) : Json();
+    // A model that is gone from its place may have been moved.
+    const bool is_moved =
+        name == "model" && old.is_string() && !std::filesystem::exists(old.get<std::string>());
+    if (old != value && !is_moved)
+      return fail("{}: this evaluation began with {} {}, not {}; choose another directory",
+                  directory.string(), name, to_line(old), to_line(value));
+  }
+  return ok();
+}
+
+}  // namespace tritonsmith::eval
