@@ -149,6 +149,17 @@ class RemoteModel(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
         self.assertIn("1 requests, 100 prompt tokens", done.stderr)
 
+    def test_write_takes_a_class_of_somebodys_code(self):
+        package = self.folder / "package"
+        package.mkdir()
+        (package / "ops.py").write_text("import torch\ndef relu(x):\n    return torch.relu(x)\n")
+        (package / "net.py").write_text(TASK.read_text().split("def get_inputs")[0].replace("class Model(", "class Scaled(")
+                                        .replace("torch.relu", "ops.relu") + "\nfrom . import ops\nraise SystemExit('ran')\n")
+        done = self.run_program("write", f"{package}/net.py:Scaled", "--inputs", "randn(32, 100)", "--model", "openai:big",
+                                "--samples", 1, "--backend", "evaluate")
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, KERNEL.strip()), done.stderr)
+        self.assertIn("class Model(Scaled)", self.server.bodies[-1]["messages"][-1]["content"])
+
     def test_mistakes_are_one_line(self):
         words = ("write", TASK, "--model", "openai:big")
         self.refused(self.run_program(*words, key="wrong"), "refuses the key", "wrong key", "OPENAI_API_KEY")

@@ -103,7 +103,7 @@ class CommandLine(unittest.TestCase):
 
     def test_bash_completes_commands_options_and_values(self):
         self.assertEqual(completed("jud"), ["judge"])
-        self.assertEqual(completed("tasks", "fr"), ["from-run"])
+        self.assertEqual(completed("tasks", "fr"), ["from-run", "from-module"])
         self.assertEqual(completed("judge", "--poli"), ["--policy"])
         self.assertEqual(completed("judge", "--policy", ""), ["strict", "fused", "open"])
         self.assertIn("--quickstart", completed("tasks", "make", "--"))

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "base/cache_directory.h"
@@ -19,6 +18,7 @@
 #include "cli/call/output.h"
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/module_options.h"
 #include "cli/setup/shared_gpu.h"
 #include "gym/api/judge_all.h"
 #include "gym/judge/local_judge.h"
@@ -29,7 +29,8 @@ namespace tritonsmith::cli {
 namespace {
 
 struct JudgeOptions {
-  std::string task_file;
+  std::string task;
+  ModuleOptions module;
   std::vector<std::string> kernel_files;
   std::vector<std::string> data;
   Backend backend = Backend::automatic;
@@ -49,8 +50,7 @@ Result<std::vector<gym::api::JudgeJob>> read_jobs(const JudgeOptions& options) {
                          .backend = options.backend,
                          .trials = options.trials,
                          .use_store = !options.no_store};
-  TRY_ASSIGN(job.task.source, read_file(options.task_file));
-  job.task.id = std::filesystem::path(options.task_file).stem().string();
+  TRY_ASSIGN(job.task, read_task(options.task, options.module));
   std::vector<gym::api::JudgeJob> jobs;
   for (const std::string& file : options.kernel_files) {
     TRY_ASSIGN(job.kernel, read_file(file));
@@ -90,8 +90,7 @@ ExitCode ending_of(const Verdict& verdict, const std::string& kernel_file,
   if (verdict.fault == Fault::infrastructure)
     return finish(fail_by_fault("{}: {}", kernel_file,
                                 verdict.error ? verdict.error->message : "no reason given"));
-  if (is_task_failure(verdict))
-    return finish(fail("{}: {}", options.task_file, verdict.error->message));
+  if (is_task_failure(verdict)) return finish(fail("{}: {}", options.task, verdict.error->message));
   return verdict.accepted || options.json ? ExitCode::done : ExitCode::not_accepted;
 }
 
@@ -139,9 +138,8 @@ ExitCode judge(const JudgeOptions& options) {
 void add_judge_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("judge", "Judge a candidate kernel against a task");
   const auto options = std::make_shared<JudgeOptions>();
-  command
-      ->add_option("--task", options->task_file, "File with Model, get_inputs and get_init_inputs")
-      ->required();
+  command->add_option("--task", options->task, kTaskHelp)->required();
+  add_module_options(*command, options->module);
   command
       ->add_option("--kernel", options->kernel_files,
                    "The candidate: a file that defines ModelNew; several are judged side by side")
@@ -162,6 +160,9 @@ void add_judge_command(CLI::App& app, Run& run) {
                  "Print the verdict as a model is told of it between turns")
       ->excludes(json);
   add_example(*command, "judge --task relu.py --kernel candidate.py");
+  add_example(*command,
+              "judge --task vit/block.py:Norm --inputs \"randn(8, 768)\" --init 768 --kernel "
+              "candidate.py");
   add_example(*command, "judge --task relu.py --kernel tries/*.py --policy fused --json");
   command->callback([options, &run] { run = [options] { return judge(*options); }; });
 }

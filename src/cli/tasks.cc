@@ -1,5 +1,5 @@
-// `tritonsmith tasks make|list|show|import|export|pairs|teach|from-run`: handles tasks from the
-// curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
+// `tritonsmith tasks make|list|show|import|export|pairs|teach|from-run|from-module`: handles tasks
+// from the curriculum or from other files, and makes examples for supervised fine-tuning. A SUITE is
 // "curriculum" or "quickstart" (both with options: "curriculum:seed=2,train=100"), a folder of task
 // files, a .jsonl file or one .py file.
 #include "curriculum/tasks.h"
@@ -16,6 +16,7 @@
 #include "cli/judge_text.h"
 #include "cli/setup/judges.h"
 #include "cli/setup/teaching.h"
+#include "cli/tasks_from_module.h"
 #include "cli/tasks_from_run.h"
 #include "cli/tasks_import.h"
 #include "cli/tasks_pairs.h"
@@ -202,6 +203,7 @@ void add_tasks_command(CLI::App& app, Run& run) {
   add_export_command(*tasks, run);
   add_pairs_command(*tasks, run);
   add_from_run_command(*tasks, run);
+  add_from_module_command(*tasks, run);
 }
 
 const Command tasks_command(CommandGroup::tasks, "tasks", add_tasks_command);

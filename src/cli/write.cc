@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/file.h"
@@ -17,9 +16,9 @@
 #include "cli/judge_text.h"
 #include "cli/setup/asking.h"
 #include "cli/setup/judges.h"
+#include "cli/setup/module_options.h"
 #include "cli/setup/remote_author.h"
 #include "cli/setup/turns_options.h"
-#include "curriculum/suite.h"
 #include "episode/episodes.h"
 #include "eval/metrics.h"
 #include "eval/reached.h"
@@ -30,6 +29,7 @@ namespace {
 struct WriteOptions {
   GymChoice gym;
   std::string module, instruction, out;
+  ModuleOptions arguments;
   ModelChoice model;
   int samples = 16;
   int trials = 5;
@@ -159,8 +159,7 @@ ExitCode without_kernel(std::string_view why) {
 }
 
 Result<ExitCode> write_kernel(WriteOptions options) {
-  const std::string name = std::filesystem::path(options.module).stem().string();
-  TRY_ASSIGN(Task task, curriculum::import_file(options.module, name, "write"));
+  TRY_ASSIGN(Task task, read_task(options.module, options.arguments));
   if (!options.instruction.empty()) task.instruction = options.instruction;
   TRY_ASSIGN(const text::PromptRecord asked, asked_as(options.asking, options.model.name));
   TRY_ASSIGN(auto author, open_author(options.model, asked.prompt, {}));
@@ -194,8 +193,8 @@ Result<ExitCode> write_kernel(WriteOptions options) {
 void add_write_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<WriteOptions>();
   CLI::App* command = app.add_subcommand("write", "Write the best verified kernel for a module");
-  command->add_option("MODULE", options->module, "A PyTorch module in KernelBench's file format")
-      ->required();
+  command->add_option("MODULE", options->module, kTaskHelp)->required();
+  add_module_options(*command, options->arguments);
   command->add_option(
       "--instruction", options->instruction,
       "What the module does, in words, for models trained on such prompts (default: "

@@ -1,15 +1,9 @@
 #include "text/jinja_helper.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
-#include "base/clock.h"
-#include "base/fd.h"
+#include "base/ask_program.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "base/process.h"
 
 namespace tritonsmith::text {
 namespace {
@@ -53,44 +47,12 @@ std::string python() {
   return named != nullptr && *named != '\0' ? named : TRITONSMITH_PYTHON;
 }
 
-Result<Fd> memory_file(std::string_view content) {
-  Fd fd(::memfd_create("jinja", MFD_CLOEXEC));
-  if (!fd) return fail_errno("cannot make a file in memory");
-  while (!content.empty()) {
-    const ssize_t wrote = ::write(fd.get(), content.data(), content.size());
-    if (wrote <= 0) return fail_errno("cannot write to a file in memory");
-    content.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  if (::lseek(fd.get(), 0, SEEK_SET) != 0) return fail_errno("lseek");
-  return fd;
-}
-
-Result<std::string> content_of(const Fd& fd) {
-  std::string content;
-  char buffer[4096];
-  for (off_t at = 0;;) {
-    const ssize_t got = ::pread(fd.get(), buffer, sizeof buffer, at);
-    if (got < 0) return fail_errno("cannot read what the helper wrote");
-    if (got == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(got));
-    at += got;
-  }
-}
-
 Result<Json> ask_helper(const Json& question) {
   constexpr auto kPatience = std::chrono::seconds(60);
-  TRY_ASSIGN(const Fd input, memory_file(question.dump()));
-  TRY_ASSIGN(const Fd output, memory_file(""));
-  const std::string program = python();
-  TRY_ASSIGN(Process helper, Process::spawn({.argv = {program, "-I", "-B", "-c", kProgram},
-                                             .environment = {"LC_ALL=C.UTF-8"},
-                                             .fds = {{.ours = input.get(), .theirs = 0},
-                                                     {.ours = output.get(), .theirs = 1}}}));
-  TRY_ASSIGN(const ExitStatus status, helper.wait(Deadline::after(kPatience)));
-  if (!status.success())
-    return fail("{} {}; it needs the package jinja2", program, describe(status));
-  TRY_ASSIGN(const std::string answer, content_of(output));
-  return parse_json(answer);
+  auto answer =
+      ask_program({python(), "-I", "-B", "-c", kProgram}, question, Deadline::after(kPatience));
+  if (!answer) return fail("{}; it needs the package jinja2", answer.error().message);
+  return answer;
 }
 
 // Returns a token's text. tokenizer_config.json holds a string, or an object with its content.

@@ -1,0 +1,28 @@
+#include "base/ask_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tritonsmith {
+namespace {
+
+using testing::HasSubstr;
+
+Deadline soon() { return Deadline::after(std::chrono::seconds(10)); }
+
+TEST(AskProgram, ReturnsTheAnswerToALargeQuestion) {
+  const Json question = {{"text", std::string(300'000, 'x')}};
+  const auto answer = ask_program({"/bin/cat"}, question, soon());
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(*answer, question);
+}
+
+TEST(AskProgram, SaysHowAProgramFailed) {
+  const auto failed = ask_program({"/bin/sh", "-c", "exit 3"}, {}, soon());
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("/bin/sh exited with code 3"));
+  EXPECT_FALSE(ask_program({"/bin/echo", "no JSON"}, {}, soon()));
+}
+
+}  // namespace
+}  // namespace tritonsmith

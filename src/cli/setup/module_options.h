@@ -1,0 +1,25 @@
+// The task of `judge`, `write` and `tasks from-module`: a file in KernelBench's format, or a class
+// or a function of the user's code with the arguments of its call.
+#pragma once
+
+#include <string>
+
+#include "cli/call/command.h"
+#include "data/task.h"
+
+namespace tritonsmith::cli {
+
+inline constexpr const char* kTaskHelp =
+    "A file with Model, get_inputs and get_init_inputs, or a class or function of your code: "
+    "FILE.py:NAME or package.module:NAME, with --inputs";
+
+struct ModuleOptions {
+  std::string inputs, init, dtype;
+};
+
+// Adds --inputs, --init and --dtype.
+void add_module_options(CLI::App& command, ModuleOptions& options);
+
+Result<Task> read_task(const std::string& name, const ModuleOptions& options);
+
+}  // namespace tritonsmith::cli

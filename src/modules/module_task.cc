@@ -1,0 +1,84 @@
+#include "modules/module_task.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/ask_program.h"
+#include "base/file.h"
+#include "base/temp_dir.h"
+
+namespace tritonsmith::modules {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Large files take a second, and example tensors need an import of torch.
+constexpr auto kPatience = std::chrono::seconds(120);
+constexpr const char* kStart =
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from tritonsmith_modules.main import main; main()";
+
+Result<TempDir> write_helper() {
+  TRY_ASSIGN(TempDir root, TempDir::make("tritonsmith-modules"));
+  const fs::path package = root.path() / "tritonsmith_modules";
+  TRY(make_directories(package));
+  for (const gym::sandbox::EmbeddedFile& file : embedded_module_files())
+    TRY(write_file_atomic(package / file.name, file.bytes));
+  return root;
+}
+
+// Returns the folders of $PYTHONPATH, where the user's packages may be.
+Json python_path() {
+  const char* variable = std::getenv("PYTHONPATH");
+  Json folders = Json::array();
+  std::string_view rest = variable == nullptr ? "" : variable;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) folders.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return folders;
+}
+
+bool is_identifier(std::string_view text) {
+  const auto fits = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (c & 0x80) != 0;
+  };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::ranges::all_of(text, fits);
+}
+
+}  // namespace
+
+bool names_a_module(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  std::error_code ignored;
+  return colon != std::string_view::npos && colon > 0 && is_identifier(name.substr(colon + 1)) &&
+         !fs::exists(name, ignored);
+}
+
+Result<Task> task_of_module(const ModuleRequest& request) {
+  std::error_code error;
+  const fs::path folder = fs::current_path(error);
+  if (error) return fail("the current folder cannot be read: {}", error.message());
+  TRY_ASSIGN(const TempDir helper, write_helper());
+  const Json question = {{"target", request.target}, {"inputs", request.inputs},
+                         {"init", request.init},     {"dtype", request.dtype},
+                         {"folder", folder},         {"path", python_path()}};
+  TRY_ASSIGN(const Json answer,
+             ask_program({gym::sandbox::guest_python(""), "-I", "-B", "-c", kStart, helper.path()},
+                         question, Deadline::after(kPatience)));
+  JsonReader reader(answer);
+  const std::string why = reader.string("error", "");
+  if (!why.empty()) return fail("{}", why);
+  Task task{.id = reader.string("name", ""),
+            .suite = "module",
+            .source = reader.string("source", ""),
+            .scale = TaskScale::gpu};  // unknown, as that of any file
+  TRY(reader.status());
+  return task;
+}
+
+}  // namespace tritonsmith::modules

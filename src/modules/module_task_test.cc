@@ -1,0 +1,57 @@
+#include "modules/module_task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+
+namespace tritonsmith::modules {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ModuleTask, IsNamedByAFileOrAModuleWithAName) {
+  EXPECT_TRUE(names_a_module("vit/block.py:Block"));
+  EXPECT_TRUE(names_a_module("timm.layers:Mlp"));
+  EXPECT_FALSE(names_a_module("vit/block.py"));
+  EXPECT_FALSE(names_a_module("vit/block.py:"));
+  EXPECT_FALSE(names_a_module(":Block"));
+  EXPECT_FALSE(names_a_module("openai:gpt-5"));
+}
+
+TEST(ModuleTask, ReadsAFileWhoseNameHoldsAColonAsAFile) {
+  auto folder = TempDir::make("module");
+  ASSERT_TRUE(folder);
+  const std::string file = (folder->path() / "a:b").string();
+  ASSERT_TRUE(names_a_module(file));
+  ASSERT_TRUE(write_file_atomic(file, "x"));
+  EXPECT_FALSE(names_a_module(file));
+}
+
+TEST(ModuleTask, JoinsTheFilesOfAPackage) {
+  auto folder = TempDir::make("module");
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(write_file_atomic(folder->path() / "ops.py", "def twice(x):\n    return x * 2\n"));
+  ASSERT_TRUE(write_file_atomic(folder->path() / "m.py",
+                                "from ops import twice\nraise SystemExit('nothing runs this')\n"
+                                "def f(x):\n    return twice(x)\n"));
+  const std::string file = (folder->path() / "m.py").string();
+  const auto task = task_of_module({.target = file + ":f", .inputs = "randn(4, bf16)"});
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->id, "f");
+  EXPECT_THAT(task->source, HasSubstr("def twice(x):"));
+  EXPECT_THAT(task->source, HasSubstr("return [torch.randn(4, torch.bfloat16)]"));
+  EXPECT_THAT(task->source, Not(HasSubstr("SystemExit")));
+}
+
+TEST(ModuleTask, SaysInOneLineWhyThereIsNone) {
+  const auto task = task_of_module({.target = "no_such_package.m:f", .inputs = "randn(4)"});
+  ASSERT_FALSE(task);
+  EXPECT_THAT(task.error().message, HasSubstr("no_such_package.m: no module of this name"));
+  EXPECT_THAT(task.error().message, Not(HasSubstr("\n")));
+}
+
+}  // namespace
+}  // namespace tritonsmith::modules

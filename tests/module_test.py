@@ -1,0 +1,188 @@
+"""Tests `judge`, `write` and `tasks from-module` on classes and functions of a small package, as its author has them.
+
+usage: module_test.py PATH_OF_TRITONSMITH
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = sys.argv.pop(1)
+
+FILES = {
+    "net/__init__.py": "from .block import Block\n",
+    "net/config.py": """
+import dataclasses
+
+@dataclasses.dataclass
+class Config:
+    width: int = 64
+    eps: float = 1e-5
+""",
+    "net/ops.py": """
+import torch
+
+def scale(x, eps):
+    return torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+
+def relu(x):
+    return torch.relu(x)
+""",
+    "net/block.py": """
+import torch
+from torch import nn
+
+from . import ops
+from .config import Config
+
+ROWS = 16
+
+class Block(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(config.width))
+        self.eps = config.eps
+
+    def forward(self, x):
+        scale = ops.scale(x, self.eps)
+        return ops.relu(x * scale * self.weight)
+""",
+    "train.py": """
+import sys
+from net import Block
+from net.config import Config
+
+names = open("names.txt").read()
+
+def gate(x, factor=2.0):
+    return x * factor
+
+def named(x):
+    return x * len(names)
+
+sys.exit("the script ran")
+""",
+}
+
+KERNEL = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def norm_relu(x_ptr, w_ptr, y_ptr, n, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_ptr + row * n + columns, mask=mask, other=0.0)
+    y = x / tl.sqrt(tl.sum(x * x, axis=0) / n + eps) * tl.load(w_ptr + columns, mask=mask)
+    tl.store(y_ptr + row * n + columns, tl.maximum(y, 0.0), mask=mask)
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(64))
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        norm_relu[(x.numel() // x.shape[-1],)](x, self.weight, y, x.shape[-1], 1e-5, BLOCK=64)
+        return y
+"""
+
+GATE = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+@triton.jit
+def gate(x_ptr, y_ptr, factor, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < n) * factor, mask=at < n)
+
+class ModelNew(nn.Module):
+    def forward(self, x, factor):
+        y = torch.empty_like(x)
+        gate[(triton.cdiv(x.numel(), 128),)](x, y, factor, x.numel(), BLOCK=128)
+        return y
+"""
+
+
+class Modules(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        for name, text in FILES.items():
+            (cls.folder / name).parent.mkdir(exist_ok=True)
+            (cls.folder / name).write_text(text)
+        kernels = {"right.py": KERNEL, "wrong.py": KERNEL.replace("/ n + eps", "/ n"), "gate.py": GATE}
+        for name, text in kernels.items():
+            (cls.folder / name).write_text(text)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def run_program(self, *words, **environment):
+        return subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, timeout=240, cwd=self.folder,
+                              env={**os.environ, **environment})
+
+    def refused(self, done, *needles):
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1), done.stderr)
+        for needle in needles:
+            self.assertIn(needle, done.stderr)
+
+    def test_a_right_and_a_wrong_kernel_for_a_class_of_a_package(self):
+        done = self.run_program("judge", "--task", "net/block.py:Block", "--inputs", "randn(ROWS, 64)", "--init", "Config()",
+                                "--kernel", "right.py", "wrong.py", "--no-store", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        right, wrong = map(json.loads, done.stdout.splitlines())
+        self.assertTrue(right["accepted"], right)
+        self.assertEqual((wrong["accepted"], wrong["error"]["class"]), (False, "wrong_value"), wrong)
+
+    def test_a_function_of_a_script_that_nothing_runs(self):
+        done = self.run_program("judge", "--task", "train:gate", "--inputs", "randn(8, 100), factor=3.0", "--kernel", "gate.py",
+                                "--no-store")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("gate: accepted", done.stdout)
+
+    def test_a_task_is_printed_and_judged_as_any_other(self):
+        words = ("tasks", "from-module", "net:Block", "--inputs", "randn(ROWS, 64)", "--init", "Config(width=64)")
+        done = self.run_program(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("class Model(Block):", done.stdout)
+        self.assertNotIn("import ops", done.stdout)
+        written = self.run_program(*words, "--out", "task.py")
+        self.assertEqual((written.returncode, written.stdout), (0, ""), written.stderr)
+        self.assertEqual((self.folder / "task.py").read_text(), done.stdout)
+        listed = self.run_program("tasks", "list", "task.py")
+        self.assertIn("1 tasks", listed.stdout, listed.stderr)
+
+    def test_what_cannot_be_done_is_one_line(self):
+        def task(name, *words):
+            return self.run_program("tasks", "from-module", name, *words)
+        self.refused(task("net/block.py:Blok", "--inputs", "randn(4, 64)"), "net/block.py defines no Blok; did you mean Block?")
+        self.refused(task("net/block.py:Block", "--inputs", "randn(4, 64)"), "Block(config) needs `config`", "--init")
+        self.refused(task("net/block.py:Block", "--init", "Config()"), "forward(x) needs `x`", "--inputs")
+        self.refused(task("net/none.py:Block"), "net/none.py: No such file")
+        self.refused(task("net/block.py"), "defines no class Model", "net/block.py:NAME, with --inputs")
+        self.refused(task("net/block.py", "--inputs", "randn(4)"), "need the name of a class or function: net/block.py:NAME")
+        self.refused(self.run_program("write", "net/block.py:Block", "--model", "none"), "needs `config`")
+        self.refused(self.run_program("judge", "--task", "net/block.py:Block", "--kernel", "right.py"), "needs `config`")
+        self.refused(self.run_program("tasks", "from-module", "net:Block", TRITONSMITH_PYTHON="/nowhere/python"),
+                     "/nowhere/python")
+
+    def test_a_data_file_that_the_module_reads_is_named(self):
+        done = self.run_program("judge", "--task", "train.py:named", "--inputs", "randn(4)", "--kernel", "gate.py", "--no-store")
+        self.refused(done, "names.txt", "--data DIR")
+
+
+if __name__ == "__main__":
+    unittest.main()
