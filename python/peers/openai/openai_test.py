@@ -1,4 +1,8 @@
-"""Drives `tritonsmith serve` with OpenAI's own Python package, over a tiny model of random weights."""
+"""Drives `tritonsmith serve` with OpenAI's own Python package, over a tiny model of random weights.
+
+A test of clients that leave has a model behind a server, which begins every answer and never ends one.
+"""
+import http.server
 import json
 import os
 import pathlib
@@ -6,6 +10,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 import urllib.request
 
@@ -15,6 +20,45 @@ BINARY = os.environ["TRITONSMITH_BINARY"]
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 HELLO = [{"role": "user", "content": "hello"}]
 MODULE = (ROOT / "tests/tasks/scale_relu.py").read_text()
+
+
+class EndlessModel(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def send(self, content_type, data):
+        self.send_response(200)
+        self.send_header("Content-Type", content_type)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self.send("application/json", b'{"data": [{"id": "endless"}]}')
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send("text/event-stream", b'data: {"choices": [{"delta": {"content": "more "}}]}\n\n')
+        self.connection.recv(1)  # returns when the client closes the connection
+
+
+def start_serving(model, folder, *words):
+    """Returns the process of `tritonsmith serve`, the thread that reads its log, and its address."""
+    process = subprocess.Popen(
+        [BINARY, "serve", "--model", model, "--listen", "127.0.0.1:0", "--dir", folder / "serve", "--serve-token-file",
+         folder / "key", *words], stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if found := re.search(r"at (http://[^ ]*/v1)", line):
+            break
+    reader = threading.Thread(target=process.stderr.read, daemon=True)
+    reader.start()
+    return process, reader, found[1]
+
+
+def stop_serving(process, reader):
+    process.terminate()
+    process.wait(60)
+    reader.join()
+    process.stderr.close()
 
 
 class OpenAiPackage(unittest.TestCase):
@@ -27,24 +71,13 @@ class OpenAiPackage(unittest.TestCase):
                        "vocabulary=300", "--set", "hidden_size=32", "--set", "num_hidden_layers=1"]):
             subprocess.run([BINARY, *words], check=True, capture_output=True, timeout=300)
         (folder / "key").write_text("a-key-of-this-test\n")
-        cls.process = subprocess.Popen(
-            [BINARY, "serve", "--model", folder / "tiny", "--listen", "127.0.0.1:0", "--dir", folder / "serve", "--device",
-             "cpu", "--serve-token-file", folder / "key"], stderr=subprocess.PIPE, text=True)
-        for line in cls.process.stderr:
-            if found := re.search(r"at (http://[^ ]*/v1)", line):
-                break
-        cls.reader = threading.Thread(target=cls.process.stderr.read, daemon=True)
-        cls.reader.start()
-        cls.url = found[1]
+        cls.process, cls.reader, cls.url = start_serving(folder / "tiny", folder, "--device", "cpu")
         cls.client = openai.OpenAI(base_url=cls.url, api_key="a-key-of-this-test", max_retries=0)
 
     @classmethod
     def tearDownClass(cls):
         cls.client.close()
-        cls.process.terminate()
-        cls.process.wait(60)
-        cls.reader.join()
-        cls.process.stderr.close()
+        stop_serving(cls.process, cls.reader)
         cls.temporary.cleanup()
 
     def chat(self, **settings):
@@ -89,17 +122,6 @@ class OpenAiPackage(unittest.TestCase):
             with self.assertRaises(openai.AuthenticationError):
                 stranger.models.list()
 
-    def test_a_client_that_leaves_frees_the_model(self):
-        with self.chat(stream=True, max_tokens=1500) as stream:
-            next(iter(stream))
-        request = urllib.request.Request(self.url.removesuffix("/v1") + "/metrics",
-                                         headers={"Authorization": "Bearer a-key-of-this-test"})
-        for _ in range(1000):
-            with urllib.request.urlopen(request, timeout=60) as reply:
-                if "requests_cancelled_total 1" in reply.read().decode():
-                    return
-        self.fail("the request goes on without its client")
-
     def test_the_verified_model_returns_no_kernel_that_the_judge_refused(self):
         reply = self.chat(model="tiny-verified", messages=[{"role": "user", "content": f"```python\n{MODULE}```"}],
                           extra_body={"tritonsmith": {"conversations": 2, "turns": 1}})
@@ -107,6 +129,42 @@ class OpenAiPackage(unittest.TestCase):
         self.assertEqual(message.content, "No kernel was verified in 2 attempts.")
         self.assertIn("Attempt 2, turn 1.", message.reasoning_content)
         self.assertEqual((reply.tritonsmith["accepted"], reply.tritonsmith["verdict"]), (0, None))
+
+
+class ClientsThatLeave(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        folder = pathlib.Path(temporary.name)
+        (folder / "key").write_text("a-key-of-this-test\n")
+        model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), EndlessModel)
+        self.addCleanup(model.server_close)
+        self.addCleanup(model.shutdown)
+        threading.Thread(target=model.serve_forever, daemon=True).start()
+        process, reader, self.url = start_serving("openai:endless", folder, "--base-url",
+                                                  f"http://127.0.0.1:{model.server_port}/v1")
+        self.addCleanup(stop_serving, process, reader)
+        self.client = openai.OpenAI(base_url=self.url, api_key="a-key-of-this-test", max_retries=0)
+        self.addCleanup(self.client.close)
+
+    def wait_for_cancelled(self, requests):
+        request = urllib.request.Request(self.url.removesuffix("/v1") + "/metrics",
+                                         headers={"Authorization": "Bearer a-key-of-this-test"})
+        until = time.monotonic() + 100
+        while time.monotonic() < until:
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                if f"requests_cancelled_total {requests}\n" in reply.read().decode():
+                    return
+        self.fail("the request goes on without its client")
+
+    def test_a_client_that_leaves_frees_the_model(self):
+        call = {"model": "endless", "messages": HELLO}
+        with self.client.chat.completions.create(**call, stream=True) as stream:
+            next(iter(stream))
+        self.wait_for_cancelled(1)
+        with self.assertRaises(openai.APITimeoutError):
+            self.client.chat.completions.create(**call, timeout=0.2)
+        self.wait_for_cancelled(2)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <condition_variable>
+#include <mutex>
+
 #include "base/event_stream.h"
 #include "base/temp_dir.h"
 #include "generate/testing/scripted_writer.h"
@@ -17,19 +20,43 @@ std::string with_kernel(const std::string& kernel) {
   return "<answer>\n```python\n" + kernel + "\n```\n</answer>";
 }
 
+// Begins every text and finishes none.
+class EndlessWriter : public generate::Writer {
+ public:
+  Status submit(generate::WriteRequest request) override {
+    if (request.on_text) request.on_text("more ");
+    return ok();
+  }
+  Result<std::optional<generate::Written>> next_by(Deadline deadline) override {
+    std::unique_lock lock(mutex_);
+    never_.wait_until(lock, deadline.at());
+    return std::optional<generate::Written>();
+  }
+  void cancel(std::uint64_t) override {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable never_;
+};
+
 // A server whose model writes what `write` says, and whose judge accepts kernels with "good" in them.
 class Server {
  public:
   explicit Server(generate::ScriptedWriter::Write write,
                   std::vector<gym::service::Token> tokens = {},
                   const std::filesystem::path& store = {})
-      : writer_(std::move(write)),
+      : Server(std::make_unique<generate::ScriptedWriter>(std::move(write)), std::move(tokens),
+               store) {}
+  explicit Server(std::unique_ptr<generate::Writer> writer,
+                  std::vector<gym::service::Token> tokens = {},
+                  const std::filesystem::path& store = {})
+      : writer_(std::move(writer)),
         gym_([](const gym::api::JudgeJob& job) {
           return job.kernel.find("good") != std::string::npos
                      ? gym::api::accepted_verdict()
                      : gym::api::failed_verdict(Stage::ran, ErrorClass::wrong_value);
         }),
-        model_(writer_),
+        model_(*writer_),
         judge_(gym_) {
     auto assistant = assistant::Assistant::open(
         store, {},
@@ -68,6 +95,14 @@ class Server {
     EXPECT_TRUE(reply && reply->status == 200) << (reply ? reply->body : "no reply");
     return reply ? Json::parse(reply->body) : Json();
   }
+  // One of the server's counters and gauges.
+  int metric(const std::string& name) const {
+    const auto reply = client().Get("/metrics");
+    const std::string line = "\ntritonsmith_serve_" + name + " ";
+    const std::size_t at = reply ? reply->body.find(line) : std::string::npos;
+    EXPECT_NE(at, std::string::npos) << name;
+    return at == std::string::npos ? -1 : std::atoi(reply->body.c_str() + at + line.size());
+  }
   // The events of a search until its end; the last one, which has only the attempts that no earlier
   // event had.
   Json followed(const std::string& id) const {
@@ -82,7 +117,7 @@ class Server {
   }
 
  private:
-  generate::ScriptedWriter writer_;
+  std::unique_ptr<generate::Writer> writer_;
   gym::api::FakeJudge gym_;
   openai::SharedModel model_;
   assistant::SharedJudge judge_;
@@ -109,6 +144,35 @@ TEST(WebServer, AnswersChatsAndListsItsModels) {
   EXPECT_EQ(server.get("/health")["status"], "ok");
   const auto metrics = server.client().Get("/metrics");
   EXPECT_NE(metrics->body.find("tritonsmith_serve_requests_finished_total 1"), std::string::npos);
+}
+
+// Asks for a completion, and leaves at its first bytes or, if none come, soon.
+void ask_and_leave(const Server& server, const Json& call) {
+  httplib::Client client = server.client();
+  client.set_read_timeout(std::chrono::milliseconds(50));
+  httplib::Request request;
+  request.method = "POST";
+  request.path = "/v1/chat/completions";
+  request.body = call.dump();
+  request.content_receiver = [](const char*, std::size_t, std::uint64_t, std::uint64_t) {
+    return false;
+  };
+  EXPECT_FALSE(client.send(request)) << "the reply ended";
+}
+
+TEST(WebServer, AClientThatLeavesFreesTheModel) {
+  for (const char* model : {"small", "small-verified"})
+    for (const bool is_streamed : {false, true}) {
+      const Server server(std::make_unique<EndlessWriter>());
+      Json call = chat(model, kModule);
+      call["stream"] = is_streamed;
+      ask_and_leave(server, call);
+      const Deadline patience = Deadline::in_seconds(60);
+      while (server.metric("requests_cancelled_total") == 0 && !patience.passed())
+        std::this_thread::yield();
+      EXPECT_GT(server.metric("requests_cancelled_total"), 0) << call;
+      EXPECT_EQ(server.metric("requests_finished_total"), 0) << call;
+    }
 }
 
 TEST(WebServer, TheVerifiedModelReturnsOnlyAnAcceptedKernel) {
