@@ -16,7 +16,7 @@ playthrough: build
 	@$(BUILD)/tests/journeys/playthrough/playthrough $(BUILD)/src/gym/referee/tritonsmith-referee \
 		tests/journeys/playthrough/sample.txt --write
 
-# Trainers of others (TRL, SkyRL, verifiers), pinned from PyPI, drive the gym.
+# Trainers and clients of others (TRL, SkyRL, verifiers, MCP, OpenEnv, openai), pinned from PyPI, drive the gym.
 test-peers: build
 	@tools/test_peers $(BUILD)
 
